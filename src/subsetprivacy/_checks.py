@@ -1,0 +1,99 @@
+"""Checks of arguments that several rooms share; each raises one named error or returns clean arrays."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy.errors import ArgumentError, CodeError, DistributionError
+
+SUM_TOLERANCE = 1e-6
+
+
+def frozen(array: AnyArray) -> Any:
+    """Return a private, read-only copy of `array`."""
+    copy = np.array(array)
+    copy.setflags(write=False)
+    return copy
+
+
+def check_level(level: float, name: str = "level") -> float:
+    """Return `level` if it is a number strictly between 0 and 1."""
+    if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
+        raise ArgumentError(f"`{name}` must be between 0 and 1; got {level!r}. Hint: 95 % is 0.95.")
+    return float(level)
+
+
+def check_count(value: Any, name: str, least: int = 0) -> int:
+    """Return `value` as an int if it is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ArgumentError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def check_choice(value: str, allowed: Sequence[str], name: str) -> str:
+    """Return `value` if it is one of `allowed`."""
+    if value not in allowed:
+        raise ArgumentError(f"`{name}` must be one of {', '.join(allowed)}; got {value!r}.")
+    return value
+
+
+def check_distribution(w: ArrayLike | Mapping[Label, float], labels: Sequence[Label], name: str = "w") -> FloatArray:
+    """Return `w` as a float vector on the simplex, in the order of `labels`.
+
+    Raises
+    ------
+    DistributionError
+        If a label is missing or unknown, the length is wrong, an entry is
+        negative or not finite, or the sum is not one.
+    """
+    if isinstance(w, Mapping):
+        w = _from_mapping(w, labels, name)
+    try:
+        vector = np.asarray(w, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DistributionError(f"`{name}` must be numbers, one per category; got {type(w).__name__}.") from None
+    if vector.shape != (len(labels),):
+        raise DistributionError(
+            f"`{name}` must have one entry for each of the {len(labels)} categories; got shape {vector.shape}."
+        )
+    if not np.isfinite(vector).all():
+        raise DistributionError(
+            f"`{name}` must be finite; got {int((~np.isfinite(vector)).sum())} entries that are not."
+        )
+    if vector.min() < -1e-12:
+        j = int(vector.argmin())
+        raise DistributionError(
+            f"`{name}` must be non-negative; got {vector[j]:.4g} for {labels[j]!r}. "
+            "Hint: a moment estimate can leave the simplex; use fit.projected().w."
+        )
+    if abs(vector.sum() - 1) > SUM_TOLERANCE:
+        raise DistributionError(
+            f"`{name}` must sum to 1; got {vector.sum():.6g}. Hint: divide by the sum, or use fit.projected().w."
+        )
+    return np.maximum(vector, 0.0)
+
+
+def _from_mapping(w: Mapping[Label, float], labels: Sequence[Label], name: str) -> list[float]:
+    unknown = [label for label in w if label not in set(labels)]
+    absent = [label for label in labels if label not in w]
+    if unknown or absent:
+        what = f"unknown {unknown!r}" if unknown else f"no entry for {absent!r}"
+        raise DistributionError(f"`{name}` must give one number per category; got {what}.")
+    return [w[label] for label in labels]
+
+
+def check_codes(codes: ArrayLike, name: str = "codes") -> IntArray:
+    """Return subset codes as a one-dimensional int64 array."""
+    array = np.asarray(codes)
+    if array.ndim != 1:
+        raise CodeError(f"`{name}` must be one-dimensional; got shape {array.shape}.")
+    if array.dtype == np.bool_ or not np.issubdtype(array.dtype, np.integer):
+        if array.size == 0:
+            return np.empty(0, np.int64)
+        raise CodeError(
+            f"`{name}` must be integers, one subset code per person; got dtype {array.dtype}. "
+            "Hint: a column with missing values turns into floats; store a missing answer as the full set."
+        )
+    return array.astype(np.int64, copy=False)

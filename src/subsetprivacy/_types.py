@@ -1,0 +1,24 @@
+"""Names for the types that cross rooms."""
+
+from collections.abc import Hashable
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Label: TypeAlias = Hashable
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+IntArray: TypeAlias = NDArray[np.signedinteger[Any]]
+BoolArray: TypeAlias = NDArray[np.bool_]
+WordArray: TypeAlias = NDArray[np.uint64]
+AnyArray: TypeAlias = NDArray[Any]
+
+__all__ = ["AnyArray", "ArrayLike", "BoolArray", "FloatArray", "IntArray", "Label", "RandomSource", "WordArray"]
+
+
+class RandomSource(Protocol):
+    """Where random bits come from: the one thing every draw asks for."""
+
+    def bits(self, n: int, width: int) -> NDArray[np.unsignedinteger[Any]]:
+        """Return `n` independent uniform words of `width` bits, width one of 8, 16, 32, 64."""
+        ...

@@ -1,0 +1,36 @@
+"""Say what a design gives away."""
+
+from pathlib import Path
+
+import click
+
+from subsetprivacy.cli.show import echo_json
+
+
+@click.command()
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--w", "w", required=True, help="The distribution, e.g. 0.01,0.1,0.2,0.69, in category order.")
+@click.option("--prior", help="What the attacker believes the distribution to be, in the same form.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+def audit(path: Path, w: str, prior: str | None, as_json: bool) -> None:
+    """Say what the design document PATH gives away at the distribution W.
+
+    \b
+    Example:
+      subsetprivacy audit urn.design.json --w 0.01,0.1,0.2,0.69
+    """
+    from subsetprivacy.auditing import audit as run
+    from subsetprivacy.design import load_design
+
+    report = run(load_design(path), _numbers(w, "--w"), prior=None if prior is None else _numbers(prior, "--prior"))
+    if as_json:
+        echo_json(report.to_dict())
+    else:
+        click.echo(str(report.summary()))
+
+
+def _numbers(text: str, option: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter("must be numbers joined by commas, like 0.2,0.3,0.5", param_hint=option) from None

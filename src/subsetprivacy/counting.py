@@ -1,0 +1,167 @@
+"""`count`: from anything that holds subsets to their counts, in groups and with weights."""
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, overload
+
+import numpy as np
+
+from subsetprivacy._checks import check_choice, check_codes
+from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy.data import SubsetCounts, SubsetData, count_codes
+from subsetprivacy.design import Coarse, Design
+from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
+from subsetprivacy.subsets import Categories, is_missing
+
+WEIGHT_KINDS = ("frequency", "sampling")
+
+
+@overload
+def count(
+    data: Any,
+    *,
+    design: Design | None = ...,
+    categories: Iterable[Label] | None = ...,
+    by: None = ...,
+    weights: ArrayLike | None = ...,
+    weights_kind: str = ...,
+) -> SubsetCounts: ...
+@overload
+def count(
+    data: Any,
+    *,
+    design: Design | None = ...,
+    categories: Iterable[Label] | None = ...,
+    by: Iterable[Label],
+    weights: ArrayLike | None = ...,
+    weights_kind: str = ...,
+) -> dict[Label, SubsetCounts]: ...
+def count(
+    data: Any,
+    *,
+    design: Design | None = None,
+    categories: Iterable[Label] | None = None,
+    by: Iterable[Label] | None = None,
+    weights: ArrayLike | None = None,
+    weights_kind: str = "frequency",
+) -> SubsetCounts | dict[Label, SubsetCounts]:
+    """Count subsets.
+
+    Parameters
+    ----------
+    data
+        `SubsetData`; or integer codes; or one collection of labels per
+        person, None for a missing one.
+    design
+        The design of codes or label collections.
+    categories
+        The labels, for subsets that were collected by others with no known
+        design. Then *coarsening at random* is assumed: which subset was
+        reported, given that it holds the value, does not depend on the
+        value. Estimate with the default method; its standard errors come
+        from the observed information.
+    by
+        A group label per person; then a dict of counts per group is returned,
+        groups in the order in which they first appear.
+    weights
+        A weight per person.
+    weights_kind
+        ``"frequency"``: a row stands for that many people. ``"sampling"``:
+        a survey weight; sums and sums of squares are kept, standard errors
+        are of the sandwich kind and n is Kish's effective size.
+
+    Raises
+    ------
+    CodeError, CategoryError
+        Saying the first row that is wrong, never its content.
+
+    Examples
+    --------
+    >>> answers = [{"a", "b"}, {"c"}, None, {"a", "b", "c"}]
+    >>> count(answers, categories=["a", "b", "c"])
+    <SubsetCounts: n = 2, 2 distinct subsets, 2 missing, <coarse design on 3 categories: 'a', 'b', 'c'>>
+    """
+    check_choice(weights_kind, WEIGHT_KINDS, "weights_kind")
+    codes, chosen = _read(data, design, categories)
+    amounts = None if weights is None else _check_weights(weights, len(codes), weights_kind)
+    frequency = weights_kind == "frequency"
+    if by is None:
+        return count_codes(codes, chosen, amounts, frequency=frequency)
+    return {
+        group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)
+        for group, rows in _groups(by, len(codes)).items()
+    }
+
+
+def _read(data: Any, design: Design | None, categories: Iterable[Label] | None) -> tuple[IntArray, Design]:
+    if isinstance(data, SubsetData):
+        if design is not None and design != data.design:
+            raise MismatchError("`design` must be the design of `data`; got another one.")
+        return data.codes, data.design
+    if isinstance(data, SubsetCounts):
+        raise ArgumentError("`data` must hold a subset per person; got SubsetCounts, which are counted already.")
+    if isinstance(data, (str, bytes, Set, Mapping)) or not isinstance(data, Iterable):
+        raise CodeError(
+            f"`data` must be a list with one subset per person; got {type(data).__name__}. "
+            "Hint: a set of sets would merge people who reported the same."
+        )
+    if design is None and categories is None:
+        raise ArgumentError("`design` must be given, or `categories` where the design is not known.")
+    chosen = design if design is not None else Coarse(Categories(categories))
+    rows = data if hasattr(data, "dtype") else list(data)
+    codes = _codes_of(rows, chosen.categories)
+    return codes, chosen
+
+
+def _codes_of(rows: Any, categories: Categories) -> IntArray:
+    if hasattr(rows, "to_numpy"):
+        rows = rows.to_numpy()
+    numbers = isinstance(rows, np.ndarray) and rows.dtype != object
+    if not numbers:
+        rows = list(rows)
+        numbers = any(isinstance(row, (int, float, np.number)) and not is_missing(row) for row in rows[:1])
+    if numbers:
+        return check_codes(rows)
+    return np.fromiter((_row_code(row, number, categories) for number, row in enumerate(rows)), np.int64, len(rows))
+
+
+def _row_code(row: Any, number: int, categories: Categories) -> int:
+    if is_missing(row):
+        return categories.full
+    if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+        raise CodeError(f"a subset must be a collection of labels; got {type(row).__name__} in row {number}.")
+    try:
+        code = categories.code(row)
+    except CategoryError:
+        # The message of the inner error would name a label that a person reported.
+        raise CategoryError(f"a subset must hold distinct labels of the categories; row {number} does not.") from None
+    if code == 0:
+        raise CodeError(f"a subset must not be empty; row {number} is.")
+    return code
+
+
+def _check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
+    try:
+        amounts = np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError("`weights` must be numbers, one per person.") from None
+    if amounts.shape != (length,):
+        raise MismatchError(f"`weights` must be one per person; got shape {amounts.shape} for {length} people.")
+    bad = ~np.isfinite(amounts) | (amounts < 0)
+    if kind == "frequency":
+        bad |= amounts != np.floor(amounts)
+    if bad.any():
+        needed = "whole numbers of at least 0" if kind == "frequency" else "finite and not negative"
+        raise ArgumentError(
+            f"{kind} weights must be {needed}; got {int(bad.sum())} that are not, first in row {int(bad.argmax())}."
+        )
+    return amounts
+
+
+def _groups(by: Any, length: int) -> dict[Label, IntArray]:
+    labels = by.to_list() if hasattr(by, "to_list") else np.asarray(by).tolist() if hasattr(by, "dtype") else list(by)
+    if len(labels) != length:
+        raise MismatchError(f"`by` must give one group per person; got {len(labels)} for {length} people.")
+    rows: dict[Label, list[int]] = {}
+    for row, label in enumerate(labels):
+        rows.setdefault(label, []).append(row)
+    return {label: np.array(members, np.int64) for label, members in rows.items()}

@@ -1,0 +1,25 @@
+"""Designs: which subsets are drawn, with what probability."""
+
+from subsetprivacy.design.base import Coarse, Design, Mixture
+from subsetprivacy.design.check import MechanismCheck, check_mechanism
+from subsetprivacy.design.conditional import Conditional, conditional, fully_private, nonprivate
+from subsetprivacy.design.document import design_from_json, load_design
+from subsetprivacy.design.independent import Independent, Uniform, independent, uniform
+
+__all__ = [
+    "Coarse",
+    "Conditional",
+    "Design",
+    "Independent",
+    "MechanismCheck",
+    "Mixture",
+    "Uniform",
+    "check_mechanism",
+    "conditional",
+    "design_from_json",
+    "fully_private",
+    "independent",
+    "load_design",
+    "nonprivate",
+    "uniform",
+]

@@ -1,0 +1,136 @@
+"""Test any channel against the definition of subset privacy."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy.design.conditional import Conditional
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.subsets import Categories, sizes
+
+TOLERANCE = 1e-9
+
+
+@frozen
+class MechanismCheck:
+    """The verdict of `check_mechanism`.
+
+    Attributes
+    ----------
+    ok
+        Whether the channel meets Definition `subset_privacy`.
+    problems
+        One sentence for each condition that fails.
+    design
+        The conditional design it realises, or None.
+    """
+
+    ok: bool
+    problems: tuple[str, ...]
+    design: Conditional | None
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+def check_mechanism(
+    P: Any, subsets: Iterable[Any] | None = None, categories: Iterable[Label] | None = None
+) -> MechanismCheck:
+    r"""Test a channel matrix against the definition of subset privacy (`subset_privacy`).
+
+    Parameters
+    ----------
+    P
+        Either ``{label: {subset: probability}}`` or a matrix whose row j is
+        the law of the reported subset given category j.
+    subsets
+        The subset of each column, as labels or codes; by default column k is
+        the subset with code k, which needs 2^p columns.
+    categories
+        The labels of the rows; by default 0 … p-1.
+
+    Returns
+    -------
+    MechanismCheck
+        True in a condition if the channel is subset-private.
+
+    Notes
+    -----
+    Non-informative means :math:`P(A=a\mid X=j)` is the same :math:`\mu_a` for all
+    j in a and 0 outside: conditional mechanisms, and no others.
+
+    Examples
+    --------
+    >>> pairs = {"a": {("a", "b"): 1.0}, "b": {("a", "b"): 0.5, ("b", "c"): 0.5}, "c": {("b", "c"): 1.0}}
+    >>> check_mechanism(pairs).problems[0]
+    'informative: given a|b, b is less likely than a beyond its share (0.5 against 1)'
+    """
+    labels, codes, matrix = _read_channel(P, subsets, categories)
+    problems = [*_check_rows(matrix, labels), *_check_columns(matrix, codes, labels)]
+    if problems:
+        return MechanismCheck(False, tuple(problems), None)
+    mu = matrix.max(axis=0)
+    kept = mu > 0
+    order = np.argsort(codes[kept])
+    design = Conditional(labels, read_only(codes[kept][order]), read_only(mu[kept][order]))
+    return MechanismCheck(True, (), design)
+
+
+def _read_channel(P: Any, subsets: Any, categories: Any) -> tuple[Categories, IntArray, FloatArray]:
+    if isinstance(P, Mapping):
+        labels = Categories(tuple(P) if categories is None else categories)
+        laws = [{_code(a, labels): float(v) for a, v in P[label].items()} for label in labels]
+        codes = sorted(set().union(*laws))
+        return labels, np.array(codes, np.int64), np.array([[law.get(a, 0.0) for a in codes] for law in laws])
+    matrix = np.asarray(P, np.float64)
+    if matrix.ndim != 2:
+        raise ArgumentError(f"`P` must be a matrix with a row per category; got shape {matrix.shape}.")
+    p, s = matrix.shape
+    labels = Categories(tuple(range(p)) if categories is None else categories)
+    if labels.p != p:
+        raise ArgumentError(f"`P` must have one row for each of the {labels.p} categories; got {p}.")
+    if subsets is None and s != 1 << p:
+        raise ArgumentError(f"`subsets` must name the {s} columns of `P`; without it {1 << p} columns are expected.")
+    codes = list(range(s)) if subsets is None else [_code(a, labels) for a in subsets]
+    if len(codes) != s or len(set(codes)) != s:
+        raise ArgumentError(f"`subsets` must name each of the {s} columns of `P` once; got {len(set(codes))} subsets.")
+    return labels, np.array(codes, np.int64), matrix
+
+
+def _code(subset: Any, labels: Categories) -> int:
+    return int(subset) if isinstance(subset, (int, np.integer)) else labels.code(subset)
+
+
+def _check_rows(matrix: FloatArray, labels: Categories) -> list[str]:
+    problems = []
+    if not np.isfinite(matrix).all() or matrix.min() < -TOLERANCE:
+        problems.append("no law: some probability is negative or not finite")
+    for label, total in zip(labels, matrix.sum(axis=1), strict=True):
+        if not abs(total - 1) <= TOLERANCE:
+            problems.append(f"no law: the probabilities given {label} sum to {total:.6g}")
+    return problems
+
+
+def _check_columns(matrix: FloatArray, codes: IntArray, labels: Categories) -> list[str]:
+    problems = []
+    for a, size, column in zip(codes.tolist(), sizes(codes), matrix.T, strict=True):
+        if column.max() <= TOLERANCE:
+            continue
+        name = labels.format(a) or "the empty set"
+        inside = np.array([a >> j & 1 for j in range(labels.p)], np.bool_)
+        if size < 2:
+            problems.append(f"too small: {name} is reported and hides nothing")
+        liars = np.flatnonzero(~inside & (column > TOLERANCE))
+        problems += [f"untrue: {labels.labels[j]} is reported as {name}, which does not hold it" for j in liars]
+        if inside.any() and np.ptp(column[inside]) > TOLERANCE:
+            members = np.flatnonzero(inside)
+            low, high = members[column[inside].argmin()], members[column[inside].argmax()]
+            problems.append(
+                f"informative: given {name}, {labels.labels[low]} is less likely than {labels.labels[high]} "
+                f"beyond its share ({column[low]:.4g} against {column[high]:.4g})"
+            )
+    return problems

@@ -1,0 +1,212 @@
+"""Designs given by nu: a set is drawn without the value, and the answer is yes or no (`ind_design`)."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
+from subsetprivacy.design.base import Design, require_enumerable
+from subsetprivacy.design.conditional import check_size
+from subsetprivacy.design.weights import WEIGHT_TOLERANCE, pick, read_weights, thresholds
+from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.incidence import MAX_DENSE_BITS
+from subsetprivacy.subsets import Categories, sizes
+
+SMALL_P_HINT = (
+    "Hint: with two or three categories some answer would reveal the value; "
+    "conditional() accepts three, or combine small variables into one of four or more categories."
+)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Independent(Design):
+    """A list of questions with their nu; make one with `independent`."""
+
+    questions: IntArray
+    nu: FloatArray
+    kind: ClassVar[str] = "independent"
+
+    @cached_property
+    def _support(self) -> tuple[IntArray, FloatArray]:
+        answers = np.concatenate([self.questions, self.categories.full - self.questions])
+        codes, inverse = np.unique(answers, return_inverse=True)
+        mu = np.bincount(inverse, weights=np.concatenate([self.nu, self.nu]))
+        real = codes > 0  # nobody answers with the empty set
+        return read_only(codes[real]), read_only(mu[real])
+
+    def support(self) -> tuple[IntArray, FloatArray]:
+        """Return every possible answer and mu_a = nu_a + nu of its complement."""
+        return self._support
+
+    @property
+    def is_independent(self) -> bool:
+        """True."""
+        return True
+
+    @cached_property
+    def _thresholds(self) -> AnyArray:
+        return thresholds(self.nu)
+
+    def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
+        """Draw the sets asked about by their nu."""
+        return self.questions[pick(self._thresholds, source.bits(n, 64))]
+
+    def content(self) -> dict[str, Any]:
+        """Return the questions' codes with their nu."""
+        return {"questions": [[int(a), float(v)] for a, v in zip(self.questions, self.nu, strict=True)]}
+
+
+def independent(categories: Iterable[Label], weights: Mapping[Any, float]) -> Independent:
+    r"""Make a design of yes/no questions from their probabilities :math:`\nu_a` (`ind_design`).
+
+    A set is drawn without looking at the value; the respondent says whether
+    it holds her value, and the set or its complement is stored.
+
+    Parameters
+    ----------
+    categories
+        Four to 48 distinct labels; their order is kept.
+    weights
+        ``{subset: nu}``, summing to one; a subset is a tuple or frozenset of
+        labels, or a code. Subsets of one or of all but one label are refused:
+        one of the two answers would reveal the value.
+
+    Raises
+    ------
+    InvalidDesignError
+        Saying which subset or sum is wrong.
+
+    Notes
+    -----
+    :math:`\mu_a = \nu_a + \nu_{a^c}`.
+
+    Examples
+    --------
+    >>> design = independent(["a", "b", "c", "d"], {("a", "b"): 0.5, ("a", "c"): 0.3, ("a", "d"): 0.2})
+    >>> design.S
+    2.0
+    """
+    labels = check_size(Categories(categories), 4, "independent", SMALL_P_HINT)
+    codes, nu = read_weights(weights, labels, "nu")
+    check_questions(codes, nu, labels)
+    return Independent(labels, read_only(codes), read_only(nu))
+
+
+def check_questions(codes: IntArray, nu: FloatArray, categories: Categories) -> None:
+    """Raise unless every question hides the value whatever the answer, and nu sums to one."""
+    for a in codes[np.isin(sizes(codes), (1, categories.p - 1))]:
+        raise InvalidDesignError(
+            f"a question must leave two candidates after either answer; got {categories.format(a)}, "
+            f"of size {int(a).bit_count()} of {categories.p}."
+        )
+    if abs(nu.sum() - 1) > WEIGHT_TOLERANCE:
+        raise InvalidDesignError(f"nu must sum to 1; got {nu.sum():.6g}. Hint: divide the weights by their sum.")
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Uniform(Design):
+    """Every admissible question with the same probability; make one with `uniform`."""
+
+    kind: ClassVar[str] = "uniform"
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether the support is small enough to be listed."""
+        return self.p <= MAX_DENSE_BITS
+
+    @cached_property
+    def _support(self) -> tuple[IntArray, FloatArray]:
+        require_enumerable(self, "the support of a uniform design")
+        codes = np.flatnonzero(self._admissible(np.arange(1 << self.p))).astype(np.int64)
+        return read_only(codes), read_only(np.full(len(codes), self._mu))
+
+    def support(self) -> tuple[IntArray, FloatArray]:
+        """Return all subsets of 2 … p-2 members and their common mu."""
+        return self._support
+
+    @property
+    def _mu(self) -> float:
+        # nu of the paper is 1 / (2^p - 2p - 2), and mu = nu_a + nu of the complement.
+        return 1 / (2 ** (self.p - 1) - self.p - 1)
+
+    def _admissible(self, codes: AnyArray) -> BoolArray:
+        # Sizes are small unsigned numbers: 0 and 1 wrap around above p - 4.
+        return (np.bitwise_count(codes) - np.uint8(2)) <= self.p - 4
+
+    def mu(self, codes: IntArray) -> FloatArray:
+        """Return the common mu, 0 for sizes that are never drawn."""
+        inside = (codes > 0) & (codes < self.categories.full)
+        return np.where(inside & self._admissible(np.where(inside, codes, 0)), self._mu, 0.0)
+
+    @cached_property
+    def Q(self) -> FloatArray:
+        """The matrix of pair probabilities in closed form: 1 on the diagonal, 1/r_p elsewhere (`mom`)."""
+        Q = np.full((self.p, self.p), self.pair_probability)
+        np.fill_diagonal(Q, 1.0)
+        Q.setflags(write=False)
+        return Q
+
+    @property
+    def pair_probability(self) -> float:
+        """The probability 1/r_p that a second category shares the reported subset (`mom`)."""
+        return (2 ** (self.p - 2) - self.p + 1) / (2 ** (self.p - 1) - self.p - 1)
+
+    @cached_property
+    def S(self) -> float:
+        """2, as for every yes/no question."""
+        return 2.0
+
+    @cached_property
+    def smallest_set(self) -> int:
+        """2: pairs are among the questions."""
+        return 2
+
+    @cached_property
+    def _null(self) -> IntArray | None:
+        return None  # Q = (1 - q) I + q 11' with q < 1
+
+    @property
+    def is_independent(self) -> bool:
+        """True."""
+        return True
+
+    def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
+        """Draw sets by p fair bits, and again wherever the size is not admissible."""
+        width = next(w for w in (8, 16, 32, 64) if w >= self.p)
+        full = np.dtype(f"u{width // 8}").type(self.categories.full)
+        questions = source.bits(n, width) & full
+        while True:
+            again = np.flatnonzero(~self._admissible(questions))
+            if not again.size:
+                return questions
+            questions[again] = source.bits(again.size, width) & full
+
+    def content(self) -> dict[str, Any]:
+        """Return nothing: the categories say it all."""
+        return {}
+
+
+def uniform(categories: Iterable[Label]) -> Uniform:
+    """Make the design that asks about every admissible subset with the same probability.
+
+    Parameters
+    ----------
+    categories
+        Four to 48 distinct labels; their order is kept.
+
+    Notes
+    -----
+    The subsets of 2 … p-2 members, each with nu = 1/(2^p - 2p - 2). They are
+    never listed unless asked for.
+
+    Examples
+    --------
+    >>> design = uniform(["black", "red", "green", "blue"])
+    >>> round(design.pair_probability, 4)
+    0.3333
+    """
+    return Uniform(check_size(Categories(categories), 4, "uniform", SMALL_P_HINT))

@@ -1,0 +1,69 @@
+"""Weighted draws, exact to the last of 64 bits, and the tables they need."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._types import AnyArray, FloatArray, IntArray, WordArray
+from subsetprivacy.errors import CategoryError, InvalidDesignError
+from subsetprivacy.subsets import Categories
+
+WEIGHT_TOLERANCE = 1e-9
+
+
+def read_weights(weights: Any, categories: Categories, symbol: str) -> tuple[IntArray, FloatArray]:
+    """Return the codes and weights of a mapping {subset: weight}, in the order of the codes.
+
+    Subsets are tuples or frozensets of labels, or integer codes. Zero
+    weights are left out.
+    """
+    if not isinstance(weights, Mapping):
+        raise InvalidDesignError(
+            f"`weights` must map subsets to {symbol}; got {type(weights).__name__}. "
+            "Hint: write {('a', 'b'): 0.5, ('c', 'd'): 0.5}."
+        )
+    table: dict[int, float] = {}
+    for subset, weight in weights.items():
+        code = _read_subset(subset, categories)
+        if code in table:
+            raise InvalidDesignError(f"`weights` must name each subset once; got {categories.format(code)} twice.")
+        table[code] = _read_weight(weight, symbol, categories.format(code))
+    kept = sorted(code for code, weight in table.items() if weight > 0)
+    if not kept:
+        raise InvalidDesignError(f"`weights` must give some subset a positive {symbol}; got none.")
+    return np.array(kept, np.int64), np.array([table[code] for code in kept])
+
+
+def _read_subset(subset: Any, categories: Categories) -> int:
+    if isinstance(subset, (int, np.integer)) and not isinstance(subset, bool):
+        if not 0 <= subset <= categories.full:
+            raise InvalidDesignError(f"a subset code must lie in 0…{categories.full}; got {int(subset)}.")
+        return int(subset)
+    try:
+        return categories.code(subset)
+    except CategoryError as error:
+        raise InvalidDesignError(f"`weights` has an unusable subset: {error}") from None
+
+
+def _read_weight(weight: Any, symbol: str, subset: str) -> float:
+    try:
+        value = float(weight)
+    except (TypeError, ValueError):
+        raise InvalidDesignError(f"{symbol} must be a number; got {type(weight).__name__} for {subset}.") from None
+    if not np.isfinite(value) or value < 0:
+        raise InvalidDesignError(f"{symbol} must be finite and not negative; got {value:g} for {subset}.")
+    return value
+
+
+def thresholds(weights: FloatArray) -> WordArray:
+    """Return the interior cumulative weights as 64-bit integers."""
+    cumulative = np.cumsum(weights)[:-1] / np.sum(weights)
+    # 2**64 itself has no 64-bit word; a cumulative weight that rounds to it leaves nothing for what follows.
+    scaled = [min(int(np.longdouble(c) * 2**64), 2**64 - 1) for c in cumulative]
+    return np.array(scaled, dtype=np.uint64)
+
+
+def pick(table: WordArray, words: AnyArray) -> IntArray:
+    """Return for each uniform 64-bit word the index it selects."""
+    return np.searchsorted(table, words, side="right")

@@ -1,0 +1,109 @@
+"""Every error and warning of the package.
+
+::
+
+    SubsetPrivacyError
+    ├── InvalidDesignError      weights or subsets that make no design
+    ├── NotIndependentError     a design that no yes/no question realises
+    ├── NotIdentifiableError    the design cannot tell some distributions apart
+    ├── UnknownDesignError      the design is needed and was not given
+    ├── DesignDocumentError     a JSON document that is no design, or was altered
+    ├── CategoryError           labels: unknown, missing, repeated
+    ├── CodeError               subset codes: not integer, empty, outside the design
+    ├── DistributionError       numbers that are not a probability distribution
+    ├── NoDataError             nothing to estimate from
+    ├── MismatchError           two things that do not fit together
+    ├── ArgumentError           any other argument out of its range
+    └── TooLargeError           exact computation refused because of its size
+    MissingDependencyError      an optional extra is not installed
+
+    SubsetPrivacyWarning
+    ├── ConvergenceWarning      an iteration stopped before its tolerance
+    ├── NotUniqueWarning        the sample leaves several estimates equally likely
+    ├── BoundaryWarning         an estimate of zero: its standard error is approximate
+    ├── SmallCountWarning       too few people for the normal approximation
+    └── NotPrivateWarning       output that protects nobody
+
+All errors but the last are also a ``ValueError``. Messages name rows and
+counts, never a person's value: messages reach logs.
+"""
+
+
+class SubsetPrivacyError(ValueError):
+    """Base of the package's errors."""
+
+
+class InvalidDesignError(SubsetPrivacyError):
+    """The weights or subsets given do not make a design."""
+
+
+class NotIndependentError(SubsetPrivacyError):
+    """No yes/no question realises this design."""
+
+
+class NotIdentifiableError(SubsetPrivacyError):
+    """Different distributions give the same law of subsets (assumption `pd` fails)."""
+
+
+class UnknownDesignError(SubsetPrivacyError):
+    """The computation needs the design of the data, which was not given."""
+
+
+class DesignDocumentError(SubsetPrivacyError):
+    """A JSON document is not a design, or its fingerprint does not match."""
+
+
+class CategoryError(SubsetPrivacyError):
+    """Labels are unknown, missing, repeated or otherwise unusable."""
+
+
+class CodeError(SubsetPrivacyError):
+    """Subset codes are not integers, name the empty set or lie outside the design."""
+
+
+class DistributionError(SubsetPrivacyError):
+    """Numbers given as a distribution are not one."""
+
+
+class NoDataError(SubsetPrivacyError):
+    """There is no informative observation to work with."""
+
+
+class MismatchError(SubsetPrivacyError):
+    """Two arguments do not belong together."""
+
+
+class ArgumentError(SubsetPrivacyError):
+    """An argument is out of its range."""
+
+
+class TooLargeError(SubsetPrivacyError):
+    """An exact computation would be too large."""
+
+
+class MissingDependencyError(ImportError):
+    """An optional dependency is not installed."""
+
+
+class SubsetPrivacyWarning(UserWarning):
+    """Base of the package's warnings."""
+
+
+class ConvergenceWarning(SubsetPrivacyWarning):
+    """An iteration stopped before it reached its tolerance."""
+
+
+class NotUniqueWarning(SubsetPrivacyWarning):
+    """The sample does not determine the estimate (assumption `unique` fails)."""
+
+
+class BoundaryWarning(SubsetPrivacyWarning):
+    """An estimate lies on the boundary of the simplex, where normal theory is approximate."""
+
+
+class SmallCountWarning(SubsetPrivacyWarning):
+    """Some subset is expected so rarely that normal theory is doubtful (`boundeddensity`)."""
+
+
+class NotPrivateWarning(SubsetPrivacyWarning):
+    """What was produced does not protect anybody."""

@@ -1,0 +1,1 @@
+"""Estimators: every one turns counts into an `Estimate`."""

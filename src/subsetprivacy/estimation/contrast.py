@@ -1,0 +1,69 @@
+"""Weighted sums of an estimated distribution, with their uncertainty."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from attrs import frozen
+from scipy.special import ndtr, ndtri
+
+from subsetprivacy._types import ArrayLike, FloatArray, Label
+from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.subsets import Categories
+
+
+@frozen
+class Contrast:
+    """A weighted sum of shares.
+
+    Attributes
+    ----------
+    value, se
+        The estimate and its standard error.
+    lower, upper, level
+        The confidence interval and its level.
+    zscore, pvalue
+        The two-sided test that the sum is zero.
+    """
+
+    value: float
+    se: float
+    lower: float
+    upper: float
+    level: float
+    zscore: float
+    pvalue: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.value:.4f} (std. error {self.se:.4f}, {100 * self.level:g} % interval "
+            f"{self.lower:.4f} to {self.upper:.4f}, p-value {self.pvalue:.3g})"
+        )
+
+
+def contrast_of(
+    w: FloatArray, cov: FloatArray, weights: Mapping[Label, float] | ArrayLike, categories: Categories, level: float
+) -> Contrast:
+    """Return c'w with its standard error, interval and test of zero."""
+    c = _read(weights, categories)
+    value = float(c @ w)
+    used = np.flatnonzero(c)
+    # Categories that are not used may have no finite variance.
+    variance = float(c[used] @ cov[np.ix_(used, used)] @ c[used])
+    se = float(np.sqrt(max(variance, 0.0))) if variance == variance else float("inf")
+    half = float(ndtri(0.5 + level / 2)) * se
+    z = value / se if se > 0 else (0.0 if value == 0 else float("inf"))
+    return Contrast(value, se, value - half, value + half, level, z, float(2 * ndtr(-abs(z))))
+
+
+def _read(weights: Mapping[Label, float] | ArrayLike, categories: Categories) -> FloatArray:
+    if isinstance(weights, Mapping):
+        c = np.zeros(categories.p)
+        for label, weight in weights.items():
+            c[categories.index(label)] = weight
+        return c
+    if isinstance(weights, str):
+        raise CategoryError("`weights` must map labels to numbers; got a string. Hint: write {'a': 1, 'b': -1}.")
+    c = np.asarray(weights, np.float64)
+    if c.shape != (categories.p,) or not np.isfinite(c).all():
+        raise ArgumentError(f"`weights` must be {categories.p} finite numbers, one per category; got shape {c.shape}.")
+    return c

@@ -1,0 +1,207 @@
+"""`estimate` and `estimate_many`: one door to every estimator."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import AnyArray, FloatArray
+from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, as_counts
+from subsetprivacy.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    NotIdentifiableError,
+    NotUniqueWarning,
+    SubsetPrivacyError,
+    SubsetPrivacyWarning,
+)
+from subsetprivacy.estimation.conic import conic
+from subsetprivacy.estimation.em import em
+from subsetprivacy.estimation.icm import icm
+from subsetprivacy.estimation.mle import mle
+from subsetprivacy.estimation.mom import mom, mom_conditional, mom_uniform
+from subsetprivacy.estimation.one_step import one_step
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.subsets import Categories
+
+METHODS: dict[str, Callable[..., Estimate]] = {
+    "mle": mle,
+    "em": em,
+    "icm": icm,
+    "mom": mom,
+    "mom-uniform": mom_uniform,
+    "mom-conditional": mom_conditional,
+    "one-step": one_step,
+    "conic": conic,
+}
+
+_SAID: dict[type[Warning], str] = {
+    ConvergenceWarning: "did not converge",
+    NotUniqueWarning: "have no unique estimate",
+}
+
+
+def read_method(method: str) -> str:
+    """Return the method's name, or raise with the list of names."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise ArgumentError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+    return method
+
+
+def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: Any) -> Estimate:
+    """Estimate the distribution of the value from subsets.
+
+    Parameters
+    ----------
+    data
+        `SubsetData` or `SubsetCounts`.
+    method
+        ``"mle"``: maximum likelihood by Newton's method, certified (default).
+        ``"em"``, ``"icm"``, ``"conic"``: the same maximum by the paper's
+        algorithms and by a conic solver. ``"mom"``: moments (`gen_mom`).
+        ``"mom-conditional"``: moments given the questions, the better one.
+        ``"mom-uniform"``: the paper's closed form. ``"one-step"``: one
+        Newton step from moments.
+    **options
+        Passed to the method: ``tol``, ``max_iter``, ``start``,
+        ``information``, ``accelerate``; see the methods in
+        `subsetprivacy.estimation`.
+
+    Raises
+    ------
+    NoDataError
+        If there is no informative observation.
+    NotIdentifiableError
+        If the design, or where it is not known the sample, cannot tell distributions apart.
+
+    Warns
+    -----
+    ConvergenceWarning, NotUniqueWarning
+        If an iteration did not arrive, or the sample leaves several estimates.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.simulate import simulate
+    >>> counts = simulate(uniform(["a", "b", "c", "d"]), [0.1, 0.2, 0.3, 0.4], 100_000, seed=1)
+    >>> fit = estimate(counts)
+    >>> fit.w.round(2)
+    array([0.1, 0.2, 0.3, 0.4])
+    """
+    run = METHODS[read_method(method)]
+    counts = as_counts(data).require_data()
+    if counts.design.kind != "coarse":
+        counts.design.require_identifiable()
+    elif len(counts.observed_codes) == 1:
+        raise NotIdentifiableError(
+            "there must be more than one distinct subset to estimate from; got one, reported by everybody."
+        )
+    try:
+        return run(counts, **options)
+    except TypeError as error:
+        if "keyword argument" not in str(error):
+            raise
+        raise ArgumentError(f"`options` must be ones that {method} takes: {error}.") from None
+
+
+@frozen(slots=False, eq=False, repr=False)
+class EstimateBatch:
+    """The estimates of many samples; index or iterate for single ones."""
+
+    estimates: tuple[Estimate, ...]
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def __getitem__(self, k: int) -> Estimate:
+        return self.estimates[k]
+
+    def __iter__(self) -> Iterator[Estimate]:
+        return iter(self.estimates)
+
+    def __repr__(self) -> str:
+        return f"<EstimateBatch: {len(self)} estimates by {self.estimates[0].method}>"
+
+    @property
+    def categories(self) -> Categories:
+        """The categories, in the order of the columns of `w`."""
+        return self.estimates[0].categories
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """The estimates, a row per sample."""
+        return np.array([fit.w for fit in self.estimates])
+
+    @cached_property
+    def se(self) -> FloatArray:
+        """The standard errors, a row per sample."""
+        return np.array([fit._se for fit in self.estimates])
+
+    @cached_property
+    def loglik(self) -> FloatArray:
+        """The log-likelihood of each estimate."""
+        return np.array([fit.loglik for fit in self.estimates])
+
+    @cached_property
+    def gap(self) -> FloatArray:
+        """The certified gap of each estimate."""
+        return np.array([fit.gap for fit in self.estimates])
+
+    @cached_property
+    def converged(self) -> AnyArray:
+        """Whether each iteration arrived."""
+        return np.array([fit.converged for fit in self.estimates])
+
+
+def estimate_many(
+    batch: CountsBatch | Iterable[SubsetData | SubsetCounts], method: str = "mle", **options: Any
+) -> EstimateBatch:
+    """Estimate from many samples at once: replications, groups, bootstrap.
+
+    Parameters
+    ----------
+    batch
+        What `simulate_many` returns, or any collection of data or counts.
+    method, **options
+        As for `estimate`.
+
+    Raises
+    ------
+    SubsetPrivacyError
+        The error of the first sample that fails, with its position.
+
+    Warns
+    -----
+    ConvergenceWarning, NotUniqueWarning
+        Once, with the number of samples concerned and the first.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.simulate import simulate_many
+    >>> samples = simulate_many(uniform(["a", "b", "c", "d"]), [0.1, 0.2, 0.3, 0.4], n=1000, size=200, seed=1)
+    >>> estimate_many(samples).w.mean(axis=0).round(2)
+    array([0.1, 0.2, 0.3, 0.4])
+    """
+    read_method(method)
+    fits: list[Estimate] = []
+    doubts: dict[type[Warning], list[int]] = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SubsetPrivacyWarning)
+        for k, sample in enumerate(batch):
+            try:
+                fits.append(estimate(sample, method, **options))
+            except SubsetPrivacyError as error:
+                raise type(error)(f"sample {k}: {error}") from error
+            for warning in caught:
+                doubts.setdefault(warning.category, []).append(k)
+            caught.clear()
+    for kind, samples in doubts.items():
+        what = _SAID.get(kind, "warned")
+        warnings.warn(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}.", kind, stacklevel=2)
+    if not fits:
+        raise ArgumentError("`batch` must hold at least one sample; got none.")
+    return EstimateBatch(tuple(fits))

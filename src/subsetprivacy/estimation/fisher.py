@@ -1,0 +1,51 @@
+"""Standard errors of the likelihood methods (`thm_normality_mle`)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy._types import FloatArray
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.likelihood import expected_information, observed_information, tangent_inverse
+from subsetprivacy.estimation.result import Estimate
+
+INFORMATION = ("observed", "expected")
+
+
+def fisher_covariance(information: str) -> Callable[[Estimate], FloatArray]:
+    """Return the function that computes the covariance from the named information.
+
+    Notes
+    -----
+    ``"observed"`` needs no design and stays finite on the boundary;
+    ``"expected"`` sums over the support, for up to 22 categories, and needs
+    every reportable subset to have positive fitted probability. Sampling
+    weights turn the observed kind into a sandwich.
+    """
+    check_choice(information, INFORMATION, "information")
+
+    def covariance(fit: Estimate) -> FloatArray:
+        if fit.counts.squares is not None:
+            return sandwich(fit.counts, fit.w)
+        if information == "observed":
+            return tangent_inverse(observed_information(fit.counts.incidence, fit.counts.shares, fit.w)) / fit.n
+        if fit.smallest_size <= 0:
+            raise ArgumentError(
+                "`information` must be 'observed' here: a subset that can be reported has fitted probability 0, "
+                "so the expected information is infinite."
+            )
+        return tangent_inverse(expected_information(fit.counts.design, fit.w)) / fit.n
+
+    return covariance
+
+
+def sandwich(counts: SubsetCounts, w: FloatArray) -> FloatArray:
+    """Return the covariance under sampling weights: inverse information, squared-weight scores, inverse again."""
+    assert counts.squares is not None
+    J = tangent_inverse(observed_information(counts.incidence, counts.shares, w))
+    # Scores have mean 1 in every coordinate; the constant drops out on the simplex, where J sums to zero.
+    V = counts.incidence.gram(counts.squares[counts.informative] / counts.incidence.inner(w) ** 2)
+    with np.errstate(invalid="ignore"):
+        return J @ V @ J / counts.total**2

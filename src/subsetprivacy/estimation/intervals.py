@@ -1,0 +1,103 @@
+"""Intervals that do not rest on a standard error: profile likelihood and bootstrap."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtri
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._types import FloatArray
+from subsetprivacy.data import CountsBatch, SubsetCounts
+from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning
+from subsetprivacy.estimation.newton import newton
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.incidence import Affine, incidence
+
+
+def profile(counts: SubsetCounts, level: float) -> FloatArray:
+    r"""Return, for each category, the values that the likelihood ratio test does not reject.
+
+    Notes
+    -----
+    With :math:`w_j = v` held, the others are :math:`(1-v)u` for a distribution u, and the cell
+    probabilities :math:`(1-v)\,1_{a\setminus j}^\top u + v\,1\{j\in a\}` are rows c 1_a + d 1 again.
+    """
+    _require_people(counts, "profile")
+    best = newton(counts.incidence, counts.shares)
+    drop = float(chdtri(1, 1 - level)) / (2 * counts.total)
+    top = _height(counts, best.w)
+    return np.array([_invert(counts, j, float(best.w[j]), top - drop) for j in range(counts.categories.p)])
+
+
+def _require_people(counts: SubsetCounts, what: str) -> None:
+    if counts.squares is not None:
+        raise ArgumentError(f"a {what} interval must come from unweighted people; got sampling weights. Hint: 'wald'.")
+
+
+def _height(counts: SubsetCounts, w: FloatArray) -> float:
+    return float(counts.shares @ np.log(counts.incidence.inner(w)))
+
+
+def _invert(counts: SubsetCounts, j: int, peak: float, bar: float) -> tuple[float, float]:
+    profiled = _Profile(counts, j)
+
+    def above(v: float) -> float:
+        return profiled.height(v) - bar
+
+    low = 0.0 if peak <= 0 or above(0.0) >= 0 else float(brentq(above, 0.0, peak, xtol=1e-10))
+    high = 1.0 if peak >= 1 or above(1.0) >= 0 else float(brentq(above, peak, 1.0, xtol=1e-10))
+    return low, high
+
+
+class _Profile:
+    """The log-likelihood per person, maximised with the weight of one category held."""
+
+    def __init__(self, counts: SubsetCounts, j: int) -> None:
+        codes = counts.observed_codes
+        self._f = counts.shares
+        self._holds = (codes >> j & 1).astype(np.float64)
+        below = codes & ((1 << j) - 1)
+        self._rest = incidence(below | (codes >> (j + 1)) << j, counts.categories.p - 1)
+        # Sets that held nothing but j say nothing about the others.
+        self._empty = (codes == 1 << j).astype(np.bool_)
+        self._floor = -1e3
+
+    def height(self, v: float) -> float:
+        """Return the profile; a large negative number where some observed subset becomes impossible."""
+        rows = Affine(self._rest, 1 - v, v * self._holds)
+        at_even = rows.inner(np.full(rows.p, 1 / rows.p))
+        if at_even.min() <= 0:
+            return self._floor
+        w = newton(rows, self._f).w
+        return float(self._f @ np.log(rows.inner(w)))
+
+
+def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> FloatArray:
+    """Return percentile intervals over samples of people drawn with replacement, fitted by the same method."""
+    from subsetprivacy.estimation.dispatch import METHODS, read_method
+
+    counts = fit.counts
+    _require_people(counts, "bootstrap")
+    check_count(replications, "replications", least=20)
+    generator = np.random.default_rng(seed)
+    drawn = generator.multinomial(int(counts.total), counts.shares, size=replications)
+    samples = CountsBatch(counts.observed_codes, drawn, counts.design)
+    method = METHODS[read_method(fit.method.partition(",")[0])]
+    estimates = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+        for sample in samples:
+            try:
+                again = method(sample)
+            except SubsetPrivacyError:
+                continue
+            estimates.append((again.projected() if fit.in_simplex else again).w)
+    if len(estimates) < 0.9 * replications:
+        raise ArgumentError(
+            f"a bootstrap interval must be able to refit its samples; {replications - len(estimates)} of "
+            f"{replications} were not identifiable. Hint: interval(method='profile')."
+        )
+    tail = 50 * (1 - level)
+    return np.percentile(np.array(estimates), [tail, 100 - tail], axis=0).T

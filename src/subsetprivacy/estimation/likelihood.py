@@ -1,0 +1,78 @@
+r"""The log-likelihood of subsets, its derivatives and information (`loglikelihood`).
+
+Everything is per person: with shares :math:`f_a = n_a/n` and sizes :math:`L_a = 1_a^\top w`,
+
+- log-likelihood :math:`\sum_a f_a \ln L_a`,
+- score :math:`s = \sum_a (f_a/L_a)\,1_a`,
+- observed information :math:`\sum_a (f_a/L_a^2)\,1_a 1_a^\top`,
+- expected information :math:`\sum_a (\mu_a/L_a)\,1_a 1_a^\top`.
+
+Since :math:`L` is homogeneous in w, :math:`s^\top w = 1`, and for every distribution v concavity gives
+:math:`l(v) - l(w) \le s^\top(v-w) \le \max_j s_j - s^\top w`: the *gap*, at most what is still to be gained.
+"""
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Design
+from subsetprivacy.design.base import require_enumerable
+from subsetprivacy.incidence import Incidence
+
+
+def mean_loglik(inc: Incidence, f: FloatArray, w: FloatArray) -> float:
+    """Return the mean log-likelihood, minus infinity where an observed subset has no weight."""
+    L = inc.inner(w)
+    return float(f @ np.log(L)) if L.min() > 0 else -np.inf
+
+
+def score(inc: Incidence, f: FloatArray, w: FloatArray) -> FloatArray:
+    """Return the gradient of the mean log-likelihood."""
+    return inc.spread(f / inc.inner(w))
+
+
+def certified_gap(inc: Incidence, f: FloatArray, w: FloatArray) -> float:
+    """Return max_j s_j - s'w, what is still to be gained per person at most; NaN off the simplex."""
+    if w.min() < 0 or abs(w.sum() - 1) > 1e-8 or inc.inner(w).min() <= 0:
+        return np.nan
+    s = score(inc, f, w)
+    return max(float(s.max() - s @ w), 0.0)
+
+
+def observed_information(inc: Incidence, f: FloatArray, w: FloatArray) -> FloatArray:
+    """Return minus the Hessian of the mean log-likelihood."""
+    return inc.gram(f / inc.inner(w) ** 2)
+
+
+def expected_information(design: Design, w: FloatArray) -> FloatArray:
+    """Return the Fisher information of one informative observation, over the whole support.
+
+    Raises
+    ------
+    TooLargeError
+        If the support cannot be listed (more than 22 categories).
+    """
+    codes, mu = require_enumerable(design, "expected information").support()
+    mu = np.where(codes == design.categories.full, 0.0, mu / (1 - design.mu_full))
+    return design.support_incidence.gram(mu / design.support_incidence.inner(w))
+
+
+def tangent_inverse(information: FloatArray) -> FloatArray:
+    """Return B(B'IB)^-1 B', the limit covariance of sqrt(n)(w_hat - w) for information I (`thm_normality_mle`).
+
+    A category that lies in a direction without information gets an infinite
+    variance, and covariances that are not a number.
+    """
+    p = len(information)
+    centre = np.eye(p) - 1 / p
+    values, vectors = np.linalg.eigh(centre @ information @ centre)
+    # The direction 1 leaves the simplex; it has eigenvalue 0 and does not count.
+    along = np.abs(vectors.sum(axis=0)) / np.sqrt(p) > 0.5
+    floor = values[-1] * p * 1e-13
+    known = ~along & (values > floor)
+    V = vectors[:, known] / np.sqrt(values[known])
+    covariance = V @ V.T
+    lost = (np.abs(vectors[:, ~along & ~known]) > 1e-7).any(axis=1)
+    covariance[lost, :] = np.nan
+    covariance[:, lost] = np.nan
+    covariance[lost, lost] = np.inf
+    return covariance

@@ -1,0 +1,137 @@
+"""Maximum likelihood, certified: the default estimator."""
+
+import warnings
+
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from subsetprivacy._checks import check_count, check_distribution
+from subsetprivacy._types import ArrayLike, FloatArray
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design.identify import describe_direction, null_direction
+from subsetprivacy.errors import ArgumentError, ConvergenceWarning, NotUniqueWarning
+from subsetprivacy.estimation.fisher import fisher_covariance
+from subsetprivacy.estimation.likelihood import score
+from subsetprivacy.estimation.mom import asked_Q, mean_indicator
+from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, Solution, newton
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.estimation.simplex import lifted
+
+_START_FLOOR = 1e-3
+
+
+def mle(
+    counts: SubsetCounts,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITERATIONS,
+    start: ArrayLike | None = None,
+    information: str = "observed",
+) -> Estimate:
+    r"""Estimate w by maximum likelihood (`obj`), with Newton's method and an active set.
+
+    Parameters
+    ----------
+    counts
+        The counts of the subsets.
+    tol
+        The gap to reach: at most this much log-likelihood per person is left.
+    max_iter
+        The most iterations.
+    start
+        A distribution to start from; by default moments where the design
+        asks yes/no questions, else the uniform one.
+    information
+        ``"observed"`` or ``"expected"``, for the standard errors.
+
+    Notes
+    -----
+    :math:`\max_w \sum_a n_a \ln 1_a^\top w` on the simplex; :math:`\sqrt n(\hat w - w)` tends to
+    :math:`N(0, B I(\theta)^{-1} B^\top)` (`thm_normality_mle`).
+    """
+    begin = _moment_start(counts) if start is None else read_start(start, counts)
+    check_stopping(tol, max_iter)
+    solution = newton(counts.incidence, counts.shares, start=begin, tol=tol, max_iter=max_iter)
+    return likelihood_estimate(counts, solution, "mle", tol, information)
+
+
+def _moment_start(counts: SubsetCounts) -> FloatArray | None:
+    """Return the moments given the questions, raised to a small floor; None where there is no such thing."""
+    if not counts.design.is_independent:
+        return None
+    gamma = mean_indicator(counts)
+    _, w, info = dposv(asked_Q(counts.incidence, counts.shares, gamma), gamma)
+    return None if info else lifted(w, _START_FLOOR)
+
+
+def read_start(start: ArrayLike | None, counts: SubsetCounts) -> FloatArray | None:
+    """Return a start in the interior of the simplex, None for the default one."""
+    if start is None:
+        return None
+    w = check_distribution(start, counts.categories.labels, "start")
+    return 0.999 * w + 0.001 / len(w)  # no iteration leaves a face it starts on
+
+
+def check_stopping(tol: float, max_iter: int) -> None:
+    """Raise unless tolerance and iteration limit make sense."""
+    if not 0 < tol < 1:
+        raise ArgumentError(f"`tol` must be a small positive number; got {tol!r}.")
+    check_count(max_iter, "max_iter", least=1)
+
+
+def likelihood_estimate(
+    counts: SubsetCounts, solution: Solution, method: str, tol: float, information: str
+) -> Estimate:
+    """Wrap the end of a likelihood iteration, with a warning where it did not arrive or is not unique."""
+    if not solution.converged:
+        warnings.warn(
+            f"{method} stopped after {solution.iterations} iterations with a gap of {solution.gap:.2g} per person, "
+            f"above tol = {tol:.2g}. Hint: raise max_iter, or use method='mle'.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    direction = None if solution.regular else flat_direction(counts, solution.w)
+    remarks: tuple[str, ...] = ()
+    if direction is not None:
+        said = describe_direction(direction, counts.categories)
+        remarks = (f"Not unique: {said} in this sample, so other estimates fit as well. Hint: more people.",)
+        warnings.warn(remarks[0], NotUniqueWarning, stacklevel=5)
+    return Estimate(
+        solution.w,
+        counts,
+        method,
+        fisher_covariance(information),
+        iterations=solution.iterations,
+        converged=solution.converged,
+        trace=solution.trace,
+        remarks=remarks,
+    )
+
+
+def flat_direction(counts: SubsetCounts, w: FloatArray) -> FloatArray | None:
+    """Return a direction along which the maximum is flat, or None if it is unique.
+
+    All maximisers share the sizes L(a) of the observed subsets, hence the
+    score, hence the zeros where the score is below one. So only categories
+    with score one can trade weight, and they cannot if their columns are
+    independent (which `unique` demands of all).
+    """
+    p = counts.categories.p
+    if len(counts.observed_codes) >= p and _clearly_regular(counts):
+        return None
+    tied = np.flatnonzero((w > 0) | (score(counts.incidence, counts.shares, w) > 1 - 1e-6))
+    squeezed = np.zeros(len(counts.observed_codes), np.int64)
+    for bit, j in enumerate(tied.tolist()):
+        squeezed |= (counts.observed_codes >> j & 1) << bit
+    direction = null_direction(np.unique(squeezed[squeezed > 0]), len(tied))
+    if direction is None:
+        return None
+    out = np.zeros(p)
+    out[tied] = direction
+    return out
+
+
+def _clearly_regular(counts: SubsetCounts) -> bool:
+    """Tell, cheaply, that the observed rows span the space."""
+    gram = counts.incidence.gram(np.ones(len(counts.n_a)))
+    return bool(np.linalg.eigvalsh(gram)[0] > 1e-8 * np.trace(gram))

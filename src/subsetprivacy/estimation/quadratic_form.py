@@ -1,0 +1,55 @@
+r"""The law of :math:`\sum_i \lambda_i \chi^2_1`, the limit of the scaled squared error (`tab:consistency`)."""
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtr
+
+from subsetprivacy._types import FloatArray
+
+_NEGLIGIBLE = 1e-3  # an eigenvalue this much below the largest is replaced by its mean, an error of about its square
+
+
+def distribution(x: float, eigenvalues: FloatArray) -> float:
+    r"""Return :math:`P(\sum_i \lambda_i \chi^2_1 \le x)`."""
+    lam, shift = _split(eigenvalues)
+    return _mixture(x - shift, lam, _mixture_weights(lam))
+
+
+def quantile(eigenvalues: FloatArray, level: float) -> float:
+    r"""Return the value that :math:`\sum_i \lambda_i \chi^2_1` stays below with probability `level`."""
+    if not np.isfinite(eigenvalues).all():
+        return float("inf")
+    lam, shift = _split(eigenvalues)
+    if lam.size == 0:
+        return 0.0
+    weights = _mixture_weights(lam)
+    high = lam.sum()
+    while _mixture(high, lam, weights) < level:
+        high *= 2
+    return shift + float(brentq(lambda x: _mixture(x, lam, weights) - level, 0.0, high, xtol=1e-10 * high))
+
+
+def _split(eigenvalues: FloatArray) -> tuple[FloatArray, float]:
+    lam = np.maximum(np.asarray(eigenvalues, np.float64), 0.0)
+    kept = lam > _NEGLIGIBLE * lam.max(initial=0.0)
+    return lam[kept], float(lam[~kept].sum())
+
+
+def _mixture_weights(lam: FloatArray) -> FloatArray:
+    r"""Return the weights c_k that write the sum as a mixture of :math:`\lambda_{\min}\chi^2_{m+2k}` (Ruben 1962)."""
+    ratio = 1 - lam.min() / lam
+    # The weights fall like the largest ratio to the power k; what is left beyond is below 1e-10.
+    most = 1 if ratio.max() <= 0 else int(np.ceil(-24 / np.log(ratio.max()))) + 10 * len(lam)
+    g = 0.5 * (ratio[:, None] ** np.arange(1, most)).sum(axis=0)
+    c = np.zeros(most)
+    c[0] = np.sqrt(np.prod(lam.min() / lam))
+    for k in range(1, most):
+        c[k] = g[:k] @ c[k - 1 :: -1] / k
+    return c
+
+
+def _mixture(x: float, lam: FloatArray, weights: FloatArray) -> float:
+    if x <= 0:
+        return 0.0
+    degrees = len(lam) + 2 * np.arange(len(weights))
+    return float(weights @ chdtr(degrees, x / lam.min()))

@@ -1,0 +1,28 @@
+"""Projections onto the simplex."""
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+
+
+def project(y: FloatArray, metric: FloatArray | None = None) -> FloatArray:
+    r"""Return the distribution x nearest to y, in :math:`\sum_j h_j (x_j - y_j)^2` for a metric h > 0.
+
+    Notes
+    -----
+    The solution is :math:`x_j = \max(0, y_j - \lambda/h_j)`; :math:`\lambda` is found among the
+    breakpoints :math:`h_j y_j`, where one coordinate after the other leaves zero.
+    """
+    h = np.ones_like(y) if metric is None else metric
+    order = np.argsort(-h * y)
+    slope = np.cumsum(1 / h[order])
+    levels = (np.cumsum(y[order]) - 1) / slope
+    last = np.flatnonzero((h * y)[order] > levels)[-1]
+    x = np.maximum(y - levels[last] / h, 0.0)
+    return x / x.sum()
+
+
+def lifted(w: FloatArray, floor: float) -> FloatArray:
+    """Return w clipped to a small positive floor and renormalised."""
+    raised = np.maximum(w, floor)
+    return raised / raised.sum()

@@ -1,0 +1,64 @@
+"""Two populations to try things on: the paper's urn, and the Adult census extract.
+
+The Adult numbers are counts of the 32 561 rows of the training file of the
+UCI "Adult" data (Kohavi and Becker 1996), which the paper analyses
+(`tab:race_pop_dist`, `tab:cont_full`).
+"""
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray, IntArray
+
+URN = {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}
+"""The distribution of the obfuscated urn (`toy_example`)."""
+
+_SEX_INCOME = (("Female", "low"), ("Female", "high"), ("Male", "low"), ("Male", "high"))
+_ADULT = {
+    "Amer-Indian-Eskimo": (107, 12, 168, 24),
+    "Asian-Pac-Islander": (303, 43, 460, 233),
+    "Black": (1465, 90, 1272, 297),
+    "Other": (103, 6, 143, 19),
+    "White": (7614, 1028, 13085, 6089),
+}
+ADULT_CASES = {12: "White", 13: "Black", 14: "Asian-Pac-Islander", 15: "Amer-Indian-Eskimo"}
+"""The race in rows 12 to 15, counted from 0, which `fig:adult_privacy` shows."""
+
+
+@frozen
+class Adult:
+    """Race, sex and income of the Adult data, as counts."""
+
+    @property
+    def races(self) -> list[str]:
+        """The categories of race, in the paper's order."""
+        return list(_ADULT)
+
+    @property
+    def race_counts(self) -> IntArray:
+        """People per race."""
+        return np.array([sum(cells) for cells in _ADULT.values()])
+
+    @property
+    def race(self) -> FloatArray:
+        """The distribution of race (`tab:race_pop_dist`)."""
+        return self.race_counts / self.race_counts.sum()
+
+    @property
+    def sex_income(self) -> IntArray:
+        """People by sex (Female, Male) and income (low, high) (`tab:cont_full`)."""
+        return np.array(list(_ADULT.values())).sum(axis=0).reshape(2, 2)
+
+    def rows(self) -> dict[str, list[str]]:
+        """Return the three columns with a row per person, rebuilt from the counts and sorted by them."""
+        columns: dict[str, list[str]] = {"race": [], "sex": [], "income": []}
+        for race, cells in _ADULT.items():
+            for (sex, income), people in zip(_SEX_INCOME, cells, strict=True):
+                columns["race"] += [race] * people
+                columns["sex"] += [sex] * people
+                columns["income"] += [income] * people
+        return columns
+
+
+adult = Adult()
+"""The Adult data."""

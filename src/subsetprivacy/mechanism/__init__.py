@@ -1,0 +1,1 @@
+"""Mechanisms: turn answers (`ask`) or values (`publish`) into subsets."""

@@ -1,0 +1,116 @@
+"""The collector's side: draw a question without the value, and store what the answer leaves possible.
+
+Nothing here ever sees a value. The import law keeps it so.
+"""
+
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label
+from subsetprivacy.data import SubsetData
+from subsetprivacy.design import Design
+from subsetprivacy.errors import CodeError, MismatchError
+from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.subsets import is_missing
+
+
+@frozen
+class Question:
+    """One yes/no question, "is your answer one of these?", drawn without the value.
+
+    Attributes
+    ----------
+    code
+        The set asked about.
+    design
+        The design it was drawn from.
+    """
+
+    code: int
+    design: Design
+
+    @property
+    def members(self) -> tuple[Label, ...]:
+        """The labels asked about."""
+        return self.design.categories.members(self.code)
+
+    def __str__(self) -> str:
+        return "Is your answer one of these: " + ", ".join(str(label) for label in self.members) + "?"
+
+    def resolve(self, answer: bool | None) -> int:
+        """Return the code to store: the set for yes, its complement for no, the full set for no answer."""
+        full = self.design.categories.full
+        if answer is None:
+            return full
+        return self.code if answer else full - self.code
+
+
+def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question:
+    """Draw one question for one person.
+
+    Parameters
+    ----------
+    design
+        A design of yes/no questions.
+    seed, rng
+        For experiments only: the draw is then repeatable and not private.
+
+    Notes
+    -----
+    One person gets one question per variable, once: two answers of the same
+    person intersect. After two uniform draws a single value is left with
+    probability .67 for p = 4 and .14 for p = 8.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> question = ask(uniform(["black", "red", "green", "blue"]), seed=3)
+    >>> print(question)
+    Is your answer one of these: black, red?
+    >>> question.design.categories.members(question.resolve(False))
+    ('green', 'blue')
+    """
+    return Question(int(draw_questions(design, 1, seed=seed, rng=rng)[0]), design)
+
+
+def draw_questions(design: Design, n: int, *, seed: int | None = None, rng: Any = None) -> IntArray:
+    """Draw the questions of n people, as codes."""
+    size = check_count(n, "n")
+    return design.draw_questions(size, random_source(seed, rng)).astype(np.int64)
+
+
+def resolve(questions: ArrayLike, answers: ArrayLike, design: Design) -> SubsetData:
+    """Return what the answers leave possible: one row per person.
+
+    Parameters
+    ----------
+    questions
+        Codes of the sets asked about.
+    answers
+        True for yes, False for no; None where there was no answer, which is
+        stored as the full set.
+    """
+    asked = np.asarray(questions)
+    if asked.size and not np.issubdtype(asked.dtype, np.integer):
+        raise CodeError(f"`questions` must be integer codes; got dtype {asked.dtype}.")
+    said = _read_answers(answers)
+    if asked.shape != said.shape or asked.ndim != 1:
+        raise MismatchError(f"`answers` must be one per question; got {said.size} for {asked.size}.")
+    full = design.categories.full
+    codes = np.where(said == 1, asked, full - asked)
+    return SubsetData(np.where(said < 0, full, codes), design)
+
+
+def _read_answers(answers: Any) -> AnyArray:
+    """Return 1 for yes, 0 for no, -1 for no answer."""
+    array = np.asarray(answers)
+    if array.dtype == np.bool_:
+        return array.astype(np.int8)
+    said = [-1 if is_missing(a) else {True: 1, False: 0}.get(a, 2) for a in array.tolist()]
+    bad = [row for row, a in enumerate(said) if a == 2]
+    if bad:
+        raise CodeError(f"`answers` must be True, False or None; got {len(bad)} others, first in row {bad[0]}.")
+    return np.array(said, np.int8)

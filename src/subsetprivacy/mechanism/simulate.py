@@ -1,0 +1,71 @@
+"""Draw counts under a known distribution: for experiments, power and bootstrap."""
+
+from typing import Any
+
+from subsetprivacy._checks import check_count, check_distribution
+from subsetprivacy._types import ArrayLike, FloatArray
+from subsetprivacy.data import CountsBatch, SubsetCounts, count_codes
+from subsetprivacy.design import Design
+from subsetprivacy.mechanism.publish import draw_given
+from subsetprivacy.mechanism.randomness import SeededSource, numpy_generator
+
+
+def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> SubsetCounts:
+    r"""Draw the counts of n people whose values follow w, without drawing the people.
+
+    Parameters
+    ----------
+    design
+        How subsets are drawn.
+    w
+        The distribution of the value, in category order or by label.
+    n
+        The number of people.
+    seed
+        A number or a NumPy generator; by default a fresh one.
+
+    Notes
+    -----
+    Multinomial with :math:`P(A=a) = \mu_a 1_a^\top w`. Where the support is too large
+    to list, people are drawn one by one.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> simulate(uniform(["a", "b", "c", "d"]), [0.1, 0.2, 0.3, 0.4], 1000, seed=1).n
+    1000
+    """
+    generator = numpy_generator(seed)
+    size = check_count(n, "n")
+    weights = _exact(check_distribution(w, design.categories.labels))
+    if not design.enumerable:
+        x = generator.choice(design.p, size, p=weights)
+        return count_codes(draw_given(x, design, SeededSource(generator)), design)
+    codes, law = subset_law(design, weights)
+    return SubsetCounts(codes, generator.multinomial(size, law), design)
+
+
+def simulate_many(design: Design, w: ArrayLike, n: int, size: int, *, seed: Any = None) -> CountsBatch:
+    """Draw `size` independent samples of n people each, for replication loops.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> simulate_many(uniform(list("abcd")), [0.1, 0.2, 0.3, 0.4], n=50, size=3, seed=1).counts.sum(axis=1)
+    array([50, 50, 50])
+    """
+    generator = numpy_generator(seed)
+    weights = _exact(check_distribution(w, design.categories.labels))
+    codes, law = subset_law(design, weights)
+    counts = generator.multinomial(check_count(n, "n"), law, size=check_count(size, "size", least=1))
+    return CountsBatch(codes, counts, design)
+
+
+def subset_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
+    """Return the support and the probability mu_a L(a) of each subset."""
+    codes, mu = design.support()
+    return codes, _exact(mu * design.support_incidence.inner(w))
+
+
+def _exact(law: FloatArray) -> FloatArray:
+    return law / law.sum()

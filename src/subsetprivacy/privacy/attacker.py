@@ -1,0 +1,60 @@
+r"""The setting of every metric: who draws, and what the attacker believes.
+
+People's values follow w, so subsets follow :math:`\mu_a L(a)` with :math:`L(a) = 1_a^\top w`. The
+attacker judges a subset by a belief :math:`\pi`, which is w itself unless `prior` says
+otherwise; sizes and posteriors are then :math:`\pi(a) = 1_a^\top\pi` and :math:`\pi_j/\pi(a)`.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_distribution
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError, DistributionError
+from subsetprivacy.incidence import Bytes, Halves, Rows
+
+
+@frozen(slots=False, eq=False)
+class Setting:
+    """A design, the people's distribution and the attacker's belief."""
+
+    design: Design
+    w: FloatArray
+    belief: FloatArray
+
+    @classmethod
+    def of(cls, design: Design, w: Any, prior: Any = None) -> "Setting":
+        """Check the arguments that all metrics share."""
+        if not isinstance(design, Design):
+            raise ArgumentError(f"`design` must be a design; got {type(design).__name__}. Hint: sp.uniform([...]).")
+        people = check_distribution(w, design.categories.labels)
+        belief = people if prior is None else check_distribution(prior, design.categories.labels, "prior")
+        if (belief[people > 0] <= 0).any():
+            j = int(np.flatnonzero((people > 0) & (belief <= 0))[0])
+            raise DistributionError(
+                f"`prior` must be positive wherever `w` is; got 0 for {design.categories.labels[j]!r}."
+            )
+        return cls(design, people, belief)
+
+    @cached_property
+    def law(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """The subsets that occur, their probability, and their size in the attacker's eyes."""
+        codes, mu = self.design.support()
+        P = mu * self.rows.inner(self.w)
+        return codes, P, self.rows.inner(self.belief)
+
+    @property
+    def rows(self) -> "Rows | Halves | Bytes":
+        """The rows 1_a of the support."""
+        return self.design.support_incidence
+
+
+def entropy_bits(w: FloatArray, belief: FloatArray | None = None) -> float:
+    """Return the (cross) entropy in bits; 0 log 0 is 0."""
+    q = w if belief is None else belief
+    inside = w > 0
+    return float(-(w[inside] @ np.log2(q[inside])))

@@ -1,0 +1,154 @@
+"""What each person's subset gives away."""
+
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy import draw
+from subsetprivacy._checks import check_distribution
+from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
+from subsetprivacy.data import SubsetData
+from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
+from subsetprivacy.incidence import incidence
+from subsetprivacy.privacy import information, size
+from subsetprivacy.privacy.prediction import best_guess
+from subsetprivacy.subsets import Categories, bits, sizes
+from subsetprivacy.tables import Table, number
+
+
+@frozen(slots=False, eq=False, repr=False)
+class PersonLeakage:
+    """Leakage of every person's subset, in the order of the data.
+
+    Attributes
+    ----------
+    codes
+        The subsets.
+    candidates
+        How many values each subset leaves.
+    size_leakage
+        1 - L(a), the share of the population ruled out.
+    mi_leakage
+        -log2 L(a) bits.
+    guess
+        The position of the most likely member.
+    guess_posterior
+        The probability the attacker gives to that guess.
+    guess_correct
+        The paper's person-level prediction leakage: whether the guess is the
+        person's value; None unless the values were given.
+    """
+
+    codes: IntArray
+    categories: Categories
+    belief: FloatArray
+    candidates: IntArray
+    size_leakage: FloatArray
+    mi_leakage: FloatArray
+    guess: IntArray
+    guess_posterior: FloatArray
+    guess_correct: BoolArray | None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __repr__(self) -> str:
+        return f"<PersonLeakage of {len(self)} people, largest posterior {self.guess_posterior.max():.3f}>"
+
+    def summary(self, most: int = 20) -> Table:
+        """Return a table of the first people."""
+        columns = ["person", "subset", "size leakage", "MI leakage (bits)", "best guess", "posterior"]
+        if self.guess_correct is not None:
+            columns.append("guess correct")
+        rows = []
+        for k in range(min(most, len(self))):
+            row = [
+                str(k),
+                self.categories.format(int(self.codes[k])),
+                number(self.size_leakage[k], 3),
+                number(self.mi_leakage[k], 3),
+                str(self.categories.labels[self.guess[k]]),
+                number(self.guess_posterior[k], 3),
+            ]
+            if self.guess_correct is not None:
+                row.append("yes" if self.guess_correct[k] else "no")
+            rows.append(tuple(row))
+        notes = (f"… and {len(self) - most} more",) if len(self) > most else ()
+        return Table("Leakage of each person's subset", tuple(columns), tuple(rows), notes)
+
+    def plot(self, *, most: int = 8, truth: Any = None, names: Any = None, ax: Any = None) -> Any:
+        """Draw the first people as rows of balls, one per category, with area proportional to its share.
+
+        Parameters
+        ----------
+        most
+            How many people to draw.
+        truth
+            Their values, where they are known and may be shown.
+        names
+            Row names.
+        ax
+            Matplotlib axes to draw on.
+        """
+        members = bits(self.codes[:most], self.categories.p) > 0
+        positions = None if truth is None else [self.categories.index(label) for label in list(truth)[:most]]
+        labels = [str(label) for label in self.categories]
+        return draw.cases(labels, self.belief, members, truth=positions, names=names, ax=ax)
+
+
+def person_leakage(data: SubsetData, w: Any, *, values: Any = None) -> PersonLeakage:
+    """Return what each person's subset gives away to somebody who knows the distribution w.
+
+    Parameters
+    ----------
+    data
+        One subset per person.
+    w
+        The distribution the attacker knows, in category order or by label.
+    values
+        The true values, if they are at hand and the paper's person-level
+        prediction leakage is wanted. They are compared and not kept.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> urn = uniform(["black", "red", "green", "blue"])
+    >>> seen = SubsetData([urn.categories.code(["black", "red"])], urn)
+    >>> person_leakage(seen, [0.01, 0.1, 0.2, 0.69]).size_leakage.round(2)
+    array([0.89])
+    """
+    if not isinstance(data, SubsetData):
+        raise ArgumentError(f"`data` must be SubsetData, one subset per person; got {type(data).__name__}.")
+    labels: tuple[Label, ...] = data.categories.labels
+    belief = check_distribution(w, labels)
+    rows = incidence(data.codes, data.categories.p)
+    L = np.minimum(rows.inner(belief), 1.0)
+    guess = best_guess(data.codes, belief)
+    with np.errstate(invalid="ignore"):
+        posterior = belief[guess] / L
+    correct = None if values is None else _compare(guess, values, data)
+    return PersonLeakage(
+        data.codes,
+        data.categories,
+        belief,
+        sizes(data.codes),
+        size.of_subsets(L),
+        information.of_subsets(L),
+        guess,
+        posterior,
+        correct,
+    )
+
+
+def _compare(guess: IntArray, values: Any, data: SubsetData) -> BoolArray:
+    x, _ = data.categories.positions(values)
+    if len(x) != len(guess):
+        raise MismatchError(f"`values` must be one per person; got {len(x)} for {len(guess)}.")
+    outside = (x < 0) | ((data.codes >> np.maximum(x, 0) & 1) == 0)
+    if outside.any():
+        raise CategoryError(
+            f"`values` must lie in their subsets; got {int(outside.sum())} that do not, first in row "
+            f"{int(outside.argmax())}."
+        )
+    return np.asarray(guess == x)

@@ -1,0 +1,240 @@
+"""Categories, and the integer codes of their subsets (`sec_form`).
+
+A subset of at most 48 categories is stored as a bit mask: bit j is set when
+category j is a member. Codes stay below 2**48, so they are exact in int64,
+in float64, in JavaScript and in a spreadsheet, and the order in which a set
+was drawn can never show.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
+from subsetprivacy.errors import CategoryError
+
+MAX_CATEGORIES = 48
+
+
+def _check_labels(labels: Any) -> tuple[Label, ...]:
+    if isinstance(labels, (str, bytes)):
+        raise CategoryError(
+            "`categories` must be a list of labels; got a single string. Hint: write ['a', 'b', 'c', 'd'], not 'abcd'."
+        )
+    if isinstance(labels, (Set, Mapping)):
+        raise CategoryError(
+            f"`categories` must have an order; got a {type(labels).__name__}. Hint: pass sorted(...) or a list."
+        )
+    if not isinstance(labels, Iterable):
+        raise CategoryError(f"`categories` must be a list of labels; got {type(labels).__name__}.")
+    plain = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
+    for position, label in enumerate(plain):
+        if label is None or (isinstance(label, float) and math.isnan(label)):
+            raise CategoryError(f"`categories` must not hold a missing value; got one in position {position}.")
+        try:
+            hash(label)
+        except TypeError:
+            raise CategoryError(
+                f"`categories` must be hashable labels; got {type(label).__name__} in position {position}."
+            ) from None
+    if len(set(plain)) < len(plain):
+        repeated = sorted({repr(label) for label in plain if plain.count(label) > 1})
+        raise CategoryError(f"`categories` must be distinct; got {', '.join(repeated)} more than once.")
+    if not plain:
+        raise CategoryError("`categories` must not be empty.")
+    return plain
+
+
+@frozen(slots=False)
+class Categories:
+    """The ordered labels of one variable.
+
+    Parameters
+    ----------
+    labels
+        Distinct hashable labels. Their order is the order of every vector.
+
+    Examples
+    --------
+    >>> colours = Categories(["black", "red", "green", "blue"])
+    >>> colours.code(["red", "blue"])
+    10
+    >>> colours.members(10)
+    ('red', 'blue')
+    """
+
+    labels: tuple[Label, ...] = field(converter=_check_labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.labels)
+
+    @property
+    def p(self) -> int:
+        """The number of categories."""
+        return len(self.labels)
+
+    @cached_property
+    def _position(self) -> dict[Label, int]:
+        return {label: j for j, label in enumerate(self.labels)}
+
+    @property
+    def full(self) -> int:
+        """The code of the full set, which also means: missing."""
+        return (1 << self.p) - 1
+
+    def index(self, label: Label) -> int:
+        """Return the position of one label."""
+        try:
+            return self._position[label]
+        except (KeyError, TypeError):
+            raise CategoryError(
+                f"`label` must be one of the {self.p} categories {self.preview()}; got {label!r}."
+            ) from None
+
+    def preview(self, most: int = 6) -> str:
+        """Return the first few labels, for messages and headings."""
+        shown = ", ".join(repr(label) for label in self.labels[:most])
+        return shown if self.p <= most else f"{shown}, …"
+
+    def code(self, members: Iterable[Label]) -> int:
+        """Return the code of a set of labels.
+
+        Raises
+        ------
+        CategoryError
+            If `members` is a string that is no collection of labels, or
+            holds an unknown or repeated label.
+        """
+        if isinstance(members, (str, bytes)) or not isinstance(members, Iterable):
+            raise CategoryError(f"a subset must be a collection of labels; got {members!r}. Hint: write ('a', 'b').")
+        code = 0
+        for label in members:
+            bit = 1 << self.index(label)
+            if code & bit:
+                raise CategoryError(f"a subset must name each label once; got {label!r} twice.")
+            code |= bit
+        return code
+
+    def members(self, code: int) -> tuple[Label, ...]:
+        """Return the labels in the subset `code`, in category order."""
+        return tuple(label for j, label in enumerate(self.labels) if int(code) >> j & 1)
+
+    def format(self, code: int) -> str:
+        """Return a subset as text, its labels joined by a bar."""
+        return "|".join(str(label) for label in self.members(code))
+
+    def positions(self, values: Any) -> tuple[IntArray, BoolArray | None]:
+        """Return the position of every value (-1 where it is no category), and which are missing (None: none is).
+
+        Works on lists, NumPy arrays, pandas and Polars series and Arrow
+        arrays. Nothing about a single value is ever part of an error.
+        """
+        if isinstance(values, (str, bytes)):
+            raise CategoryError("`values` must be a list or column of labels; got a single string.")
+        if isinstance(values, (Set, Mapping)):
+            raise CategoryError(f"`values` must hold one value per person, in a row; got a {type(values).__name__}.")
+        column = _plain_column(values)
+        if isinstance(column, _Encoded):
+            # One more label at the end, a missing one: that is where the code -1 of a null points.
+            x, missing = self._look_up([*column.labels, None])
+            return x[column.codes], _if_any(missing[column.codes]) if missing is not None else None
+        if isinstance(column, np.ndarray) and column.ndim != 1:
+            raise CategoryError(f"`values` must be one-dimensional; got shape {column.shape}.")
+        if isinstance(column, np.ndarray) and np.issubdtype(column.dtype, np.integer) and self._is_range:
+            x = column.astype(np.int64, copy=False)
+            return (np.where((x >= 0) & (x < self.p), x, -1) if _leaves(column, self.p) else x), None
+        return self._look_up(column.tolist() if isinstance(column, np.ndarray) else list(column))
+
+    @cached_property
+    def _is_range(self) -> bool:
+        return all(type(label) is int and label == j for j, label in enumerate(self.labels))
+
+    def _look_up(self, values: list[Any]) -> tuple[IntArray, BoolArray | None]:
+        get = self._position.get
+        try:
+            found = np.fromiter((get(value, -1) for value in values), np.int64, len(values))
+        except TypeError:  # an unhashable value is no label
+            found = np.fromiter((_get_or_absent(self._position, v) for v in values), np.int64, len(values))
+        missing = np.zeros(len(values), np.bool_)
+        for row in np.flatnonzero(found < 0):
+            missing[row] = is_missing(values[row])
+        return found, _if_any(missing)
+
+
+def _if_any(mask: BoolArray) -> BoolArray | None:
+    return mask if mask.any() else None
+
+
+def _leaves(column: AnyArray, p: int) -> bool:
+    return bool(column.size and (column.min() < 0 or column.max() >= p))
+
+
+def _get_or_absent(table: dict[Label, int], value: Any) -> int:
+    try:
+        return table.get(value, -1)
+    except TypeError:
+        return -1
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value stands for "no value": None, NaN, NaT or pandas.NA."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, (float, np.floating)) and math.isnan(value)
+
+
+@frozen
+class _Encoded:
+    """A column that its own library has already turned into codes and distinct labels."""
+
+    codes: IntArray
+    labels: list[Any]
+
+
+def _plain_column(values: Any) -> Any:
+    """Return a NumPy array, a list or an encoded column, for any of the column types people have."""
+    module = type(values).__module__.partition(".")[0]
+    if module == "pyarrow":
+        encoded = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+        if hasattr(encoded, "dictionary_encode") and not hasattr(encoded, "dictionary"):
+            encoded = encoded.dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return _Encoded(codes, encoded.dictionary.to_pylist())
+    if module == "pandas" and hasattr(values, "cat"):
+        return _Encoded(values.cat.codes.to_numpy().astype(np.int64), values.cat.categories.tolist())
+    if module in {"pandas", "polars"} and hasattr(values, "columns"):
+        raise CategoryError("`values` must be one column; got a data frame. Hint: pass frame['name'].")
+    if module == "polars":
+        return values.to_list()
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "to_numpy"):
+        return values.to_numpy()
+    if not isinstance(values, Iterable):
+        raise CategoryError(f"`values` must be a list or column of labels; got {type(values).__name__}.")
+    return list(values)
+
+
+@lru_cache
+def _byte_table(width: int) -> FloatArray:
+    """Return the lowest `width` bits of every byte, as a row of zeros and ones each."""
+    return ((np.arange(256)[:, None] >> np.arange(width)) & 1).astype(np.float64)
+
+
+def bits(codes: IntArray, p: int) -> FloatArray:
+    """Return the rows 1_a as a dense matrix of zeros and ones, shape (len(codes), p)."""
+    if p <= 8:  # a table row each: small problems spend their time in calls
+        return _byte_table(p).take(codes, axis=0)
+    return ((codes[:, None] >> np.arange(p)) & 1).astype(np.float64)
+
+
+def sizes(codes: IntArray) -> IntArray:
+    """Return |a| for every code."""
+    return np.bitwise_count(codes).astype(np.int64)

@@ -1,0 +1,407 @@
+import os
+import subprocess
+import sys
+from itertools import pairwise
+
+import matplotlib
+import numpy as np
+import pytest
+
+from subsetprivacy import draw
+from subsetprivacy.errors import MissingDependencyError
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.colors import to_hex
+
+LABELS = ["Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"]
+W = np.array([0.009551, 0.031909, 0.095943, 0.008323, 0.854274])  # tab:race_pop_dist
+SUBSETS = np.array([[0, 1, 1, 0, 1], [1, 0, 1, 1, 0]], dtype=bool)
+ESTIMATES = {
+    "EM": W + np.array([0.01, -0.01, 0.02, -0.03, 0.01]),
+    "MoM": W + np.array([-0.02, 0.0, 0.01, 0.005, 0.005]),
+}
+DESIGNS = ["non-private", "uniform", "fully private"]
+METRICS = {
+    "size": [0.2598, 0.1559, 0],
+    "mutual information": [0.7987, 0.4090, 0],
+    "prediction": [1, 0.9224, 0.8543],
+}
+BASELINES = {"size": 0, "mutual information": 0, "prediction": 0.8543}
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def texts(artists):
+    return [artist.get_text() for artist in artists]
+
+
+def line(ax, label):
+    (found,) = [x for x in ax.lines if x.get_label() == label]
+    return found
+
+
+def legend(ax):
+    return texts(ax.get_legend().get_texts())
+
+
+def whiskers(ax):
+    """Return (value, end) by row and side: the lower whiskers are one collection, the upper another."""
+    ends = {}
+    for side, collection in zip(("lower", "upper"), ax.collections, strict=True):
+        for (value, row), (end, _) in collection.get_segments():
+            ends[int(row), side] = (value, end)
+    return ends
+
+
+def rendered(ax):
+    ax.figure.canvas.draw()  # warnings are errors, so a broken layout or scale shows here
+    return ax
+
+
+class TestEstimate:
+    def test_rows_dots_and_whiskers(self):
+        ax = rendered(draw.estimate(LABELS, W, W - 0.01, W + 0.02, level=0.95, title="Race"))
+        assert texts(ax.get_yticklabels()) == LABELS
+        assert ax.get_ylim() == (4.5, -0.5)  # the first on top
+        dots = line(ax, "estimate")
+        np.testing.assert_array_equal(dots.get_xdata(), W)
+        np.testing.assert_array_equal(dots.get_ydata(), range(5))
+        ends = whiskers(ax)
+        assert ends[2, "lower"] == pytest.approx((W[2], W[2] - 0.01))
+        assert ends[4, "upper"] == pytest.approx((W[4], W[4] + 0.02))
+        assert ax.get_title(loc="left") == "Race"
+        assert ax.get_legend() is None
+
+    @pytest.mark.parametrize(("level", "words"), [(0.95, "95 %"), (0.975, "97.5 %"), (0.9999, "99.99 %")])
+    def test_level_is_named(self, level, words):
+        ax = draw.estimate(LABELS, W, W, W, level=level)
+        assert ax.get_xlabel() == f"share of the population, {words} interval"
+
+    def test_reference_is_an_open_diamond(self):
+        ax = rendered(draw.estimate(LABELS, W + 0.01, W, W + 0.02, level=0.9, reference=W, reference_name="census"))
+        diamonds = line(ax, "census")
+        np.testing.assert_array_equal(diamonds.get_xdata(), W)
+        assert diamonds.get_marker() == "D"
+        assert diamonds.get_markerfacecolor() == "none"
+        assert legend(ax) == ["estimate", "census"]
+
+    def test_zero_and_negative_values_are_in_view(self):
+        values = np.array([0.0, -0.03, 0.4, 0.3, 0.33])
+        ax = rendered(draw.estimate(LABELS, values, values, values, level=0.95))
+        left, right = ax.get_xlim()
+        assert left < -0.03
+        assert right > 0.4
+        assert {"0 %", "20 %"} <= set(texts(ax.get_xticklabels()))
+
+    def test_shares_without_negatives_start_at_zero(self):
+        left, right = draw.estimate(LABELS, W, W, W, level=0.95).get_xlim()
+        assert -0.05 < left < 0
+        assert 0.854274 < right < 1
+
+    def test_infinite_ends_stop_at_the_edge_with_an_arrow(self):
+        low, high = W - 0.01, W + 0.01
+        low[1], high[1], high[2] = -np.inf, np.inf, np.inf
+        ax = rendered(draw.estimate(LABELS, W, low, high, level=0.95))
+        left, right = ax.get_xlim()
+        ends = whiskers(ax)
+        assert ends[1, "lower"] == pytest.approx((W[1], left))
+        assert ends[1, "upper"] == pytest.approx((W[1], right))
+        arrows = {x.get_marker(): list(x.get_ydata()) for x in ax.lines if x.get_marker() in {"<", ">"}}
+        assert arrows == {"<": [1], ">": [1, 2]}
+
+    def test_nan_ends_are_omitted(self):
+        low, high = W - 0.01, W + 0.01
+        low[1] = high[1] = high[3] = np.nan
+        ends = whiskers(rendered(draw.estimate(LABELS, W, low, high, level=0.95)))
+        assert {(row, side) for row in range(5) for side in ("lower", "upper")} - set(ends) == {
+            (1, "lower"),
+            (1, "upper"),
+            (3, "upper"),
+        }
+
+    def test_nothing_but_nan_still_draws(self):
+        none = np.full(5, np.nan)
+        ax = rendered(draw.estimate(LABELS, none, none, none, level=0.95))
+        assert ax.get_xlim()[0] < ax.get_xlim()[1]
+
+    def test_absurdly_wide_intervals_do_not_squeeze_the_estimates(self):
+        left, right = draw.estimate(LABELS, W, W - 100, W + 100, level=0.95).get_xlim()
+        assert -0.6 < left < right < 1.6
+
+    def test_height_grows_to_48_categories(self):
+        w = np.full(48, 1 / 48)
+        many = rendered(draw.estimate([f"category {j}" for j in range(48)], w, w, w, level=0.95))
+        few = draw.estimate(LABELS, W, W, W, level=0.95)
+        assert many.figure.get_figheight() > 5 * few.figure.get_figheight()
+        boxes = [label.get_window_extent() for label in many.get_yticklabels()]
+        assert all(upper.y0 >= lower.y1 for upper, lower in pairwise(boxes))
+
+    def test_dollars_are_not_mathematics(self):
+        ax = rendered(draw.estimate(["$10k to $20k", "more"], [0.4, 0.6], [0.3, 0.5], [0.5, 0.7], level=0.95))
+        assert texts(ax.get_yticklabels())[0] == r"\$10k to \$20k"
+
+    def test_lengths_must_agree(self):
+        with pytest.raises(ValueError, match=r"`lower` must have one number per label, 5; got the shape \(4,\)"):
+            draw.estimate(LABELS, W, W[:4], W, level=0.95)
+        assert plt.get_fignums() == []
+
+
+class TestDifference:
+    def test_points_are_estimate_minus_reference(self):
+        ax = rendered(draw.difference(LABELS, ESTIMATES, W))
+        for method, values in ESTIMATES.items():
+            np.testing.assert_allclose(line(ax, method).get_xdata(), values - W)
+        assert legend(ax) == ["EM", "MoM"]
+        assert texts(ax.get_yticklabels()) == LABELS
+        assert ax.get_xlabel() == "estimate minus reference, percentage points"
+
+    def test_methods_stay_in_their_row_and_apart(self):
+        ax = draw.difference(LABELS, {str(i): W for i in range(6)}, W)
+        rows = np.array([line(ax, str(i)).get_ydata() for i in range(6)])
+        assert np.all(np.diff(rows, axis=0) > 0)
+        np.testing.assert_array_less(np.abs(rows - np.arange(5)), 0.5)
+
+    def test_colour_and_marker_both_differ(self):
+        ax = draw.difference(LABELS, ESTIMATES, W)
+        assert line(ax, "EM").get_marker() != line(ax, "MoM").get_marker()
+        assert line(ax, "EM").get_color() != line(ax, "MoM").get_color()
+
+    def test_more_methods_than_colours(self):
+        ax = rendered(draw.difference(LABELS, {f"m{i}": W for i in range(20)}, W))
+        looks = {(line(ax, f"m{i}").get_marker(), line(ax, f"m{i}").get_color()) for i in range(20)}
+        assert len(looks) == 20
+
+    def test_zero_line_is_the_middle(self):
+        ax = rendered(draw.difference(LABELS, ESTIMATES, W))
+        assert any(list(x.get_xdata()) == [0, 0] for x in ax.lines)
+        left, right = ax.get_xlim()
+        assert left == -right
+        assert right > 0.03
+        assert "\N{MINUS SIGN}2" in texts(ax.get_xticklabels())
+
+    @pytest.mark.parametrize("values", [W, np.full(5, np.nan)])
+    def test_no_difference_still_has_an_axis(self, values):
+        assert rendered(draw.difference(LABELS, {"EM": values}, W)).get_xlim() == (-0.01, 0.01)
+
+
+class TestLeakage:
+    def test_a_panel_per_metric_and_a_bar_per_design(self):
+        figure = draw.leakage(DESIGNS, METRICS, units={"mutual information": "bits"}, title="Adult")
+        figure.canvas.draw()
+        assert [ax.get_title(loc="left") for ax in figure.axes] == list(METRICS)
+        for ax, values in zip(figure.axes, METRICS.values(), strict=True):
+            assert [bar.get_width() for bar in ax.patches] == pytest.approx(values)
+            assert ax.get_xlim()[0] == 0
+        assert texts(figure.axes[0].get_yticklabels()) == DESIGNS
+        assert [ax.get_xlabel() for ax in figure.axes] == ["", "bits", ""]
+        assert figure.get_suptitle() == "Adult"
+
+    def test_numbers_stand_at_the_ends_of_the_bars(self):
+        panel = draw.leakage(DESIGNS, METRICS).axes[2]
+        assert [text.strip() for text in texts(panel.texts)] == ["1.00", "0.922", "0.854"]
+        assert [text.get_position() for text in panel.texts] == [(1, 0), (0.9224, 1), (0.8543, 2)]
+
+    def test_baseline_is_a_labelled_dashed_line(self):
+        panels = draw.leakage(DESIGNS, METRICS, baselines=BASELINES).axes
+        for panel, baseline in zip(panels, BASELINES.values(), strict=True):
+            (dashes,) = panel.lines
+            assert list(dashes.get_xdata()) == [baseline, baseline]
+            assert dashes.is_dashed()
+        assert texts(panels[2].texts)[-1] == "without data 0.854"
+
+    def test_metrics_without_a_baseline_have_no_line(self):
+        panels = draw.leakage(DESIGNS, METRICS, baselines={"prediction": 0.8543}).axes
+        assert [len(panel.lines) for panel in panels] == [0, 0, 1]
+
+    def test_infinite_leakage_is_written_not_drawn(self):
+        figure = draw.leakage(["a", "b", "c"], {"epsilon": [np.inf, np.nan, 2.0]})
+        figure.canvas.draw()
+        (panel,) = figure.axes
+        assert [bar.get_width() for bar in panel.patches] == [0, 0, 2]
+        assert [text.strip() for text in texts(panel.texts)] == ["∞", "nan", "2.00"]
+
+    def test_many_metrics_take_several_rows(self):
+        figure = draw.leakage(["a", "b"], {f"m{i}": [0.1, 0.2] for i in range(6)})
+        figure.canvas.draw()
+        assert len(figure.axes) == 6
+        assert figure.axes[0].get_gridspec().get_geometry() == (2, 4)
+        assert texts(figure.axes[4].get_yticklabels()) == ["a", "b"]
+
+    def test_no_leakage_at_all(self):
+        figure = draw.leakage(["fully private"], {"size": [0.0]}, baselines={"size": 0.0})
+        figure.canvas.draw()
+        assert figure.axes[0].get_xlim() == (0, 1)
+
+    def test_refusals_leave_no_figure(self):
+        with pytest.raises(ValueError, match="`metrics` must hold at least one metric"):
+            draw.leakage(["a"], {})
+        with pytest.raises(ValueError, match="`metrics` must have one number per label, 2"):
+            draw.leakage(["a", "b"], {"size": [0.1]})
+        assert plt.get_fignums() == []
+
+
+class TestCases:
+    def colours(self, ax):
+        return np.array([to_hex(ball.get_facecolor()) for ball in ax.patches]).reshape(-1, 5).tolist()
+
+    def test_area_is_proportional_to_w(self):
+        w = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
+        ax = rendered(draw.cases(LABELS, w, SUBSETS))
+        area = np.array([ball.get_radius() ** 2 for ball in ax.patches]).reshape(2, 5)
+        np.testing.assert_allclose(area / area[:, :1], np.tile(w / w[0], (2, 1)))
+        assert [ball.get_center() for ball in ax.patches[5:7]] == [(0, 1), (1, 1)]
+        assert ax.get_aspect() == 1
+
+    def test_balls_do_not_touch_and_stay_visible(self):
+        ax = draw.cases(LABELS, [1.0, 0.0, -0.01, 0.01, 0.0], SUBSETS)
+        radius = [ball.get_radius() for ball in ax.patches]
+        assert max(radius) < 0.5
+        assert min(radius) > 0.03
+
+    def test_colours_tell_truth_subset_and_rest(self):
+        ax = rendered(draw.cases(LABELS, W, SUBSETS, truth=[4, 2]))
+        out, member, true = draw.PALE.lower(), draw.CYAN.lower(), draw.DARK.lower()
+        assert self.colours(ax) == [[out, member, member, out, true], [member, out, true, member, out]]
+        assert legend(ax) == ["true category", "in the reported subset", "excluded"]
+
+    def test_without_truth_all_members_are_alike(self):
+        ax = rendered(draw.cases(LABELS, W, SUBSETS))
+        expected = np.where(SUBSETS, draw.CYAN.lower(), draw.PALE.lower())
+        assert self.colours(ax) == expected.tolist()
+        assert legend(ax) == ["in the reported subset", "excluded"]
+
+    def test_verdicts_are_those_of_the_paper(self):
+        # Case 12: {Asian, Black, White}; 1 - .982 is excluded, and White is .854 / .982 likely.
+        ax = draw.cases(LABELS, W, SUBSETS, names=["case 12", "case 15"])
+        assert texts(ax.texts) == [
+            "size leakage 0.018, best guess White (0.87)",
+            "size leakage 0.886, best guess Black (0.84)",
+        ]
+        assert [text.get_position()[1] for text in ax.texts] == [0, 1]
+        assert texts(ax.get_yticklabels()) == ["case 12", "case 15"]
+
+    def test_subset_without_mass_has_no_best_guess(self):
+        ax = rendered(draw.cases(["a", "b", "c"], [1.0, 0.0, 0.0], [[False, True, True]]))
+        assert texts(ax.texts) == ["size leakage 1.000, no best guess"]
+
+    def test_names_by_default_and_wrapped_categories(self):
+        ax = draw.cases(LABELS, W, SUBSETS)
+        assert texts(ax.get_yticklabels()) == ["case 1", "case 2"]
+        assert texts(ax.get_xticklabels())[0] == "Amer-Indian-\nEskimo"
+
+    @pytest.mark.parametrize("p", [2, 5, 12, 48])
+    def test_everything_fits_in_the_figure(self, p):
+        labels = [f"occupation {j}" for j in range(p)]
+        ax = rendered(draw.cases(labels, np.full(p, 1 / p), np.eye(p, dtype=bool)[:3], title="People"))
+        width, height = ax.figure.get_size_inches()
+        box = ax.figure.get_tightbbox()
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= width
+        assert box.y1 <= height
+
+    def test_truth_must_be_in_the_subset(self):
+        with pytest.raises(ValueError, match="`truth` must lie in the reported subset; got 1 rows"):
+            draw.cases(LABELS, W, SUBSETS, truth=[0, 2])
+        assert plt.get_fignums() == []
+
+    def test_every_person_has_a_name(self):
+        with pytest.raises(ValueError, match="`names` must have one name per person, 2; got 1"):
+            draw.cases(LABELS, W, SUBSETS, names=["case 12"])
+
+    def test_members_must_be_a_matrix(self):
+        with pytest.raises(ValueError, match=r"`members` must have the shape \(k, 5\); got \(5,\)"):
+            draw.cases(LABELS, W, SUBSETS[0])
+
+
+class TestConvergence:
+    def test_lines_against_iterations(self):
+        gaps = {"EM": [0.4, 0.2, 0.1, 0.05], "Newton": [0.4, 0.01]}
+        ax = rendered(draw.convergence(gaps, title="Adult"))
+        for method, values in gaps.items():
+            np.testing.assert_array_equal(line(ax, method).get_ydata(), values)
+            np.testing.assert_array_equal(line(ax, method).get_xdata(), np.arange(len(values)) + 1)
+        assert (ax.get_yscale(), ax.get_xscale()) == ("log", "linear")
+        assert line(ax, "EM").get_linestyle() != line(ax, "Newton").get_linestyle()
+        assert line(ax, "EM").get_marker() != line(ax, "Newton").get_marker()
+        assert legend(ax) == ["EM", "Newton"]
+        assert all(float(tick).is_integer() for tick in ax.get_xticks())
+
+    def test_zero_and_negative_gaps_are_hollow_at_the_foot(self):
+        ax = rendered(draw.convergence({"Newton": [0.1, 1e-6, 0.0, -1e-17]}))
+        np.testing.assert_allclose(line(ax, "Newton").get_ydata(), [0.1, 1e-6, 1e-7, 1e-7])
+        (hollow,) = [x for x in ax.lines if x.get_markerfacecolor() == "white" and len(x.get_xdata())]
+        np.testing.assert_array_equal(hollow.get_xdata(), [3, 4])
+        assert ax.get_ylim()[0] > 0
+        assert legend(ax) == ["Newton", "zero or less"]
+
+    @pytest.mark.parametrize(
+        "gaps", [{}, {"EM": []}, {"EM": [0.0, 0.0]}, {"EM": [np.nan, np.inf, 0.1]}, {"EM": [-np.inf]}]
+    )
+    def test_odd_gaps_do_not_break_the_axis(self, gaps):
+        low, high = rendered(draw.convergence(gaps)).get_ylim()
+        assert 0 < low < high < np.inf
+
+    def test_tolerance_is_a_dashed_line(self):
+        ax = rendered(draw.convergence({"EM": [0.4, 0.2]}, tolerance=1e-8))
+        dashes = line(ax, "tolerance 1e-08")
+        assert list(dashes.get_ydata()) == [1e-8, 1e-8]
+        assert dashes.is_dashed()
+        assert ax.get_ylim()[0] < 1e-8
+
+    def test_lines_of_very_different_length_share_a_log_axis(self):
+        ax = rendered(draw.convergence({"EM": np.geomspace(1, 1e-8, 400), "Newton": [0.4, 0.01, 1e-9]}))
+        assert ax.get_xscale() == "log"
+        assert "100" in texts(ax.get_xticklabels())
+        assert draw.convergence({"EM": [0.4, 0.2]}, ax=ax).get_xscale() == "linear"
+
+
+DRAWINGS = {
+    "estimate": lambda ax: draw.estimate(LABELS, W, W, W, level=0.95, ax=ax),
+    "difference": lambda ax: draw.difference(LABELS, {"EM": W}, W, ax=ax),
+    "cases": lambda ax: draw.cases(LABELS, W, SUBSETS, ax=ax),
+    "convergence": lambda ax: draw.convergence({"EM": [0.1]}, ax=ax),
+}
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_given_axes_are_used_and_returned(name):
+    figure, ax = plt.subplots(figsize=(9, 5))
+    assert DRAWINGS[name](ax) is ax
+    assert plt.get_fignums() == [figure.number]
+    assert list(figure.get_size_inches()) == [9, 5]
+    assert not ax.spines["top"].get_visible()
+    assert not ax.spines["right"].get_visible()
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_without_axes_a_new_figure_is_made(name):
+    assert plt.get_fignums() == []
+    assert rendered(DRAWINGS[name](None)).figure.axes
+    assert len(plt.get_fignums()) == 1
+
+
+def test_read_only_arrays_will_do():
+    w, subsets = W.copy(), SUBSETS.copy()
+    w.flags.writeable = subsets.flags.writeable = False  # the arrays of results are
+    draw.estimate(LABELS, w, w, w, level=0.95, reference=w)
+    draw.difference(LABELS, {"EM": w}, w)
+    draw.cases(LABELS, w, subsets, truth=[4, 2])
+
+
+def test_missing_matplotlib_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'subsetprivacy\[plot\]'") as caught:
+        draw.convergence({"EM": [0.1]})
+    assert isinstance(caught.value, ImportError)
+
+
+def test_matplotlib_is_imported_lazily():
+    code = "import sys, subsetprivacy.draw; sys.exit('matplotlib' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
