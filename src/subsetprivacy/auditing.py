@@ -1,4 +1,4 @@
-"""`audit`: what a design, or a published column, gives away, every number beside its baseline."""
+"""`audit`: what a design, or a published column, gives away, every number beside its baseline (`subsec_quantity`)."""
 
 from functools import cached_property
 from typing import Any

@@ -40,7 +40,7 @@ class MechanismCheck:
 def check_mechanism(
     P: Any, subsets: Iterable[Any] | None = None, categories: Iterable[Label] | None = None
 ) -> MechanismCheck:
-    r"""Test a channel matrix against the definition of subset privacy (`subset_privacy`).
+    r"""Test a channel matrix against the definition of subset privacy (`subset_privacy`, `noninfo`).
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Estimators: every one turns counts into an `Estimate`."""
+"""Estimators (`sec_est`): every one turns counts into an `Estimate`."""

@@ -43,7 +43,7 @@ def one_step(counts: SubsetCounts, *, start: str = "auto", information: str = "o
     floor = 1 / (2 * counts.n)
     w0 = lifted(_start(counts, start), floor)
     inc, f = counts.incidence, counts.shares
-    # In theta = w without its last coordinate, w = alpha + B theta.
+    # In theta = w without its last coordinate, w = alpha + B theta (`llh`).
     B = np.vstack([np.eye(len(w0) - 1), -np.ones(len(w0) - 1)])
     information_matrix = B.T @ observed_information(inc, f, w0) @ B
     if np.linalg.cond(information_matrix) > 1e12:

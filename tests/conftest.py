@@ -1,0 +1,42 @@
+"""Shared by all tests: the pictures' backend, and parts of the outside world that may be absent."""
+
+import os
+from collections import Counter
+
+import matplotlib
+import pytest
+
+matplotlib.use("Agg")
+
+REQUIRE_ALL = os.environ.get("REQUIRE_ALL") == "1"
+_absent: Counter[str] = Counter()
+
+
+@pytest.fixture
+def need():
+    """Skip a test whose real part is absent, with a closing line on screen; under REQUIRE_ALL=1 fail it."""
+
+    def check(part: str, present: bool, how: str) -> None:
+        if present:
+            return
+        if REQUIRE_ALL:
+            pytest.fail(f"{part} is absent and REQUIRE_ALL=1. To get it: {how}")
+        pytest.skip(f"absent: {part} (to get it: {how})")
+
+    return check
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+def pytest_terminal_summary(terminalreporter):
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        _absent[reason.removeprefix("Skipped: ")] += 1
+    for reason, tests in sorted(_absent.items()):
+        terminalreporter.write_line(f"{tests} test(s) skipped, {reason}")
