@@ -193,7 +193,7 @@ def convergence(
     if tolerance:
         ax.axhline(tolerance, color=GRAY, lw=1, ls=(0, (4, 3)), zorder=1, label=f"tolerance {tolerance:g}")
     sizes = [len(gap) for gap in lines.values() if len(gap)] or [1]
-    ax.set(yscale="log", xscale="linear", xlabel="step (1 is the start)", ylabel="certified gap: still to be gained per person")
+    ax.set(yscale="log", xscale="linear", xlabel="step (1 is the start)", ylabel="still to be gained per person")
     ax.locator_params(axis="x", integer=True)
     if max(sizes) >= 20 * min(sizes):
         ax.set_xscale("log")

@@ -23,7 +23,6 @@ from subsetprivacy.subsets import bits
 
 MAX_DENSE_BITS = 22
 _SMALL = 1 << 16  # entries of a row matrix that stay in the processor's cache
-_BLOCK = 1 << 15  # rows unpacked at a time where a matrix of all rows would be too large
 
 
 class Incidence(Protocol):
@@ -171,16 +170,16 @@ class Bytes:
     """Sparse masks of up to 48 bits, read a byte at a time through tables of 256 entries."""
 
     def __init__(self, codes: IntArray, p: int) -> None:
-        self._codes = codes
-        self._p = p
-        self._planes = [((codes >> shift) & 255).astype(np.intp) for shift in range(0, p, 8)]
-        self._widths = [min(8, p - shift) for shift in range(0, p, 8)]
-        self._table = bits(np.arange(256), 8)
+        self._rows, self._p = len(codes), p
+        starts = range(0, p, 8)
+        self._planes = [((codes >> start) & 255).astype(np.uint8) for start in starts]
+        self._parts = [slice(start, min(start + 8, p)) for start in starts]
+        self._tables = [bits(np.arange(256), part.stop - part.start) for part in self._parts]
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return len(self._codes)
+        return self._rows
 
     @property
     def p(self) -> int:
@@ -189,37 +188,39 @@ class Bytes:
 
     def inner(self, w: FloatArray) -> FloatArray:
         """Return 1_a'w."""
-        out = np.zeros((*w.shape[:-1], self.rows))
-        for k, (plane, width) in enumerate(zip(self._planes, self._widths, strict=True)):
-            table = w[..., 8 * k : 8 * k + width] @ self._table[:, :width].T
-            out += np.take(table, plane, axis=-1)
+        out = np.zeros((*w.shape[:-1], self._rows))
+        for plane, part, table in zip(self._planes, self._parts, self._tables, strict=True):
+            out += np.take(w[..., part] @ table.T, plane, axis=-1)
         return out
 
     def spread(self, r: FloatArray) -> FloatArray:
         """Return the sum of r_a 1_a."""
         if r.ndim > 1:
-            flat = [self.spread(row) for row in r.reshape(-1, self.rows)]
-            return np.reshape(flat, (*r.shape[:-1], self._p))
-        parts = [
-            np.bincount(plane, weights=r, minlength=256) @ self._table[:, :width]
-            for plane, width in zip(self._planes, self._widths, strict=True)
-        ]
-        return np.concatenate(parts)
+            each = [self.spread(row) for row in r.reshape(-1, self._rows)]
+            return np.reshape(each, (*r.shape[:-1], self._p))
+        sums = [np.bincount(plane, weights=r, minlength=256) for plane in self._planes]
+        return np.concatenate([table.T @ total for table, total in zip(self._tables, sums, strict=True)])
 
     def gram(self, y: FloatArray) -> FloatArray:
         """Return the sum of y_a 1_a 1_a'."""
-        out = np.zeros((*y.shape[:-1], self._p, self._p))
-        for start in range(0, self.rows, _BLOCK):
-            block = Rows(bits(self._codes[start : start + _BLOCK], self._p))
-            out += block.gram(y[..., start : start + _BLOCK])
+        if y.ndim > 1:
+            each = [self.gram(row) for row in y.reshape(-1, self._rows)]
+            return np.reshape(each, (*y.shape[:-1], self._p, self._p))
+        out = np.empty((self._p, self._p))
+        for i, (high, rows, left) in enumerate(zip(self._planes, self._parts, self._tables, strict=True)):
+            for low, columns, right in zip(self._planes[: i + 1], self._parts, self._tables, strict=False):
+                # All people with the same two bytes add up first; 65 536 cells are left to multiply.
+                pair = (high.astype(np.uint16) << 8) | low
+                cells = np.bincount(pair, weights=y, minlength=1 << 16).reshape(256, 256)
+                out[rows, columns] = left.T @ cells @ right
+                out[columns, rows] = out[rows, columns].T
         return out
 
     def peak(self, w: FloatArray) -> FloatArray:
         """Return the largest w_j with j in a."""
-        out = np.full((*w.shape[:-1], self.rows), -np.inf)
-        for k, (plane, width) in enumerate(zip(self._planes, self._widths, strict=True)):
-            table = Rows(self._table[:, :width]).peak(w[..., 8 * k : 8 * k + width])
-            np.maximum(out, np.take(table, plane, axis=-1), out=out)
+        out = np.full((*w.shape[:-1], self._rows), -np.inf)
+        for plane, part, table in zip(self._planes, self._parts, self._tables, strict=True):
+            np.maximum(out, np.take(Rows(table).peak(w[..., part]), plane, axis=-1), out=out)
         return out
 
 

@@ -40,7 +40,7 @@ def demo(output: Path, seed: int | None) -> None:
     click.echo("\n3. Audit what each subset gave away.\n")
     report = sp.audit(data)
     click.echo(str(report.summary()))
-    files = _pictures(fit, report, adult.race, output)
+    files = _pictures(data, report, output)
     design.save(output / "race.design.json")
     click.echo(f"\n4. Saved the design and {len(files)} pictures:\n")
     for file in (*files, output / "race.design.json"):
@@ -60,19 +60,32 @@ def _comparison(data: Any, truth: Any) -> Any:
     return Table("Race in the Adult data", ("category", "truth", *methods), rows)
 
 
-def _pictures(fit: Any, report: Any, truth: Any, output: Path) -> list[Path]:
+def _pictures(data: Any, report: Any, output: Path) -> list[Path]:
     import matplotlib
 
     matplotlib.use("Agg")  # draw to files; a demo may run where there is no screen
     from matplotlib import pyplot as plt
 
+    import subsetprivacy as sp
+    from subsetprivacy import draw
+    from subsetprivacy.examples import ADULT_CASES, adult
+
     output.mkdir(parents=True, exist_ok=True)
+    fits = {name: sp.estimate(data, name) for name in ("mle", "em", "icm", "mom", "mom-conditional", "one-step")}
+    cases = sp.privatize(list(ADULT_CASES.values()), data.design)
     drawn = {
-        "estimate": fit.plot(reference=truth),
-        "difference": fit.plot(kind="difference", reference=truth),
+        "estimate": fits["mle"].plot(reference=adult.race),
+        "difference": draw.difference(
+            adult.races,
+            {name: fits[name].w for name in ("mle", "one-step", "mom-conditional", "mom")},
+            adult.race,
+            title=f"Race in the Adult data, n = {len(data)}",
+        ),
         "leakage": report.plot(),
-        "persons": report.plot("persons", most=6),
-        "convergence": fit.plot(kind="convergence"),
+        "cases": sp.person_leakage(cases, adult.race).plot(
+            truth=ADULT_CASES.values(), names=[f"case {row}" for row in ADULT_CASES]
+        ),
+        "convergence": draw.convergence({name: fits[name].trace for name in ("mle", "icm", "em")}, tolerance=1e-9),
     }
     files = []
     for name, picture in drawn.items():

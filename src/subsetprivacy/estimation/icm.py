@@ -5,7 +5,7 @@ import numpy as np
 from subsetprivacy._types import ArrayLike, FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.estimation.mle import check_stopping, likelihood_estimate, read_start
-from subsetprivacy.estimation.newton import Solution
+from subsetprivacy.estimation.newton import Solution, step_length
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.incidence import Incidence
@@ -61,19 +61,10 @@ def _iterate(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter:
             break
         h = np.maximum(inc.spread(y / L), 1e-12)
         d = project(w + s / h, h) - w
-        t = _half_until_better(f, inc.inner(d) / L, float(s @ d))
+        t = step_length(f, inc.inner(d) / L, s, d)
         if t == 0:
             break
         w = np.maximum(w + t * d, 0.0)
         w = w / w.sum()
         L = inc.inner(w)
     return Solution(w, max(gaps[-1], 0.0), len(gaps) - 1, gaps[-1] <= tol, tuple(gaps))
-
-
-def _half_until_better(f: FloatArray, change: FloatArray, slope: float) -> float:
-    t = 1.0
-    while t > 1e-14:
-        if t * change.min() > -0.999 and float(f @ np.log1p(t * change)) >= 1e-4 * t * slope:
-            return t
-        t /= 2
-    return 0.0

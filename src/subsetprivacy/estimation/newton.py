@@ -67,7 +67,7 @@ def newton(
         if _least(ratio) > 0.7:
             w, L = x, reached
             continue
-        t = _step_length(f, ratio - 1, s, x - w)
+        t = step_length(f, ratio - 1, s, x - w)
         if t == 0:  # no progress is possible in floating point
             break
         w = w + t * (x - w)
@@ -131,8 +131,12 @@ def _solve(H: FloatArray, c: FloatArray) -> FloatArray:
     return z
 
 
-def _step_length(f: FloatArray, change: FloatArray, s: FloatArray, d: FloatArray) -> float:
-    """Return the longest of 1, 1/2, 1/4, … with enough gain; `change` is the relative change of every L(a)."""
+def step_length(f: FloatArray, change: FloatArray, s: FloatArray, d: FloatArray) -> float:
+    """Return the longest of 1, 1/2, 1/4, … with enough gain; `change` is the relative change of every L(a).
+
+    Gain and slope are those of the penalty form, in which a rounding error
+    in the sum of d cancels: near the maximum it is all that is left.
+    """
     slope, growth = float((s - 1) @ d), float(d.sum())
     worst = float(_least(change))
     t = 1.0

@@ -1,5 +1,6 @@
 """The publisher's side: replace values that are held by subsets that contain them."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from subsetprivacy._types import AnyArray, BoolArray, IntArray, RandomSource
 from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Design
 from subsetprivacy.design.weights import pick, thresholds
-from subsetprivacy.errors import CategoryError, UnknownDesignError
+from subsetprivacy.errors import CategoryError, NotPrivateWarning, UnknownDesignError
 from subsetprivacy.mechanism.randomness import random_source
 
 _BLOCK = 1 << 16  # rows drawn at a time: the working arrays stay in the processor's cache
@@ -45,6 +46,11 @@ def privatize(
         If a value is missing or is no category of the design. The message
         says how many and the first row, never the value.
 
+    Warns
+    -----
+    NotPrivateWarning
+        If the design reports single values, as `nonprivate` does.
+
     Notes
     -----
     :math:`P(A=a \mid X=j) = \mu_a 1\{j \in a\}` (`cond_design`). Calling this twice on
@@ -60,6 +66,12 @@ def privatize(
     check_choice(missing, ("error", "full"), "missing")
     if not isinstance(design, Design) or design.kind == "coarse":
         raise UnknownDesignError(f"`design` must say how subsets are drawn; got {type(design).__name__}.")
+    if not design.is_subset_private:
+        warnings.warn(
+            f"a {design.kind} design reports single values: what is published is not private.",
+            NotPrivateWarning,
+            stacklevel=2,
+        )
     x, absent = design.categories.positions(values)
     _check_values(x, absent, missing)
     source = random_source(seed, rng)

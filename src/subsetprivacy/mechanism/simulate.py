@@ -9,6 +9,8 @@ from subsetprivacy.design import Design
 from subsetprivacy.mechanism.publish import draw_given
 from subsetprivacy.mechanism.randomness import SeededSource, numpy_generator
 
+_FEW = 1 << 12
+
 
 def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> SubsetCounts:
     r"""Draw the counts of n people whose values follow w, without drawing the people.
@@ -26,8 +28,8 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> Subse
 
     Notes
     -----
-    Multinomial with :math:`P(A=a) = \mu_a 1_a^\top w`. Where the support is too large
-    to list, people are drawn one by one.
+    Multinomial with :math:`P(A=a) = \mu_a 1_a^\top w`. Where there are more subsets than
+    people, people are drawn one by one.
 
     Examples
     --------
@@ -38,7 +40,7 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> Subse
     generator = numpy_generator(seed)
     size = check_count(n, "n")
     weights = _exact(check_distribution(w, design.categories.labels))
-    if not design.enumerable:
+    if not design.enumerable or len(design.support()[0]) > max(size, _FEW):
         x = generator.choice(design.p, size, p=weights)
         return count_codes(draw_given(x, design, SeededSource(generator)), design)
     codes, law = subset_law(design, weights)
