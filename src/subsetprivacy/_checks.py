@@ -86,9 +86,14 @@ def _from_mapping(w: Mapping[Label, float], labels: Sequence[Label], name: str) 
 
 def check_codes(codes: ArrayLike, name: str = "codes") -> IntArray:
     """Return subset codes as a one-dimensional int64 array."""
-    array = np.asarray(codes)
+    try:
+        array = np.asarray(codes)
+    except ValueError:  # lists of different lengths
+        raise CodeError(f"`{name}` must be integers, one subset code per person; got nested lists.") from None
     if array.ndim != 1:
         raise CodeError(f"`{name}` must be one-dimensional; got shape {array.shape}.")
+    if np.ma.is_masked(codes):
+        raise CodeError(f"`{name}` must not be masked. Hint: store a missing answer as the full set.")
     if array.dtype == np.bool_ or not np.issubdtype(array.dtype, np.integer):
         if array.size == 0:
             return np.empty(0, np.int64)

@@ -1,16 +1,16 @@
 """`count`: from anything that holds subsets to their counts, in groups and with weights."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Set
 from typing import Any, overload
 
 import numpy as np
 
 from subsetprivacy._checks import check_choice, check_codes
 from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
-from subsetprivacy.data import SubsetCounts, SubsetData, count_codes
-from subsetprivacy.design import Coarse, Design
+from subsetprivacy.data import SubsetCounts, SubsetData, check_allowed, count_codes
+from subsetprivacy.design import Design, coarse, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
-from subsetprivacy.subsets import Categories, is_missing
+from subsetprivacy.subsets import Categories, is_frame, is_missing
 
 WEIGHT_KINDS = ("frequency", "sampling")
 
@@ -61,7 +61,7 @@ def count(
         from the observed information.
     by
         A group label per person; then a dict of counts per group is returned,
-        groups in the order in which they first appear.
+        groups in the order in which they first appear, missing ones as None.
     weights
         A weight per person.
     weights_kind
@@ -86,6 +86,7 @@ def count(
     frequency = weights_kind == "frequency"
     if by is None:
         return count_codes(codes, chosen, amounts, frequency=frequency)
+    check_allowed(codes, chosen)  # now, while a row number is still that of the whole
     return {
         group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)
         for group, rows in _groups(by, len(codes)).items()
@@ -104,16 +105,22 @@ def _read(data: Any, design: Design | None, categories: Iterable[Label] | None) 
             f"`data` must be a list with one subset per person; got {type(data).__name__}. "
             "Hint: a set of sets would merge people who reported the same."
         )
-    if design is None and categories is None:
-        raise ArgumentError("`design` must be given, or `categories` where the design is not known.")
-    chosen = design if design is not None else Coarse(Categories(categories))
-    rows = data if hasattr(data, "dtype") else list(data)
-    codes = _codes_of(rows, chosen.categories)
-    return codes, chosen
+    if is_frame(data):
+        raise CodeError("`data` must be one column; got a data frame. Hint: pass frame['name'].")
+    if (design is None) == (categories is None):
+        raise ArgumentError("`design` must be given, or `categories` where the design is not known; not both.")
+    chosen = require_design(design) if categories is None else coarse(categories)
+    return _codes_of(data, chosen.categories), chosen
 
 
 def _codes_of(rows: Any, categories: Categories) -> IntArray:
-    if hasattr(rows, "to_numpy"):
+    if hasattr(rows, "to_pylist"):  # Arrow: plain integers as they are, everything else by way of Python
+        rows = (
+            np.asarray(rows)
+            if str(rows.type).lstrip("u").startswith("int") and not rows.null_count
+            else rows.to_pylist()
+        )
+    elif hasattr(rows, "to_numpy"):
         rows = rows.to_numpy()
     numbers = isinstance(rows, np.ndarray) and rows.dtype != object
     if not numbers:
@@ -132,8 +139,9 @@ def _row_code(row: Any, number: int, categories: Categories) -> int:
     try:
         code = categories.code(row)
     except CategoryError:
-        # The message of the inner error would name a label that a person reported.
-        raise CategoryError(f"a subset must hold distinct labels of the categories; row {number} does not.") from None
+        code = None
+    if code is None:  # raised out here: the inner error names a label that a person reported
+        raise CategoryError(f"a subset must hold distinct labels of the categories; row {number} does not.")
     if code == 0:
         raise CodeError(f"a subset must not be empty; row {number} is.")
     return code
@@ -158,10 +166,17 @@ def _check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
 
 
 def _groups(by: Any, length: int) -> dict[Label, IntArray]:
-    labels = by.to_list() if hasattr(by, "to_list") else np.asarray(by).tolist() if hasattr(by, "dtype") else list(by)
+    if isinstance(by, (str, bytes, Set, Mapping)) or not isinstance(by, Iterable) or is_frame(by):
+        raise ArgumentError(f"`by` must be a list or column with one group per person; got {type(by).__name__}.")
+    to_list = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(by, name)), None)
+    labels = list(by) if to_list is None else getattr(by, to_list)()
     if len(labels) != length:
         raise MismatchError(f"`by` must give one group per person; got {len(labels)} for {length} people.")
     rows: dict[Label, list[int]] = {}
     for row, label in enumerate(labels):
-        rows.setdefault(label, []).append(row)
+        # No two NaN are equal: without this every missing group would be one of its own.
+        group = None if is_missing(label) else label
+        if not isinstance(group, Hashable):
+            raise ArgumentError(f"`by` must hold hashable groups; got {type(group).__name__} in row {row}.")
+        rows.setdefault(group, []).append(row)
     return {label: np.array(members, np.int64) for label, members in rows.items()}

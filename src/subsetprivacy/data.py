@@ -5,7 +5,7 @@ information, whether it was drawn or stands for a missing answer, so it is
 kept apart as `n_missing` and left out of everything else.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from functools import cached_property
 from typing import Any
 
@@ -15,12 +15,13 @@ from attrs import Attribute, field, frozen
 from subsetprivacy._checks import check_codes
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
-from subsetprivacy.design import Design, Mixture
+from subsetprivacy.design import Design, Mixture, identify, require_design
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError
 from subsetprivacy.incidence import MAX_DENSE_BITS, Bytes, Halves, Rows
 from subsetprivacy.subsets import Categories
 
 _COUNT_BLOCK = 1 << 18
+_MAX_PEOPLE = 1 << 53
 
 
 def check_allowed(codes: IntArray, design: Design, rows: str = "row") -> None:
@@ -67,9 +68,7 @@ class SubsetData:
 
     @design.validator
     def _check(self, _: "Attribute[Design]", design: Design) -> None:
-        if not isinstance(design, Design):
-            raise ArgumentError(f"`design` must be a design; got {type(design).__name__}. Hint: sp.uniform([...]).")
-        check_allowed(self.codes, design)
+        check_allowed(self.codes, require_design(design))
 
     @classmethod
     def trusted(cls, codes: IntArray, design: Design) -> "SubsetData":
@@ -135,26 +134,23 @@ class SubsetCounts:
     squares: FloatArray | None = field(default=None)
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self.design, Design):
-            raise ArgumentError(f"`design` must be a design; got {type(self.design).__name__}.")
-        if len(np.unique(self.codes)) < len(self.codes):
-            raise CodeError("`codes` must be distinct. Hint: sp.count(codes, design=...) counts repeated ones.")
-        check_allowed(self.codes, self.design, rows="entry")
-        order = np.argsort(self.codes)
+        order = _check_entries(self.codes, self.design)
         object.__setattr__(self, "codes", read_only(self.codes[order]))
         for name in ("counts", "squares"):
             values = getattr(self, name)
             if values is not None:
-                checked = _check_amounts(values, len(order), name, whole=self.squares is None)
+                checked = _check_amounts(values, (len(order),), name, whole=self.squares is None)
                 object.__setattr__(self, name, read_only(checked[order]))
 
     @classmethod
     def trusted(
         cls, codes: IntArray, counts: AnyArray, design: Design, squares: FloatArray | None = None
     ) -> "SubsetCounts":
-        """Wrap ascending codes and counts that are known to be right."""
+        """Wrap ascending codes and counts that are known to be right, and lock them."""
         made = cls.__new__(cls)
         for name, value in (("codes", codes), ("counts", counts), ("design", design), ("squares", squares)):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
             object.__setattr__(made, name, value)
         return made
 
@@ -224,6 +220,25 @@ class SubsetCounts:
         """The rows 1_a of the informative codes."""
         return self.design.incidence(self.observed_codes)
 
+    @cached_property
+    def _null(self) -> IntArray | None:
+        # With the full set among the rows a direction must keep the sum of w, as moving in the simplex does.
+        rows = np.append(self.observed_codes, self.categories.full)
+        return identify.null_direction(rows, self.categories.p)
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether the observed subsets alone make the maximum likelihood estimate unique (`unique`).
+
+        This is sufficient and not necessary: on the boundary of the simplex
+        the estimate can be unique although this fails.
+        """
+        return self._null is None
+
+    def null_direction(self) -> dict[Label, int] | None:
+        """Return a change of w, in category names, that no observed subset can see; None if `is_unique`."""
+        return None if self._null is None else identify.as_named(self._null, self.categories)
+
     def require_data(self) -> "SubsetCounts":
         """Return self, or raise if nobody said anything.
 
@@ -263,8 +278,8 @@ class SubsetCounts:
 
 
 def _shares(one: SubsetCounts, two: SubsetCounts) -> list[float]:
-    """Return the shares of the two designs among those who answered."""
-    weights = [one.total, two.total]
+    """Return the shares of the two designs among all who were asked, judged by those whose subset says something."""
+    weights = [part.total / (1 - part.design.mu_full) if part.total else 0.0 for part in (one, two)]
     return weights if sum(weights) else [1.0, 1.0]
 
 
@@ -276,32 +291,50 @@ def _add(codes: IntArray, one: SubsetCounts, two: SubsetCounts, name: str) -> An
     return out
 
 
-def _check_amounts(values: Any, length: int, name: str, whole: bool) -> AnyArray:
+def _check_entries(codes: IntArray, design: Design) -> IntArray:
+    """Return the order that sorts distinct codes of a design, or raise."""
+    require_design(design)
+    if len(np.unique(codes)) < len(codes):
+        raise CodeError("`codes` must be distinct. Hint: sp.count(codes, design=...) counts repeated ones.")
+    check_allowed(codes, design, rows="entry")
+    return np.argsort(codes)
+
+
+def _check_amounts(values: Any, shape: tuple[int, ...], name: str, whole: bool) -> AnyArray:
     try:
         amounts = np.asarray(values, dtype=None if whole else np.float64)
-        numeric = np.issubdtype(amounts.dtype, np.number)
+        numeric = amounts.dtype.kind in "iuf"
     except (TypeError, ValueError):
         numeric = False
     if not numeric:
         raise CodeError(f"`{name}` must be numbers; got {type(values).__name__}.")
-    if amounts.shape != (length,):
-        raise MismatchError(f"`{name}` must have one entry per code; got shape {amounts.shape} for {length} codes.")
+    if amounts.shape != shape:
+        raise MismatchError(f"`{name}` must have one entry per code; got shape {amounts.shape} for {shape[-1]} codes.")
     if not np.isfinite(amounts).all() or (amounts < 0).any():
         raise CodeError(f"`{name}` must be finite and not negative.")
-    if whole and not np.issubdtype(amounts.dtype, np.integer):
-        if (amounts != np.floor(amounts)).any():
-            raise CodeError(f"`{name}` must be whole numbers of people. Hint: for sampling weights pass `squares` too.")
-        amounts = amounts.astype(np.int64)
-    return amounts
+    if not whole:
+        return amounts
+    if (amounts != np.floor(amounts)).any():
+        raise CodeError(f"`{name}` must be whole numbers of people. Hint: for sampling weights pass `squares` too.")
+    if (amounts > _MAX_PEOPLE).any():
+        raise CodeError(f"`{name}` must be at most {_MAX_PEOPLE} each, the last whole number that is exact everywhere.")
+    return amounts.astype(np.int64)
 
 
 @frozen(slots=False, eq=False, repr=False)
 class CountsBatch:
     """Many samples under one design: a row of counts each, over the same codes."""
 
-    codes: IntArray
-    counts: AnyArray
-    design: Design
+    codes: IntArray = field(converter=_as_codes)
+    counts: AnyArray = field()
+    design: Design = field()
+
+    def __attrs_post_init__(self) -> None:
+        order = _check_entries(self.codes, self.design)
+        samples = len(self.counts) if isinstance(self.counts, Sized) else 0
+        checked = _check_amounts(self.counts, (samples, len(order)), "counts", whole=True)
+        object.__setattr__(self, "codes", read_only(self.codes[order]))
+        object.__setattr__(self, "counts", read_only(checked[:, order]))
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -321,27 +354,23 @@ def count_codes(
 ) -> SubsetCounts:
     """Count codes; with weights, sum them (and their squares if they are sampling weights)."""
     p = design.p
-    inverse: AnyArray
-    if p <= MAX_DENSE_BITS and 1 << p <= max(8 * len(codes), 1 << 10):
-        if weights is None:
-            tally = _tally(codes, design)
-            distinct = np.flatnonzero(tally)
-            return _counted(distinct, tally[distinct], None, design)
-        check_allowed(codes, design)
-        inverse, cells = codes, np.arange(1 << p)
-    else:
-        cells, inverse, tally = np.unique(codes, return_inverse=True, return_counts=True)
-        if weights is None:
-            return _counted(cells, tally, None, design)
+    dense = p <= MAX_DENSE_BITS and 1 << p <= max(8 * len(codes), 1 << 10)
+    if weights is None:
+        cells, tally = _tally(codes, design) if dense else np.unique(codes, return_counts=True)
+        _check_counted(cells, codes, design)
+        return SubsetCounts.trusted(cells, tally, design)
+    check_allowed(codes, design)
+    cells, inverse = (np.arange(1 << p), codes) if dense else np.unique(codes, return_inverse=True)
     sums = np.bincount(inverse, weights, minlength=len(cells))
-    squares = None if frequency else np.bincount(inverse, weights**2, minlength=len(cells)).astype(np.float64)
     kept = np.flatnonzero(sums)
-    amounts = np.rint(sums[kept]).astype(np.int64) if frequency else sums[kept]
-    return _counted(cells[kept], amounts, None if squares is None else squares[kept], design)
+    if frequency:
+        return SubsetCounts.trusted(cells[kept], np.rint(sums[kept]).astype(np.int64), design)
+    squares = np.bincount(inverse, weights**2, minlength=len(cells)).astype(np.float64)
+    return SubsetCounts.trusted(cells[kept], sums[kept], design, squares[kept])
 
 
-def _tally(codes: IntArray, design: Design) -> IntArray:
-    """Return the number of people in each of the 2^p cells, a block at a time while it is in the cache."""
+def _tally(codes: IntArray, design: Design) -> tuple[IntArray, IntArray]:
+    """Return the distinct codes and their counts, by way of 2^p cells, a block at a time while it is in the cache."""
     cells = 1 << design.p
     block = max(_COUNT_BLOCK, 4 * cells)
     tally = np.zeros(cells, np.int64)
@@ -351,12 +380,18 @@ def _tally(codes: IntArray, design: Design) -> IntArray:
         except (ValueError, MemoryError):  # negative, or beyond the last cell: a check beforehand costs a fifth more
             check_allowed(codes, design)
             raise
-    return tally
+    distinct = np.flatnonzero(tally)
+    return distinct, tally[distinct]
 
 
-def _counted(codes: IntArray, counts: AnyArray, squares: FloatArray | None, design: Design) -> SubsetCounts:
-    check_allowed(codes, design, rows="distinct code")
-    return SubsetCounts.trusted(codes, counts, design, squares)
+def _check_counted(distinct: IntArray, codes: IntArray, design: Design) -> None:
+    """Check the few distinct codes, and all of them only where an error has to name the row."""
+    try:
+        check_allowed(distinct, design)
+        return
+    except CodeError:
+        pass
+    check_allowed(codes, design)
 
 
 def as_counts(data: Any) -> SubsetCounts:

@@ -155,7 +155,7 @@ class Halves:
         return self._gather(np.maximum(high[..., :, None], low[..., None, :]))
 
     def _gather(self, grid: FloatArray) -> FloatArray:
-        return np.take(grid.reshape(*grid.shape[:-2], -1), self._codes, axis=-1)
+        return np.take(grid.reshape(*grid.shape[:-2], 1 << self._p), self._codes, axis=-1)
 
     def _scatter(self, values: FloatArray) -> FloatArray:
         cells = np.zeros((*values.shape[:-1], 1 << self._p))
@@ -285,13 +285,13 @@ class Kronecker:
         """Return (1_a ⊗ 1_b)'w."""
         table = w.reshape(*w.shape[:-1], self._A.p, self._B.p)
         half = np.swapaxes(self._B.inner(table), -1, -2)
-        return np.swapaxes(self._A.inner(half), -1, -2).reshape(*w.shape[:-1], -1)
+        return np.swapaxes(self._A.inner(half), -1, -2).reshape(*w.shape[:-1], self.rows)
 
     def spread(self, r: FloatArray) -> FloatArray:
         """Return the sum of r_ab 1_a ⊗ 1_b."""
         table = r.reshape(*r.shape[:-1], self._A.rows, self._B.rows)
         half = np.swapaxes(self._B.spread(table), -1, -2)
-        return np.swapaxes(self._A.spread(half), -1, -2).reshape(*r.shape[:-1], -1)
+        return np.swapaxes(self._A.spread(half), -1, -2).reshape(*r.shape[:-1], self.p)
 
     def gram(self, y: FloatArray) -> FloatArray:
         """Return the sum of y_ab times the outer square of 1_a ⊗ 1_b."""

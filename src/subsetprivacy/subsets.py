@@ -29,11 +29,12 @@ def _check_labels(labels: Any) -> tuple[Label, ...]:
         raise CategoryError(
             f"`categories` must have an order; got a {type(labels).__name__}. Hint: pass sorted(...) or a list."
         )
-    if not isinstance(labels, Iterable):
+    if not isinstance(labels, Iterable) or is_frame(labels):
         raise CategoryError(f"`categories` must be a list of labels; got {type(labels).__name__}.")
-    plain = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
+    listed = labels.to_pylist() if hasattr(labels, "to_pylist") else labels  # Arrow wraps each value in an object
+    plain = tuple(label.item() if isinstance(label, np.generic) else label for label in listed)
     for position, label in enumerate(plain):
-        if label is None or (isinstance(label, float) and math.isnan(label)):
+        if is_missing(label):
             raise CategoryError(f"`categories` must not hold a missing value; got one in position {position}.")
         try:
             hash(label)
@@ -126,9 +127,16 @@ class Categories:
         """Return the labels in the subset `code`, in category order."""
         return tuple(label for j, label in enumerate(self.labels) if int(code) >> j & 1)
 
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        names = tuple(str(label) for label in self.labels)
+        # 1 and "1" look alike, and "a|b" like two labels: quotes tell them apart.
+        clear = len(set(names)) == self.p and not any("|" in name for name in names)
+        return names if clear else tuple(repr(label) for label in self.labels)
+
     def format(self, code: int) -> str:
-        """Return a subset as text, its labels joined by a bar."""
-        return "|".join(str(label) for label in self.members(code))
+        """Return a subset as text, its labels joined by a bar; different subsets give different texts."""
+        return "|".join(name for j, name in enumerate(self._names) if int(code) >> j & 1)
 
     def positions(self, values: Any) -> tuple[IntArray, BoolArray | None]:
         """Return the position of every value (-1 where it is no category), and which are missing (None: none is).
@@ -147,6 +155,8 @@ class Categories:
             return x[column.codes], _if_any(missing[column.codes]) if missing is not None else None
         if isinstance(column, np.ndarray) and column.ndim != 1:
             raise CategoryError(f"`values` must be one-dimensional; got shape {column.shape}.")
+        if isinstance(column, np.ma.MaskedArray):
+            column = column.tolist()  # None where masked: what lies under a mask is no value
         if isinstance(column, np.ndarray) and np.issubdtype(column.dtype, np.integer) and self._is_range:
             x = column.astype(np.int64, copy=False)
             return (np.where((x >= 0) & (x < self.p), x, -1) if _leaves(column, self.p) else x), None
@@ -198,19 +208,25 @@ class _Encoded:
     labels: list[Any]
 
 
+def is_frame(data: Any) -> bool:
+    """Tell whether something is a data frame or table, which holds columns, not people."""
+    return library_of(data) in {"pandas", "polars", "pyarrow"} and hasattr(type(data), "columns")
+
+
+def library_of(data: Any) -> str:
+    """Return the name of the library that an object's type comes from."""
+    return type(data).__module__.partition(".")[0]
+
+
 def _plain_column(values: Any) -> Any:
     """Return a NumPy array, a list or an encoded column, for any of the column types people have."""
-    module = type(values).__module__.partition(".")[0]
+    module = library_of(values)
+    if is_frame(values):
+        raise CategoryError("`values` must be one column; got a data frame. Hint: pass frame['name'].")
     if module == "pyarrow":
-        encoded = values.combine_chunks() if hasattr(values, "combine_chunks") else values
-        if hasattr(encoded, "dictionary_encode") and not hasattr(encoded, "dictionary"):
-            encoded = encoded.dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return _Encoded(codes, encoded.dictionary.to_pylist())
+        return _arrow_column(values)
     if module == "pandas" and hasattr(values, "cat"):
         return _Encoded(values.cat.codes.to_numpy().astype(np.int64), values.cat.categories.tolist())
-    if module in {"pandas", "polars"} and hasattr(values, "columns"):
-        raise CategoryError("`values` must be one column; got a data frame. Hint: pass frame['name'].")
     if module == "polars":
         return values.to_list()
     if isinstance(values, np.ndarray):
@@ -220,6 +236,19 @@ def _plain_column(values: Any) -> Any:
     if not isinstance(values, Iterable):
         raise CategoryError(f"`values` must be a list or column of labels; got {type(values).__name__}.")
     return list(values)
+
+
+def _arrow_column(values: Any) -> _Encoded:
+    column = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    try:
+        encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    except (AttributeError, NotImplementedError):
+        raise CategoryError(
+            f"`values` must be a column of labels; got an Arrow {type(values).__name__} of {values.type}."
+        ) from None
+    # Polars and others number their dictionaries by unsigned integers, which have no -1.
+    codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+    return _Encoded(codes, encoded.dictionary.to_pylist())
 
 
 @lru_cache

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from subsetprivacy.errors import MissingDependencyError
+
 
 @click.command()
 @click.option(
@@ -40,7 +42,7 @@ def demo(output: Path, seed: int | None) -> None:
     click.echo("\n3. Audit what each subset gave away.\n")
     report = sp.audit(data)
     click.echo(str(report.summary()))
-    files = _pictures(data, report, output)
+    files = _pictures(data, report, output, seed)
     design.save(output / "race.design.json")
     click.echo(f"\n4. Saved the design and {len(files)} pictures:\n")
     for file in (*files, output / "race.design.json"):
@@ -60,8 +62,11 @@ def _comparison(data: Any, truth: Any) -> Any:
     return Table("Race in the Adult data", ("category", "truth", *methods), rows)
 
 
-def _pictures(data: Any, report: Any, output: Path) -> list[Path]:
-    import matplotlib
+def _pictures(data: Any, report: Any, output: Path, seed: int | None) -> list[Path]:
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingDependencyError("the pictures need matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None
 
     matplotlib.use("Agg")  # draw to files; a demo may run where there is no screen
     from matplotlib import pyplot as plt
@@ -72,7 +77,7 @@ def _pictures(data: Any, report: Any, output: Path) -> list[Path]:
 
     output.mkdir(parents=True, exist_ok=True)
     fits = {name: sp.estimate(data, name) for name in ("mle", "em", "icm", "mom", "mom-conditional", "one-step")}
-    cases = sp.privatize(list(ADULT_CASES.values()), data.design)
+    cases = sp.privatize(list(ADULT_CASES.values()), data.design, seed=seed)
     drawn = {
         "estimate": fits["mle"].plot(reference=adult.race),
         "difference": draw.difference(

@@ -19,7 +19,9 @@ class Commands(click.Group):
         """Run a command; named errors end it with their message, not with a traceback."""
         try:
             return super().invoke(ctx)
-        except (SubsetPrivacyError, MissingDependencyError) as error:
+        except BrokenPipeError:  # whoever read the output has stopped; click ends quietly
+            raise
+        except (SubsetPrivacyError, MissingDependencyError, OSError) as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(1)
 

@@ -1,8 +1,8 @@
 """Designs: which subsets are drawn, with what probability."""
 
-from subsetprivacy.design.base import Coarse, Design, Mixture
+from subsetprivacy.design.base import Coarse, Design, Mixture, require_design
 from subsetprivacy.design.check import MechanismCheck, check_mechanism
-from subsetprivacy.design.conditional import Conditional, conditional, fully_private, nonprivate
+from subsetprivacy.design.conditional import Conditional, coarse, conditional, fully_private, nonprivate
 from subsetprivacy.design.document import design_from_json, load_design
 from subsetprivacy.design.independent import Independent, Uniform, independent, uniform
 
@@ -15,11 +15,13 @@ __all__ = [
     "Mixture",
     "Uniform",
     "check_mechanism",
+    "coarse",
     "conditional",
     "design_from_json",
     "fully_private",
     "independent",
     "load_design",
     "nonprivate",
+    "require_design",
     "uniform",
 ]

@@ -5,17 +5,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
+from math import inf, isclose, isfinite
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import field, frozen
 
+from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import identify
 from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import (
+    ArgumentError,
     DesignDocumentError,
+    InvalidDesignError,
     MismatchError,
     NotIdentifiableError,
     NotIndependentError,
@@ -183,9 +187,11 @@ class Design(ABC):
 
     def _body(self) -> dict[str, Any]:
         for label in self.categories:
-            if not isinstance(label, (str, int, float)):
+            # Exact types: an enumeration would come back as plain text, and JSON has no infinity.
+            if type(label) not in (str, int, float, bool) or label in (inf, -inf):
                 raise DesignDocumentError(
-                    f"labels must be text, numbers or booleans to be written as JSON; got {type(label).__name__}."
+                    "labels must be text, finite numbers or booleans to be written as JSON; "
+                    f"got {type(label).__name__}."
                 )
         return {
             "format": DOCUMENT_FORMAT,
@@ -247,7 +253,9 @@ class Mixture(Design):
 
     @classmethod
     def of(cls, designs: Sequence[Design], shares: Sequence[float]) -> Design:
-        """Return the mixture, flattened; a single design if they are all the same."""
+        """Return the mixture, flattened; a single design if they are all the same, coarse if one is not known."""
+        if not all(isfinite(share) and share >= 0 for share in shares) or not sum(shares) > 0:
+            raise InvalidDesignError("shares must be finite, not negative and not all 0.")
         merged: dict[Design, float] = {}
         for design, share in zip(designs, shares, strict=True):
             parts = (
@@ -256,11 +264,15 @@ class Mixture(Design):
             for part, within in parts:
                 if part.categories != designs[0].categories:
                     raise MismatchError("designs must have the same categories in the same order to be combined.")
-                merged[part] = merged.get(part, 0.0) + share * within
-        if len(merged) == 1:
-            return next(iter(merged))
+                if share * within > 0:  # a design that nobody answered identifies nothing
+                    merged[part] = merged.get(part, 0.0) + share * within
+        unknown = next((part for part in merged if isinstance(part, Coarse)), None)
+        if unknown is not None or len(merged) == 1:
+            return unknown or next(iter(merged))
+        # Shares that sum to 1 are kept to the last bit, so that a document is read back as it was written.
         total = sum(merged.values())
-        return cls(designs[0].categories, tuple(merged), tuple(share / total for share in merged.values()))
+        scale = 1.0 if isclose(total, 1, rel_tol=1e-12) else total
+        return cls(designs[0].categories, tuple(merged), tuple(share / scale for share in merged.values()))
 
     @property
     def enumerable(self) -> bool:
@@ -270,7 +282,7 @@ class Mixture(Design):
     @cached_property
     def _support(self) -> tuple[IntArray, FloatArray]:
         codes = np.unique(np.concatenate([design.support()[0] for design in self.components]))
-        return codes, self._average(lambda design: design.mu(codes))
+        return read_only(codes), read_only(self._average(lambda design: design.mu(codes)))
 
     def support(self) -> tuple[IntArray, FloatArray]:
         """Return the union of the supports and the averaged mu."""
@@ -286,7 +298,7 @@ class Mixture(Design):
     @cached_property
     def Q(self) -> FloatArray:
         """The averaged matrix of pair probabilities."""
-        return np.asarray(self._average(lambda design: design.Q), np.float64)
+        return read_only(self._average(lambda design: design.Q))
 
     @cached_property
     def S(self) -> float:
@@ -362,10 +374,24 @@ class Coarse(Design):
         return 0.0
 
 
+def require_design(design: Any) -> Design:
+    """Return the design if it is one.
+
+    Raises
+    ------
+    ArgumentError
+        If it is something else.
+    """
+    if not isinstance(design, Design):
+        raise ArgumentError(f"`design` must be a design; got {type(design).__name__}. Hint: sp.uniform([...]).")
+    return design
+
+
 def require_enumerable(design: Design, what: str) -> Design:
     """Return the design if its support can be listed, else say what cannot be computed exactly."""
     if not design.enumerable and design.kind != Coarse.kind:
         raise TooLargeError(
-            f"{what} sums over all subsets and must have at most {MAX_DENSE_BITS} categories; got {design.p}."
+            f"{what} sums over all subsets and must have at most {MAX_DENSE_BITS} categories; got {design.p}. "
+            "Hint: estimates and their observed information need no such sum."
         )
     return design

@@ -8,7 +8,8 @@ from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
-from subsetprivacy.design.conditional import Conditional
+from subsetprivacy.design.conditional import Conditional, check_size
+from subsetprivacy.design.weights import read_subset
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.subsets import Categories, sizes
 
@@ -74,7 +75,7 @@ def check_mechanism(
     if problems:
         return MechanismCheck(False, tuple(problems), None)
     mu = matrix.max(axis=0)
-    kept = mu > 0
+    kept = mu > TOLERANCE  # what is too rare to be checked is no part of the design either
     order = np.argsort(codes[kept])
     design = Conditional(labels, read_only(codes[kept][order]), read_only(mu[kept][order]))
     return MechanismCheck(True, (), design)
@@ -82,27 +83,45 @@ def check_mechanism(
 
 def _read_channel(P: Any, subsets: Any, categories: Any) -> tuple[Categories, IntArray, FloatArray]:
     if isinstance(P, Mapping):
-        labels = Categories(tuple(P) if categories is None else categories)
-        laws = [{_code(a, labels): float(v) for a, v in P[label].items()} for label in labels]
+        labels = _check_categories(tuple(P) if categories is None else categories)
+        if set(P) != set(labels):
+            raise ArgumentError(f"`P` must have one law for each of the {labels.p} categories, and no other.")
+        laws = [_read_law(P[label], labels) for label in labels]
         codes = sorted(set().union(*laws))
         return labels, np.array(codes, np.int64), np.array([[law.get(a, 0.0) for a in codes] for law in laws])
-    matrix = np.asarray(P, np.float64)
+    matrix = _numbers(P)
     if matrix.ndim != 2:
         raise ArgumentError(f"`P` must be a matrix with a row per category; got shape {matrix.shape}.")
     p, s = matrix.shape
-    labels = Categories(tuple(range(p)) if categories is None else categories)
+    labels = _check_categories(tuple(range(p)) if categories is None else categories)
     if labels.p != p:
         raise ArgumentError(f"`P` must have one row for each of the {labels.p} categories; got {p}.")
     if subsets is None and s != 1 << p:
         raise ArgumentError(f"`subsets` must name the {s} columns of `P`; without it {1 << p} columns are expected.")
-    codes = list(range(s)) if subsets is None else [_code(a, labels) for a in subsets]
+    codes = list(range(s)) if subsets is None else [read_subset(a, labels) for a in subsets]
     if len(codes) != s or len(set(codes)) != s:
         raise ArgumentError(f"`subsets` must name each of the {s} columns of `P` once; got {len(set(codes))} subsets.")
     return labels, np.array(codes, np.int64), matrix
 
 
-def _code(subset: Any, labels: Categories) -> int:
-    return int(subset) if isinstance(subset, (int, np.integer)) else labels.code(subset)
+def _check_categories(categories: Any) -> Categories:
+    return check_size(Categories(categories), 2, "conditional", "")
+
+
+def _numbers(P: Any) -> FloatArray:
+    try:
+        return np.asarray(P, np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"`P` must be a matrix of numbers, or a mapping; got {type(P).__name__}.") from None
+
+
+def _read_law(law: Any, labels: Categories) -> dict[int, float]:
+    if not isinstance(law, Mapping):
+        raise ArgumentError(f"`P` must map each category to {{subset: probability}}; got {type(law).__name__}.")
+    codes = [read_subset(a, labels) for a in law]
+    if len(set(codes)) < len(codes):
+        raise ArgumentError("`P` must name each subset once per category; got one twice.")
+    return dict(zip(codes, _numbers(list(law.values())).tolist(), strict=True))
 
 
 def _check_rows(matrix: FloatArray, labels: Categories) -> list[str]:

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
-from subsetprivacy.design.base import Design
+from subsetprivacy.design.base import Coarse, Design
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, read_weights
 from subsetprivacy.errors import InvalidDesignError, NotIndependentError
 from subsetprivacy.incidence import incidence
@@ -35,10 +35,13 @@ class Conditional(Design):
         """Return the independent design with nu_a = mu_a / 2, if mu_a equals mu of the complement everywhere."""
         from subsetprivacy.design.independent import Independent, check_questions
 
+        if self.p < 4:
+            raise NotIndependentError(f"an independent design must have at least 4 categories; got {self.p}.")
         full = self.categories.full
         proper = self.codes != full
         codes, mu = self.codes[proper], self.weights[proper]
-        lopsided = np.flatnonzero(np.abs(self.mu(full - codes) - mu) > WEIGHT_TOLERANCE)
+        # In proportion: a tiny weight with no counterpart is lopsided as well.
+        lopsided = np.flatnonzero(np.abs(self.mu(full - codes) - mu) > WEIGHT_TOLERANCE * mu)
         if lopsided.size:
             a = int(codes[lopsided[0]])
             raise NotIndependentError(
@@ -115,6 +118,11 @@ def check_cover(codes: IntArray, mu: FloatArray, categories: Categories) -> None
             "mu must sum to 1 over the subsets that hold a category; "
             f"got {totals[worst]:.6g} for {categories.labels[worst]!r}."
         )
+
+
+def coarse(categories: Iterable[Label]) -> Coarse:
+    """Make the stand-in for a design that is not known."""
+    return Coarse(check_size(Categories(categories), 2, "coarse", ""))
 
 
 def nonprivate(categories: Iterable[Label]) -> Conditional:

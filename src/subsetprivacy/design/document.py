@@ -4,14 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from subsetprivacy.design.base import DOCUMENT_FORMAT, DOCUMENT_VERSION, Coarse, Design, Mixture, fingerprint
-from subsetprivacy.design.conditional import conditional, fully_private, nonprivate
+from subsetprivacy.design.base import DOCUMENT_FORMAT, DOCUMENT_VERSION, Design, Mixture, fingerprint
+from subsetprivacy.design.conditional import coarse, conditional, fully_private, nonprivate
 from subsetprivacy.design.independent import independent, uniform
 from subsetprivacy.errors import DesignDocumentError, SubsetPrivacyError
-from subsetprivacy.subsets import Categories
 
 
-def design_from_json(text: str) -> Design:
+def design_from_json(text: str | bytes) -> Design:
     """Read a design from the text that `Design.to_json` wrote.
 
     Raises
@@ -27,7 +26,7 @@ def design_from_json(text: str) -> Design:
     True
     """
     try:
-        document = json.loads(text)
+        document = json.loads(text, parse_constant=_refuse)
     except (TypeError, ValueError):
         raise DesignDocumentError("a design document must be JSON text; got something else.") from None
     if not isinstance(document, dict) or document.get("format") != DOCUMENT_FORMAT:
@@ -51,6 +50,10 @@ def design_from_json(text: str) -> Design:
         raise DesignDocumentError(f"a design document must describe a valid design: {error}") from error
 
 
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is not JSON")
+
+
 def _build(categories: list[Any], part: dict[str, Any]) -> Design:
     kind = part["kind"]
     if kind == "uniform":
@@ -64,10 +67,10 @@ def _build(categories: list[Any], part: dict[str, Any]) -> Design:
     if kind == "fully_private":
         return fully_private(categories)
     if kind == "coarse":
-        return Coarse(Categories(categories))
+        return coarse(categories)
     if kind == "mixture":
         parts = part["components"]
-        return Mixture.of([_build(categories, inner) for inner in parts], [float(inner["share"]) for inner in parts])
+        return Mixture.of([_build(categories, inner) for inner in parts], [inner["share"] for inner in parts])
     raise DesignDocumentError(f"a design document must name a kind that this version knows; got {kind!r}.")
 
 
@@ -85,4 +88,4 @@ def load_design(path: str | Path) -> Design:
     source = Path(path)
     if not source.is_file():
         raise DesignDocumentError(f"`path` must be a file; got {str(source)!r}, which does not exist.")
-    return design_from_json(source.read_text(encoding="utf-8"))
+    return design_from_json(source.read_bytes())

@@ -1,7 +1,7 @@
 """Weighted draws, exact to the last of 64 bits, and the tables they need."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def read_weights(weights: Any, categories: Categories, symbol: str) -> tuple[Int
         )
     table: dict[int, float] = {}
     for subset, weight in weights.items():
-        code = _read_subset(subset, categories)
+        code = read_subset(subset, categories)
         if code in table:
             raise InvalidDesignError(f"`weights` must name each subset once; got {categories.format(code)} twice.")
         table[code] = _read_weight(weight, symbol, categories.format(code))
@@ -35,7 +35,8 @@ def read_weights(weights: Any, categories: Categories, symbol: str) -> tuple[Int
     return np.array(kept, np.int64), np.array([table[code] for code in kept])
 
 
-def _read_subset(subset: Any, categories: Categories) -> int:
+def read_subset(subset: Any, categories: Categories) -> int:
+    """Return the code of a subset given as labels or as a code."""
     if isinstance(subset, (int, np.integer)) and not isinstance(subset, bool):
         if not 0 <= subset <= categories.full:
             raise InvalidDesignError(f"a subset code must lie in 0…{categories.full}; got {int(subset)}.")
@@ -43,14 +44,13 @@ def _read_subset(subset: Any, categories: Categories) -> int:
     try:
         return categories.code(subset)
     except CategoryError as error:
-        raise InvalidDesignError(f"`weights` has an unusable subset: {error}") from None
+        raise InvalidDesignError(str(error)) from None
 
 
 def _read_weight(weight: Any, symbol: str, subset: str) -> float:
-    try:
-        value = float(weight)
-    except (TypeError, ValueError):
-        raise InvalidDesignError(f"{symbol} must be a number; got {type(weight).__name__} for {subset}.") from None
+    if not isinstance(weight, SupportsFloat):  # float() would also read text
+        raise InvalidDesignError(f"{symbol} must be a number; got {type(weight).__name__} for {subset}.")
+    value = float(weight)
     if not np.isfinite(value) or value < 0:
         raise InvalidDesignError(f"{symbol} must be finite and not negative; got {value:g} for {subset}.")
     return value

@@ -56,14 +56,18 @@ def contrast_of(
 
 
 def _read(weights: Mapping[Label, float] | ArrayLike, categories: Categories) -> FloatArray:
-    if isinstance(weights, Mapping):
-        c = np.zeros(categories.p)
-        for label, weight in weights.items():
-            c[categories.index(label)] = weight
-        return c
     if isinstance(weights, str):
         raise CategoryError("`weights` must map labels to numbers; got a string. Hint: write {'a': 1, 'b': -1}.")
-    c = np.asarray(weights, np.float64)
+    try:
+        if isinstance(weights, Mapping):
+            c = np.zeros(categories.p)
+            c[[categories.index(label) for label in weights]] = list(weights.values())
+        else:
+            c = np.asarray(weights, np.float64)
+    except CategoryError:
+        raise
+    except (TypeError, ValueError):
+        raise ArgumentError("`weights` must be numbers; got something else.") from None
     if c.shape != (categories.p,) or not np.isfinite(c).all():
         raise ArgumentError(f"`weights` must be {categories.p} finite numbers, one per category; got shape {c.shape}.")
     return c

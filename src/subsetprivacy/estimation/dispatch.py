@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -101,10 +102,17 @@ def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: An
         )
     try:
         return run(counts, **options)
-    except TypeError as error:
-        if "keyword argument" not in str(error):
-            raise
-        raise ArgumentError(f"`options` must be ones that {method} takes: {error}.") from None
+    except TypeError:
+        _check_options(run, method, options)
+        raise
+
+
+def _check_options(run: Callable[..., Estimate], method: str, options: dict[str, Any]) -> None:
+    """Raise if an option is none of the method's; looked up only when a call has failed."""
+    known = [name for name in signature(run).parameters if name != "counts"]
+    for name in options:
+        if name not in known:
+            raise ArgumentError(f"an option of {method} must be one of {', '.join(known) or 'none'}; got {name!r}.")
 
 
 @frozen(slots=False, eq=False, repr=False)

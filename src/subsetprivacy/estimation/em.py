@@ -12,6 +12,7 @@ from subsetprivacy.incidence import Incidence
 
 TOLERANCE = 1e-9
 MAX_ITERATIONS = 100_000
+_LONGEST = 1e8  # an extrapolation any longer would overflow where two steps are all but alike
 
 
 def em(
@@ -77,7 +78,7 @@ def _squarem(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter:
         once = w * s
         twice = once * inc.spread(f / inc.inner(once))
         r, v = once - w, (twice - once) - (once - w)
-        length = max(1.0, float(np.linalg.norm(r)) / max(float(np.linalg.norm(v)), 1e-300))
+        length = float(np.clip(np.linalg.norm(r) / max(float(np.linalg.norm(v)), 1e-300), 1.0, _LONGEST))
         leap = w + 2 * length * r + length**2 * v
         updates += 2
         w = twice

@@ -7,6 +7,8 @@ import numpy as np
 from subsetprivacy._checks import check_choice
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design import Design
+from subsetprivacy.design.base import require_enumerable
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import expected_information, observed_information, tangent_inverse
 from subsetprivacy.estimation.result import Estimate
@@ -14,8 +16,13 @@ from subsetprivacy.estimation.result import Estimate
 INFORMATION = ("observed", "expected")
 
 
-def fisher_covariance(information: str) -> Callable[[Estimate], FloatArray]:
+def fisher_covariance(information: str, design: Design) -> Callable[[Estimate], FloatArray]:
     """Return the function that computes the covariance from the named information.
+
+    Raises
+    ------
+    UnknownDesignError, TooLargeError
+        If the expected information is asked for and the support cannot be listed.
 
     Notes
     -----
@@ -24,7 +31,8 @@ def fisher_covariance(information: str) -> Callable[[Estimate], FloatArray]:
     every reportable subset to have positive fitted probability. Sampling
     weights turn the observed kind into a sandwich.
     """
-    check_choice(information, INFORMATION, "information")
+    if check_choice(information, INFORMATION, "information") == "expected":
+        require_enumerable(design, "expected information").support()
 
     def covariance(fit: Estimate) -> FloatArray:
         if fit.counts.squares is not None:

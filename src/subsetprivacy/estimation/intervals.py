@@ -14,6 +14,7 @@ from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivac
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.incidence import Affine, incidence
+from subsetprivacy.mechanism.randomness import numpy_generator
 
 
 def profile(counts: SubsetCounts, level: float) -> FloatArray:
@@ -60,8 +61,6 @@ class _Profile:
         self._holds = (codes >> j & 1).astype(np.float64)
         below = codes & ((1 << j) - 1)
         self._rest = incidence(below | (codes >> (j + 1)) << j, counts.categories.p - 1)
-        # Sets that held nothing but j say nothing about the others.
-        self._empty = (codes == 1 << j).astype(np.bool_)
         self._floor = -1e3
 
     def height(self, v: float) -> float:
@@ -81,7 +80,7 @@ def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> Floa
     counts = fit.counts
     _require_people(counts, "bootstrap")
     check_count(replications, "replications", least=20)
-    generator = np.random.default_rng(seed)
+    generator = numpy_generator(seed)
     drawn = generator.multinomial(int(counts.total), counts.shares, size=replications)
     samples = CountsBatch(counts.observed_codes, drawn, counts.design)
     method = METHODS[read_method(fit.method.partition(",")[0])]

@@ -63,15 +63,14 @@ def tangent_inverse(information: FloatArray) -> FloatArray:
     variance, and covariances that are not a number.
     """
     p = len(information)
-    centre = np.eye(p) - 1 / p
-    values, vectors = np.linalg.eigh(centre @ information @ centre)
-    # The direction 1 leaves the simplex; it has eigenvalue 0 and does not count.
-    along = np.abs(vectors.sum(axis=0)) / np.sqrt(p) > 0.5
-    floor = values[-1] * p * 1e-13
-    known = ~along & (values > floor)
+    # An orthonormal B: with the direction 1 still in, its eigenvalue 0 would mix with those of lost directions.
+    B, _ = np.linalg.qr(np.vstack([np.eye(p - 1), -np.ones(p - 1)]))
+    values, inside = np.linalg.eigh(B.T @ information @ B)
+    vectors = B @ inside
+    known = values > values[-1] * p * 1e-13
     V = vectors[:, known] / np.sqrt(values[known])
     covariance = V @ V.T
-    lost = (np.abs(vectors[:, ~along & ~known]) > 1e-7).any(axis=1)
+    lost = (np.abs(vectors[:, ~known]) > 1e-7).any(axis=1)
     covariance[lost, :] = np.nan
     covariance[:, lost] = np.nan
     covariance[lost, lost] = np.inf

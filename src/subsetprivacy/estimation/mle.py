@@ -6,8 +6,9 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from subsetprivacy._checks import check_count, check_distribution
-from subsetprivacy._types import ArrayLike, FloatArray
+from subsetprivacy._types import ArrayLike, FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design import Coarse
 from subsetprivacy.design.identify import describe_direction, null_direction
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning, NotUniqueWarning
 from subsetprivacy.estimation.fisher import fisher_covariance
@@ -74,7 +75,7 @@ def read_start(start: ArrayLike | None, counts: SubsetCounts) -> FloatArray | No
 
 def check_stopping(tol: float, max_iter: int) -> None:
     """Raise unless tolerance and iteration limit make sense."""
-    if not 0 < tol < 1:
+    if not isinstance(tol, (int, float, np.floating)) or not 0 < tol < 1:
         raise ArgumentError(f"`tol` must be a small positive number; got {tol!r}.")
     check_count(max_iter, "max_iter", least=1)
 
@@ -88,19 +89,19 @@ def likelihood_estimate(
             f"{method} stopped after {solution.iterations} iterations with a gap of {solution.gap:.2g} per person, "
             f"above tol = {tol:.2g}. Hint: raise max_iter, or use method='mle'.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
     direction = None if solution.regular else flat_direction(counts, solution.w)
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = (f"Unknown design: {counts.design.note}.",) if isinstance(counts.design, Coarse) else ()
     if direction is not None:
         said = describe_direction(direction, counts.categories)
-        remarks = (f"Not unique: {said} in this sample, so other estimates fit as well. Hint: more people.",)
-        warnings.warn(remarks[0], NotUniqueWarning, stacklevel=5)
+        remarks += (f"Not unique: {said} in this sample, so other estimates fit as well. Hint: more people.",)
+        warnings.warn(remarks[-1], NotUniqueWarning, stacklevel=4)
     return Estimate(
         solution.w,
         counts,
         method,
-        fisher_covariance(information),
+        fisher_covariance(information, counts.design),
         iterations=solution.iterations,
         converged=solution.converged,
         trace=solution.trace,
@@ -108,7 +109,7 @@ def likelihood_estimate(
     )
 
 
-def flat_direction(counts: SubsetCounts, w: FloatArray) -> FloatArray | None:
+def flat_direction(counts: SubsetCounts, w: FloatArray) -> IntArray | None:
     """Return a direction along which the maximum is flat, or None if it is unique.
 
     All maximisers share the sizes L(a) of the observed subsets, hence the
@@ -119,14 +120,15 @@ def flat_direction(counts: SubsetCounts, w: FloatArray) -> FloatArray | None:
     p = counts.categories.p
     if len(counts.observed_codes) >= p and _clearly_regular(counts):
         return None
-    tied = np.flatnonzero((w > 0) | (score(counts.incidence, counts.shares, w) > 1 - 1e-6))
+    # EM leaves a little weight where the maximum has none; the score, below one, tells.
+    tied = np.flatnonzero((w > 1e-6) | (score(counts.incidence, counts.shares, w) > 1 - 1e-6))
     squeezed = np.zeros(len(counts.observed_codes), np.int64)
     for bit, j in enumerate(tied.tolist()):
         squeezed |= (counts.observed_codes >> j & 1) << bit
     direction = null_direction(np.unique(squeezed[squeezed > 0]), len(tied))
     if direction is None:
         return None
-    out = np.zeros(p)
+    out = np.zeros(p, np.int64)
     out[tied] = direction
     return out
 

@@ -107,11 +107,13 @@ def _given_questions(fit: Estimate, Q: FloatArray) -> FloatArray:
     """Return the variance of the answers, given the questions, seen through the inverse of Q-hat."""
     counts = fit.counts
     inverse = np.linalg.inv(Q)
-    if counts.squares is not None:
-        return _spread_by(inverse, counts)
-    # 1_A moves by e = 2·1_a - 1 between no and yes, with variance L(1-L) for each person asked.
     L = np.clip(counts.incidence.inner(fit.w), 0.0, 1.0)
-    y = counts.shares * L * (1 - L)
+    if counts.squares is None:
+        # 1_A moves by e = 2·1_a - 1 between no and yes, with variance L(1-L) for each person asked.
+        y = counts.shares * L * (1 - L) / counts.n
+    else:
+        # The residual of an answer a is (1-L)e; its square, with the squared weights, stands for the variance.
+        y = counts.squares[counts.informative] * (1 - L) ** 2 / counts.total**2
     cross = 2 * counts.incidence.spread(y)
     M = 4 * counts.incidence.gram(y) - cross[:, None] - cross[None, :] + y.sum()
-    return inverse @ M @ inverse / counts.n
+    return inverse @ M @ inverse

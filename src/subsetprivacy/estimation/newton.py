@@ -125,7 +125,7 @@ def _active_set(H: FloatArray, c: FloatArray, x: FloatArray) -> FloatArray:
 def _solve(H: FloatArray, c: FloatArray) -> FloatArray:
     _, z, info = dposv(H, c)
     ridge = 1e-14
-    while info:  # flat in some direction: the smallest ridge that makes the step well defined
+    while info and ridge < 1:  # flat in some direction: the smallest ridge that makes the step well defined
         ridge *= 100
         _, z, info = dposv(H + (ridge * H.trace() + 1e-300) * np.eye(len(c)), c)
     return z

@@ -52,7 +52,7 @@ def one_step(counts: SubsetCounts, *, start: str = "auto", information: str = "o
             "Hint: collect more people, or use method='mle', which says what remains undetermined."
         )
     w = w0 + B @ np.linalg.solve(information_matrix, B.T @ score(inc, f, w0))
-    return Estimate(lifted(w, floor), counts, "one-step", fisher_covariance(information), iterations=1)
+    return Estimate(lifted(w, floor), counts, "one-step", fisher_covariance(information, counts.design), iterations=1)
 
 
 def _start(counts: SubsetCounts, start: str) -> FloatArray:

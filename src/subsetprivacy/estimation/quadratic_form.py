@@ -2,7 +2,7 @@ r"""The law of :math:`\sum_i \lambda_i \chi^2_1`, the limit of the scaled square
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtr
+from scipy.special import chdtr, chdtri
 
 from subsetprivacy._types import FloatArray
 
@@ -12,6 +12,8 @@ _NEGLIGIBLE = 1e-3  # an eigenvalue this much below the largest is replaced by i
 def distribution(x: float, eigenvalues: FloatArray) -> float:
     r"""Return :math:`P(\sum_i \lambda_i \chi^2_1 \le x)`."""
     lam, shift = _split(eigenvalues)
+    if lam.size == 0:
+        return float(x >= 0)
     return _mixture(x - shift, lam, _mixture_weights(lam))
 
 
@@ -23,9 +25,10 @@ def quantile(eigenvalues: FloatArray, level: float) -> float:
     if lam.size == 0:
         return 0.0
     weights = _mixture_weights(lam)
-    high = lam.sum()
-    while _mixture(high, lam, weights) < level:
-        high *= 2
+    # The sum stays below the largest eigenvalue times a chi-square: the answer itself if all are equal.
+    high = float(lam.max() * chdtri(len(lam), 1 - level))
+    if _mixture(high, lam, weights) <= level:
+        return shift + high
     return shift + float(brentq(lambda x: _mixture(x, lam, weights) - level, 0.0, high, xtol=1e-10 * high))
 
 

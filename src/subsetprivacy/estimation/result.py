@@ -215,8 +215,9 @@ class Estimate:
         """
         from subsetprivacy.estimation.quadratic_form import quantile
 
+        check_level(level)
         self._warn_of_doubts()
-        return quantile(np.linalg.eigvalsh(self._cov), check_level(level))
+        return quantile(np.linalg.eigvalsh(self._cov), level) if np.isfinite(self._cov).all() else float("inf")
 
     def projected(self) -> "Estimate":
         """Return the estimate moved to the nearest distribution (in Euclidean distance).
@@ -289,7 +290,7 @@ class Estimate:
     def _certificate(self) -> str:
         if not np.isfinite(self.gap):
             return "A moment estimate, unbiased and outside the simplex. Hint: projected() gives a distribution."
-        steps = f" after {self.iterations} iterations" if self.iterations else ""
+        steps = f" after {self.iterations} iteration{'s' * (self.iterations != 1)}" if self.iterations else ""
         return f"log-likelihood {self.loglik:.6g}; at most {self.gap:.1e} per person below the maximum{steps}"
 
     def plot(

@@ -3,15 +3,16 @@
 Nothing here ever sees a value. The import law keeps it so.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import check_count
+from subsetprivacy._checks import check_codes, check_count
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label
 from subsetprivacy.data import SubsetData
-from subsetprivacy.design import Design
+from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import CodeError, MismatchError
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.subsets import is_missing
@@ -42,10 +43,7 @@ class Question:
 
     def resolve(self, answer: bool | None) -> int:
         """Return the code to store: the set for yes, its complement for no, the full set for no answer."""
-        full = self.design.categories.full
-        if answer is None:
-            return full
-        return self.code if answer else full - self.code
+        return int(resolve([self.code], [answer], self.design).codes[0])
 
 
 def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question:
@@ -79,10 +77,10 @@ def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question
 def draw_questions(design: Design, n: int, *, seed: int | None = None, rng: Any = None) -> IntArray:
     """Draw the questions of n people, as codes."""
     size = check_count(n, "n")
-    return design.draw_questions(size, random_source(seed, rng)).astype(np.int64)
+    return require_design(design).draw_questions(size, random_source(seed, rng)).astype(np.int64)
 
 
-def resolve(questions: ArrayLike, answers: ArrayLike, design: Design) -> SubsetData:
+def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData:
     """Return what the answers leave possible: one row per person.
 
     Parameters
@@ -93,24 +91,31 @@ def resolve(questions: ArrayLike, answers: ArrayLike, design: Design) -> SubsetD
         True for yes, False for no; None where there was no answer, which is
         stored as the full set.
     """
-    asked = np.asarray(questions)
-    if asked.size and not np.issubdtype(asked.dtype, np.integer):
-        raise CodeError(f"`questions` must be integer codes; got dtype {asked.dtype}.")
+    asked = check_codes(questions, "questions")
     said = _read_answers(answers)
-    if asked.shape != said.shape or asked.ndim != 1:
+    if asked.shape != said.shape:
         raise MismatchError(f"`answers` must be one per question; got {said.size} for {asked.size}.")
-    full = design.categories.full
+    full = require_design(design).categories.full
     codes = np.where(said == 1, asked, full - asked)
     return SubsetData(np.where(said < 0, full, codes), design)
 
 
 def _read_answers(answers: Any) -> AnyArray:
     """Return 1 for yes, 0 for no, -1 for no answer."""
-    array = np.asarray(answers)
-    if array.dtype == np.bool_:
-        return array.astype(np.int8)
-    said = [-1 if is_missing(a) else {True: 1, False: 0}.get(a, 2) for a in array.tolist()]
+    if isinstance(answers, (str, bytes)) or not isinstance(answers, Iterable):
+        raise CodeError(f"`answers` must be a list of True, False or None; got {type(answers).__name__}.")
+    column = np.asarray(answers) if hasattr(answers, "__array__") else list(answers)
+    if isinstance(column, np.ndarray) and column.dtype == np.bool_ and column.ndim == 1:
+        return column.astype(np.int8)
+    said = [_read_answer(a) for a in column]
     bad = [row for row, a in enumerate(said) if a == 2]
     if bad:
         raise CodeError(f"`answers` must be True, False or None; got {len(bad)} others, first in row {bad[0]}.")
     return np.array(said, np.int8)
+
+
+def _read_answer(answer: Any) -> int:
+    if is_missing(answer):
+        return -1
+    number = isinstance(answer, (bool, int, float, np.bool_, np.number))
+    return int(answer) if number and answer in (0, 1) else 2

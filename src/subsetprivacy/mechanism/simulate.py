@@ -5,7 +5,7 @@ from typing import Any
 from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._types import ArrayLike, FloatArray
 from subsetprivacy.data import CountsBatch, SubsetCounts, count_codes
-from subsetprivacy.design import Design
+from subsetprivacy.design import Design, require_design
 from subsetprivacy.mechanism.publish import draw_given
 from subsetprivacy.mechanism.randomness import SeededSource, numpy_generator
 
@@ -39,7 +39,7 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> Subse
     """
     generator = numpy_generator(seed)
     size = check_count(n, "n")
-    weights = _exact(check_distribution(w, design.categories.labels))
+    weights = _exact(check_distribution(w, require_design(design).categories.labels))
     if not design.enumerable or len(design.support()[0]) > max(size, _FEW):
         x = generator.choice(design.p, size, p=weights)
         return count_codes(draw_given(x, design, SeededSource(generator)), design)
@@ -57,7 +57,7 @@ def simulate_many(design: Design, w: ArrayLike, n: int, size: int, *, seed: Any 
     array([50, 50, 50])
     """
     generator = numpy_generator(seed)
-    weights = _exact(check_distribution(w, design.categories.labels))
+    weights = _exact(check_distribution(w, require_design(design).categories.labels))
     codes, law = subset_law(design, weights)
     counts = generator.multinomial(check_count(n, "n"), law, size=check_count(size, "size", least=1))
     return CountsBatch(codes, counts, design)

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_distribution
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.design import Design
+from subsetprivacy.design import Coarse, Design
 from subsetprivacy.errors import ArgumentError, DistributionError
 from subsetprivacy.incidence import Bytes, Halves, Rows
 
@@ -31,6 +31,8 @@ class Setting:
         """Check the arguments that all metrics share."""
         if not isinstance(design, Design):
             raise ArgumentError(f"`design` must be a design; got {type(design).__name__}. Hint: sp.uniform([...]).")
+        if isinstance(design, Coarse):
+            design.support()  # leakage needs the design: refuse now, not at the first number
         people = check_distribution(w, design.categories.labels)
         belief = people if prior is None else check_distribution(prior, design.categories.labels, "prior")
         if (belief[people > 0] <= 0).any():

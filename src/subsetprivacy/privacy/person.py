@@ -54,7 +54,8 @@ class PersonLeakage:
         return len(self.codes)
 
     def __repr__(self) -> str:
-        return f"<PersonLeakage of {len(self)} people, largest posterior {self.guess_posterior.max():.3f}>"
+        worst = f", largest posterior {self.guess_posterior.max():.3f}" if len(self) else ""
+        return f"<PersonLeakage of {len(self)} people{worst}>"
 
     def summary(self, most: int = 20) -> Table:
         """Return a table of the first people."""

@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+from lopsided import ABCD, ABCDE, ASKED, GIVEN, UNKNOWN
+
+import subsetprivacy as sp
+from subsetprivacy.design import Mixture
+from subsetprivacy.errors import (
+    InvalidDesignError,
+    MismatchError,
+    NotIndependentError,
+    TooLargeError,
+    UnknownDesignError,
+)
+
+UNIFORM = sp.uniform(ABCD)
+MIXED = Mixture.of([ASKED, GIVEN], [1, 3])
+
+
+def test_everything_is_averaged():
+    codes, mu = MIXED.support()
+    assert codes.tolist() == sorted(set(ASKED.support()[0].tolist()) | set(GIVEN.support()[0].tolist()))
+    np.testing.assert_allclose(mu, 0.25 * ASKED.mu(codes) + 0.75 * GIVEN.mu(codes), atol=1e-15)
+    np.testing.assert_allclose(MIXED.Q, 0.25 * ASKED.Q + 0.75 * GIVEN.Q, atol=1e-15)
+    assert pytest.approx(mu.sum()) == MIXED.S
+    assert MIXED.shares == (0.25, 0.75)
+    assert MIXED.smallest_set == 2
+    assert Mixture.of([ASKED, sp.nonprivate(ABCD)], [1, 1]).smallest_set == 1
+
+
+def test_arrays_are_locked():
+    for array in (*MIXED.support(), MIXED.Q):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_the_same_design_is_no_mixture():
+    assert Mixture.of([ASKED, ASKED], [1, 2]) is ASKED
+    assert Mixture.of([ASKED], [5]) is ASKED
+
+
+def test_mixtures_are_flattened_and_merged():
+    again = Mixture.of([MIXED, GIVEN, UNIFORM], [4, 1, 5])
+    assert again.components == (ASKED, GIVEN, UNIFORM)
+    assert again.shares == pytest.approx((0.1, 0.4, 0.5))
+    assert Mixture.of([MIXED, MIXED], [1, 1]) == MIXED
+
+
+def test_a_design_that_nobody_answered_is_left_out():
+    # Otherwise its identifiability would pass for that of the data.
+    blind = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
+    assert Mixture.of([UNIFORM, blind], [0, 10]) is blind
+
+
+def test_blind_designs_can_see_together():
+    one = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
+    two = sp.conditional(ABCD, {("a", "c"): 1.0, ("b", "d"): 1.0})
+    three = sp.conditional(ABCD, {("a", "d"): 1.0, ("b", "c"): 1.0})
+    assert not Mixture.of([one, two], [1, 1]).is_identifiable
+    assert Mixture.of([one, two, three], [1, 1, 1]).is_identifiable
+
+
+def test_with_an_unknown_part_the_whole_is_unknown():
+    assert Mixture.of([UNIFORM, UNKNOWN], [9, 1]) == UNKNOWN
+    assert Mixture.of([UNIFORM, UNKNOWN], [9, 0]) == UNIFORM
+
+
+@pytest.mark.parametrize("shares", [[-1, 2], [float("nan"), 1], [float("inf"), 1], [0, 0]])
+def test_shares_are_checked(shares):
+    with pytest.raises(InvalidDesignError, match="shares must be finite, not negative and not all 0"):
+        Mixture.of([ASKED, GIVEN], shares)
+
+
+def test_categories_must_be_the_same_in_the_same_order():
+    for other in (sp.uniform(ABCDE), sp.uniform(["b", "a", "c", "d"])):
+        with pytest.raises(MismatchError, match="same categories in the same order"):
+            Mixture.of([ASKED, other], [1, 1])
+
+
+def test_a_mixture_of_questions_can_be_asked():
+    both = Mixture.of([ASKED, UNIFORM], [1, 1])
+    assert both.is_independent
+    assert both.as_independent() is both
+    assert not MIXED.is_independent
+    with pytest.raises(NotIndependentError, match="a mixture design must be symmetric to be asked"):
+        MIXED.as_independent()
+    with pytest.raises(NotIndependentError, match="the design must be independent to be asked"):
+        sp.ask(MIXED)
+
+
+def test_a_mixture_with_a_large_design_cannot_be_listed():
+    large = sp.uniform(range(30))
+    other = sp.independent(range(30), {(0, 1): 1.0})
+    mixed = Mixture.of([large, other], [1, 1])
+    assert not mixed.enumerable
+    with pytest.raises(TooLargeError, match="at most 22 categories; got 30"):
+        mixed.support()
+    assert mixed.is_identifiable
+    assert mixed.S == 2
+    assert mixed.mu(np.array([3, 5])).tolist() == pytest.approx([0.5 + large.mu(np.array([3]))[0] / 2, large._mu / 2])
+
+
+# Coarse: no design is known -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda design: design.support(),
+        lambda design: design.mu(np.array([3])),
+        lambda design: design.Q,
+        lambda design: design.S,
+        lambda design: design.smallest_set,
+        lambda design: design.is_subset_private,
+        lambda design: design.is_identifiable,
+    ],
+)
+def test_an_unknown_design_refuses_what_needs_one(question):
+    with pytest.raises(UnknownDesignError, match=r"must be known for this; got subsets without one. Hint: pass design"):
+        question(UNKNOWN)
+
+
+def test_an_unknown_design_allows_every_subset():
+    assert UNKNOWN.allows(np.array([-1, 0, 1, 7, 15, 16])).tolist() == [False, False, True, True, True, False]
+    assert UNKNOWN.mu_full == 0
+    assert not UNKNOWN.enumerable

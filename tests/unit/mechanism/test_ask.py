@@ -1,0 +1,166 @@
+import numpy as np
+import pytest
+from lopsided import ABCD, ASKED, ASKED5, GIVEN
+from sources import Cycle, Grid
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NotIndependentError
+
+
+class Word:
+    """A source that says the same word for ever."""
+
+    def __init__(self, word):
+        self._word = word
+
+    def bits(self, n, width):
+        return np.full(n, self._word, f"u{width // 8}")
+
+
+QUESTION = sp.Question(5, ASKED)
+
+
+def test_a_question_is_about_labels():
+    assert QUESTION.members == ("a", "c")
+    assert str(QUESTION) == "Is your answer one of these: a, c?"
+    assert sp.ask(sp.uniform(ABCD), rng=Word(10)).members == ("b", "d")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [(True, 5), (False, 10), (None, 15), (np.True_, 5), (np.False_, 10), (1, 5), (0, 10), (float("nan"), 15)],
+)
+def test_an_answer_leaves_the_set_or_its_complement(answer, code):
+    assert QUESTION.resolve(answer) == code
+    assert type(QUESTION.resolve(answer)) is int
+
+
+@pytest.mark.parametrize("answer", ["no", "yes", "", 2, -1, [], {}, "False"])
+def test_what_is_no_answer_is_refused(answer):
+    # By its truth "no" would be stored as a yes.
+    with pytest.raises(CodeError, match=r"must be True, False or None; got 1 others, first in row 0"):
+        QUESTION.resolve(answer)
+
+
+def test_questions_follow_nu():
+    questions = sp.draw_questions(ASKED5, 10, rng=Grid())
+    assert dict(zip(*map(np.ndarray.tolist, np.unique(questions, return_counts=True)))) == {
+        0: 1,
+        3: 3,
+        10: 2,
+        11: 2,
+        28: 1,
+        31: 1,
+    }
+    assert questions.dtype == np.int64
+
+
+@pytest.mark.parametrize("p", range(4, 9))
+def test_uniform_questions_are_exactly_even(p):
+    n = 2**p - 2 * p - 2
+    questions = sp.draw_questions(sp.uniform(range(p)), n, rng=Cycle(p))
+    assert sorted(questions.tolist()) == [a for a in range(1 << p) if 2 <= a.bit_count() <= p - 2]
+
+
+@pytest.mark.parametrize("p", [8, 9, 16, 17, 32, 33])
+def test_words_of_every_width(p):
+    # At 8, 16 and 32 categories the full set fills the word.
+    questions = sp.draw_questions(sp.uniform(range(p)), 2000, seed=1)
+    assert questions.min() > 0
+    assert questions.max() < (1 << p) - 1
+    assert np.bitwise_or.reduce(questions) == (1 << p) - 1
+
+
+def test_no_questions():
+    assert sp.draw_questions(ASKED, 0).tolist() == []
+    assert sp.draw_questions(sp.uniform(ABCD), 0).tolist() == []
+
+
+def test_resolve_rows():
+    data = sp.resolve([3, 5, 9, 3], [True, False, None, False], ASKED)
+    assert data.labels() == [("a", "b"), ("b", "d"), ABCD, ("c", "d")]
+    assert data.design is ASKED
+
+
+def answers():
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    plain = [True, False, None]
+    return {
+        "tuple": tuple(plain),
+        "numpy": np.array(plain, object),
+        "numpy float": np.array([1, 0, np.nan]),
+        "pandas": pd.Series(plain),
+        "pandas boolean": pd.Series(plain, dtype="boolean"),
+        "polars": pl.Series(plain),
+        "arrow": pa.array(plain),
+    }
+
+
+@pytest.mark.parametrize("kind", ["tuple", "numpy", "numpy float", "pandas", "pandas boolean", "polars", "arrow"])
+def test_answers_of_every_kind(kind):
+    assert sp.resolve([3, 3, 3], answers()[kind], ASKED).codes.tolist() == [3, 12, 15]
+
+
+def test_questions_of_every_width():
+    # The complement of a small integer need not fit in its type.
+    nine = sp.uniform(range(9))
+    for dtype in (np.uint8, np.int16, np.uint64):
+        assert sp.resolve(np.array([3], dtype), [False], nine).codes.tolist() == [508]
+
+
+def test_nobody_answers():
+    assert len(sp.resolve([], [], ASKED)) == 0
+
+
+@pytest.mark.parametrize(
+    ("questions", "said", "error", "message"),
+    [
+        ([3, 5], [True], MismatchError, "`answers` must be one per question; got 1 for 2"),
+        ([3.0], [True], CodeError, "`questions` must be integers.*got dtype float64"),
+        ([[3]], [True], CodeError, r"`questions` must be one-dimensional; got shape \(1, 1\)"),
+        ([3, 5], ["yes", True], CodeError, "must be True, False or None; got 1 others, first in row 0"),
+        ([3, 5], [True, 7], CodeError, "must be True, False or None; got 1 others, first in row 1"),
+        ([3, 5], [True, [1]], CodeError, "must be True, False or None; got 1 others, first in row 1"),
+        ([3], [[True]], CodeError, "must be True, False or None; got 1 others"),
+        ([3], np.array([[True]]), CodeError, "must be True, False or None; got 1 others"),
+        ([3], None, CodeError, "must be a list of True, False or None; got NoneType"),
+        ([3], True, CodeError, "must be a list of True, False or None; got bool"),
+        ([3], "y", CodeError, "must be a list of True, False or None; got str"),
+        ([0], [True], CodeError, r"first in row 0 \(0, the empty set\)"),
+        ([3, 16], [True, True], CodeError, r"first in row 1 \(outside the categories\)"),
+        (
+            [3, 7],
+            [True, True],
+            CodeError,
+            "that the independent design can produce; got 1 that are not, first in row 1",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(questions, said, error, message):
+    with pytest.raises(error, match=message):
+        sp.resolve(questions, said, ASKED)
+
+
+@pytest.mark.parametrize("call", [sp.ask, lambda d: sp.draw_questions(d, 1), lambda d: sp.resolve([3], [True], d)])
+def test_what_is_no_design_is_refused(call):
+    with pytest.raises(ArgumentError, match=r"`design` must be a design; got str. Hint: sp.uniform\(\[...\]\)"):
+        call("uniform")
+
+
+@pytest.mark.parametrize("n", [-1, 2.0, True, "3"])
+def test_the_number_of_questions_is_checked(n):
+    with pytest.raises(ArgumentError, match="`n` must be a whole number of at least 0"):
+        sp.draw_questions(ASKED, n)
+
+
+def test_only_yes_no_designs_can_be_asked():
+    for design in (GIVEN, sp.nonprivate(ABCD), sp.fully_private(ABCD)):
+        with pytest.raises(NotIndependentError, match="must be independent to be asked as yes/no questions; got a"):
+            sp.ask(design)
+
+
+def test_ask_is_random_by_default_and_repeatable_by_seed():
+    design = sp.uniform(range(40))
+    assert len({sp.ask(design).code for _ in range(5)}) == 5
+    assert sp.ask(design, seed=3) == sp.ask(design, seed=3)
+    assert sp.ask(design, seed=3) != sp.ask(design, seed=4)

@@ -1,0 +1,270 @@
+"""What may be privatized, from which library, and what errors never say."""
+
+import numpy as np
+import pytest
+from lopsided import ABCD, ASKED, GIVEN, UNKNOWN
+
+import subsetprivacy as sp
+from subsetprivacy.design import Mixture
+from subsetprivacy.errors import ArgumentError, CategoryError, NotPrivateWarning, TooLargeError, UnknownDesignError
+
+VALUES = ["b", "a", "d", "c", "b", "b"]
+HOLES = ["b", None, "d", "c", None, "b"]
+NUMBERS = [1, 0, 3, 2, 1, 1]
+INTEGERS = sp.uniform(range(4))
+
+
+def pandas(values, dtype=None):
+    return pytest.importorskip("pandas").Series(values, dtype=dtype)
+
+
+def polars(values, dtype=None):
+    pl = pytest.importorskip("polars")
+    return pl.Series("x", values, dtype=getattr(pl, dtype) if dtype else None, strict=False)
+
+
+def arrow(values):
+    return pytest.importorskip("pyarrow").array(values)
+
+
+def chunked(values, encode=False):
+    pa = pytest.importorskip("pyarrow")
+    parts = [pa.array(values[:3], pa.string()), pa.array(values[3:], pa.string())]
+    return pa.chunked_array([part.dictionary_encode() if encode else part for part in parts])
+
+
+def dictionary(values, index="int8"):
+    pa = pytest.importorskip("pyarrow")
+    return pa.array(values).cast(pa.dictionary(getattr(pa, index)(), pa.string()))
+
+
+TEXT = {
+    "tuple": tuple,
+    "generator": iter,
+    "numpy str": np.array,
+    "numpy object": lambda v: np.array(v, object),
+    "pandas": pandas,
+    "pandas object": lambda v: pandas(v, "object"),
+    "pandas category": lambda v: pandas(v, "category"),
+    "pandas string": lambda v: pandas(v, "string"),
+    "pandas Categorical": lambda v: pytest.importorskip("pandas").Categorical(v, categories=["d", "c", "b", "a", "q"]),
+    "pandas Index": lambda v: pytest.importorskip("pandas").Index(v),
+    "polars": polars,
+    "polars Categorical": lambda v: polars(v, "Categorical"),
+    "arrow": arrow,
+    "arrow chunked": chunked,
+    "arrow dictionary": dictionary,
+    "arrow dictionary, unsigned": lambda v: dictionary(v, "uint32"),
+    "arrow dictionary, chunked": lambda v: chunked(v, encode=True),
+    "polars Categorical to arrow": lambda v: polars(v, "Categorical").to_arrow(),
+}
+CANNOT_MISS = {"numpy str"}
+
+
+@pytest.mark.parametrize("kind", TEXT)
+def test_every_kind_of_column_gives_the_same_subsets(kind):
+    # The same seed: equal codes mean that every value was understood, in its row.
+    expected = sp.privatize(VALUES, ASKED, seed=1).codes.tolist()
+    assert sp.privatize(TEXT[kind](VALUES), ASKED, seed=1).codes.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", sorted(TEXT.keys() - CANNOT_MISS))
+def test_missing_values_of_every_kind_become_full_sets(kind):
+    data = sp.privatize(TEXT[kind](HOLES), ASKED, seed=1, missing="full")
+    kept = sp.privatize([v for v in HOLES if v], ASKED, seed=1).codes.tolist()
+    assert data.codes.tolist() == [kept[0], 15, kept[1], kept[2], 15, kept[3]]
+    with pytest.raises(
+        CategoryError, match=r"every value must be known; got 2 missing, first in row 1. Hint: missing="
+    ):
+        sp.privatize(TEXT[kind](HOLES), ASKED)
+
+
+@pytest.mark.parametrize("kind", TEXT)
+def test_unknown_values_of_every_kind_are_refused(kind):
+    # Category q is known to one of these columns, and unknown to the design.
+    with pytest.raises(CategoryError, match="one of the design's categories; got 2 that are not, first in row 3"):
+        sp.privatize(TEXT[kind](["b", "a", "d", "q", "q"]), ASKED)
+
+
+WHOLE = {
+    "list": list,
+    "numpy int64": np.array,
+    "numpy uint8": lambda v: np.array(v, np.uint8),
+    "numpy float": lambda v: np.array(v, np.float64),
+    "numpy object": lambda v: np.array(v, object),
+    "pandas": pandas,
+    "pandas Int64": lambda v: pandas(v, "Int64"),
+    "pandas category": lambda v: pandas(v, "category"),
+    "polars": polars,
+    "arrow": arrow,
+}
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_integer_labels_of_every_kind(kind):
+    expected = sp.privatize(VALUES, sp.uniform(ABCD), seed=1).codes.tolist()
+    assert sp.privatize(WHOLE[kind](NUMBERS), INTEGERS, seed=1).codes.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", ["numpy float", "pandas", "pandas Int64", "pandas category", "polars", "arrow"])
+def test_integer_labels_with_missing_values(kind):
+    values = [1, None, 3] if kind != "numpy float" else [1, np.nan, 3]
+    codes = sp.privatize(WHOLE[kind](values), INTEGERS, seed=1, missing="full").codes
+    assert codes[1] == 15
+    assert (codes[[0, 2]] >> np.array([1, 3]) & 1).all()
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_integers_out_of_range_are_refused(kind):
+    with pytest.raises(CategoryError, match="got 1 that are not, first in row 2"):
+        sp.privatize(WHOLE[kind]([1, 0, 4, 3]), INTEGERS)
+
+
+def test_negative_integers_do_not_count_from_the_end():
+    with pytest.raises(CategoryError, match="got 1 that are not, first in row 1"):
+        sp.privatize(np.array([1, -1, 3]), INTEGERS)
+
+
+def test_masked_values_are_missing():
+    values = np.ma.array([1, 0, 3], mask=[False, True, False])
+    with pytest.raises(CategoryError, match="got 1 missing, first in row 1"):
+        sp.privatize(values, INTEGERS)
+    assert sp.privatize(values, INTEGERS, missing="full").codes[1] == 15
+
+
+@pytest.mark.parametrize("empty", [[], (), np.array([]), np.array([], int), np.array([], object)], ids=repr)
+@pytest.mark.parametrize("design", [ASKED, GIVEN, INTEGERS], ids=lambda d: d.kind)
+def test_nobody_gives_no_subsets(empty, design):
+    data = sp.privatize(empty, design)
+    assert len(data) == 0
+    assert data.codes.dtype == np.int64
+
+
+def test_empty_columns_of_other_libraries():
+    for column in (pandas([], "object"), pandas([], "category"), polars([]), arrow([]), chunked([])):
+        assert len(sp.privatize(column, ASKED)) == 0
+
+
+def test_everybody_missing():
+    assert sp.privatize([None, None], ASKED, missing="full").codes.tolist() == [15, 15]
+    assert sp.privatize(arrow([None, None]), ASKED, missing="full").codes.tolist() == [15, 15]
+
+
+def test_the_callers_values_are_left_alone():
+    values = np.array([0, 1, 2, 3])
+    data = sp.privatize(values, INTEGERS, seed=1)
+    before = data.codes.tolist()
+    values[:] = 0
+    assert values.flags.writeable
+    assert data.codes.tolist() == before
+    with pytest.raises(ValueError, match="read-only"):
+        data.codes[0] = 1
+
+
+# What is no column ------------------------------------------------------------------------------
+
+
+def frames():
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    columns = {"cat": VALUES}  # pandas offers a column by this name as an attribute, as it does its accessor
+    return [pd.DataFrame(columns), pl.DataFrame(columns), pl.LazyFrame(columns), pa.table(columns)]
+
+
+@pytest.mark.parametrize("k", range(4), ids=["pandas", "polars", "polars, lazy", "arrow"])
+def test_a_data_frame_is_no_column(k):
+    with pytest.raises(CategoryError, match=r"must be one column; got a data frame. Hint: pass frame\['name'\]"):
+        sp.privatize(frames()[k], ASKED)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("secret", "must be a list or column of labels; got a single string"),
+        ({"secret": 1}, "must hold one value per person, in a row; got a dict"),
+        ({"secret"}, "must hold one value per person, in a row; got a set"),
+        (7654321, "must be a list or column of labels; got int"),
+        ([["secret"], ["secret"]], "one of the design's categories; got 2 that are not, first in row 0"),
+        (np.array([["secret"]]), r"must be one-dimensional; got shape \(1, 1\)"),
+    ],
+)
+def test_what_is_no_column_is_refused(values, message):
+    with pytest.raises(CategoryError, match=message) as caught:
+        sp.privatize(values, ASKED)
+    assert_silent(caught.value, "secret", "7654321")
+
+
+def test_an_arrow_column_of_lists_is_refused():
+    with pytest.raises(CategoryError, match="must be a column of labels; got an Arrow ListArray of list"):
+        sp.privatize(arrow([["secret"]]), ASKED)
+    with pytest.raises(CategoryError, match="must be a column of labels; got an Arrow StringScalar of string"):
+        sp.privatize(pytest.importorskip("pyarrow").scalar("secret"), ASKED)
+
+
+# Errors never tell a value ------------------------------------------------------------------------
+
+
+def assert_silent(error, *secrets):
+    """No secret in the error, nor in anything that a traceback or a logger would show with it."""
+    seen = error
+    while seen is not None:
+        for secret in secrets:
+            assert secret not in f"{seen!s} {seen!r}"
+        seen = seen.__cause__ or seen.__context__
+
+
+@pytest.mark.parametrize("kind", ["list", *sorted(TEXT.keys() - {"pandas Categorical"})])
+def test_privatize_never_echoes_a_value(kind):
+    values = TEXT.get(kind, list)(["a", "b", "secret"])
+    with pytest.raises(CategoryError, match="got 1 that are not, first in row 2") as caught:
+        sp.privatize(values, ASKED)
+    assert_silent(caught.value, "secret")
+
+
+@pytest.mark.parametrize("values", [[1, 0, 98765], np.array([1, 0, 98765]), np.array([1.0, 0.0, 98765.0])], ids=repr)
+def test_privatize_never_echoes_a_number(values):
+    with pytest.raises(CategoryError, match="got 1 that are not, first in row 2") as caught:
+        sp.privatize(values, INTEGERS)
+    assert_silent(caught.value, "98765")
+
+
+def test_an_unhashable_value_is_unknown_and_stays_unsaid():
+    with pytest.raises(CategoryError, match="got 1 that are not, first in row 1") as caught:
+        sp.privatize(["a", {"name": "secret"}], ASKED)
+    assert_silent(caught.value, "secret")
+
+
+# Arguments --------------------------------------------------------------------------------------
+
+
+def test_missing_has_two_choices():
+    with pytest.raises(ArgumentError, match="`missing` must be one of error, full; got 'drop'"):
+        sp.privatize(VALUES, ASKED, missing="drop")
+
+
+@pytest.mark.parametrize(("design", "kind"), [(UNKNOWN, "Coarse"), (VALUES, "list"), (None, "NoneType")])
+def test_the_design_must_say_how_to_draw(design, kind):
+    with pytest.raises(UnknownDesignError, match=f"must say how subsets are drawn; got {kind}"):
+        sp.privatize(VALUES, design)
+
+
+def test_a_large_mixture_that_is_not_asked_cannot_be_drawn():
+    halves = sp.conditional(range(30), {tuple(range(15)): 1.0, tuple(range(15, 30)): 1.0})
+    mixed = Mixture.of([sp.uniform(range(30)), halves], [1, 1])
+    with pytest.raises(TooLargeError, match="at most 22 categories; got 30"):
+        sp.privatize([0], mixed)
+
+
+@pytest.mark.parametrize("design", [sp.nonprivate(ABCD), Mixture.of([ASKED, sp.nonprivate(ABCD)], [9, 1])])
+def test_a_design_that_reports_values_warns(design):
+    with pytest.warns(
+        NotPrivateWarning, match=rf"a {design.kind} design reports single values.* is not private"
+    ) as told:
+        sp.privatize(VALUES, design)
+    assert told[0].filename == __file__
+
+
+def test_numpy_generators_continue():
+    generator = np.random.default_rng(1)
+    one, two = (sp.privatize(VALUES * 20, ASKED, rng=generator).codes.tolist() for _ in range(2))
+    assert one == sp.privatize(VALUES * 20, ASKED, seed=1).codes.tolist()
+    assert one != two

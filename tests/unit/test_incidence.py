@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from subsetprivacy.incidence import Affine, Bytes, Halves, Kronecker, Rows, incidence
+from subsetprivacy.subsets import bits
+
+
+def some_codes(p, rows, seed=0):
+    # Distinct, unsorted, with the empty and the full set among them: no position is special.
+    rng = np.random.default_rng(seed)
+    full = (1 << p) - 1
+    drawn = rng.integers(0, full, size=4 * rows, endpoint=True)
+    codes = np.array(list(dict.fromkeys([full, 0, *drawn.tolist()]))[:rows], np.int64)
+    return rng.permutation(codes)
+
+
+def rows_of(p, rows):
+    codes = some_codes(p, rows)
+    return Rows(bits(codes, p)), dense(codes, p)
+
+
+def dense(codes, p):
+    # Spelt out, so that the reference shares nothing with the code under test.
+    return np.array([[float(c >> j & 1) for j in range(p)] for c in codes.tolist()])
+
+
+def halves_of(p, rows):
+    codes = some_codes(p, rows)
+    return Halves(codes, p), dense(codes, p)
+
+
+def bytes_of(p, rows):
+    codes = some_codes(p, rows)
+    return Bytes(codes, p), dense(codes, p)
+
+
+def affine_of(made):
+    base, M = made
+    c = np.linspace(0.2, 1.5, base.rows)
+    d = np.linspace(0.5, 0.0, base.rows)
+    return Affine(base, c, d), c[:, None] * M + d[:, None]
+
+
+def kronecker_of(one, two):
+    return Kronecker(one[0], two[0]), np.kron(one[1], two[1])
+
+
+PLAIN = {
+    "rows": lambda: rows_of(5, 9),
+    "rows, real": lambda: (lambda M: (Rows(M), M))(np.random.default_rng(1).normal(size=(7, 4))),
+    "halves, even": lambda: halves_of(6, 20),
+    "halves, odd": lambda: halves_of(7, 50),
+    "halves, p=2": lambda: halves_of(2, 3),
+    "bytes, p=5": lambda: bytes_of(5, 9),
+    "bytes, p=8": lambda: bytes_of(8, 30),
+    "bytes, p=9": lambda: bytes_of(9, 30),
+    "bytes, p=17": lambda: bytes_of(17, 30),
+    "bytes, p=48": lambda: bytes_of(48, 40),
+}
+MADE = {
+    **PLAIN,
+    "affine of rows": lambda: affine_of(rows_of(5, 9)),
+    "affine of halves": lambda: affine_of(halves_of(6, 20)),
+    "affine of bytes": lambda: affine_of(bytes_of(9, 12)),
+    "kronecker": lambda: kronecker_of(rows_of(3, 5), rows_of(4, 7)),
+    "kronecker, mixed": lambda: kronecker_of(halves_of(5, 6), bytes_of(3, 4)),
+    "kronecker, bytes first": lambda: kronecker_of(bytes_of(3, 4), halves_of(4, 5)),
+    "kronecker of affine": lambda: kronecker_of(affine_of(rows_of(3, 4)), affine_of(halves_of(4, 5))),
+    "affine of kronecker": lambda: affine_of(kronecker_of(rows_of(2, 3), rows_of(3, 4))),
+    "kronecker, nested left": lambda: kronecker_of(kronecker_of(rows_of(2, 3), halves_of(3, 4)), rows_of(2, 2)),
+    "kronecker, nested right": lambda: kronecker_of(rows_of(2, 3), kronecker_of(bytes_of(3, 4), rows_of(2, 2))),
+}
+LEADS = [(), (3,), (2, 3), (1,), (0,)]
+
+
+@pytest.mark.parametrize("lead", LEADS, ids=str)
+@pytest.mark.parametrize("name", MADE)
+def test_products_agree_with_the_matrix(name, lead):
+    made, M = MADE[name]()
+    rows, p = M.shape
+    assert (made.rows, made.p) == (rows, p)
+    rng = np.random.default_rng(2)
+    w, r = rng.normal(size=(*lead, p)), rng.normal(size=(*lead, rows))
+    np.testing.assert_allclose(made.inner(w), w @ M.T, atol=1e-12)
+    np.testing.assert_allclose(made.spread(r), r @ M, atol=1e-12)
+    np.testing.assert_allclose(made.gram(r), np.einsum("...a,ai,aj->...ij", r, M, M), atol=1e-12)
+
+
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3)], ids=str)
+@pytest.mark.parametrize("name", [name for name in PLAIN if "real" not in name])
+def test_peak_agrees_with_the_matrix(name, lead):
+    made, M = PLAIN[name]()
+    w = np.random.default_rng(3).random((*lead, M.shape[1])) - 0.5  # of both signs: 0 must not stand for "no member"
+    expected = np.where(M > 0, w[..., None, :], -np.inf).max(axis=-1)
+    np.testing.assert_array_equal(made.peak(w), expected)
+
+
+def test_affine_takes_one_number_for_all_rows():
+    base, M = rows_of(4, 6)
+    np.testing.assert_allclose(Affine(base, 0.5, 0.25).inner(np.arange(4.0)), (0.5 * M + 0.25) @ np.arange(4.0))
+
+
+KINDS = {"rows": lambda c, p: Rows(bits(c, p)), "halves": Halves, "bytes": Bytes}
+
+
+@given(st.sampled_from(sorted(KINDS)), st.integers(2, 12), st.data())
+@settings(deadline=None, max_examples=60)
+def test_inner_and_spread_are_adjoint(kind, p, data):
+    codes = np.array(data.draw(st.lists(st.integers(0, (1 << p) - 1), min_size=1, max_size=40, unique=True)), np.int64)
+    made = KINDS[kind](codes, p)
+    if data.draw(st.booleans()):
+        made = Affine(made, 0.75, np.arange(len(codes)) / 8)
+    if data.draw(st.booleans()):
+        made = Kronecker(made, Rows(bits(np.array([1, 3, 2]), 2)))
+    # Small whole numbers and eighths: the identities hold to the last bit, whatever the order of the sums.
+    whole = st.integers(-8, 8)
+    w = np.array(data.draw(st.lists(whole, min_size=made.p, max_size=made.p)), np.float64)
+    r = np.array(data.draw(st.lists(whole, min_size=made.rows, max_size=made.rows)), np.float64)
+    assert made.inner(w) @ r == w @ made.spread(r)
+    assert w @ made.gram(r) @ w == r @ made.inner(w) ** 2
+
+
+@pytest.mark.parametrize(
+    ("p", "rows", "kind"),
+    [
+        (16, 4096, Rows),  # 4096 · 16 entries fill the small matrix
+        (16, 4097, Halves),
+        (22, 2978, Rows),
+        (22, 2979, Bytes),
+        (22, (1 << 18) - 1, Bytes),  # a sixteenth of all cells pays for the grid
+        (22, 1 << 18, Halves),
+        (23, 1 << 19, Bytes),  # never a grid beyond 22 bits
+        (48, 2, Rows),
+        (48, 2000, Bytes),
+    ],
+)
+def test_the_cheapest_implementation_is_chosen(p, rows, kind):
+    assert type(incidence(np.arange(rows, dtype=np.int64), p)) is kind
