@@ -136,20 +136,20 @@ def against_cvxpy(p: int, kind: str, rounds: int) -> Timing:
 
 
 def against_cvxpy_by_person(p: int, rounds: int) -> Timing:
-    problems = random_problems(p, "random", 4)
-    given = [people(counts) for counts in problems]
-    solutions = [peers.cvxpy_fit(*each) for each in given]
-    time_ours(problems, 1)
-    other, ours = alternate(rounds, partial(time_peer, peers.cvxpy_fit, given), partial(time_ours, problems))
-    return Timing(ours, other, compare(problems, solutions))
+    return _side_by_side(random_problems(p, "random", 4), peers.cvxpy_fit, people, rounds)
 
 
 def against_em(p: int, rounds: int) -> Timing:
-    problems = random_problems(p, "random", PROBLEMS[p])
-    given = [observed(counts) for counts in problems]
-    solutions = [peers.em(*each) for each in given]
+    return _side_by_side(random_problems(p, "random", PROBLEMS[p]), peers.em, observed, rounds)
+
+
+def _side_by_side(
+    problems: Sequence[sp.SubsetCounts], fit: Callable[..., Floats], seen: Callable[..., Any], rounds: int
+) -> Timing:
+    given = [seen(counts) for counts in problems]
+    solutions = [fit(*each) for each in given]
     time_ours(problems, 1)
-    other, ours = alternate(rounds, partial(time_peer, peers.em, given), partial(time_ours, problems))
+    other, ours = alternate(rounds, partial(time_peer, fit, given), partial(time_ours, problems))
     return Timing(ours, other, compare(problems, solutions))
 
 
@@ -159,7 +159,9 @@ def against_mixsqp(p: int, n: int, rounds: int) -> Timing:
     before = time_ours(problems, 10 * rounds)
     other, solution, versions = peers.mixsqp(*observed(problems[0]), seconds=0.7 * rounds)
     ours = median(before + time_ours(problems, 10 * rounds))
-    remark = f"{versions}; its start-up, reading and row matrix are not timed, our rows are"
+    remark = (
+        f"{versions} (a tuned BLAS would help it); its start-up, reading and row matrix are not timed, our rows are"
+    )
     return Timing(ours, other, compare(problems, [solution]), (remark,))
 
 

@@ -100,13 +100,11 @@ def _read(data: Any, design: Design | None, categories: Iterable[Label] | None) 
         return data.codes, data.design
     if isinstance(data, SubsetCounts):
         raise ArgumentError("`data` must hold a subset per person; got SubsetCounts, which are counted already.")
-    if isinstance(data, (str, bytes, Set, Mapping)) or not isinstance(data, Iterable):
-        raise CodeError(
-            f"`data` must be a list with one subset per person; got {type(data).__name__}. "
-            "Hint: a set of sets would merge people who reported the same."
-        )
     if is_frame(data):
         raise CodeError("`data` must be one column; got a data frame. Hint: pass frame['name'].")
+    if isinstance(data, (str, bytes, Set, Mapping)) or not isinstance(data, Iterable):
+        hint = " Hint: a set of sets would merge people who reported the same." if isinstance(data, Set) else ""
+        raise CodeError(f"`data` must be a list with one subset per person; got {type(data).__name__}.{hint}")
     if (design is None) == (categories is None):
         raise ArgumentError("`design` must be given, or `categories` where the design is not known; not both.")
     chosen = require_design(design) if categories is None else coarse(categories)

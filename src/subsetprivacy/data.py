@@ -136,11 +136,10 @@ class SubsetCounts:
     def __attrs_post_init__(self) -> None:
         order = _check_entries(self.codes, self.design)
         object.__setattr__(self, "codes", read_only(self.codes[order]))
-        for name in ("counts", "squares"):
-            values = getattr(self, name)
-            if values is not None:
-                checked = _check_amounts(values, (len(order),), name, whole=self.squares is None)
-                object.__setattr__(self, name, read_only(checked[order]))
+        weighted = self.squares is not None
+        for name in ("counts", "squares") if weighted else ("counts",):
+            checked = _check_amounts(getattr(self, name), (len(order),), name, whole=not weighted)
+            object.__setattr__(self, name, read_only(checked[order]))
 
     @classmethod
     def trusted(

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lopsided import ASKED, ASKED5, DESIGNS, GIVEN, GIVEN3
-from scipy.stats import chisquare
+from scipy.stats import chi2_contingency, chisquare
+from scipy.stats.contingency import crosstab
 from sources import Cycle, Grid
 
 import subsetprivacy as sp
@@ -145,6 +146,16 @@ def test_seeded_draws_follow_mu(name):
         assert seen.codes.tolist() == codes[holds].tolist()
         if len(expected) > 1:
             assert chisquare(observed, expected * n / expected.sum()).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("name", ["uniform, p=4", "independent", "conditional", "mixture, asked", "mixture, given"])
+def test_neighbours_are_drawn_independently(name):
+    # Bits used for two people would leave each one's law as it is, and let one betray the other.
+    design = DESIGNS[name]
+    a, b = design.categories.labels[0], design.categories.labels[1]
+    codes = sp.privatize([a, b] * 50_000, design, seed=9).codes
+    for one, two in ((codes[::2], codes[1::2]), (codes[1:-1:2], codes[2::2])):
+        assert chi2_contingency(crosstab(one, two).count).pvalue > 1e-4
 
 
 def test_many_people_are_drawn_in_blocks_without_a_seam():

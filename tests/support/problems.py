@@ -22,9 +22,7 @@ def lopsided_conditional():
 
 def with_full_question():
     """Yes/no questions, one in ten of which asks about everything and learns nothing."""
-    return sp.independent(
-        list("abcd"), {("a", "b"): 0.5, ("a", "c"): 0.2, ("a", "d"): 0.2, ("a", "b", "c", "d"): 0.1}
-    )
+    return sp.independent(list("abcd"), {("a", "b"): 0.5, ("a", "c"): 0.2, ("a", "d"): 0.2, ("a", "b", "c", "d"): 0.1})
 
 
 def mixture():
@@ -45,7 +43,7 @@ def exact_counts(design, w, n):
 
 
 def random_design(p, rng, power=1):
-    """Questions with independent U(0,1) weights, normalised, as in `tab:consistency`; a power makes few of them likely."""
+    """Questions with independent U(0,1) weights, normalised (`tab:consistency`); a power leaves few of them likely."""
     codes = sp.uniform(range(p)).support()[0]
     nu = rng.random(len(codes)) ** power
     return sp.independent(range(p), dict(zip(codes.tolist(), nu / nu.sum())))

@@ -5,7 +5,7 @@ answered in integers: no tuned cut-off decides it.
 """
 
 from fractions import Fraction
-from math import gcd, lcm
+from math import lcm
 
 import numpy as np
 
@@ -55,9 +55,7 @@ def _back_substitute(rows: list[list[Fraction]], pivots: list[int], free: int) -
     for rank, column in enumerate(pivots):
         solution[column] = -rows[rank][free]
     scale = lcm(*(entry.denominator for entry in solution))
-    whole = [int(entry * scale) for entry in solution]
-    shared = gcd(*whole)
-    return np.array([entry // shared for entry in whole], dtype=np.int64)
+    return np.array([int(entry * scale) for entry in solution], dtype=np.int64)
 
 
 def describe_direction(direction: IntArray | FloatArray, categories: Categories) -> str:

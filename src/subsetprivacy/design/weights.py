@@ -48,9 +48,12 @@ def read_subset(subset: Any, categories: Categories) -> int:
 
 
 def _read_weight(weight: Any, symbol: str, subset: str) -> float:
-    if not isinstance(weight, SupportsFloat):  # float() would also read text
+    try:
+        value = float(weight) if isinstance(weight, SupportsFloat) else None  # float() would also read text
+    except (TypeError, ValueError):
+        value = None
+    if value is None:
         raise InvalidDesignError(f"{symbol} must be a number; got {type(weight).__name__} for {subset}.")
-    value = float(weight)
     if not np.isfinite(value) or value < 0:
         raise InvalidDesignError(f"{symbol} must be finite and not negative; got {value:g} for {subset}.")
     return value

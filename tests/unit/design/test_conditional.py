@@ -16,6 +16,7 @@ from subsetprivacy.errors import CategoryError, InvalidDesignError, NotIndepende
         ({("a", "b"): float("inf"), ("c", "d"): 1.0}, r"mu must be finite and not negative; got inf for a\|b"),
         ({("a", "b"): "0.5", ("c", "d"): 1.0}, r"mu must be a number; got str for a\|b"),
         ({("a", "b"): None, ("c", "d"): 1.0}, r"mu must be a number; got NoneType for a\|b"),
+        ({("a", "b"): np.ones(2), ("c", "d"): 1.0}, r"mu must be a number; got ndarray for a\|b"),
         ({("a", "b"): 1.0, ("c", "d"): 0.75}, "sum to 1 over the subsets that hold a category; got 0.75 for 'c'"),
         ({("a", "b"): 1.0}, "sum to 1 over the subsets that hold a category; got 0 for 'c'"),
         # The category that is furthest off is the one named.

@@ -108,7 +108,12 @@ def run_mixsqp(samples):
         table = np.column_stack([counts.n_a, bits(counts.observed_codes, p)])
         lines.append(" ".join(f"{number:g}" for number in [p, *table.ravel()]))
     run = subprocess.run(
-        ["Rscript", "-e", MIXSQP], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True, timeout=300
+        ["Rscript", "-e", MIXSQP],
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     return [np.array(line.split(), float) for line in run.stdout.strip().splitlines()]
 

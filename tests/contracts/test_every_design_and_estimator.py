@@ -1,0 +1,130 @@
+"""One body, run for every design and every estimator."""
+
+import json
+
+import numpy as np
+import pytest
+from problems import lopsided, lopsided_conditional, mixture, quietly, with_full_question
+
+import subsetprivacy as sp
+from subsetprivacy.design import Coarse, Mixture, Uniform
+from subsetprivacy.errors import ArgumentError, NotIndependentError, UnknownDesignError
+from subsetprivacy.estimation.dispatch import METHODS
+
+N = 6000
+
+
+def _even(p):
+    return np.arange(1, p + 1) / (p * (p + 1) / 2)
+
+
+def _triples():
+    labels = ["w", "x", "y", "z"]
+    return sp.conditional(labels, {tuple(set(labels) - {left_out}): 1 / 3 for left_out in labels})
+
+
+def _large_mixture():
+    parts = [sp.uniform(range(24)), sp.independent(range(24), {tuple(range(12)): 0.5, tuple(range(0, 24, 2)): 0.5})]
+    return Mixture.of(parts, [0.8, 0.2])
+
+
+DESIGNS = {
+    "uniform 4": lambda: sp.uniform(["black", "red", "green", "blue"]),
+    "uniform 5": lambda: sp.uniform([1.5, 2.5, 3.5, 4.5, 5.5]),
+    "uniform 12": lambda: sp.uniform(range(12)),
+    "uniform 26": lambda: sp.uniform("abcdefghijklmnopqrstuvwxyz"[:26:1].__iter__()),
+    "independent": lopsided,
+    "independent with the full set": with_full_question,
+    "conditional, lopsided": lopsided_conditional,
+    "conditional, triples": _triples,
+    "conditional, three categories": lambda: sp.conditional(
+        [True, False, "other"], {(True, False): 0.5, (False, "other"): 0.5, (True, "other"): 0.5}
+    ),
+    "nonprivate": lambda: sp.nonprivate([("a", 1), ("b", 2), ("c", 3)]),
+    "mixture": mixture,
+    "mixture, too large to list": _large_mixture,
+    "coarse": lambda: Coarse(sp.Categories(list("abcd"))),
+}
+
+
+def sample(design):
+    """Counts that the design could have drawn; coarse ones are somebody else's, of a lopsided design."""
+    if isinstance(design, Coarse):
+        drawn = sp.simulate(lopsided_conditional(), _even(4), N, seed=1)
+        return sp.SubsetCounts(drawn.codes, drawn.counts, design)
+    return sp.simulate(design, _even(design.p), N, seed=1)
+
+
+def refusal(method, design):
+    """The named error with which a method must answer a design that it is not for; None if it must answer."""
+    if method == "mom-uniform" and not isinstance(design, Uniform):
+        return ArgumentError
+    if method == "mom-conditional" and not design.is_independent:
+        return NotIndependentError
+    if method in ("mom", "one-step") and isinstance(design, Coarse):
+        return UnknownDesignError
+    return None
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_estimator_keeps_its_word_on_every_design(name, method):
+    design = DESIGNS[name]()
+    counts = sample(design)
+    refused = refusal(method, design)
+    if refused is not None:
+        with pytest.raises(refused, match="Hint:"):
+            sp.estimate(counts, method)
+        return
+    options = {"accelerate": True} if method == "em" else {}
+    fit = sp.estimate(counts, method, **options)
+    w, p = _even(design.p), design.p
+
+    assert fit.method == method
+    assert fit.converged
+    assert fit.categories == design.categories
+    assert fit.n + fit.n_missing == N
+    assert fit.w.shape == (p,)
+    if fit.in_simplex:
+        assert fit.w.min() >= 0
+        assert fit.w.sum() == pytest.approx(1)
+        assert fit.gap >= 0
+        assert fit.loglik < 0
+    if method in ("mle", "em", "icm", "conic"):
+        assert fit.gap <= 1e-6
+
+    with quietly():
+        cov, se, bounds = fit.cov, fit.se, fit.interval()
+    assert cov == pytest.approx(cov.T, abs=1e-15)
+    assert np.linalg.eigvalsh(cov).min() > -1e-12
+    assert (se > 0).all()
+    assert np.abs((fit.w - w) / se).max() < 4.5  # right, as far as it claims to know
+    assert (bounds[:, 0] <= fit.w).all()
+    assert (fit.w <= bounds[:, 1]).all()
+    if method not in ("mom", "mom-uniform", "mom-conditional"):
+        assert cov.sum(axis=0) == pytest.approx(np.zeros(p), abs=1e-12)  # the sum of w has no error
+
+    facts = fit.to_dict()
+    assert facts["estimate"] == fit.w.tolist()
+    json.dumps({key: value for key, value in facts.items() if key != "categories"})
+    text = str(fit.summary())
+    assert all(str(label) in text for label in design.categories)
+    assert repr(fit).startswith(f"<Estimate by {method}, n = {fit.n}")
+    assert fit._repr_html_().count("<tr>") == p + 1
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_design_can_be_audited_or_says_why_not(name):
+    design = DESIGNS[name]()
+    if isinstance(design, Coarse):
+        with pytest.raises(UnknownDesignError, match="design of these data must be known"):
+            sp.audit(design, _even(design.p))
+        return
+    facts = sp.audit(design, _even(design.p)).to_dict()
+    assert 0 <= facts["size_leakage"] <= facts["size_nonprivate"] + 1e-12
+    assert 0 <= facts["mi_leakage"] <= facts["mi_nonprivate"] + 1e-12
+    assert facts["prediction_baseline"] - 1e-12 <= facts["prediction_leakage"] <= 1
+    assert facts["mi_leakage"] <= facts["maximal_leakage"] + 4 * facts.get("mi_simulation_error", 0) + 1e-12
+    assert facts["identifiable"]
+    assert facts["subset_private"] == (name != "nonprivate")
+    assert facts["smallest_set"] == (3 if "triples" in name else 1 if name == "nonprivate" else 2)

@@ -1,0 +1,120 @@
+"""Sums of shares, and the law of the squared error."""
+
+import numpy as np
+import pytest
+from problems import lopsided
+from scipy.stats import chi2, norm
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.estimation.quadratic_form import distribution, quantile
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return sp.estimate(sp.simulate(lopsided(), [0.1, 0.2, 0.3, 0.4], 3000, seed=1))
+
+
+def test_a_contrast_by_hand(fit):
+    found = fit.contrast({"d": 1, "a": -1}, level=0.9)
+    value = fit.w[3] - fit.w[0]
+    se = np.sqrt(fit.cov[3, 3] + fit.cov[0, 0] - 2 * fit.cov[0, 3])
+    assert found.value == pytest.approx(value)
+    assert found.se == pytest.approx(se)
+    assert (found.lower, found.upper) == pytest.approx((value - 1.6448536 * se, value + 1.6448536 * se))
+    assert found.level == 0.9
+    assert found.zscore == pytest.approx(value / se)
+    assert found.pvalue == pytest.approx(2 * norm.sf(value / se))
+    assert str(found).startswith(f"{value:.4f} (std. error {se:.4f}, 90 % interval")
+
+
+def test_a_total_and_a_vector(fit):
+    total = fit.contrast({"a": 1, "b": 1})
+    assert total == fit.contrast([1, 1, 0, 0])
+    assert total.value == pytest.approx(fit.w[0] + fit.w[1])
+    # The share of ab was asked directly; the sum of all is one, without error.
+    everything = fit.contrast([1, 1, 1, 1])
+    assert everything.value == pytest.approx(1)
+    assert everything.se == pytest.approx(0, abs=1e-9)
+
+
+def test_a_contrast_of_nothing(fit):
+    nothing = fit.contrast([0, 0, 0, 0])
+    assert (nothing.value, nothing.se, nothing.zscore, nothing.pvalue) == (0, 0, 0, 1)
+
+
+def test_a_score_survives_the_tail(fit):
+    found = fit.contrast({"d": 1, "a": -1})
+    assert found.zscore > 10  # beyond 8 standard errors 1 - cdf would be 0
+    assert 0 < found.pvalue < 1e-20
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        ({"z": 1}, CategoryError, "`label` must be one of the 4 categories"),
+        ("ab", CategoryError, "`weights` must map labels to numbers; got a string"),
+        ([1, 2, 3], ArgumentError, r"`weights` must be 4 finite numbers, one per category; got shape \(3,\)"),
+        ([1, 2, 3, np.inf], ArgumentError, "`weights` must be 4 finite numbers"),
+        ({"a": float("nan")}, ArgumentError, "`weights` must be 4 finite numbers"),
+        ({"a": "much"}, ArgumentError, "`weights` must be numbers"),
+        (["w", "x", "y", "z"], ArgumentError, "`weights` must be numbers"),
+    ],
+    ids=str,
+)
+def test_contrasts_that_cannot_be(fit, weights, error, message):
+    with pytest.raises(error, match=message):
+        fit.contrast(weights)
+
+
+# The law of the squared error ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, 47])
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.95, 0.999])
+def test_equal_eigenvalues_are_a_chi_square(m, level):
+    assert quantile(np.full(m, 0.3), level) == pytest.approx(0.3 * chi2.ppf(level, m), rel=1e-8)
+    assert distribution(0.3 * m, np.full(m, 0.3)) == pytest.approx(chi2.cdf(m, m))
+
+
+def test_two_pairs_have_a_closed_form():
+    # a chi2_2 + b chi2_2 is a sum of two exponentials: P(> x) = (a e^{-x/2a} - b e^{-x/2b}) / (a - b).
+    a, b = 1.0, 0.2
+    for x in (0.1, 1.0, 5.0, 20.0):
+        tail = (a * np.exp(-x / (2 * a)) - b * np.exp(-x / (2 * b))) / (a - b)
+        assert distribution(x, np.array([a, a, b, b])) == pytest.approx(1 - tail, abs=1e-9)
+
+
+def test_an_unequal_mixture_against_simulation():
+    lam = np.array([2.0, 1.0, 0.3, 0.05, 1e-5])
+    draws = (np.random.default_rng(1).standard_normal((400_000, 5)) ** 2) @ lam
+    for level in (0.5, 0.9, 0.95, 0.99):
+        # The standard error of the share below is at most .0008.
+        assert np.mean(draws <= quantile(lam, level)) == pytest.approx(level, abs=0.004)
+
+
+def test_quantile_and_distribution_are_inverse():
+    lam = np.array([3.0, 0.7, 0.004])
+    for level in (1e-6, 0.1, 0.9, 1 - 1e-9):
+        assert distribution(quantile(lam, level), lam) == pytest.approx(level, abs=1e-9)
+
+
+@pytest.mark.parametrize("level", [1 - 1e-12, 1 - 2**-53])
+def test_a_level_next_to_one_ends(level):
+    lam = np.array([1.0, 0.3, 0.01])
+    assert chi2.isf(1 - level, 1) * 0.99 <= quantile(lam, level) <= chi2.isf(1 - level, 3)
+
+
+def test_nothing_random_and_nothing_known():
+    assert quantile(np.zeros(3), 0.95) == 0
+    assert distribution(0.0, np.zeros(3)) == 1
+    assert distribution(-1.0, np.ones(2)) == 0
+    assert quantile(np.array([1.0, np.inf]), 0.95) == np.inf
+
+
+def test_the_loss_stays_below_its_bound_as_often_as_promised():
+    w = np.array([0.1, 0.2, 0.3, 0.4])
+    fits = sp.estimate_many(sp.simulate_many(lopsided(), w, 3000, 500, seed=4))
+    losses = ((fits.w - w) ** 2).sum(axis=1)
+    below = np.mean([loss <= fit.loss_quantile(0.9) for loss, fit in zip(losses, fits)])
+    assert below == pytest.approx(0.9, abs=0.05)  # the standard error is .013

@@ -1,0 +1,264 @@
+"""`estimate` and `estimate_many`: what they refuse, what they pass on, what they gather."""
+
+import numpy as np
+import pytest
+from problems import lopsided, lopsided_conditional, quietly
+
+import subsetprivacy as sp
+from subsetprivacy.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DistributionError,
+    NoDataError,
+    NotIdentifiableError,
+    NotIndependentError,
+    NotUniqueWarning,
+    UnknownDesignError,
+)
+from subsetprivacy.estimation.dispatch import METHODS
+
+W = np.array([0.1, 0.2, 0.3, 0.4])
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return sp.simulate(lopsided(), W, 500, seed=1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_have_names_of_their_own(counts, method):
+    if method == "mom-uniform":
+        counts = sp.simulate(sp.uniform(list("abcd")), W, 500, seed=1)
+    assert sp.estimate(counts, method).method == method
+
+
+def test_data_and_their_counts_give_the_same(counts):
+    data = sp.privatize(list("abcdd") * 40, lopsided(), seed=1)
+    assert np.array_equal(sp.estimate(data).w, sp.estimate(data.counts()).w)
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_design_that_cannot_tell_is_refused(method):
+    design = sp.conditional(list("abcd"), {("a", "b"): 1.0, ("c", "d"): 1.0})
+    counts = sp.SubsetCounts([3, 12], [10, 10], design)
+    with pytest.raises(NotIdentifiableError, match=r"moving weight from \{a\} to \{b\} changes no subset"):
+        sp.estimate(counts, method)
+
+
+def test_nothing_published_and_nobody_asked():
+    silent = sp.privatize(list("abcd"), sp.fully_private(list("abcd")))
+    with pytest.raises(NoDataError, match="4 full sets only, which say nothing"):
+        sp.estimate(silent)
+    with pytest.raises(NoDataError, match="got none"):
+        sp.estimate(sp.SubsetData([], lopsided()))
+    with pytest.raises(NoDataError, match="got none"):
+        sp.estimate(sp.SubsetCounts([3, 12], [0, 0], lopsided()))
+
+
+def test_one_subset_reported_by_everybody():
+    coarse = sp.count([{"a", "b"}] * 9 + [None], categories=list("abc"))
+    with pytest.raises(NotIdentifiableError, match="more than one distinct subset"):
+        sp.estimate(coarse)
+    with quietly():  # under a known design it is a sample like any other
+        assert sp.estimate(sp.SubsetCounts([3], [9], lopsided())).w[:2].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("method", ["MLE", "", None, 3, ["mle"]])
+def test_an_unknown_method_is_answered_with_the_list(counts, method):
+    with pytest.raises(ArgumentError, match="`method` must be one of mle, em, icm, mom, mom-uniform"):
+        sp.estimate(counts, method)
+    with pytest.raises(ArgumentError, match="`method` must be one of mle"):
+        sp.estimate_many([counts], method)
+
+
+@pytest.mark.parametrize(
+    ("method", "option"), [("mle", {"accelerate": True}), ("mom", {"tol": 1e-6}), ("em", {"x": 1})]
+)
+def test_an_unknown_option_is_named(counts, method, option):
+    with pytest.raises(ArgumentError, match=f"option.* {method} .*'{next(iter(option))}'"):
+        sp.estimate(counts, method, **option)
+
+
+@pytest.mark.parametrize("data", [[3, 12], {"a": 3}, "3", None, np.array([3, 12]), lopsided()], ids=str)
+def test_only_subset_data_and_counts_are_taken(data):
+    with pytest.raises(ArgumentError, match="`data` must be SubsetData or SubsetCounts; got"):
+        sp.estimate(data)
+
+
+@pytest.mark.parametrize("tol", [0, -1e-9, 1, float("nan"), "small", None])
+@pytest.mark.parametrize("method", ["mle", "em", "icm", "conic"])
+def test_a_bad_tolerance(counts, method, tol):
+    with pytest.raises(ArgumentError, match="`tol` must be a small positive number"):
+        sp.estimate(counts, method, tol=tol)
+
+
+@pytest.mark.parametrize("max_iter", [0, -1, 2.5, "many", True])
+def test_a_bad_limit(counts, max_iter):
+    with pytest.raises(ArgumentError, match="`max_iter` must be a whole number of at least 1"):
+        sp.estimate(counts, "em", max_iter=max_iter)
+
+
+@pytest.mark.parametrize("method", ["mle", "em", "icm"])
+def test_a_bad_start(counts, method):
+    with pytest.raises(DistributionError, match="`start` must sum to 1; got 2"):
+        sp.estimate(counts, method, start=[0.5] * 4)
+    with pytest.raises(DistributionError, match="`start` must give one number per category"):
+        sp.estimate(counts, method, start={"a": 1.0})
+
+
+def test_a_start_of_one_step_is_a_name(counts):
+    with pytest.raises(ArgumentError, match="`start` must be one of auto, mom, mom-conditional; got 'em'"):
+        sp.estimate(counts, "one-step", start="em")
+    with pytest.raises(NotIndependentError, match="'mom-conditional' must have data of yes/no questions"):
+        sp.estimate(sp.simulate(lopsided_conditional(), W, 300, seed=1), "one-step", start="mom-conditional")
+
+
+def test_moments_need_their_design(counts):
+    coarse = sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}], categories=list("abc"))
+    for method in ("mom", "one-step"):
+        with pytest.raises(UnknownDesignError, match="use method='mle', which needs none"):
+            sp.estimate(coarse, method)
+    with pytest.raises(NotIndependentError, match="got a coarse design"):
+        sp.estimate(coarse, "mom-conditional")
+    with pytest.raises(ArgumentError, match="'mom-uniform' must have data of a uniform design; got a independent one"):
+        sp.estimate(counts, "mom-uniform")
+    with pytest.raises(NotIdentifiableError, match="the 2 subsets in this sample do not"):
+        sp.estimate(sp.SubsetCounts([3, 12], [5, 5], lopsided()), "mom-conditional")
+
+
+# Doubt --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["mle", "em", "icm", "conic"])
+def test_several_maxima_are_named(method):
+    # Only ab and cd were seen, under a design that could have asked more: a and b can trade.
+    counts = sp.SubsetCounts([3, 12], [6, 4], sp.uniform(list("abcd")))
+    with pytest.warns(
+        NotUniqueWarning, match=r"moving weight from \{a\} to \{b\} changes no subset's probability"
+    ) as w:
+        fit = sp.estimate(counts, method)
+    assert w[0].filename == __file__
+    assert fit.w[:2].sum() == pytest.approx(0.6, abs=1e-6)
+    assert any("Not unique" in note for note in fit.notes)
+
+
+def test_weights_of_a_direction_are_whole_numbers():
+    # Three questions and their answers, all of which 2a + d against b + c + e leaves as they are.
+    answers = {"bd": 4, "ace": 6, "cd": 4, "abe": 6, "de": 4, "abc": 6}
+    design = sp.uniform(list("abcde"))
+    codes = [design.categories.code(tuple(subset)) for subset in answers]
+    with pytest.warns(NotUniqueWarning, match=r"\{2·a, d\}"):
+        sp.estimate(sp.SubsetCounts(codes, list(answers.values()), design))
+
+
+def test_a_unique_maximum_on_the_boundary_is_not_doubted():
+    # b lies in no subset that a does not lie in: all its weight goes to a, and there is one maximum,
+    # although the rows do not span the space. EM leaves b a trace of weight and must not be misled by it.
+    counts = sp.count([{"a", "b"}] * 6 + [{"a", "c"}] * 5 + [{"c"}] * 3, categories=list("abc"))
+    sparse = sp.count([{"a", "b", "d"}] * 6 + [{"a", "c"}] * 5 + [{"a"}] * 3, categories=list("abcd"))
+    assert not sparse.is_unique
+    for data in (counts, sparse):
+        for method in ("mle", "em", "conic"):
+            sp.estimate(data, method)  # no warning, or this test fails
+
+
+def test_coarse_estimates_say_what_they_assume():
+    fit = sp.estimate(sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}], categories=list("abc")))
+    assert "coarsening at random is assumed" in str(fit.summary())
+
+
+# Large and odd samples ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [30, 60, 1000, 20_000])
+def test_forty_eight_categories(n):
+    rng = np.random.default_rng(1)
+    w = rng.random(48) ** 3
+    counts = sp.simulate(sp.uniform(range(48)), w / w.sum(), n, seed=1)
+    assert len(counts.observed_codes) == n  # every person has a subset of her own
+    with quietly():
+        fit = sp.estimate(counts)
+        assert fit.gap <= 1.1e-9
+        assert (fit.se > 0).all()
+    if n == 20_000:
+        assert np.abs(fit.w - w / w.sum()).max() < 0.1
+
+
+def test_singletons_are_counted_like_any_subset():
+    answers = [{"a"}] * 30 + [{"b"}] * 20 + [{"a", "b"}] * 25 + [{"c"}] * 25
+    fit = sp.estimate(sp.count(answers, categories=list("abc")), tol=1e-13)
+    # c is told apart in every row; a and b share their ambiguous rows as their plain ones: 3 to 2.
+    assert fit.w == pytest.approx([0.45, 0.30, 0.25])
+
+
+def test_very_unequal_weights_converge():
+    rng = np.random.default_rng(3)
+    data = sp.privatize(rng.choice(list("abcd"), 300), sp.uniform(list("abcd")), seed=1)
+    for decades in (2, 6, 100):
+        weights = np.where(data.codes == data.codes[0], 10.0**-decades, 1.0)
+        fit = sp.estimate(sp.count(data, weights=weights, weights_kind="sampling"))
+        assert fit.gap <= 1.1e-9
+
+
+def test_acceleration_survives_two_steps_that_are_alike():
+    # At a fixed point the second difference is exactly zero; the extrapolation must not overflow.
+    counts = sp.simulate(sp.uniform(range(5)), [0.1, 0.1, 0.2, 0.2, 0.4], 300, seed=1)
+    with quietly():
+        fit = sp.estimate(counts, "em", accelerate=True, tol=1e-300, max_iter=3000)
+    assert fit.gap < 1e-14
+
+
+# Many samples -------------------------------------------------------------------------------------
+
+
+def test_a_batch_is_its_estimates(counts):
+    samples = sp.simulate_many(lopsided(), W, 400, 5, seed=2)
+    batch = sp.estimate_many(samples, "mom")
+    assert len(batch) == 5
+    assert repr(batch) == "<EstimateBatch: 5 estimates by mom>"
+    assert batch.categories == counts.categories
+    one = sp.estimate(samples[3], "mom")
+    assert np.array_equal(batch[3].w, one.w)
+    assert np.array_equal(batch.w[3], one.w)
+    assert batch.se[3] == pytest.approx(one._se)
+    assert batch.loglik.shape == batch.gap.shape == batch.converged.shape == (5,)
+    assert [fit.n for fit in batch] == [400] * 5
+
+
+def test_a_batch_takes_groups_and_options(counts):
+    groups = sp.count(sp.privatize(list("abcd") * 50, lopsided(), seed=1), by=["x", "y"] * 100)
+    batch = sp.estimate_many(groups.values(), "em", tol=1e-6)
+    assert len(batch) == 2
+    assert (batch.gap <= 1e-6).all()
+
+
+def test_warnings_of_many_samples_are_gathered():
+    samples = sp.simulate_many(sp.uniform(range(6)), np.arange(1, 7) / 21, 50, 4, seed=1)
+    with pytest.warns(ConvergenceWarning, match="4 of 4 samples did not converge, first sample 0") as caught:
+        sp.estimate_many(samples, "em", max_iter=2)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_samples_without_a_unique_estimate_are_counted(counts):
+    flat = sp.SubsetCounts([3, 12], [6, 4], lopsided())
+    with pytest.warns(NotUniqueWarning, match="2 of 3 samples have no unique estimate, first sample 1") as caught:
+        batch = sp.estimate_many([counts, flat, flat])
+    assert len(caught) == 1
+    assert len(batch) == 3
+
+
+def test_a_failing_sample_is_named(counts):
+    empty = sp.SubsetCounts([3], [0], lopsided())
+    with pytest.raises(NoDataError, match="sample 2: there must be at least one informative observation"):
+        sp.estimate_many([counts, counts, empty])
+    with pytest.raises(ArgumentError, match=r"sample 0: .*must be SubsetData or SubsetCounts"):
+        sp.estimate_many([[1, 2, 3]])
+
+
+def test_no_samples():
+    with pytest.raises(ArgumentError, match="`batch` must hold at least one sample; got none"):
+        sp.estimate_many([])

@@ -1,0 +1,244 @@
+"""The one result: projections, tables, frames, JSON and pictures."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from problems import lopsided, quietly
+from scipy.optimize import minimize
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, DistributionError, MissingDependencyError
+from subsetprivacy.estimation.simplex import lifted, project
+
+W = np.array([0.1, 0.2, 0.3, 0.4])
+KEYS = [
+    "categories",
+    "estimate",
+    "std_error",
+    "lower",
+    "upper",
+    "level",
+    "n",
+    "n_missing",
+    "method",
+    "loglik",
+    "gap",
+    "iterations",
+    "converged",
+    "notes",
+]
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return sp.estimate(sp.simulate(lopsided(), W, 4000, seed=1))
+
+
+@pytest.fixture(scope="module")
+def outside():
+    """A moment estimate with a negative entry."""
+    fit = sp.estimate(sp.simulate(sp.uniform(range(6)), [0.01, 0.01, 0.08, 0.2, 0.3, 0.4], 60, seed=3), "mom")
+    assert fit.w.min() < 0
+    return fit
+
+
+# Projections --------------------------------------------------------------------------------------
+
+REALS = st.floats(-3, 3, allow_nan=False)
+
+
+@given(st.lists(REALS, min_size=2, max_size=7))
+@settings(max_examples=200, deadline=None)
+def test_projection_is_the_nearest_distribution(y):
+    y = np.array(y)
+    x = project(y)
+    assert x.min() >= 0
+    assert x.sum() == pytest.approx(1)
+    # Nearest in a convex set: no corner of it lies at an acute angle from x, seen towards y.
+    corners = np.eye(len(y))
+    assert ((corners - x) @ (y - x)).max() <= 1e-9
+    assert project(x) == pytest.approx(x, abs=1e-12)
+
+
+def test_projection_against_a_general_optimiser():
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        y, h = rng.normal(0.25, 0.5, 4), rng.uniform(0.2, 5, 4)
+        found = minimize(
+            lambda x, y=y, h=h: h @ (x - y) ** 2,
+            np.full(4, 0.25),
+            bounds=[(0, 1)] * 4,
+            constraints={"type": "eq", "fun": lambda x: x.sum() - 1},
+            method="SLSQP",
+            options={"ftol": 1e-14},
+        )
+        assert project(y, h) == pytest.approx(found.x, abs=1e-6)
+
+
+def test_lifted_keeps_off_the_boundary():
+    w = lifted(np.array([-0.2, 0.0, 0.5, 0.7]), 0.01)
+    assert w.sum() == pytest.approx(1)
+    assert w[0] == w[1] == pytest.approx(0.01 / 1.22)
+    assert w[3] / w[2] == pytest.approx(1.4)
+
+
+def test_a_moment_estimate_outside_says_so(outside):
+    assert np.isnan(outside.loglik)
+    assert np.isnan(outside.gap)
+    assert outside.on_boundary == ()
+    assert "outside the simplex. Hint: projected() gives a distribution." in str(outside.summary())
+    with pytest.raises(DistributionError, match=r"must be non-negative; got -0\.\d+ for"):
+        sp.audit(outside.counts.design, outside.w)
+
+
+def test_projected_is_named_and_once_is_enough(outside):
+    moved = outside.projected()
+    assert moved.w == pytest.approx(project(outside.w))
+    assert moved.method == "mom, projected"
+    assert moved.projected() is moved
+    assert np.isfinite(moved.loglik)
+    assert moved.gap > 0
+    assert "standard errors are those before the projection" in str(moved.summary())
+    with quietly():
+        assert np.array_equal(moved.cov, outside.cov)
+        assert moved.interval().min() >= 0
+    assert outside.w.min() < 0  # the raw, unbiased value is kept
+    assert np.isfinite(sp.audit(moved.counts.design, moved.w).to_dict()["mi_leakage"])
+
+
+def test_an_estimate_in_the_simplex_is_its_own_projection(fit):
+    assert fit.projected() is fit
+
+
+# Output -------------------------------------------------------------------------------------------
+
+
+def test_to_dict_has_stable_keys_and_is_json(fit):
+    facts = fit.to_dict(0.9)
+    assert list(facts) == KEYS
+    again = json.loads(json.dumps(facts, allow_nan=False))
+    assert again == facts
+    assert facts["level"] == 0.9
+    assert facts["estimate"] == pytest.approx(list(fit.w))
+    bounds = fit.interval(0.9)
+    assert facts["lower"] == pytest.approx(list(bounds[:, 0]))
+    assert facts["upper"] == pytest.approx(list(bounds[:, 1]))
+    assert facts["n"] == 4000
+    assert facts["loglik"] == pytest.approx(fit.counts.n_a @ np.log(fit.counts.incidence.inner(fit.w)))
+
+
+def test_to_dict_of_every_method_has_the_same_keys(outside):
+    assert list(outside.to_dict()) == KEYS
+    json.dumps(outside.to_dict())
+
+
+def test_to_frame_in_three_libraries(fit):
+    bounds = fit.interval(0.9)
+    numbers = ["estimate", "std_error", "lower 90 %", "upper 90 %"]
+    expected = np.column_stack([fit.w, fit.se, bounds])
+    pandas = fit.to_frame(0.9)
+    assert list(pandas.columns) == numbers
+    assert pandas.index.name == "category"
+    assert list(pandas.index) == list("abcd")
+    assert pandas.to_numpy() == pytest.approx(expected)
+    polars = fit.to_frame(0.9, engine="polars")
+    assert polars.columns == ["category", *numbers]
+    assert polars["category"].to_list() == list("abcd")
+    assert polars.select(numbers).to_numpy() == pytest.approx(expected)
+    arrow = fit.to_frame(0.9, engine="pyarrow")
+    assert arrow.column_names == ["category", *numbers]
+    assert np.column_stack([arrow[name].to_numpy() for name in numbers]) == pytest.approx(expected)
+
+
+def test_an_unknown_engine_is_refused(fit):
+    with pytest.raises(ArgumentError, match="`engine` must be one of pandas, polars, pyarrow; got 'dask'"):
+        fit.to_frame(engine="dask")
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
+def test_a_library_that_is_not_installed_is_named(fit, engine, monkeypatch):
+    monkeypatch.setitem(sys.modules, engine, None)
+    with pytest.raises(MissingDependencyError, match=f"Hint: pip install {engine}"):
+        fit.to_frame(engine=engine)
+
+
+def test_summary_reads_like_a_table(fit):
+    text = str(fit.summary(0.9))
+    lines = text.splitlines()
+    assert lines[0] == "Distribution from subsets: mle, n = 4000"
+    assert lines[2].split("  ")[0] == "category"
+    assert "lower 90 %" in lines[2]
+    assert f"{fit.w[0]:.4f}" in lines[4]
+    assert "per person below the maximum" in text
+    # Moments given the questions are the maximum here, and no step was needed; EM needs several.
+    assert fit.iterations == 0
+    assert "below the maximum after" in str(sp.estimate(fit.counts, "em").summary())
+
+
+def test_labels_are_text_and_never_markup():
+    design = sp.uniform(["<b>", "a & b", "'quoted'", "plain"])
+    fit = sp.estimate(sp.simulate(design, W, 1000, seed=1))
+    html = fit._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+    assert "a &amp; b" in html
+    assert "<b>" in str(fit.summary())
+
+
+def test_missing_people_are_counted_in_the_title():
+    design = lopsided()
+    counts = sp.simulate(design, W, 500, seed=1) + sp.SubsetCounts([15], [7], design)
+    assert sp.estimate(counts).summary().title.endswith("n = 500, 7 missing left out")
+
+
+def test_repr_is_short_however_many_categories(fit):
+    assert repr(fit).startswith("<Estimate by mle, n = 4000: a: ")
+    many = sp.estimate(sp.simulate(sp.uniform(range(20)), np.full(20, 0.05), 3000, seed=1))
+    assert repr(many).endswith(", …>")
+    assert len(repr(many)) < 250
+
+
+# Pictures -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["estimate", "difference", "convergence"])
+def test_plots_draw_on_axes(fit, kind):
+    ax = fit.plot(kind=kind, reference=W)
+    assert isinstance(ax, Axes)
+    assert ax.lines or ax.collections
+
+
+def test_plot_shows_the_reference_by_label(fit):
+    ax = fit.plot(reference=dict(zip("dcba", W[::-1], strict=True)))
+    assert [text.get_text() for text in ax.get_yticklabels()] == list("abcd")
+    assert any(np.allclose(line.get_xdata(), W) for line in ax.lines)
+
+
+def test_plot_draws_on_given_axes_and_other_intervals(fit):
+    from matplotlib import pyplot as plt
+
+    ax = plt.subplots()[1]
+    assert fit.plot(ax=ax, method="profile", level=0.8) is ax
+    assert "80 % interval" in ax.get_xlabel()
+
+
+def test_plot_of_a_boundary_estimate_does_not_warn():
+    fit = sp.estimate(sp.simulate(sp.uniform(range(5)), [0, 0.2, 0.2, 0.2, 0.4], 100, seed=5))
+    assert fit.on_boundary
+    assert isinstance(fit.plot(), Axes)
+
+
+def test_plots_that_cannot_be(fit, outside):
+    with pytest.raises(ArgumentError, match="`kind` must be one of estimate, difference, convergence; got 'pie'"):
+        fit.plot(kind="pie")
+    with pytest.raises(ArgumentError, match="`reference` must be given"):
+        fit.plot(kind="difference")
+    with pytest.raises(ArgumentError, match="`kind` must be another for mom, which does not iterate"):
+        outside.plot(kind="convergence")
+    with pytest.raises(DistributionError, match="`reference` must sum to 1"):
+        fit.plot(reference=[0.1, 0.1, 0.1, 0.1])
