@@ -14,7 +14,7 @@ from subsetprivacy.estimation.dispatch import METHODS
 N = 6000
 
 
-def _even(p):
+def _rising(p):
     return np.arange(1, p + 1) / (p * (p + 1) / 2)
 
 
@@ -32,7 +32,7 @@ DESIGNS = {
     "uniform 4": lambda: sp.uniform(["black", "red", "green", "blue"]),
     "uniform 5": lambda: sp.uniform([1.5, 2.5, 3.5, 4.5, 5.5]),
     "uniform 12": lambda: sp.uniform(range(12)),
-    "uniform 26": lambda: sp.uniform("abcdefghijklmnopqrstuvwxyz"[:26:1].__iter__()),
+    "uniform 26": lambda: sp.uniform(list("abcdefghijklmnopqrstuvwxyz")),
     "independent": lopsided,
     "independent with the full set": with_full_question,
     "conditional, lopsided": lopsided_conditional,
@@ -50,9 +50,9 @@ DESIGNS = {
 def sample(design):
     """Counts that the design could have drawn; coarse ones are somebody else's, of a lopsided design."""
     if isinstance(design, Coarse):
-        drawn = sp.simulate(lopsided_conditional(), _even(4), N, seed=1)
+        drawn = sp.simulate(lopsided_conditional(), _rising(4), N, seed=1)
         return sp.SubsetCounts(drawn.codes, drawn.counts, design)
-    return sp.simulate(design, _even(design.p), N, seed=1)
+    return sp.simulate(design, _rising(design.p), N, seed=1)
 
 
 def refusal(method, design):
@@ -78,7 +78,7 @@ def test_every_estimator_keeps_its_word_on_every_design(name, method):
         return
     options = {"accelerate": True} if method == "em" else {}
     fit = sp.estimate(counts, method, **options)
-    w, p = _even(design.p), design.p
+    w, p = _rising(design.p), design.p
 
     assert fit.method == method
     assert fit.converged
@@ -118,9 +118,9 @@ def test_every_design_can_be_audited_or_says_why_not(name):
     design = DESIGNS[name]()
     if isinstance(design, Coarse):
         with pytest.raises(UnknownDesignError, match="design of these data must be known"):
-            sp.audit(design, _even(design.p))
+            sp.audit(design, _rising(design.p))
         return
-    facts = sp.audit(design, _even(design.p)).to_dict()
+    facts = sp.audit(design, _rising(design.p)).to_dict()
     assert 0 <= facts["size_leakage"] <= facts["size_nonprivate"] + 1e-12
     assert 0 <= facts["mi_leakage"] <= facts["mi_nonprivate"] + 1e-12
     assert facts["prediction_baseline"] - 1e-12 <= facts["prediction_leakage"] <= 1

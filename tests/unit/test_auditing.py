@@ -1,0 +1,194 @@
+"""`audit`: numbers under stable names, intervals from data, the table and the pictures."""
+
+import json
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from problems import lopsided, quietly
+from scipy.stats import norm
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, DistributionError, NoDataError, UnknownDesignError
+from subsetprivacy.privacy import information, prediction, size
+from subsetprivacy.privacy.attacker import Setting
+
+W = np.array([0.1, 0.2, 0.3, 0.4])
+NUMBERS = [f"{m}_{k}" for m in ("size", "mi", "prediction") for k in ("leakage", "coverage", "baseline", "nonprivate")]
+CLOSING = ["maximal_leakage", "smallest_set", "largest_posterior", "identifiable", "subset_private"]
+RANGES = [f"{m}_leakage_{end}" for m in ("size", "mi", "prediction") for end in ("lower", "upper")]
+
+
+@pytest.fixture(scope="module")
+def people():
+    x = np.random.default_rng(1).choice(list("abcd"), 2000, p=W)
+    return sp.privatize(x, lopsided(), seed=1), x
+
+
+def test_names_are_stable_and_json():
+    facts = sp.audit(lopsided(), W).to_dict()
+    assert list(facts) == ["design", "categories", *NUMBERS, *CLOSING]
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+
+
+def test_an_audit_of_data_adds_intervals(people):
+    facts = sp.audit(people[0], level=0.9).to_dict()
+    assert set(facts) == {"design", "categories", *NUMBERS, *CLOSING, *RANGES, "n", "level"}
+    assert facts["n"] == 2000
+    assert facts["level"] == 0.9
+    json.dumps(facts, allow_nan=False)
+
+
+def test_intervals_by_hand(people):
+    fit = sp.estimate(people[0])
+    setting = Setting.of(lopsided(), fit.w)
+    facts = sp.audit(people[0]).to_dict()
+    slopes = {
+        "size": size.gradient(setting),
+        "mi": information.gradient(setting),
+        "prediction": prediction.guess_weights(setting),
+    }
+    for name, slope in slopes.items():
+        half = norm.ppf(0.975) * np.sqrt(slope @ fit.cov @ slope)
+        assert facts[f"{name}_leakage_lower"] == pytest.approx(facts[f"{name}_leakage"] - half)
+        assert facts[f"{name}_leakage_upper"] == pytest.approx(facts[f"{name}_leakage"] + half)
+
+
+def test_intervals_stay_between_nothing_and_everything():
+    # Nearly everybody has one value: half a standard error below is below nothing at all.
+    counts = sp.simulate(sp.uniform(list("abcd")), [0.0, 0.0, 0.02, 0.98], 200, seed=2)
+    with quietly():
+        facts = sp.audit(counts).to_dict()
+    for name in ("size", "mi", "prediction"):
+        assert facts[f"{name}_leakage_lower"] >= facts[f"{name}_baseline"]
+        assert facts[f"{name}_leakage_lower"] <= facts[f"{name}_leakage"] <= facts[f"{name}_leakage_upper"]
+        assert facts[f"{name}_leakage_upper"] <= facts[f"{name}_nonprivate"] + 1e-12
+    assert facts["size_leakage_lower"] == 0
+
+
+def test_intervals_cover_the_leakage_of_the_truth():
+    w = np.array([0.1, 0.15, 0.3, 0.45])
+    truth = sp.audit(lopsided(), w).to_dict()
+    samples = sp.simulate_many(lopsided(), w, 2000, 300, seed=3)
+    covered = {"size": 0, "mi": 0, "prediction": 0}
+    for sample in samples:
+        facts = sp.audit(sample).to_dict()
+        for name in covered:
+            covered[name] += facts[f"{name}_leakage_lower"] <= truth[f"{name}_leakage"] <= facts[f"{name}_leakage_upper"]
+    # 300 replications: the standard error of .95 is .013.
+    assert {name: hits / 300 for name, hits in covered.items()} == pytest.approx(dict.fromkeys(covered, 0.95), abs=0.045)
+
+
+def test_no_interval_against_a_fixed_prior(people):
+    facts = sp.audit(people[0], prior=[0.25] * 4).to_dict()
+    assert not set(RANGES) & set(facts)
+    assert facts["prediction_baseline"] == pytest.approx(sp.estimate(people[0]).w[0])  # the first of four equals
+
+
+def test_a_known_distribution_replaces_the_estimate(people):
+    facts = sp.audit(people[0], W).to_dict()
+    assert facts["size_leakage"] == sp.audit(lopsided(), W).to_dict()["size_leakage"]
+    assert facts["n"] == 2000
+    assert not set(RANGES) & set(facts)
+
+
+def test_no_interval_where_the_sample_leaves_the_estimate_open():
+    counts = sp.SubsetCounts([3, 12], [6, 4], sp.uniform(list("abcd")))
+    with quietly():
+        facts = sp.audit(counts).to_dict()
+    assert not set(RANGES) & set(facts)
+
+
+def test_simulated_information_has_its_error_and_no_interval():
+    counts = sp.simulate(sp.uniform(range(24)), np.full(24, 1 / 24), 5000, seed=1)
+    with quietly():
+        report = sp.audit(counts)
+        facts = report.to_dict()
+    assert facts["mi_simulation_error"] > 0
+    assert "mi_leakage_lower" not in facts
+    assert "size_leakage_lower" in facts
+    assert "Mutual information was simulated, standard error" in str(report.summary())
+
+
+# Extremes -----------------------------------------------------------------------------------------
+
+
+def test_the_value_itself_and_nothing_at_all():
+    told = sp.audit(sp.nonprivate(list("abcd")), W)
+    facts = told.to_dict()
+    for name in ("size", "mi", "prediction"):
+        assert facts[f"{name}_leakage"] == pytest.approx(facts[f"{name}_nonprivate"])
+    assert facts["largest_posterior"] == 1
+    assert facts["maximal_leakage"] == 2  # log2 of four categories
+    assert not facts["subset_private"]
+    assert "NOT subset-private" in str(told.summary())
+    silent = sp.audit(sp.fully_private(list("abcd")), W)
+    facts = silent.to_dict()
+    for name in ("size", "mi", "prediction"):
+        assert facts[f"{name}_leakage"] == pytest.approx(facts[f"{name}_baseline"], abs=1e-15)
+    assert facts["maximal_leakage"] == 0
+    assert not facts["identifiable"]
+    assert "0, since nothing is reported" in str(silent.summary())
+    assert "Not identifiable" in str(silent.summary())
+
+
+# The table and the pictures -----------------------------------------------------------------------
+
+
+def test_summary_stands_between_no_data_and_the_value(people):
+    text = str(sp.audit(lopsided(), W).summary())
+    assert text.startswith("Privacy audit: independent design, 4 categories\n")
+    assert "without data" in text
+    assert "Smallest set that can be reported: 2 of 4 categories" in text
+    assert "Epsilon of local differential privacy: infinite" in text
+    assert "Maximal leakage 1 bit: a subset multiplies the chance of any guess by at most 2" in text
+    ranged = str(sp.audit(people[0], level=0.9).summary())
+    assert "lower 90 %" in ranged
+    assert "n = 2000" in ranged
+
+
+def test_looks(people):
+    report = sp.audit(people[0])
+    assert repr(report).startswith("<Audit of a independent design, leakage: size 0.")
+    assert report._repr_html_().count("<tr>") == 4
+
+
+def test_bars_of_three_designs(people):
+    figure = sp.audit(lopsided(), W).plot()
+    assert isinstance(figure, Figure)
+    assert len(figure.axes) == 3
+    for ax in figure.axes:
+        told, ours, silent = (bar.get_width() for bar in ax.patches)
+        assert told > ours > silent
+
+
+def test_persons_need_people(people):
+    data, x = people
+    report = sp.audit(data)
+    assert report.persons().guess_correct is None
+    found = report.persons(values=x)
+    assert found.guess_correct.mean() == pytest.approx(report.to_dict()["prediction_leakage"], abs=0.05)
+    assert found.belief == pytest.approx(sp.estimate(data).w)  # the attacker knows what the data say
+    assert isinstance(report.plot("persons", most=3), Axes)
+    for other in (sp.audit(lopsided(), W), sp.audit(data.counts())):
+        with pytest.raises(ArgumentError, match="`persons` must have a subset per person"):
+            other.persons()
+
+
+def test_what_is_refused(people):
+    with pytest.raises(ArgumentError, match="`w` must be given to audit a design"):
+        sp.audit(lopsided())
+    with pytest.raises(ArgumentError, match="`level` must be between 0 and 1; got 95"):
+        sp.audit(people[0], level=95)
+    with pytest.raises(ArgumentError, match="`data` must be SubsetData or SubsetCounts; got list"):
+        sp.audit([1, 2, 3])
+    with pytest.raises(DistributionError, match="`prior` must be positive wherever `w` is; got 0 for 'a'"):
+        sp.audit(lopsided(), W, prior=[0, 0.2, 0.4, 0.4])
+    with pytest.raises(NoDataError, match="at least one informative observation"):
+        sp.audit(sp.SubsetData([], lopsided()))
+    with pytest.raises(ArgumentError, match="`kind` must be one of designs, persons; got 'pie'"):
+        sp.audit(lopsided(), W).plot("pie")
+    coarse = sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}], categories=list("abc"))
+    with pytest.raises(UnknownDesignError, match="design of these data must be known"):
+        sp.audit(coarse)
