@@ -48,8 +48,8 @@ def check_distribution(w: ArrayLike | Mapping[Label, float], labels: Sequence[La
         If a label is missing or unknown, the length is wrong, an entry is
         negative or not finite, or the sum is not one.
     """
-    if isinstance(w, Mapping):
-        w = _from_mapping(w, labels, name)
+    if isinstance(w, Mapping) or _is_labelled(w, labels):
+        w = _from_mapping(dict(w.items()), labels, name)  # type: ignore[union-attr]
     try:
         vector = np.asarray(w, dtype=np.float64)
     except (TypeError, ValueError):
@@ -73,6 +73,14 @@ def check_distribution(w: ArrayLike | Mapping[Label, float], labels: Sequence[La
             f"`{name}` must sum to 1; got {vector.sum():.6g}. Hint: divide by the sum, or use fit.projected().w."
         )
     return np.maximum(vector, 0.0)
+
+
+def _is_labelled(w: Any, labels: Sequence[Label]) -> bool:
+    """Tell a pandas series that names its entries from one that only numbers them."""
+    index = getattr(w, "index", None)
+    if not hasattr(w, "items") or index is None or callable(index):
+        return False
+    return list(index) != list(range(len(labels)))
 
 
 def _from_mapping(w: Mapping[Label, float], labels: Sequence[Label], name: str) -> list[float]:

@@ -7,7 +7,7 @@ was drawn can never show.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Set
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -25,7 +25,7 @@ def _check_labels(labels: Any) -> tuple[Label, ...]:
         raise CategoryError(
             "`categories` must be a list of labels; got a single string. Hint: write ['a', 'b', 'c', 'd'], not 'abcd'."
         )
-    if isinstance(labels, (Set, Mapping)):
+    if isinstance(labels, (Set, Mapping)) and not isinstance(labels, KeysView):  # the keys of a dict have an order
         raise CategoryError(
             f"`categories` must have an order; got a {type(labels).__name__}. Hint: pass sorted(...) or a list."
         )
@@ -253,15 +253,16 @@ def _arrow_column(values: Any) -> _Encoded:
 
 @lru_cache
 def _byte_table(width: int) -> FloatArray:
-    """Return the lowest `width` bits of every byte, as a row of zeros and ones each."""
-    return ((np.arange(256)[:, None] >> np.arange(width)) & 1).astype(np.float64)
+    """Return the lowest `width` bits of every byte, as a column of zeros and ones each."""
+    return ((np.arange(256) >> np.arange(width)[:, None]) & 1).astype(np.float64)
 
 
 def bits(codes: IntArray, p: int) -> FloatArray:
-    """Return the rows 1_a as a dense matrix of zeros and ones, shape (len(codes), p)."""
-    if p <= 8:  # a table row each: small problems spend their time in calls
-        return _byte_table(p).take(codes, axis=0)
-    return ((codes[:, None] >> np.arange(p)) & 1).astype(np.float64)
+    """Return the rows 1_a as a dense matrix of zeros and ones, shape (len(codes), p), stored by columns."""
+    if p <= 8:  # a table column each: small problems spend their time in calls
+        return _byte_table(p).take(codes, axis=1).T
+    octets = np.ascontiguousarray(codes, "<i8").view(np.uint8).reshape(-1, 8)
+    return np.unpackbits(octets, axis=1, count=p, bitorder="little").astype(np.float64, order="F")
 
 
 def sizes(codes: IntArray) -> IntArray:

@@ -95,3 +95,13 @@ def test_frozen_arrays_are_private_copies():
     assert locked.tolist() == [1, 2]
     with pytest.raises(ValueError, match="read-only"):
         locked[0] = 9
+
+
+def test_a_series_is_read_by_its_labels():
+    pd = pytest.importorskip("pandas")
+    labels = ("a", "b", "c")
+    backwards = pd.Series({"c": 0.5, "b": 0.3, "a": 0.2})
+    assert check_distribution(backwards, labels).tolist() == [0.2, 0.3, 0.5]
+    assert check_distribution(pd.Series([0.2, 0.3, 0.5]), labels).tolist() == [0.2, 0.3, 0.5]
+    with pytest.raises(DistributionError, match="unknown"):
+        check_distribution(pd.Series({"x": 0.5, "b": 0.3, "a": 0.2}), labels)

@@ -265,12 +265,12 @@ def test_sum_of_waves():
 
 def test_waves_under_different_designs_make_a_mixture():
     total = sp.SubsetCounts([3, 12], [60, 40], ASKED) + sp.SubsetCounts([12, 7], [250, 50], GIVEN)
-    assert total.design.components == (ASKED, GIVEN)
-    assert total.design.shares == (0.25, 0.75)
+    assert dict(zip(total.design.components, total.design.shares)) == {ASKED: 0.25, GIVEN: 0.75}
     assert total.codes.tolist() == [3, 7, 12]
     assert total.counts.tolist() == [60, 50, 290]
     more = total + sp.SubsetCounts([3], [400], ASKED)
-    assert more.design.shares == pytest.approx((500 / 800, 300 / 800))
+    shares = dict(zip(more.design.components, more.design.shares))
+    assert shares == pytest.approx({ASKED: 500 / 800, GIVEN: 300 / 800})
 
 
 def test_missing_people_do_not_move_the_shares():
@@ -333,7 +333,7 @@ def test_counting_by_cells_and_by_sorting_agree(weights, monkeypatch):
     codes = sp.privatize(rng.integers(12, size=20_000), design, seed=1).codes
     amounts = None if weights is None else rng.integers(0, 4, 20_000) / (1 if weights == "frequency" else 2)
     by_cells = count_codes(codes, design, amounts, frequency=weights != "sampling")
-    monkeypatch.setattr("subsetprivacy.data.MAX_DENSE_BITS", 4)
+    monkeypatch.setattr("subsetprivacy.data.tally.MAX_DENSE_BITS", 4)
     by_sorting = count_codes(codes, design, amounts, frequency=weights != "sampling")
     assert by_cells.codes.tolist() == by_sorting.codes.tolist()
     assert by_cells.counts.tolist() == by_sorting.counts.tolist()
@@ -364,7 +364,7 @@ def test_errors_name_the_row_on_every_path(p, weights, bad):
 
 
 def test_many_people_are_counted_block_by_block(monkeypatch):
-    monkeypatch.setattr("subsetprivacy.data._COUNT_BLOCK", 64)
+    monkeypatch.setattr("subsetprivacy.data.tally._COUNT_BLOCK", 64)
     codes = np.array([3, 5, 12] * 100)
     assert count_codes(codes, UNIFORM).counts.tolist() == [100, 100, 100]
     with pytest.raises(CodeError, match="got 1 that do not, first in row 300"):
@@ -398,3 +398,16 @@ def test_a_batch_is_a_row_of_counts_per_sample():
 def test_batches_are_checked(codes, counts, error, message):
     with pytest.raises(error, match=message):
         sp.CountsBatch(codes, counts, UNIFORM)
+
+
+def test_uniqueness_of_a_sample_is_a_question():
+    # Two sides of one question: weight can move within either side unseen.
+    blind = sp.SubsetCounts([3, 12], [5, 7], UNIFORM)
+    assert not blind.is_unique
+    direction = blind.null_direction()
+    assert sum(direction.values()) == 0
+    for side in (("a", "b"), ("c", "d")):
+        assert sum(direction.get(label, 0) for label in side) == 0
+    clear = sp.SubsetCounts([3, 12, 5, 10, 9], [5, 7, 6, 4, 8], UNIFORM)
+    assert clear.is_unique
+    assert clear.null_direction() is None

@@ -125,15 +125,16 @@ def test_inner_and_spread_are_adjoint(kind, p, data):
 @pytest.mark.parametrize(
     ("p", "rows", "kind"),
     [
-        (16, 4096, Rows),  # 4096 · 16 entries fill the small matrix
-        (16, 4097, Halves),
-        (22, 2978, Rows),
-        (22, 2979, Bytes),
-        (22, (1 << 18) - 1, Bytes),  # a sixteenth of all cells pays for the grid
-        (22, 1 << 18, Halves),
+        (16, 8192, Rows),
+        (16, 8193, Halves),  # more entries than two grids of all cells pay for the grid
+        (22, 11915, Rows),
+        (22, 11916, Bytes),  # more entries than a matrix is worth
+        (22, 381300, Bytes),
+        (22, 381301, Halves),
         (23, 1 << 19, Bytes),  # never a grid beyond 22 bits
         (48, 2, Rows),
-        (48, 2000, Bytes),
+        (48, 5461, Rows),
+        (48, 5462, Bytes),
     ],
 )
 def test_the_cheapest_implementation_is_chosen(p, rows, kind):

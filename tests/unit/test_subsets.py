@@ -235,3 +235,7 @@ def test_is_missing_knows_pandas():
     assert is_missing(pd.NA)
     assert is_missing(pd.NaT)
     assert not is_missing(pd.Timestamp("2020-01-01"))
+
+
+def test_the_keys_of_a_dict_have_an_order():
+    assert Categories({"z": 0, "a": 1}.keys()).labels == ("z", "a")

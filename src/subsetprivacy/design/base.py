@@ -2,32 +2,27 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
-from math import inf, isclose, isfinite
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
-from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import identify
-from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import (
     ArgumentError,
     DesignDocumentError,
     InvalidDesignError,
-    MismatchError,
     NotIdentifiableError,
     NotIndependentError,
     TooLargeError,
-    UnknownDesignError,
 )
 from subsetprivacy.incidence import MAX_DENSE_BITS, Bytes, Halves, Rows, incidence
-from subsetprivacy.subsets import Categories, sizes
+from subsetprivacy.subsets import MAX_CATEGORIES, Categories, sizes
 
 DOCUMENT_FORMAT = "subsetprivacy.design"
 DOCUMENT_VERSION = 1
@@ -239,139 +234,16 @@ def fingerprint(body: dict[str, Any]) -> str:
     return sha256(text.encode("utf-8")).hexdigest()
 
 
-@frozen(slots=False, eq=False, repr=False)
-class Mixture(Design):
-    """Several designs on the same categories, each used for a known share of the people.
-
-    This is what counts collected under different designs follow: its mu is
-    the average of theirs.
-    """
-
-    components: tuple[Design, ...]
-    shares: tuple[float, ...]
-    kind: ClassVar[str] = "mixture"
-
-    @classmethod
-    def of(cls, designs: Sequence[Design], shares: Sequence[float]) -> Design:
-        """Return the mixture, flattened; a single design if they are all the same, coarse if one is not known."""
-        if not all(isfinite(share) and share >= 0 for share in shares) or not sum(shares) > 0:
-            raise InvalidDesignError("shares must be finite, not negative and not all 0.")
-        merged: dict[Design, float] = {}
-        for design, share in zip(designs, shares, strict=True):
-            parts = (
-                zip(design.components, design.shares, strict=True) if isinstance(design, Mixture) else [(design, 1.0)]
-            )
-            for part, within in parts:
-                if part.categories != designs[0].categories:
-                    raise MismatchError("designs must have the same categories in the same order to be combined.")
-                if share * within > 0:  # a design that nobody answered identifies nothing
-                    merged[part] = merged.get(part, 0.0) + share * within
-        unknown = next((part for part in merged if isinstance(part, Coarse)), None)
-        if unknown is not None or len(merged) == 1:
-            return unknown or next(iter(merged))
-        # Shares that sum to 1 are kept to the last bit, so that a document is read back as it was written.
-        total = sum(merged.values())
-        scale = 1.0 if isclose(total, 1, rel_tol=1e-12) else total
-        return cls(designs[0].categories, tuple(merged), tuple(share / scale for share in merged.values()))
-
-    @property
-    def enumerable(self) -> bool:
-        """Whether every component can be listed."""
-        return all(design.enumerable for design in self.components)
-
-    @cached_property
-    def _support(self) -> tuple[IntArray, FloatArray]:
-        codes = np.unique(np.concatenate([design.support()[0] for design in self.components]))
-        return read_only(codes), read_only(self._average(lambda design: design.mu(codes)))
-
-    def support(self) -> tuple[IntArray, FloatArray]:
-        """Return the union of the supports and the averaged mu."""
-        return self._support
-
-    def _average(self, quantity: Any) -> Any:
-        return sum(share * quantity(design) for design, share in zip(self.components, self.shares, strict=True))
-
-    def mu(self, codes: IntArray) -> FloatArray:
-        """Return the averaged mu."""
-        return np.asarray(self._average(lambda design: design.mu(codes)), np.float64)
-
-    @cached_property
-    def Q(self) -> FloatArray:
-        """The averaged matrix of pair probabilities."""
-        return read_only(self._average(lambda design: design.Q))
-
-    @cached_property
-    def S(self) -> float:
-        """The sum of all mu_a."""
-        return float(self._average(lambda design: design.S))
-
-    @cached_property
-    def smallest_set(self) -> int:
-        """The size of the smallest subset that can be reported."""
-        return min(design.smallest_set for design in self.components)
-
-    @cached_property
-    def _null(self) -> IntArray | None:
-        if any(design.is_identifiable for design in self.components):
-            return None
-        return identify.null_direction(self.support()[0], self.p)
-
-    @property
-    def is_independent(self) -> bool:
-        """Whether every component is."""
-        return all(design.is_independent for design in self.components)
-
-    def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw a component for each person by its share, then a question of that component."""
-        which = pick(thresholds(np.array(self.shares)), source.bits(n, 64))
-        out = np.empty(n, np.int64)
-        for k, design in enumerate(self.components):
-            rows = np.flatnonzero(which == k)
-            out[rows] = design.draw_questions(len(rows), source)
-        return out
-
-    def content(self) -> dict[str, Any]:
-        """Return the components' documents with their shares."""
-        parts = zip(self.components, self.shares, strict=True)
-        return {"components": [{"share": share, "kind": d.kind, **d.content()} for d, share in parts]}
-
-
-@frozen(slots=False, eq=False, repr=False)
-class Coarse(Design):
-    """Subsets that somebody else collected, with no known design.
-
-    The likelihood is right if the data are *coarsened at random*: which
-    subset was reported, given that it holds the value, must not depend on
-    the value. Moment methods and leakage need the design and refuse.
-    """
-
-    kind: ClassVar[str] = "coarse"
-    note: str = field(default="coarsening at random is assumed")
-
-    def support(self) -> tuple[IntArray, FloatArray]:
-        """Refuse: the weights are unknown."""
-        raise UnknownDesignError(
-            "the design of these data must be known for this; got subsets without one. "
-            "Hint: pass design=..., or use method='mle', which needs none."
+def check_size(categories: Categories, least: int, kind: str, hint: str) -> Categories:
+    """Return the categories if their number suits the kind of design."""
+    if categories.p < least:
+        raise InvalidDesignError(f"a {kind} design must have at least {least} categories; got {categories.p}. {hint}")
+    if categories.p > MAX_CATEGORIES:
+        raise InvalidDesignError(
+            f"a {kind} design must have at most {MAX_CATEGORIES} categories; got {categories.p}. "
+            "Hint: group rare categories; designs for more categories are not part of this release."
         )
-
-    def content(self) -> dict[str, Any]:
-        """Return nothing: there is nothing known."""
-        return {}
-
-    @property
-    def enumerable(self) -> bool:
-        """False: nothing is known."""
-        return False
-
-    def allows(self, codes: IntArray) -> BoolArray:
-        """Any non-empty subset may have been reported."""
-        return (codes > 0) & (codes <= self.categories.full)
-
-    @cached_property
-    def mu_full(self) -> float:
-        """Zero: a full set is read as missing."""
-        return 0.0
+    return categories
 
 
 def require_design(design: Any) -> Design:
@@ -389,9 +261,11 @@ def require_design(design: Any) -> Design:
 
 def require_enumerable(design: Design, what: str) -> Design:
     """Return the design if its support can be listed, else say what cannot be computed exactly."""
-    if not design.enumerable and design.kind != Coarse.kind:
+    if design.kind == "coarse":
+        design.support()  # refuses, with the reason
+    if not design.enumerable:
         raise TooLargeError(
-            f"{what} sums over all subsets and must have at most {MAX_DENSE_BITS} categories; got {design.p}. "
-            "Hint: estimates and their observed information need no such sum."
+            f"{what} lists all subsets and must have at most {MAX_DENSE_BITS} categories; got {design.p}. "
+            "Hint: estimates with observed information, and simulate(), need no such list."
         )
     return design

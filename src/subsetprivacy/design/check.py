@@ -8,7 +8,8 @@ from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
-from subsetprivacy.design.conditional import Conditional, check_size
+from subsetprivacy.design.base import check_size
+from subsetprivacy.design.conditional import Conditional
 from subsetprivacy.design.weights import read_subset
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.subsets import Categories, sizes

@@ -8,11 +8,11 @@ from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
-from subsetprivacy.design.base import Coarse, Design
+from subsetprivacy.design.base import Design, check_size
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, read_weights
 from subsetprivacy.errors import InvalidDesignError, NotIndependentError
 from subsetprivacy.incidence import incidence
-from subsetprivacy.subsets import MAX_CATEGORIES, Categories, sizes
+from subsetprivacy.subsets import Categories, sizes
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -52,18 +52,6 @@ class Conditional(Design):
         nu = np.where(self.codes == full, self.weights, self.weights / 2)
         check_questions(self.codes, nu, self.categories)
         return Independent(self.categories, self.codes, read_only(nu))
-
-
-def check_size(categories: Categories, least: int, kind: str, hint: str) -> Categories:
-    """Return the categories if their number suits the kind of design."""
-    if categories.p < least:
-        raise InvalidDesignError(f"a {kind} design must have at least {least} categories; got {categories.p}. {hint}")
-    if categories.p > MAX_CATEGORIES:
-        raise InvalidDesignError(
-            f"a {kind} design must have at most {MAX_CATEGORIES} categories; got {categories.p}. "
-            "Hint: group rare categories; designs for more categories are not part of this release."
-        )
-    return categories
 
 
 def conditional(categories: Iterable[Label], weights: Mapping[Any, float]) -> Conditional:
@@ -118,11 +106,6 @@ def check_cover(codes: IntArray, mu: FloatArray, categories: Categories) -> None
             "mu must sum to 1 over the subsets that hold a category; "
             f"got {totals[worst]:.6g} for {categories.labels[worst]!r}."
         )
-
-
-def coarse(categories: Iterable[Label]) -> Coarse:
-    """Make the stand-in for a design that is not known."""
-    return Coarse(check_size(Categories(categories), 2, "coarse", ""))
 
 
 def nonprivate(categories: Iterable[Label]) -> Conditional:

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from subsetprivacy.design.base import DOCUMENT_FORMAT, DOCUMENT_VERSION, Design, Mixture, fingerprint
-from subsetprivacy.design.conditional import coarse, conditional, fully_private, nonprivate
+from subsetprivacy.design.base import DOCUMENT_FORMAT, DOCUMENT_VERSION, Design, fingerprint
+from subsetprivacy.design.coarse import coarse
+from subsetprivacy.design.conditional import conditional, fully_private, nonprivate
 from subsetprivacy.design.independent import independent, uniform
+from subsetprivacy.design.mixture import Mixture
 from subsetprivacy.errors import DesignDocumentError, SubsetPrivacyError
 
 

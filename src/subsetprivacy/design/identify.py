@@ -55,7 +55,7 @@ def _back_substitute(rows: list[list[Fraction]], pivots: list[int], free: int) -
     for rank, column in enumerate(pivots):
         solution[column] = -rows[rank][free]
     scale = lcm(*(entry.denominator for entry in solution))
-    return np.array([int(entry * scale) for entry in solution], dtype=np.int64)
+    return np.array([int(entry * scale) for entry in solution], dtype=object)
 
 
 def describe_direction(direction: IntArray | FloatArray, categories: Categories) -> str:

@@ -9,8 +9,7 @@ from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
-from subsetprivacy.design.base import Design, require_enumerable
-from subsetprivacy.design.conditional import check_size
+from subsetprivacy.design.base import Design, check_size, require_enumerable
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, pick, read_weights, thresholds
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import MAX_DENSE_BITS
@@ -179,11 +178,12 @@ class Uniform(Design):
         width = next(w for w in (8, 16, 32, 64) if w >= self.p)
         full = np.dtype(f"u{width // 8}").type(self.categories.full)
         questions = source.bits(n, width) & full
-        while True:
-            again = np.flatnonzero(~self._admissible(questions))
-            if not again.size:
-                return questions
-            questions[again] = source.bits(again.size, width) & full
+        again = np.flatnonzero(~self._admissible(questions))
+        while again.size:
+            drawn = source.bits(again.size, width) & full
+            questions[again] = drawn
+            again = again[~self._admissible(drawn)]
+        return questions
 
     def content(self) -> dict[str, Any]:
         """Return nothing: the categories say it all."""

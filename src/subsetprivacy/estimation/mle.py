@@ -16,7 +16,6 @@ from subsetprivacy.estimation.likelihood import score
 from subsetprivacy.estimation.mom import asked_Q, mean_indicator
 from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, Solution, newton
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.estimation.simplex import lifted
 
 _START_FLOOR = 1e-3
 
@@ -50,19 +49,27 @@ def mle(
     :math:`\max_w \sum_a n_a \ln 1_a^\top w` on the simplex; :math:`\sqrt n(\hat w - w)` tends to
     :math:`N(0, B I(\theta)^{-1} B^\top)` (`thm_normality_mle`).
     """
-    begin = _moment_start(counts) if start is None else read_start(start, counts)
     check_stopping(tol, max_iter)
+    begin, unique = _moment_start(counts) if start is None else (read_start(start, counts), False)
     solution = newton(counts.incidence, counts.shares, start=begin, tol=tol, max_iter=max_iter)
-    return likelihood_estimate(counts, solution, "mle", tol, information)
+    return likelihood_estimate(counts, solution, "mle", tol, information, unique=unique)
 
 
-def _moment_start(counts: SubsetCounts) -> FloatArray | None:
-    """Return the moments given the questions, raised to a small floor; None where there is no such thing."""
+def _moment_start(counts: SubsetCounts) -> tuple[FloatArray | None, bool]:
+    """Return the moments given the questions, raised to a small floor, and whether the maximum is surely unique.
+
+    A change of w that keeps its sum and that no observed subset sees is not
+    seen by their complements either, so it is in the kernel of Q-hat: where
+    Q-hat is clearly regular, there is none.
+    """
     if not counts.design.is_independent:
-        return None
+        return None, False
     gamma = mean_indicator(counts)
-    _, w, info = dposv(asked_Q(counts.incidence, counts.shares, gamma), gamma)
-    return None if info else lifted(w, _START_FLOOR)
+    factor, w, info = dposv(asked_Q(counts.incidence, counts.shares, gamma), gamma)
+    if info:
+        return None, False
+    pivots = factor.diagonal()
+    return np.maximum(w, _START_FLOOR), bool(pivots[pivots.argmin()] > 1e-5 * pivots[pivots.argmax()])
 
 
 def read_start(start: ArrayLike | None, counts: SubsetCounts) -> FloatArray | None:
@@ -81,7 +88,7 @@ def check_stopping(tol: float, max_iter: int) -> None:
 
 
 def likelihood_estimate(
-    counts: SubsetCounts, solution: Solution, method: str, tol: float, information: str
+    counts: SubsetCounts, solution: Solution, method: str, tol: float, information: str, *, unique: bool = False
 ) -> Estimate:
     """Wrap the end of a likelihood iteration, with a warning where it did not arrive or is not unique."""
     if not solution.converged:
@@ -91,7 +98,7 @@ def likelihood_estimate(
             ConvergenceWarning,
             stacklevel=4,
         )
-    direction = None if solution.regular else flat_direction(counts, solution.w)
+    direction = None if unique else flat_direction(counts, solution.w)
     remarks: tuple[str, ...] = (f"Unknown design: {counts.design.note}.",) if isinstance(counts.design, Coarse) else ()
     if direction is not None:
         said = describe_direction(direction, counts.categories)

@@ -96,10 +96,10 @@ def _spread_by(scale: FloatArray, counts: SubsetCounts) -> FloatArray:
 
 def asked_Q(inc: Incidence, f: FloatArray, gamma: FloatArray) -> FloatArray:
     """Return Q-hat, the sum of f_a times the outer squares of 1_a and of its complement 1 - 1_a."""
-    Q = 2 * inc.gram(f)
-    Q -= gamma
-    Q -= gamma[:, None]
-    Q += 1.0  # the shares sum to one
+    centred = gamma - 0.5  # two halves make the one that the shares sum to
+    Q = inc.gram(f + f)
+    Q -= centred
+    Q -= centred[:, None]
     return Q
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from subsetprivacy._checks import check_choice
 from subsetprivacy._types import AnyArray, BoolArray, IntArray, RandomSource
 from subsetprivacy.data import SubsetData
-from subsetprivacy.design import Design
+from subsetprivacy.design import Design, require_design
 from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import CategoryError, NotPrivateWarning, UnknownDesignError
 from subsetprivacy.mechanism.randomness import random_source
@@ -64,8 +64,8 @@ def privatize(
     [('black', 'red'), ('black', 'blue'), ('red', 'green')]
     """
     check_choice(missing, ("error", "full"), "missing")
-    if not isinstance(design, Design) or design.kind == "coarse":
-        raise UnknownDesignError(f"`design` must say how subsets are drawn; got {type(design).__name__}.")
+    if require_design(design).kind == "coarse":
+        raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
     if not design.is_subset_private:
         warnings.warn(
             f"a {design.kind} design reports single values: what is published is not private.",

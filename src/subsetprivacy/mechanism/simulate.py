@@ -48,7 +48,7 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> Subse
 
 
 def simulate_many(design: Design, w: ArrayLike, n: int, size: int, *, seed: Any = None) -> CountsBatch:
-    """Draw `size` independent samples of n people each, for replication loops.
+    """Draw `size` independent samples of n people each, for replication loops (up to 22 categories).
 
     Examples
     --------

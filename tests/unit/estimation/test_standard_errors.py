@@ -165,7 +165,8 @@ def test_covariances_of_moments_are_those_of_replications():
 
 @pytest.fixture(scope="module")
 def people():
-    return sp.privatize(np.random.default_rng(1).choice(5, 2000, p=W5), U5, seed=1)
+    rng = np.random.default_rng(1)
+    return sp.privatize(rng.choice(5, 2000, p=W5), U5, rng=rng)
 
 
 @pytest.mark.parametrize("method", METHODS_WITH_WEIGHTS)

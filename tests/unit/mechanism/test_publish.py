@@ -241,9 +241,14 @@ def test_missing_has_two_choices():
         sp.privatize(VALUES, ASKED, missing="drop")
 
 
-@pytest.mark.parametrize(("design", "kind"), [(UNKNOWN, "Coarse"), (VALUES, "list"), (None, "NoneType")])
-def test_the_design_must_say_how_to_draw(design, kind):
-    with pytest.raises(UnknownDesignError, match=f"must say how subsets are drawn; got {kind}"):
+def test_the_design_must_say_how_to_draw():
+    with pytest.raises(UnknownDesignError, match="must say how subsets are drawn; got a design that is not known"):
+        sp.privatize(VALUES, UNKNOWN)
+
+
+@pytest.mark.parametrize(("design", "kind"), [(VALUES, "list"), (None, "NoneType"), ("uniform", "str")])
+def test_the_design_must_be_one(design, kind):
+    with pytest.raises(ArgumentError, match=f"`design` must be a design; got {kind}"):
         sp.privatize(VALUES, design)
 
 

@@ -1,106 +1,18 @@
-"""What remains of the people: a subset each (`SubsetData`), then only counts (`SubsetCounts`).
+"""How many people reported each subset: all that remains of them."""
 
-Counts are sufficient for every estimator here. The full set carries no
-information, whether it was drawn or stands for a missing answer, so it is
-kept apart as `n_missing` and left out of everything else.
-"""
-
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Iterator, Sized
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from attrs import Attribute, field, frozen
+from attrs import field, frozen
 
-from subsetprivacy._checks import check_codes
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
-from subsetprivacy.design import Design, Mixture, identify, require_design
-from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError
-from subsetprivacy.incidence import MAX_DENSE_BITS, Bytes, Halves, Rows
+from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label
+from subsetprivacy.data.entries import as_codes, check_amounts, check_entries
+from subsetprivacy.design import Design, Mixture, identify
+from subsetprivacy.errors import MismatchError, NoDataError
+from subsetprivacy.incidence import Bytes, Halves, Rows
 from subsetprivacy.subsets import Categories
-
-_COUNT_BLOCK = 1 << 18
-_MAX_PEOPLE = 1 << 53
-
-
-def check_allowed(codes: IntArray, design: Design, rows: str = "row") -> None:
-    """Raise if a code names the empty set or a subset that the design cannot produce."""
-    full = design.categories.full
-    outside = (codes <= 0) | (codes > full)
-    if outside.any():
-        first = int(outside.argmax())
-        what = "0, the empty set" if codes[first] == 0 else "outside the categories"
-        raise CodeError(
-            f"`codes` must lie in 1…{full}; got {int(outside.sum())} that do not, first in {rows} {first} ({what})."
-        )
-    foreign = ~design.allows(codes)
-    if foreign.any():
-        raise CodeError(
-            f"`codes` must be subsets that the {design.kind} design can produce; got {int(foreign.sum())} that are not,"
-            f" first in {rows} {int(foreign.argmax())}. Hint: is this the design the data were collected with?"
-        )
-
-
-def _as_codes(codes: ArrayLike) -> IntArray:
-    return read_only(check_codes(codes))
-
-
-@frozen(slots=False, eq=False, repr=False)
-class SubsetData:
-    """One subset per person, as codes, with the design that drew them.
-
-    Parameters
-    ----------
-    codes
-        Integer codes; bit j is set when category j is a member.
-    design
-        The design the subsets were drawn with.
-
-    Raises
-    ------
-    CodeError
-        If a code is no integer, is 0, or is no subset that the design can produce.
-    """
-
-    codes: IntArray = field(converter=_as_codes)
-    design: Design = field()
-
-    @design.validator
-    def _check(self, _: "Attribute[Design]", design: Design) -> None:
-        check_allowed(self.codes, require_design(design))
-
-    @classmethod
-    def trusted(cls, codes: IntArray, design: Design) -> "SubsetData":
-        """Wrap codes that this package has just drawn, without checking or copying them."""
-        data = cls.__new__(cls)
-        codes.setflags(write=False)
-        object.__setattr__(data, "codes", codes)
-        object.__setattr__(data, "design", design)
-        return data
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __repr__(self) -> str:
-        return f"<SubsetData: {len(self)} people, {self.design!r}>"
-
-    @property
-    def categories(self) -> Categories:
-        """The categories of the variable."""
-        return self.design.categories
-
-    def counts(self) -> "SubsetCounts":
-        """Return the counts of the distinct subsets."""
-        return count_codes(self.codes, self.design)
-
-    def labels(self) -> list[tuple[Label, ...]]:
-        """Return each person's subset as labels, in category order."""
-        return [self.categories.members(code) for code in self.codes.tolist()]
-
-    def frequencies(self) -> dict[str, float]:
-        """Return the share of people per subset, subsets as joined labels."""
-        return self.counts().frequencies()
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -128,17 +40,17 @@ class SubsetCounts:
     {'black|red': 0.5, 'black|green': 0.214..., 'green|blue': 0.285...}
     """
 
-    codes: IntArray = field(converter=_as_codes)
+    codes: IntArray = field(converter=as_codes)
     counts: AnyArray = field()
     design: Design = field()
     squares: FloatArray | None = field(default=None)
 
     def __attrs_post_init__(self) -> None:
-        order = _check_entries(self.codes, self.design)
+        order = check_entries(self.codes, self.design)
         object.__setattr__(self, "codes", read_only(self.codes[order]))
         weighted = self.squares is not None
         for name in ("counts", "squares") if weighted else ("counts",):
-            checked = _check_amounts(getattr(self, name), (len(order),), name, whole=not weighted)
+            checked = check_amounts(getattr(self, name), (len(order),), name, whole=not weighted)
             object.__setattr__(self, name, read_only(checked[order]))
 
     @classmethod
@@ -168,12 +80,12 @@ class SubsetCounts:
     @cached_property
     def _observed(self) -> tuple[IntArray, IntArray, FloatArray, float, FloatArray]:
         """Positions, codes, amounts, total and shares of the informative entries, made together."""
-        at = np.flatnonzero(self.counts)
+        at = self.counts.nonzero()[0]
         if at.size and self.codes[at[-1]] == self.categories.full:  # codes ascend: the full set comes last
             at = at[:-1]
-        n_a = self.counts[at].astype(np.float64)
+        n_a = self.counts.take(at).astype(np.float64)
         total = float(n_a.sum())
-        return at, self.codes[at], n_a, total, n_a / total if total else n_a
+        return at, self.codes.take(at), n_a, total, n_a / total if total else n_a
 
     @property
     def informative(self) -> IntArray:
@@ -290,48 +202,18 @@ def _add(codes: IntArray, one: SubsetCounts, two: SubsetCounts, name: str) -> An
     return out
 
 
-def _check_entries(codes: IntArray, design: Design) -> IntArray:
-    """Return the order that sorts distinct codes of a design, or raise."""
-    require_design(design)
-    if len(np.unique(codes)) < len(codes):
-        raise CodeError("`codes` must be distinct. Hint: sp.count(codes, design=...) counts repeated ones.")
-    check_allowed(codes, design, rows="entry")
-    return np.argsort(codes)
-
-
-def _check_amounts(values: Any, shape: tuple[int, ...], name: str, whole: bool) -> AnyArray:
-    try:
-        amounts = np.asarray(values, dtype=None if whole else np.float64)
-        numeric = amounts.dtype.kind in "iuf"
-    except (TypeError, ValueError):
-        numeric = False
-    if not numeric:
-        raise CodeError(f"`{name}` must be numbers; got {type(values).__name__}.")
-    if amounts.shape != shape:
-        raise MismatchError(f"`{name}` must have one entry per code; got shape {amounts.shape} for {shape[-1]} codes.")
-    if not np.isfinite(amounts).all() or (amounts < 0).any():
-        raise CodeError(f"`{name}` must be finite and not negative.")
-    if not whole:
-        return amounts
-    if (amounts != np.floor(amounts)).any():
-        raise CodeError(f"`{name}` must be whole numbers of people. Hint: for sampling weights pass `squares` too.")
-    if (amounts > _MAX_PEOPLE).any():
-        raise CodeError(f"`{name}` must be at most {_MAX_PEOPLE} each, the last whole number that is exact everywhere.")
-    return amounts.astype(np.int64)
-
-
 @frozen(slots=False, eq=False, repr=False)
 class CountsBatch:
     """Many samples under one design: a row of counts each, over the same codes."""
 
-    codes: IntArray = field(converter=_as_codes)
+    codes: IntArray = field(converter=as_codes)
     counts: AnyArray = field()
     design: Design = field()
 
     def __attrs_post_init__(self) -> None:
-        order = _check_entries(self.codes, self.design)
+        order = check_entries(self.codes, self.design)
         samples = len(self.counts) if isinstance(self.counts, Sized) else 0
-        checked = _check_amounts(self.counts, (samples, len(order)), "counts", whole=True)
+        checked = check_amounts(self.counts, (samples, len(order)), "counts", whole=True)
         object.__setattr__(self, "codes", read_only(self.codes[order]))
         object.__setattr__(self, "counts", read_only(checked[:, order]))
 
@@ -346,67 +228,3 @@ class CountsBatch:
 
     def __iter__(self) -> Iterator[SubsetCounts]:
         return (self[k] for k in range(len(self)))
-
-
-def count_codes(
-    codes: IntArray, design: Design, weights: FloatArray | None = None, *, frequency: bool = True
-) -> SubsetCounts:
-    """Count codes; with weights, sum them (and their squares if they are sampling weights)."""
-    p = design.p
-    dense = p <= MAX_DENSE_BITS and 1 << p <= max(8 * len(codes), 1 << 10)
-    if weights is None:
-        cells, tally = _tally(codes, design) if dense else np.unique(codes, return_counts=True)
-        _check_counted(cells, codes, design)
-        return SubsetCounts.trusted(cells, tally, design)
-    check_allowed(codes, design)
-    cells, inverse = (np.arange(1 << p), codes) if dense else np.unique(codes, return_inverse=True)
-    sums = np.bincount(inverse, weights, minlength=len(cells))
-    kept = np.flatnonzero(sums)
-    if frequency:
-        return SubsetCounts.trusted(cells[kept], np.rint(sums[kept]).astype(np.int64), design)
-    squares = np.bincount(inverse, weights**2, minlength=len(cells)).astype(np.float64)
-    return SubsetCounts.trusted(cells[kept], sums[kept], design, squares[kept])
-
-
-def _tally(codes: IntArray, design: Design) -> tuple[IntArray, IntArray]:
-    """Return the distinct codes and their counts, by way of 2^p cells, a block at a time while it is in the cache."""
-    cells = 1 << design.p
-    block = max(_COUNT_BLOCK, 4 * cells)
-    tally = np.zeros(cells, np.int64)
-    for start in range(0, len(codes), block):
-        try:
-            tally += np.bincount(codes[start : start + block], minlength=cells)
-        except (ValueError, MemoryError):  # negative, or beyond the last cell: a check beforehand costs a fifth more
-            check_allowed(codes, design)
-            raise
-    distinct = np.flatnonzero(tally)
-    return distinct, tally[distinct]
-
-
-def _check_counted(distinct: IntArray, codes: IntArray, design: Design) -> None:
-    """Check the few distinct codes, and all of them only where an error has to name the row."""
-    try:
-        check_allowed(distinct, design)
-        return
-    except CodeError:
-        pass
-    check_allowed(codes, design)
-
-
-def as_counts(data: Any) -> SubsetCounts:
-    """Return the counts of whatever an estimator was given.
-
-    Raises
-    ------
-    ArgumentError
-        If it is neither `SubsetData` nor `SubsetCounts`.
-    """
-    if isinstance(data, SubsetCounts):
-        return data
-    if isinstance(data, SubsetData):
-        return data.counts()
-    kind = "a mapping" if isinstance(data, Mapping) else type(data).__name__
-    raise ArgumentError(
-        f"`data` must be SubsetData or SubsetCounts; got {kind}. "
-        "Hint: sp.privatize(values, design) makes data, sp.count(subsets, design=design) counts them."
-    )

@@ -1,0 +1,13 @@
+"""What remains of the people: a subset each (`SubsetData`), then only counts (`SubsetCounts`).
+
+Counts are sufficient for every estimator here. The full set carries no
+information, whether it was drawn or stands for a missing answer, so it is
+kept apart as `n_missing` and left out of everything else.
+"""
+
+from subsetprivacy.data.counts import CountsBatch, SubsetCounts
+from subsetprivacy.data.entries import check_allowed
+from subsetprivacy.data.people import SubsetData, as_counts
+from subsetprivacy.data.tally import count_codes
+
+__all__ = ["CountsBatch", "SubsetCounts", "SubsetData", "as_counts", "check_allowed", "count_codes"]

@@ -1,0 +1,67 @@
+"""Checks of codes and counts before they become data."""
+
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._checks import check_codes
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import AnyArray, ArrayLike, IntArray
+from subsetprivacy.design import Design, require_design
+from subsetprivacy.errors import CodeError, MismatchError
+
+_MAX_PEOPLE = 1 << 53
+
+
+def check_allowed(codes: IntArray, design: Design, rows: str = "row") -> None:
+    """Raise if a code names the empty set or a subset that the design cannot produce."""
+    full = design.categories.full
+    outside = (codes <= 0) | (codes > full)
+    if outside.any():
+        first = int(outside.argmax())
+        what = "0, the empty set" if codes[first] == 0 else "outside the categories"
+        raise CodeError(
+            f"`codes` must lie in 1…{full}; got {int(outside.sum())} that do not, first in {rows} {first} ({what})."
+        )
+    foreign = ~design.allows(codes)
+    if foreign.any():
+        raise CodeError(
+            f"`codes` must be subsets that the {design.kind} design can produce; got {int(foreign.sum())} that are not,"
+            f" first in {rows} {int(foreign.argmax())}. Hint: is this the design the data were collected with?"
+        )
+
+
+def as_codes(codes: ArrayLike) -> IntArray:
+    """Return a private, read-only copy of subset codes."""
+    return read_only(check_codes(codes))
+
+
+def check_entries(codes: IntArray, design: Design) -> IntArray:
+    """Return the order that sorts distinct codes of a design, or raise."""
+    require_design(design)
+    if len(np.unique(codes)) < len(codes):
+        raise CodeError("`codes` must be distinct. Hint: sp.count(codes, design=...) counts repeated ones.")
+    check_allowed(codes, design, rows="entry")
+    return np.argsort(codes)
+
+
+def check_amounts(values: Any, shape: tuple[int, ...], name: str, whole: bool) -> AnyArray:
+    """Return counts or sums of weights as clean numbers; whole ones as int64."""
+    try:
+        amounts = np.asarray(values, dtype=None if whole else np.float64)
+        numeric = amounts.dtype.kind in "iuf"
+    except (TypeError, ValueError):
+        numeric = False
+    if not numeric:
+        raise CodeError(f"`{name}` must be numbers; got {type(values).__name__}.")
+    if amounts.shape != shape:
+        raise MismatchError(f"`{name}` must have one entry per code; got shape {amounts.shape} for {shape[-1]} codes.")
+    if not np.isfinite(amounts).all() or (amounts < 0).any():
+        raise CodeError(f"`{name}` must be finite and not negative.")
+    if not whole:
+        return amounts
+    if (amounts != np.floor(amounts)).any():
+        raise CodeError(f"`{name}` must be whole numbers of people. Hint: for sampling weights pass `squares` too.")
+    if (amounts > _MAX_PEOPLE).any():
+        raise CodeError(f"`{name}` must be at most {_MAX_PEOPLE} each, the last whole number that is exact everywhere.")
+    return amounts.astype(np.int64)

@@ -1,0 +1,55 @@
+"""The stand-in for a design that is not known."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, ClassVar
+
+from attrs import field, frozen
+
+from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
+from subsetprivacy.design.base import Design, check_size
+from subsetprivacy.errors import UnknownDesignError
+from subsetprivacy.subsets import Categories
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Coarse(Design):
+    """Subsets that somebody else collected, with no known design.
+
+    The likelihood is right if the data are *coarsened at random*: which
+    subset was reported, given that it holds the value, must not depend on
+    the value. Moment methods and leakage need the design and refuse.
+    """
+
+    kind: ClassVar[str] = "coarse"
+    note: str = field(default="coarsening at random is assumed")
+
+    def support(self) -> tuple[IntArray, FloatArray]:
+        """Refuse: the weights are unknown."""
+        raise UnknownDesignError(
+            "the design of these data must be known for this; got subsets without one. "
+            "Hint: pass design=..., or use method='mle', which needs none."
+        )
+
+    def content(self) -> dict[str, Any]:
+        """Return nothing: there is nothing known."""
+        return {}
+
+    @property
+    def enumerable(self) -> bool:
+        """False: nothing is known."""
+        return False
+
+    def allows(self, codes: IntArray) -> BoolArray:
+        """Any non-empty subset may have been reported."""
+        return (codes > 0) & (codes <= self.categories.full)
+
+    @cached_property
+    def mu_full(self) -> float:
+        """Zero: a full set is read as missing."""
+        return 0.0
+
+
+def coarse(categories: Iterable[Label]) -> Coarse:
+    """Make the stand-in for a design that is not known."""
+    return Coarse(check_size(Categories(categories), 2, "coarse", ""))

@@ -1,0 +1,117 @@
+"""Several designs at once: what counts follow that were collected under different designs."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import isclose, isfinite
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import AnyArray, FloatArray, IntArray, RandomSource
+from subsetprivacy.design import identify
+from subsetprivacy.design.base import Design
+from subsetprivacy.design.coarse import Coarse
+from subsetprivacy.design.weights import pick, thresholds
+from subsetprivacy.errors import InvalidDesignError, MismatchError
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Mixture(Design):
+    """Several designs on the same categories, each used for a known share of the people.
+
+    This is what counts collected under different designs follow: its mu is
+    the average of theirs.
+    """
+
+    components: tuple[Design, ...]
+    shares: tuple[float, ...]
+    kind: ClassVar[str] = "mixture"
+
+    @classmethod
+    def of(cls, designs: Sequence[Design], shares: Sequence[float]) -> Design:
+        """Return the mixture, flattened; a single design if they are all the same, coarse if one is not known."""
+        if not all(isfinite(share) and share >= 0 for share in shares) or not sum(shares) > 0:
+            raise InvalidDesignError("shares must be finite, not negative and not all 0.")
+        merged: dict[Design, float] = {}
+        for design, share in zip(designs, shares, strict=True):
+            for part, within in _parts(design):
+                if part.categories != designs[0].categories:
+                    raise MismatchError("designs must have the same categories in the same order to be combined.")
+                if share * within > 0:  # a design that nobody answered identifies nothing
+                    merged[part] = merged.get(part, 0.0) + share * within
+        unknown = next((part for part in merged if isinstance(part, Coarse)), None)
+        if unknown is not None or len(merged) == 1:
+            return unknown or next(iter(merged))
+        # Shares that sum to 1 are kept to the last bit, so that a document is read back as it was written.
+        total = sum(merged.values())
+        scale = 1.0 if isclose(total, 1, rel_tol=1e-12) else total
+        parts = sorted(merged, key=lambda part: str(part._key))  # a + b and b + a are the same design
+        return cls(designs[0].categories, tuple(parts), tuple(merged[part] / scale for part in parts))
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether every component can be listed."""
+        return all(design.enumerable for design in self.components)
+
+    @cached_property
+    def _support(self) -> tuple[IntArray, FloatArray]:
+        codes = np.unique(np.concatenate([design.support()[0] for design in self.components]))
+        return read_only(codes), read_only(self._average(lambda design: design.mu(codes)))
+
+    def support(self) -> tuple[IntArray, FloatArray]:
+        """Return the union of the supports and the averaged mu."""
+        return self._support
+
+    def _average(self, quantity: Any) -> Any:
+        return sum(share * quantity(design) for design, share in zip(self.components, self.shares, strict=True))
+
+    def mu(self, codes: IntArray) -> FloatArray:
+        """Return the averaged mu."""
+        return np.asarray(self._average(lambda design: design.mu(codes)), np.float64)
+
+    @cached_property
+    def Q(self) -> FloatArray:
+        """The averaged matrix of pair probabilities."""
+        return read_only(self._average(lambda design: design.Q))
+
+    @cached_property
+    def S(self) -> float:
+        """The sum of all mu_a."""
+        return float(self._average(lambda design: design.S))
+
+    @cached_property
+    def smallest_set(self) -> int:
+        """The size of the smallest subset that can be reported."""
+        return min(design.smallest_set for design in self.components)
+
+    @cached_property
+    def _null(self) -> IntArray | None:
+        if any(design.is_identifiable for design in self.components):
+            return None
+        return identify.null_direction(self.support()[0], self.p)
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether every component is."""
+        return all(design.is_independent for design in self.components)
+
+    def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
+        """Draw a component for each person by its share, then a question of that component."""
+        which = pick(thresholds(np.array(self.shares)), source.bits(n, 64))
+        out = np.empty(n, np.int64)
+        for k, design in enumerate(self.components):
+            rows = np.flatnonzero(which == k)
+            out[rows] = design.draw_questions(len(rows), source)
+        return out
+
+    def content(self) -> dict[str, Any]:
+        """Return the components' documents with their shares."""
+        parts = zip(self.components, self.shares, strict=True)
+        return {"components": [{"share": share, "kind": d.kind, **d.content()} for d, share in parts]}
+
+
+def _parts(design: Design) -> list[tuple[Design, float]]:
+    """Return a design's components with their shares; itself if it is no mixture."""
+    return list(zip(design.components, design.shares, strict=True)) if isinstance(design, Mixture) else [(design, 1.0)]

@@ -1,0 +1,235 @@
+"""The command line: help, output for people and machines, errors in one line."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import subsetprivacy as sp
+from subsetprivacy.cli.main import main
+from subsetprivacy.cli.show import echo_json
+
+COMMANDS = [[], ["demo"], ["design"], ["design", "uniform"], ["design", "show"], ["audit"]]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def urn(tmp_path):
+    return sp.uniform(["black", "red", "green", "blue"]).save(tmp_path / "urn.design.json")
+
+
+def in_one_line(result):
+    """The error of a run that must have ended with exit code 1, one line and no traceback."""
+    assert result.exit_code == 1
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("Error: ")
+    return line
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_every_command_explains_itself(command, flag):
+    result = run(*command, flag)
+    assert result.exit_code == 0
+    assert result.output.startswith("Usage: ")
+    if command and command != ["design"]:
+        assert f"subsetprivacy {' '.join(command)}" in result.output.split("Example:")[1]  # an example of itself
+
+
+def test_every_command_is_in_the_list_above():
+    groups = {(): main, **{(name,): c for name, c in main.commands.items() if hasattr(c, "commands")}}
+    found = {(*path, name) for path, group in groups.items() for name in group.commands}
+    assert {(), *found} == {tuple(command) for command in COMMANDS}
+
+
+def test_version():
+    assert run("--version").output == f"subsetprivacy, version {sp.__version__}\n"
+
+
+def test_an_unknown_command_is_a_usage_error():
+    result = run("estmate")
+    assert result.exit_code == 2
+    assert "No such command 'estmate'" in result.stderr
+
+
+# design -------------------------------------------------------------------------------------------
+
+
+def test_design_uniform_prints_a_document():
+    result = run("design", "uniform", "a", "b", "c", "d", "e")
+    assert result.exit_code == 0
+    assert sp.design_from_json(result.output) == sp.uniform(list("abcde"))
+
+
+def test_design_uniform_writes_a_document(tmp_path):
+    path = tmp_path / "colours.design.json"
+    result = run("design", "uniform", "black", "red", "green", "blue", "-o", path)
+    assert result.exit_code == 0
+    design = sp.uniform(["black", "red", "green", "blue"])
+    assert sp.load_design(path) == design
+    assert result.output == f"Wrote {path} (fingerprint {design.fingerprint[:16]}…).\n"
+
+
+def test_design_show_for_people_and_machines(urn):
+    text = run("design", "show", urn)
+    assert text.exit_code == 0
+    assert "black, red, green, blue" in text.output
+    facts = json.loads(run("design", "show", urn, "--json").output)
+    assert facts == {
+        "kind": "uniform",
+        "categories": ["black", "red", "green", "blue"],
+        "fingerprint": sp.load_design(urn).fingerprint,
+        "subset_private": True,
+        "identifiable": True,
+        "yes_no_questions": True,
+        "smallest_set": 2,
+        "S": 2.0,
+    }
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        sp.nonprivate(["a", "b"]),
+        sp.fully_private(["a", "b"]),
+        sp.conditional(range(3), {(0, 1): 0.5, (1, 2): 0.5, (0, 2): 0.5}),
+        sp.uniform(range(40)),
+    ],
+    ids=lambda design: design.kind,
+)
+def test_design_show_of_every_kind(design, tmp_path):
+    path = design.save(tmp_path / "d.json")
+    facts = json.loads(run("design", "show", path, "--json").output)
+    assert facts["kind"] == design.kind
+    assert facts["identifiable"] == design.is_identifiable
+    assert facts["subset_private"] == design.is_subset_private
+
+
+def test_design_of_too_few_labels():
+    assert "must have at least 4 categories; got 2" in in_one_line(run("design", "uniform", "yes", "no"))
+    assert run("design", "uniform").exit_code == 2
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    line = in_one_line(run("design", "uniform", "a", "b", "c", "d", "-o", tmp_path / "nowhere" / "d.json"))
+    assert "nowhere" in line
+
+
+def test_documents_that_are_none(tmp_path):
+    path = tmp_path / "d.json"
+    for text, message in [
+        ("{", "must be JSON text"),
+        ("[]", "must be an object"),
+        ('{"format": "x"}', "must be an object"),
+    ]:
+        path.write_text(text)
+        assert message in in_one_line(run("design", "show", path))
+    document = json.loads(sp.uniform(list("abcd")).to_json())
+    document["categories"][0] = "z"
+    path.write_text(json.dumps(document))
+    assert "was altered after it was written" in in_one_line(run("audit", path, "--w", "0.1,0.2,0.3,0.4"))
+    assert run("design", "show", tmp_path / "absent.json").exit_code == 2
+
+
+# audit --------------------------------------------------------------------------------------------
+
+
+def test_audit_prints_the_table(urn):
+    result = run("audit", urn, "--w", "0.01,0.1,0.2,0.69")
+    assert result.exit_code == 0
+    design, w = sp.load_design(urn), [0.01, 0.1, 0.2, 0.69]
+    assert result.output == f"{sp.audit(design, w).summary()}\n"
+    assert "0.7076" in result.output
+
+
+def test_audit_prints_json_with_the_keys_of_the_library(urn):
+    result = run("audit", urn, "--w", "0.01,0.1,0.2,0.69", "--json")
+    facts = json.loads(result.output)
+    assert facts == sp.audit(sp.load_design(urn), [0.01, 0.1, 0.2, 0.69]).to_dict()
+    assert facts["size_coverage"] == pytest.approx(0.684133, abs=1e-6)
+
+
+def test_audit_takes_a_prior(urn):
+    facts = json.loads(run("audit", urn, "--w", "0.01,0.1,0.2,0.69", "--prior", "0.4,0.3,0.2,0.1", "--json").output)
+    expected = sp.audit(sp.load_design(urn), [0.01, 0.1, 0.2, 0.69], prior=[0.4, 0.3, 0.2, 0.1]).to_dict()
+    assert facts == expected
+
+
+def test_audit_of_no_distribution(urn):
+    assert "`w` must sum to 1; got 0.9" in in_one_line(run("audit", urn, "--w", "0.1,0.2,0.3,0.3"))
+    assert "one entry for each of the 4 categories" in in_one_line(run("audit", urn, "--w", "0.5,0.5"))
+    assert "`prior` must be positive" in in_one_line(
+        run("audit", urn, "--w", "0.25,0.25,0.25,0.25", "--prior", "0,0.5,0.25,0.25")
+    )
+    for arguments in (["--w", "a,b"], [], ["--w", "0.5,,0.5"]):
+        result = run("audit", urn, *arguments)
+        assert result.exit_code == 2
+        assert "--w" in result.stderr
+
+
+def test_json_has_no_word_for_infinity(capsys):
+    echo_json({"x": float("inf"), "y": [float("nan"), 1.5], "z": ("ä", None, True)})
+    assert json.loads(capsys.readouterr().out) == {"x": None, "y": [None, 1.5], "z": ["ä", None, True]}
+
+
+# demo ---------------------------------------------------------------------------------------------
+
+
+def test_the_demo_writes_its_files(tmp_path):
+    result = run("demo", "-o", tmp_path / "out", "--seed", 1)
+    assert result.exit_code == 0, result.output
+    files = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert files == [
+        "cases.png",
+        "convergence.png",
+        "difference.png",
+        "estimate.png",
+        "leakage.png",
+        "race.design.json",
+    ]
+    for name in files:
+        assert name in result.output
+        if name.endswith(".png"):
+            assert (tmp_path / "out" / name).read_bytes().startswith(b"\x89PNG")
+    assert sp.load_design(tmp_path / "out" / "race.design.json").kind == "uniform"
+    assert "Privacy audit: uniform design, 5 categories, n = 32561" in result.output
+    again = run("demo", "-o", tmp_path / "again", "--seed", 1)
+    assert again.output.replace("again", "out") == result.output
+    for name in files:
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+
+
+def test_the_demo_without_matplotlib_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run("demo", "-o", tmp_path / "out", "--seed", 1)
+    assert result.exit_code == 1
+    assert result.stderr == "Error: the pictures need matplotlib. Hint: pip install 'subsetprivacy[plot]'.\n"
+
+
+def test_a_seed_that_is_none():
+    assert "`seed` must be a whole number" in run("demo", "--seed", "-1").stderr
+    assert run("demo", "--seed", "x").exit_code == 2
+
+
+def test_the_installed_command_and_its_pipe(urn):
+    # A process of its own: the entry point, and a reader that stops early.
+    made = subprocess.run(
+        [sys.executable, "-c", "from subsetprivacy.cli.main import main; main()", "design", "show", str(urn)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "uniform" in made.stdout
+
+
+def test_help_does_not_wait_for_scipy():
+    program = "import sys\nfrom subsetprivacy.cli.main import main\nmain(['--help'], standalone_mode=False)\n"
+    program += "sys.exit('scipy' in sys.modules or 'matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
