@@ -131,6 +131,8 @@ def test_documents_that_are_none(tmp_path):
     ]:
         path.write_text(text)
         assert message in in_one_line(run("design", "show", path))
+    path.write_bytes(b"\xff\xfe\x00")
+    in_one_line(run("design", "show", path))
     document = json.loads(sp.uniform(list("abcd")).to_json())
     document["categories"][0] = "z"
     path.write_text(json.dumps(document))
@@ -218,8 +220,7 @@ def test_a_seed_that_is_none():
     assert run("demo", "--seed", "x").exit_code == 2
 
 
-def test_the_installed_command_and_its_pipe(urn):
-    # A process of its own: the entry point, and a reader that stops early.
+def test_the_command_runs_in_a_process_of_its_own(urn):
     made = subprocess.run(
         [sys.executable, "-c", "from subsetprivacy.cli.main import main; main()", "design", "show", str(urn)],
         capture_output=True,
