@@ -200,7 +200,10 @@ def test_the_gap_bounds_what_is_still_to_be_gained(amounts, weights):
     with quietly():
         best = sp.estimate(counts, tol=1e-12)
     gap = certified_gap(counts.incidence, counts.shares, w)
-    if counts.incidence.inner(w).min() <= 0:
+    if counts.incidence.inner(w).min() > 0:
+        s = counts.incidence.spread(counts.shares / counts.incidence.inner(w))
+        assert gap == pytest.approx(max(s.max() - s @ w, 0))  # max_j s_j - s'w
+    else:
         assert np.isnan(gap)
         return
     gained = best.loglik / counts.total - mean_loglik(counts.incidence, counts.shares, w)
@@ -328,6 +331,14 @@ def test_one_step_ends_near_the_maximum():
         assert np.abs(steps - best).mean() < 0.1 * np.abs(moments - best).mean()
     chosen = sp.estimate_many(samples, "one-step").w
     assert np.array_equal(chosen, steps)  # moments given the questions are the start where there are some
+
+
+def test_one_step_stays_off_the_boundary():
+    counts = sp.simulate(sp.uniform(range(6)), [0, 0, 0.1, 0.2, 0.3, 0.4], 200, seed=1)
+    fit = sp.estimate(counts, "one-step")
+    # The floor is half a person; renormalising takes a little of it.
+    assert 0.9 / 400 < fit.w.min() < 1 / 400
+    assert np.isfinite(fit.loglik)
 
 
 def test_one_step_refuses_what_newton_cannot_invert():

@@ -93,6 +93,14 @@ def test_an_unequal_mixture_against_simulation():
         assert np.mean(draws <= quantile(lam, level)) == pytest.approx(level, abs=0.004)
 
 
+def test_many_small_eigenvalues_are_not_forgotten():
+    # 200 of them, each negligible, are a tenth of the mean.
+    lam = np.append(np.ones(2), np.full(200, 1e-3))
+    draws = (np.random.default_rng(2).standard_normal((50_000, 202)) ** 2) @ lam
+    assert np.mean(draws <= quantile(lam, 0.5)) == pytest.approx(0.5, abs=0.01)
+    assert np.mean(draws <= quantile(lam, 0.95)) == pytest.approx(0.95, abs=0.005)
+
+
 def test_quantile_and_distribution_are_inverse():
     lam = np.array([3.0, 0.7, 0.004])
     for level in (1e-6, 0.1, 0.9, 1 - 1e-9):

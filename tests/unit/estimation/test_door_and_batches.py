@@ -1,10 +1,14 @@
 """`estimate` and `estimate_many`: what they refuse, what they pass on, what they gather."""
 
+import warnings
+
 import numpy as np
 import pytest
 from problems import lopsided, lopsided_conditional, quietly
+from scipy.optimize import linprog
 
 import subsetprivacy as sp
+from subsetprivacy.design import Coarse
 from subsetprivacy.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -16,6 +20,7 @@ from subsetprivacy.errors import (
     UnknownDesignError,
 )
 from subsetprivacy.estimation.dispatch import METHODS
+from subsetprivacy.subsets import bits
 
 W = np.array([0.1, 0.2, 0.3, 0.4])
 
@@ -163,6 +168,32 @@ def test_a_unique_maximum_on_the_boundary_is_not_doubted():
     for data in (counts, sparse):
         for method in ("mle", "em", "conic"):
             sp.estimate(data, method)  # no warning, or this test fails
+
+
+def width_of_the_maxima(fit, direction):
+    """How far the maxima reach along a direction: all have the sizes L(a) of this one, so this is a linear program."""
+    rows = bits(fit.counts.observed_codes, fit.categories.p)
+    equal = np.vstack([rows, np.ones(fit.categories.p)])
+    ends = [linprog(sign * direction, A_eq=equal, b_eq=equal @ fit.w, bounds=(0, 1)).x @ direction for sign in (1, -1)]
+    return ends[1] - ends[0]
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["a design of questions", "coarse"])
+def test_doubt_about_uniqueness_is_neither_missed_nor_invented(known):
+    rng = np.random.default_rng(6)
+    flat = 0
+    for _ in range(120):
+        p = int(rng.integers(4, 9))
+        design = sp.uniform(range(p))
+        codes = rng.choice(design.support()[0], int(rng.integers(2, p + 3)), replace=False)
+        counts = sp.SubsetCounts(codes, rng.integers(1, 6, len(codes)), design if known else Coarse(design.categories))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fit = sp.estimate(counts, tol=1e-13)
+        doubted = NotUniqueWarning in {warning.category for warning in caught}
+        assert doubted == (width_of_the_maxima(fit, rng.normal(size=p)) > 1e-5)
+        flat += doubted
+    assert 5 < flat < 115  # both kinds are there
 
 
 def test_coarse_estimates_say_what_they_assume():

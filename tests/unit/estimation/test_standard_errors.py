@@ -12,6 +12,7 @@ from subsetprivacy.estimation.likelihood import (
     score,
     tangent_inverse,
 )
+from subsetprivacy.subsets import bits
 
 W5 = np.array([0.1, 0.1, 0.2, 0.2, 0.4])
 U5 = sp.uniform(range(5))
@@ -195,6 +196,32 @@ def test_the_scale_of_weights_does_not_matter(method, people):
     assert fits[1].n == pytest.approx(kish)
     assert kish < 0.8 * len(people)
     assert "(effective)" in fits[0].summary().title
+
+
+def test_weighted_moments_by_hand(people):
+    # Weights that depend on the subset: the covariance is the weighted sum of outer squares about the weighted mean.
+    weights = 1.0 + people.codes % 7
+    fit = sp.estimate(sp.count(people, weights=weights, weights_kind="sampling"), "mom")
+    rows = bits(people.codes, 5)
+    share = weights / weights.sum()
+    residual = rows - share @ rows
+    inverse = np.linalg.inv(U5.Q)
+    assert fit.w == pytest.approx(inverse @ (share @ rows))
+    assert fit.cov == pytest.approx(inverse @ ((residual.T * share**2) @ residual) @ inverse)
+
+
+def test_weighted_moments_given_the_questions_by_hand(people):
+    weights = 1.0 + people.codes % 7
+    fit = sp.estimate(sp.count(people, weights=weights, weights_kind="sampling"), "mom-conditional")
+    yes = bits(people.codes, 5)
+    no = 1 - yes
+    share = weights / weights.sum()
+    Q = (yes.T * share) @ yes + (no.T * share) @ no
+    assert fit.w == pytest.approx(np.linalg.solve(Q, share @ yes))
+    L = yes @ fit.w
+    residual = yes - L[:, None] * yes - (1 - L)[:, None] * no  # what was seen, less what the question made expected
+    inverse = np.linalg.inv(Q)
+    assert fit.cov == pytest.approx(inverse @ ((residual.T * share**2) @ residual) @ inverse)
 
 
 @pytest.mark.parametrize("method", ["mle", "mom", "mom-conditional"])

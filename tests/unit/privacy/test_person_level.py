@@ -95,6 +95,10 @@ def test_values_that_do_not_fit(people):
     with pytest.raises(CategoryError, match="must lie in their subsets; got 2 that do not, first in row 1") as caught:
         sp.person_leakage(people, W, values=["a", "a", "secret", "a"])
     assert "secret" not in str(caught.value)  # messages reach logs
+    with pytest.raises(CategoryError, match="got 1 that do not, first in row 0"):
+        sp.person_leakage(
+            people, W, values=["secret", "d", "d", "d"]
+        )  # no category, beside a subset that holds the first
 
 
 def test_arguments_that_are_none(people):
