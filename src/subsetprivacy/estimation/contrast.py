@@ -1,6 +1,8 @@
 """Weighted sums of an estimated distribution, with their uncertainty."""
 
 from collections.abc import Mapping
+from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import frozen
@@ -9,6 +11,9 @@ from scipy.special import ndtr, ndtri
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.subsets import Categories
+
+if TYPE_CHECKING:
+    from subsetprivacy.estimation.result import Estimate
 
 
 @frozen
@@ -22,7 +27,7 @@ class Contrast:
     lower, upper, level
         The confidence interval and its level.
     zscore, pvalue
-        The two-sided test that the sum is zero.
+        The two-sided test that the sum is zero; NaN where the sum is known.
     """
 
     value: float
@@ -34,25 +39,29 @@ class Contrast:
     pvalue: float
 
     def __str__(self) -> str:
+        pvalue = "no test" if self.pvalue != self.pvalue else f"p-value of zero {max(self.pvalue, 1e-300):.3g}"
         return (
             f"{self.value:.4f} (std. error {self.se:.4f}, {100 * self.level:g} % interval "
-            f"{self.lower:.4f} to {self.upper:.4f}, p-value {self.pvalue:.3g})"
+            f"{self.lower:.4f} to {self.upper:.4f}, {pvalue})"
         )
 
 
-def contrast_of(
-    w: FloatArray, cov: FloatArray, weights: Mapping[Label, float] | ArrayLike, categories: Categories, level: float
-) -> Contrast:
+def contrast_of(fit: "Estimate", weights: Mapping[Label, float] | ArrayLike, level: float) -> Contrast:
     """Return c'w with its standard error, interval and test of zero."""
-    c = _read(weights, categories)
-    value = float(c @ w)
+    c = _read(weights, fit.categories)
+    value = float(c @ fit.w)
+    if fit.in_simplex and np.ptp(c) == 0:  # a multiple of the sum of all shares, which is known: nothing to test
+        return Contrast(value, 0.0, value, value, level, np.nan, np.nan)
     used = np.flatnonzero(c)
     # Categories that are not used may have no finite variance.
-    variance = float(c[used] @ cov[np.ix_(used, used)] @ c[used])
+    variance = float(c[used] @ fit._cov[np.ix_(used, used)] @ c[used])
     se = float(np.sqrt(max(variance, 0.0))) if variance == variance else float("inf")
     half = float(ndtri(0.5 + level / 2)) * se
+    # A distribution cannot leave the range of the weights; a moment estimate can.
+    least, most = (c.min(), c.max()) if fit.in_simplex else (-np.inf, np.inf)
+    lower, upper = max(value - half, float(least)), min(value + half, float(most))
     z = value / se if se > 0 else (0.0 if value == 0 else float("inf"))
-    return Contrast(value, se, value - half, value + half, level, z, float(2 * ndtr(-abs(z))))
+    return Contrast(value, se, lower, upper, level, z, float(2 * ndtr(-abs(z))))
 
 
 def _read(weights: Mapping[Label, float] | ArrayLike, categories: Categories) -> FloatArray:
@@ -61,6 +70,8 @@ def _read(weights: Mapping[Label, float] | ArrayLike, categories: Categories) ->
     try:
         if isinstance(weights, Mapping):
             c = np.zeros(categories.p)
+            if not all(isinstance(weight, Real) for weight in weights.values()):
+                raise TypeError
             c[[categories.index(label) for label in weights]] = list(weights.values())
         else:
             c = np.asarray(weights, np.float64)
@@ -68,6 +79,8 @@ def _read(weights: Mapping[Label, float] | ArrayLike, categories: Categories) ->
         raise
     except (TypeError, ValueError):
         raise ArgumentError("`weights` must be numbers; got something else.") from None
+    if not c.any():
+        raise ArgumentError("`weights` must not all be 0; got none that is not.")
     if c.shape != (categories.p,) or not np.isfinite(c).all():
         raise ArgumentError(f"`weights` must be {categories.p} finite numbers, one per category; got shape {c.shape}.")
     return c

@@ -9,7 +9,6 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.design.base import require_enumerable
-from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import expected_information, observed_information, tangent_inverse
 from subsetprivacy.estimation.result import Estimate
 
@@ -26,27 +25,29 @@ def fisher_covariance(information: str, design: Design) -> Callable[[Estimate], 
 
     Notes
     -----
-    ``"observed"`` needs no design and stays finite on the boundary;
-    ``"expected"`` sums over the support, for up to 22 categories, and needs
-    every reportable subset to have positive fitted probability. Sampling
-    weights turn the observed kind into a sandwich.
+    ``"observed"`` needs no design. Where several categories are estimated as
+    zero it misses what the subsets tell that could have been reported and
+    never were, and is too wide. ``"expected"`` sums over the support, for up
+    to 22 categories, and is too narrow in small samples; a fitted probability
+    below 1/n counts as 1/n there. Sampling weights turn the observed kind
+    into a sandwich.
     """
     if check_choice(information, INFORMATION, "information") == "expected":
         require_enumerable(design, "expected information").support()
+        return _expected
+    return _observed
 
-    def covariance(fit: Estimate) -> FloatArray:
-        if fit.counts.squares is not None:
-            return sandwich(fit.counts, fit.w)
-        if information == "observed":
-            return tangent_inverse(observed_information(fit.counts.incidence, fit.counts.shares, fit.w)) / fit.n
-        if fit.smallest_size <= 0:
-            raise ArgumentError(
-                "`information` must be 'observed' here: a subset that can be reported has fitted probability 0, "
-                "so the expected information is infinite."
-            )
-        return tangent_inverse(expected_information(fit.counts.design, fit.w)) / fit.n
 
-    return covariance
+def _observed(fit: Estimate) -> FloatArray:
+    if fit.counts.squares is not None:
+        return sandwich(fit.counts, fit.w)
+    return tangent_inverse(observed_information(fit.counts.incidence, fit.counts.shares, fit.w)) / fit.n
+
+
+def _expected(fit: Estimate) -> FloatArray:
+    if fit.counts.squares is not None:
+        return sandwich(fit.counts, fit.w)
+    return tangent_inverse(expected_information(fit.counts.design, fit.w, floor=1 / fit.n)) / fit.n
 
 
 def sandwich(counts: SubsetCounts, w: FloatArray) -> FloatArray:

@@ -43,8 +43,16 @@ def observed_information(inc: Incidence, f: FloatArray, w: FloatArray) -> FloatA
     return inc.gram(f / inc.inner(w) ** 2)
 
 
-def expected_information(design: Design, w: FloatArray) -> FloatArray:
+def expected_information(design: Design, w: FloatArray, *, floor: float = 0.0) -> FloatArray:
     """Return the Fisher information of one informative observation, over the whole support.
+
+    Parameters
+    ----------
+    design, w
+        The design and the distribution.
+    floor
+        The least that a subset's probability counts as: the information of
+        one that can be reported and has probability 0 is infinite.
 
     Raises
     ------
@@ -53,7 +61,7 @@ def expected_information(design: Design, w: FloatArray) -> FloatArray:
     """
     codes, mu = require_enumerable(design, "expected information").support()
     mu = np.where(codes == design.categories.full, 0.0, mu / (1 - design.mu_full))
-    return design.support_incidence.gram(mu / design.support_incidence.inner(w))
+    return design.support_incidence.gram(mu / np.maximum(design.support_incidence.inner(w), floor))
 
 
 def tangent_inverse(information: FloatArray) -> FloatArray:

@@ -1,5 +1,7 @@
 """Moment estimators: closed forms that are unbiased and may leave the simplex."""
 
+from functools import partial
+
 import numpy as np
 
 from subsetprivacy._types import FloatArray
@@ -21,7 +23,7 @@ def mom(counts: SubsetCounts) -> Estimate:
     """
     Q = informative_Q(counts)
     w = np.linalg.solve(Q, mean_indicator(counts))
-    return Estimate(w, counts, "mom", lambda fit: _spread_by(np.linalg.inv(Q), fit.counts), in_simplex=False)
+    return Estimate(w, counts, "mom", partial(_spread_by, np.linalg.inv(Q)), in_simplex=False)
 
 
 def mom_uniform(counts: SubsetCounts) -> Estimate:
@@ -41,7 +43,7 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
     r = 1 / counts.design.pair_probability
     w = (r * mean_indicator(counts) - 1) / (r - 1)
     scale = r / (r - 1) * np.eye(counts.design.p)
-    return Estimate(w, counts, "mom-uniform", lambda fit: _spread_by(scale, fit.counts), in_simplex=False)
+    return Estimate(w, counts, "mom-uniform", partial(_spread_by, scale), in_simplex=False)
 
 
 def mom_conditional(counts: SubsetCounts) -> Estimate:
@@ -68,7 +70,7 @@ def mom_conditional(counts: SubsetCounts) -> Estimate:
             "do not. Hint: collect more people, or use method='mom'."
         )
     w = np.linalg.solve(Q, gamma)
-    return Estimate(w, counts, "mom-conditional", lambda fit: _given_questions(fit, Q), in_simplex=False)
+    return Estimate(w, counts, "mom-conditional", partial(_given_questions, Q), in_simplex=False)
 
 
 def mean_indicator(counts: SubsetCounts) -> FloatArray:
@@ -82,8 +84,9 @@ def informative_Q(counts: SubsetCounts) -> FloatArray:
     return (design.Q - design.mu_full) / (1 - design.mu_full)
 
 
-def _spread_by(scale: FloatArray, counts: SubsetCounts) -> FloatArray:
+def _spread_by(scale: FloatArray, fit: Estimate) -> FloatArray:
     """Return scale C scale' / n, with the empirical covariance C of the indicators."""
+    counts = fit.counts
     gamma = mean_indicator(counts)
     if counts.squares is None:
         C = (counts.incidence.gram(counts.shares) - np.outer(gamma, gamma)) / counts.n
@@ -103,7 +106,7 @@ def asked_Q(inc: Incidence, f: FloatArray, gamma: FloatArray) -> FloatArray:
     return Q
 
 
-def _given_questions(fit: Estimate, Q: FloatArray) -> FloatArray:
+def _given_questions(Q: FloatArray, fit: Estimate) -> FloatArray:
     """Return the variance of the answers, given the questions, seen through the inverse of Q-hat."""
     counts = fit.counts
     inverse = np.linalg.inv(Q)

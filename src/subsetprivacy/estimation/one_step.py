@@ -9,6 +9,7 @@ from subsetprivacy.errors import NotIdentifiableError, NotIndependentError
 from subsetprivacy.estimation.fisher import fisher_covariance
 from subsetprivacy.estimation.likelihood import observed_information, score
 from subsetprivacy.estimation.mom import mom, mom_conditional
+from subsetprivacy.estimation.newton import maximise_quadratic
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 
@@ -35,24 +36,26 @@ def one_step(counts: SubsetCounts, *, start: str = "auto", information: str = "o
 
     Notes
     -----
-    :math:`\hat\theta = \theta_0 - (\nabla^2 l)^{-1} \nabla l` (the paper's equation has the wrong sign). The
-    start is lifted to a small floor and renormalised, and so is the result:
-    at p = 8, n = 100 the scaled loss is twice as large without.
+    :math:`\hat\theta = \theta_0 - (\nabla^2 l)^{-1} \nabla l` (the paper's equation has the wrong sign; `llh`). Where
+    that leaves the simplex, the step goes to the maximum of the same quadratic
+    model *on* the simplex. Clipping instead, and renormalising, is not even
+    consistent where some categories have no weight: with w = (0, 0, .3, .7)
+    the scaled loss grows with n. Start and result are lifted off the boundary
+    by 1/(2n), so that every observed subset keeps a positive probability.
     """
     check_choice(start, STARTS, "start")
     floor = 1 / (2 * counts.n)
-    w0 = lifted(_start(counts, start), floor)
+    w = lifted(_start(counts, start), floor)
     inc, f = counts.incidence, counts.shares
-    # In theta = w without its last coordinate, w = alpha + B theta (`llh`).
-    B = np.vstack([np.eye(len(w0) - 1), -np.ones(len(w0) - 1)])
-    information_matrix = B.T @ observed_information(inc, f, w0) @ B
-    if np.linalg.cond(information_matrix) > 1e12:
+    s, H = score(inc, f, w), observed_information(inc, f, w)
+    if np.linalg.cond(H) > 1e12:
         raise NotIdentifiableError(
             f"the sample must have enough distinct subsets for a Newton step; its {inc.rows} do not suffice. "
             "Hint: collect more people, or use method='mle', which says what remains undetermined."
         )
-    w = w0 + B @ np.linalg.solve(information_matrix, B.T @ score(inc, f, w0))
-    return Estimate(lifted(w, floor), counts, "one-step", fisher_covariance(information, counts.design), iterations=1)
+    step, _ = maximise_quadratic(H, 2 * s - 1, w)
+    covariance = fisher_covariance(information, counts.design)
+    return Estimate(lifted(step / step.sum(), floor), counts, "one-step", covariance, iterations=1)
 
 
 def _start(counts: SubsetCounts, start: str) -> FloatArray:

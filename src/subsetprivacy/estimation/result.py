@@ -2,21 +2,21 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from attrs import evolve, frozen
 from scipy.special import ndtri
 
-from subsetprivacy import draw
-from subsetprivacy._checks import check_choice, check_distribution, check_level
+from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Uniform
-from subsetprivacy.errors import ArgumentError, BoundaryWarning, SmallCountWarning
-from subsetprivacy.estimation import likelihood
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation import likelihood, presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
+from subsetprivacy.estimation.doubt import doubts
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, frame, number, percent
@@ -58,6 +58,9 @@ class Estimate:
     trace: tuple[float, ...] = ()
     in_simplex: bool = True
     remarks: tuple[str, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        self.w.setflags(write=False)
 
     @property
     def categories(self) -> Categories:
@@ -112,29 +115,16 @@ class Estimate:
 
     @property
     def _doubts(self) -> list[tuple[type[Warning], str]]:
-        doubts: list[tuple[type[Warning], str]] = []
-        if self.on_boundary:
-            which = ", ".join(str(label) for label in self.on_boundary)
-            doubts.append(
-                (
-                    BoundaryWarning,
-                    f"On the boundary: the estimate for {which} is 0; its standard error is that of the curvature "
-                    "there, an approximation. Hint: interval(method='profile').",
-                )
-            )
-        if not self.on_boundary and self.smallest_size < 5 / self.n:
-            doubts.append(
-                (
-                    SmallCountWarning,
-                    f"Small counts: some subset has a fitted probability of {self.smallest_size:.2g}, below 5/n = "
-                    f"{5 / self.n:.2g}; normal theory is doubtful. Hint: interval(method='profile').",
-                )
-            )
-        return doubts
+        return doubts(self)
 
     def _warn_of_doubts(self) -> None:
         for kind, text in self._doubts:
             warnings.warn(text, kind, stacklevel=3)
+
+    @property
+    def has_profile(self) -> bool:
+        """Whether a profile likelihood interval belongs to this estimate: a likelihood method, people unweighted."""
+        return not self.method.startswith("mom") and self.counts.squares is None
 
     # Standard errors --------------------------------------------------------------------------
 
@@ -182,9 +172,18 @@ class Estimate:
             return self._wald(level)
         from subsetprivacy.estimation import intervals
 
-        if method == "profile":
-            return intervals.profile(self.counts, level)
-        return intervals.bootstrap(self, level, replications, seed)
+        if method == "bootstrap":
+            return intervals.bootstrap(self, level, replications, seed)
+        if self.method.startswith("mom"):
+            raise ArgumentError(
+                f"a profile interval belongs to the likelihood; got an estimate by {self.method}. "
+                "Hint: sp.estimate(data).interval(method='profile')."
+            )
+        return intervals.profile(self.counts, level)
+
+    def _bounds(self, level: float, method: str = "wald") -> FloatArray:
+        """Return the intervals without a warning, for output that prints the doubts itself."""
+        return self._wald(check_level(level)) if method == "wald" else self.interval(level, method=method)
 
     def _wald(self, level: float) -> FloatArray:
         half = ndtri(0.5 + level / 2) * self._se
@@ -203,7 +202,7 @@ class Estimate:
             The confidence level.
         """
         self._warn_of_doubts()
-        return contrast_of(self.w, self._cov, weights, self.categories, check_level(level))
+        return contrast_of(self, weights, check_level(level))
 
     def loss_quantile(self, level: float = 0.95) -> float:
         r"""Return the bound that the squared error :math:`\|\hat w - w\|_2^2` stays below with this probability.
@@ -228,43 +227,25 @@ class Estimate:
         """
         if self.in_simplex:
             return self
-        w = project(self.w)
-        covariance = self._cov
         remark = "Projected to the simplex; standard errors are those before the projection."
         return evolve(
             self,
-            w=w,
+            w=project(self.w),
             method=f"{self.method}, projected",
-            covariance=lambda _: covariance,
+            covariance=partial(_unchanged, self._cov),
             in_simplex=True,
             remarks=(*self.remarks, remark),
         )
 
     # Output -----------------------------------------------------------------------------------
 
-    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the numbers as plain lists, for JSON."""
-        bounds = self._wald(check_level(level))
-        return {
-            "categories": list(self.categories),
-            "estimate": self.w.tolist(),
-            "std_error": self._se.tolist(),
-            "lower": bounds[:, 0].tolist(),
-            "upper": bounds[:, 1].tolist(),
-            "level": level,
-            "n": self.n,
-            "n_missing": self.n_missing,
-            "method": self.method,
-            "loglik": self.loglik,
-            "gap": self.gap,
-            "iterations": self.iterations,
-            "converged": self.converged,
-            "notes": list(self.notes),
-        }
+    def to_dict(self, level: float = 0.95, *, method: str = "wald") -> dict[str, Any]:
+        """Return the numbers as plain lists, for JSON; `level` and `method` are those of the intervals."""
+        return presenting.plain(self, self._bounds(level, method), level)
 
-    def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
-        """Return a data frame with a row per category, the level in the column names."""
-        bounds = self._wald(check_level(level))
+    def to_frame(self, level: float = 0.95, *, method: str = "wald", engine: str = "pandas") -> Any:
+        """Return a data frame of pandas, polars or pyarrow: a row per category, the level in the column names."""
+        bounds = self._bounds(level, method)
         columns = {
             "category": list(self.categories),
             "estimate": self.w,
@@ -274,24 +255,15 @@ class Estimate:
         }
         return frame(columns, engine)
 
-    def summary(self, level: float = 0.95) -> Table:
-        """Return the table to print or to show in a notebook; the level stands in the column names."""
-        bounds = self._wald(check_level(level))
-        rows = tuple(
-            (str(label), number(w), number(se), number(low), number(high))
-            for label, w, se, (low, high) in zip(self.categories, self.w, self._se, bounds, strict=True)
-        )
-        columns = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
-        people = f"n = {self.n:g}" + (" (effective)" if self.counts.squares is not None else "")
-        missing = f", {self.n_missing:g} missing left out" if self.n_missing else ""
-        title = f"Distribution from subsets: {self.method}, {people}{missing}"
-        return Table(title, columns, rows, (self._certificate(), *self.notes))
+    def summary(self, level: float = 0.95, *, method: str = "wald") -> Table:
+        """Return the table to print or to show in a notebook; the level stands in the column names.
 
-    def _certificate(self) -> str:
-        if not np.isfinite(self.gap):
-            return "A moment estimate, unbiased and outside the simplex. Hint: projected() gives a distribution."
-        steps = f" after {self.iterations} iteration{'s' * (self.iterations != 1)}" if self.iterations else ""
-        return f"log-likelihood {self.loglik:.6g}; at most {self.gap:.1e} per person below the maximum{steps}"
+        Parameters
+        ----------
+        level, method
+            The confidence level and the kind of interval, as in `interval`.
+        """
+        return presenting.summary(self, self._bounds(level, method), level, method)
 
     def plot(
         self,
@@ -307,7 +279,7 @@ class Estimate:
         Parameters
         ----------
         level, method
-            The confidence level and the kind of interval.
+            The confidence level and the kind of interval, for ``kind="estimate"``.
         reference
             A known distribution to compare with.
         kind
@@ -315,30 +287,19 @@ class Estimate:
         ax
             Matplotlib axes to draw on.
         """
-        check_choice(kind, ("estimate", "difference", "convergence"), "kind")
-        labels = [str(label) for label in self.categories]
-        known = None if reference is None else check_distribution(reference, self.categories.labels, "reference")
-        if kind == "convergence":
-            if not self.trace:
-                raise ArgumentError(f"`kind` must be another for {self.method}, which does not iterate.")
-            return draw.convergence({self.method: self.trace}, ax=ax)
-        if kind == "difference":
-            if known is None:
-                raise ArgumentError("`reference` must be given to draw a difference.")
-            return draw.difference(labels, {self.method: self.w}, known, ax=ax)
-        bounds = self._wald(check_level(level)) if method == "wald" else self.interval(level, method=method)
-        title = f"{self.method}, n = {self.n:g}"
-        return draw.estimate(
-            labels, self.w, bounds[:, 0], bounds[:, 1], level=level, reference=known, title=title, ax=ax
-        )
+        return presenting.picture(self, level, reference, kind, method, ax)
 
     def __repr__(self) -> str:
         shares = ", ".join(
-            f"{label}: {number(w)} ± {number(se)}"
+            f"{label} {number(w)} (se {number(se)})"
             for label, w, se in list(zip(self.categories, self.w, self._se, strict=True))[:8]
         )
         more = ", …" if self.categories.p > 8 else ""
-        return f"<Estimate by {self.method}, n = {self.n:g}: {shares}{more}>"
+        return f"<Estimate by {self.method}, {presenting.people(self)}: {shares}{more}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+
+def _unchanged(covariance: FloatArray, _: Estimate) -> FloatArray:
+    return covariance

@@ -1,0 +1,36 @@
+"""What is doubtful about an estimate: sentences below its summary, warnings with its standard errors."""
+
+from typing import TYPE_CHECKING
+
+from subsetprivacy._types import Label
+from subsetprivacy.errors import BoundaryWarning, SmallCountWarning
+
+if TYPE_CHECKING:
+    from subsetprivacy.estimation.result import Estimate
+
+_NAMES = 6
+
+
+def doubts(fit: "Estimate") -> list[tuple[type[Warning], str]]:
+    """Return each doubt about the standard errors, with the class of its warning."""
+    if fit.on_boundary:
+        several = ", and too wide for all where several are 0" if len(fit.on_boundary) > 1 else ""
+        text = f"On the boundary: the estimate for {_listed(fit.on_boundary)} is 0. Standard errors are rough there"
+        return [(BoundaryWarning, f"{text}{several}.{_advice(fit)}")]
+    if fit.smallest_size < 5 / fit.n:
+        text = (
+            f"Small counts: some subset has a fitted probability of {fit.smallest_size:.2g}, below 5/n = "
+            f"{5 / fit.n:.2g}; normal theory is doubtful."
+        )
+        return [(SmallCountWarning, text + _advice(fit))]
+    return []
+
+
+def _listed(labels: tuple[Label, ...]) -> str:
+    names = ", ".join(str(label) for label in labels[:_NAMES])
+    return names if len(labels) <= _NAMES else f"{names}, … ({len(labels)} in all)"
+
+
+def _advice(fit: "Estimate") -> str:
+    """Name the better interval, where there is one."""
+    return " Hint: interval(method='profile')." if fit.has_profile else ""
