@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
+.NOTPARALLEL:  # two pips in one .venv would meet
+
 .PHONY: help demo test test-slow check format bench clean
 
 help:  ## Say what can be made

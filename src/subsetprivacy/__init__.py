@@ -101,6 +101,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "errors":
+        return import_module("subsetprivacy.errors")
     if name not in _HOME:
         raise AttributeError(f"module 'subsetprivacy' has no attribute {name!r}")
     value = getattr(import_module(f"subsetprivacy.{_HOME[name]}"), name)
@@ -109,4 +111,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "errors"]

@@ -18,24 +18,29 @@ def frozen(array: AnyArray) -> Any:
     return copy
 
 
+def _shown(value: Any) -> str:
+    """Return a single number or word as it is, anything else by its type only: it may be somebody's data."""
+    return repr(value) if isinstance(value, (int, float, str, np.number)) else type(value).__name__
+
+
 def check_level(level: float, name: str = "level") -> float:
     """Return `level` if it is a number strictly between 0 and 1."""
     if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
-        raise ArgumentError(f"`{name}` must be between 0 and 1; got {level!r}. Hint: 95 % is 0.95.")
+        raise ArgumentError(f"`{name}` must be between 0 and 1; got {_shown(level)}. Hint: 95 % is 0.95.")
     return float(level)
 
 
 def check_count(value: Any, name: str, least: int = 0) -> int:
     """Return `value` as an int if it is a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ArgumentError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
+        raise ArgumentError(f"`{name}` must be a whole number of at least {least}; got {_shown(value)}.")
     return int(value)
 
 
 def check_choice(value: str, allowed: Sequence[str], name: str) -> str:
     """Return `value` if it is one of `allowed`."""
     if value not in allowed:
-        raise ArgumentError(f"`{name}` must be one of {', '.join(allowed)}; got {value!r}.")
+        raise ArgumentError(f"`{name}` must be one of {', '.join(allowed)}; got {_shown(value)}.")
     return value
 
 
@@ -69,9 +74,9 @@ def check_distribution(w: ArrayLike | Mapping[Label, float], labels: Sequence[La
             "Hint: a moment estimate can leave the simplex; use fit.projected().w."
         )
     if abs(vector.sum() - 1) > SUM_TOLERANCE:
-        raise DistributionError(
-            f"`{name}` must sum to 1; got {vector.sum():.6g}. Hint: divide by the sum, or use fit.projected().w."
-        )
+        percentages = abs(vector.sum() - 100) < 1
+        hint = "these look like percentages; divide by 100" if percentages else "divide by the sum, or use projected()"
+        raise DistributionError(f"`{name}` must sum to 1; got {vector.sum():.6g}. Hint: {hint}.")
     return np.maximum(vector, 0.0)
 
 

@@ -36,6 +36,7 @@ class Audit:
     cov: FloatArray | None = None
     data: SubsetData | None = None
     n: float | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def design(self) -> Design:
@@ -93,10 +94,11 @@ class Audit:
         return out
 
     def _interval(self, name: str) -> tuple[float, float]:
-        leaked, _, base, top = self._numbers[name]
+        leaked = self._numbers[name][0]
         half = float(ndtri(0.5 + self.level / 2)) * self._standard_errors[name]
-        floor = 0.0 if name != "prediction" else min(base, leaked)
-        return max(leaked - half, floor), min(leaked + half, max(top, leaked))
+        # Only what is true of every distribution may cut an interval: estimated bounds would cost coverage.
+        most = float(np.log2(self.design.p)) if name == "mi" else 1.0
+        return max(leaked - half, 0.0), min(leaked + half, most)
 
     def summary(self) -> Table:
         """Return the table: each leakage between no data and the value itself, then the worst cases as notes."""
@@ -117,24 +119,37 @@ class Audit:
                 bounds = self._interval(name) if name in self._standard_errors else (np.nan, np.nan)
                 row[2:2] = [number(bounds[0]), number(bounds[1])]
             rows.append(tuple(row))
-        people = "" if self.n is None else f", n = {self.n:g}"
-        title = f"Privacy audit: {self.design.kind} design, {self.design.p} categories{people}"
+        people = "" if self.n is None else f", n = {self.n:.0f}"
+        belief = ", attacker's own prior" if self._has_prior else ""
+        title = f"Privacy audit: {self.design.kind} design, {self.design.p} categories{people}{belief}"
         return Table(title, tuple(columns), tuple(rows), tuple(self._worst_cases()))
+
+    @property
+    def _has_prior(self) -> bool:
+        return self.setting.belief is not self.setting.w
 
     def _worst_cases(self) -> list[str]:
         posterior = maximal.largest_posterior(self.setting)
-        smallest = self.design.smallest_set
+        certain = " (1 because a category has probability 0)" if posterior == 1 and self.design.smallest_set > 1 else ""
+        knows = " who knows the distribution" if self._has_prior else ""
         lines = [
-            f"Maximal leakage {maximal.maximal_leakage(self.design):.4g} bit: a subset multiplies the chance of any "
-            f"guess by at most {self.design.S:.4g}, whatever the distribution.",
-            f"Smallest set that can be reported: {smallest} of {self.design.p} categories; largest posterior "
-            f"{posterior:.4f}.",
+            "Leakage is what a subset gives away, coverage what remains.",
+            f"Maximal leakage {maximal.maximal_leakage(self.design):.4g} bit: on average over the subsets, the chance "
+            f"that an attacker{knows} guesses right is multiplied by at most {self.design.S:.4g}, whatever is guessed.",
+            f"Smallest set that can be reported: {self.design.smallest_set} of {self.design.p} categories; largest "
+            f"posterior {posterior:.4f}{certain}.",
             "Epsilon of local differential privacy: infinite, since values outside the subset are ruled out.",
         ]
         if self.design.kind == "fully_private":
             lines[-1] = "Epsilon of local differential privacy: 0, since nothing is reported."
+        if self._has_prior:
+            lines.append(
+                "With a prior of their own, attackers gain in their own belief; that gain can exceed the bounds."
+            )
+        lines += self.notes
         if self._mi.simulation_error:
-            lines.append(f"Mutual information was simulated, standard error {self._mi.simulation_error:.1e} bit.")
+            error = self._mi.simulation_error
+            lines.append(f"Mutual information was simulated, standard error {error:.1e} bit; it has no interval.")
         if not self.design.is_subset_private:
             lines.append("NOT subset-private: a single value can be reported.")
         if not self.design.is_identifiable:
@@ -219,4 +234,4 @@ def audit(what: Design | SubsetData | SubsetCounts, w: Any = None, *, prior: Any
     fit = estimate(counts)
     setting = Setting.of(counts.design, fit.w, prior)
     # An interval needs the belief to move with w; against a fixed prior only the numbers are given.
-    return Audit(setting, level, cov=fit._cov if prior is None else None, data=data, n=counts.n)
+    return Audit(setting, level, cov=fit._cov if prior is None else None, data=data, n=counts.n, notes=fit.notes)

@@ -23,7 +23,7 @@ def count(
     categories: Iterable[Label] | None = ...,
     by: None = ...,
     weights: ArrayLike | None = ...,
-    weights_kind: str = ...,
+    weights_kind: str | None = ...,
 ) -> SubsetCounts: ...
 @overload
 def count(
@@ -33,7 +33,7 @@ def count(
     categories: Iterable[Label] | None = ...,
     by: Iterable[Label],
     weights: ArrayLike | None = ...,
-    weights_kind: str = ...,
+    weights_kind: str | None = ...,
 ) -> dict[Label, SubsetCounts]: ...
 def count(
     data: Any,
@@ -42,7 +42,7 @@ def count(
     categories: Iterable[Label] | None = None,
     by: Iterable[Label] | None = None,
     weights: ArrayLike | None = None,
-    weights_kind: str = "frequency",
+    weights_kind: str | None = None,
 ) -> SubsetCounts | dict[Label, SubsetCounts]:
     """Count subsets.
 
@@ -50,7 +50,7 @@ def count(
     ----------
     data
         `SubsetData`; or integer codes; or one collection of labels per
-        person, None for a missing one.
+        person. A missing entry counts as the full set.
     design
         The design of codes or label collections.
     categories
@@ -65,9 +65,10 @@ def count(
     weights
         A weight per person.
     weights_kind
-        ``"frequency"``: a row stands for that many people. ``"sampling"``:
-        a survey weight; sums and sums of squares are kept, standard errors
-        are of the sandwich kind and n is Kish's effective size.
+        Must be said with weights. ``"sampling"``: survey weights; sums and
+        sums of squares are kept, standard errors are of the sandwich kind and
+        n is Kish's effective size. ``"frequency"``: a row stands for that
+        many people.
 
     Raises
     ------
@@ -80,10 +81,14 @@ def count(
     >>> count(answers, categories=["a", "b", "c"])
     <SubsetCounts: n = 2, 2 distinct subsets, 2 missing, <coarse design on 3 categories: 'a', 'b', 'c'>>
     """
-    check_choice(weights_kind, WEIGHT_KINDS, "weights_kind")
+    if weights is not None and weights_kind is None:
+        raise ArgumentError(
+            "`weights_kind` must be given with weights: 'sampling' for survey weights, 'frequency' where a row stands "
+            "for several people."
+        )
+    frequency = weights_kind is None or check_choice(weights_kind, WEIGHT_KINDS, "weights_kind") == "frequency"
     codes, chosen = _read(data, design, categories)
-    amounts = None if weights is None else _check_weights(weights, len(codes), weights_kind)
-    frequency = weights_kind == "frequency"
+    amounts = None if weights is None else _check_weights(weights, len(codes), str(weights_kind))
     if by is None:
         return count_codes(codes, chosen, amounts, frequency=frequency)
     check_allowed(codes, chosen)  # now, while a row number is still that of the whole
@@ -118,12 +123,17 @@ def _codes_of(rows: Any, categories: Categories) -> IntArray:
             if str(rows.type).lstrip("u").startswith("int") and not rows.null_count
             else rows.to_pylist()
         )
+    elif hasattr(rows, "null_count") and rows.null_count():  # Polars would turn them into floats
+        rows = rows.to_list()
     elif hasattr(rows, "to_numpy"):
         rows = rows.to_numpy()
     numbers = isinstance(rows, np.ndarray) and rows.dtype != object
     if not numbers:
         rows = list(rows)
-        numbers = any(isinstance(row, (int, float, np.number)) and not is_missing(row) for row in rows[:1])
+        first = next((row for row in rows if not is_missing(row)), None)
+        numbers = isinstance(first, (int, float, np.number))
+        if numbers:  # codes with gaps, as a nullable column has them: a missing answer is the full set
+            rows = [categories.full if is_missing(row) else row for row in rows]
     if numbers:
         return check_codes(rows)
     return np.fromiter((_row_code(row, number, categories) for number, row in enumerate(rows)), np.int64, len(rows))
@@ -133,7 +143,10 @@ def _row_code(row: Any, number: int, categories: Categories) -> int:
     if is_missing(row):
         return categories.full
     if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
-        raise CodeError(f"a subset must be a collection of labels; got {type(row).__name__} in row {number}.")
+        raise CodeError(
+            f"a subset must be a collection of labels; got {type(row).__name__} in row {number}. "
+            "Hint: a single answer is {'a'}."
+        )
     try:
         code = categories.code(row)
     except CategoryError:
@@ -149,7 +162,9 @@ def _check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
     try:
         amounts = np.asarray(weights, np.float64)
     except (TypeError, ValueError):
-        raise ArgumentError("`weights` must be numbers, one per person.") from None
+        amounts = None
+    if amounts is None:  # raised out here: the inner message shows an entry
+        raise ArgumentError("`weights` must be numbers, one per person.")
     if amounts.shape != (length,):
         raise MismatchError(f"`weights` must be one per person; got shape {amounts.shape} for {length} people.")
     bad = ~np.isfinite(amounts) | (amounts < 0)

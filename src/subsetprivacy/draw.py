@@ -5,6 +5,7 @@ A picture goes into `ax`, or else into a new figure; marker, outline and place r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -143,7 +144,8 @@ def cases(
     members : array_like of bool, shape (k, p)
         The categories in each person's reported subset.
     truth : array_like of int, shape (k,), optional
-        Position of each person's true category in `labels`. Only for data that are no secret.
+        Position of each person's true category in `labels`, -1 where it is not known. Only for
+        data that are no secret.
     """
     p, weights, inside = len(labels), _vector(w, len(labels), "w"), np.asarray(members, dtype=bool)
     roles, verdicts = _roles(inside, truth, p), [_verdict(labels, weights, subset) for subset in inside]
@@ -151,12 +153,15 @@ def cases(
         raise ValueError(f"`names` must have one name per person, {len(inside)}; got {len(names)}.")
     pitch = float(np.clip(4.5 / max(p, 1), 0.28, 0.85))  # inches from ball to ball
     above, beside = (0.08 * max(map(len, texts), default=0) for texts in (labels, verdicts))
-    ax = ax or _panels(1.2 + pitch * p + beside, 1.1 + (0.5 if p <= 8 else above) + pitch * len(inside))[0]
+    letters = int(pitch / 0.08)  # that fit above a ball; a longer word turns all of them upright
+    flat = all(len(word) <= letters for label in labels for word in re.split(r"[ -]", label))
+    ax = ax or _panels(1.2 + pitch * p + beside, 1.1 + (0.5 if flat else above) + pitch * len(inside))[0]
     _balls(ax, weights, roles, smallest=2.25 / (72 * pitch))
     for i, verdict in enumerate(verdicts):
         ax.text(p - 0.3, i, verdict, va="center_baseline")
     _rows(ax, [f"case {i + 1}" for i in range(len(inside))] if names is None else names)
-    ax.set_xticks(range(p), [_plain(label, 12 if p <= 8 else 99) for label in labels], rotation=0 if p <= 8 else 90)
+    heads = [_plain(label, letters) for label in labels] if flat else [_plain(label, 99) for label in labels]
+    ax.set_xticks(range(p), heads, rotation=0 if flat else 90)
     ax.tick_params(axis="x", length=0, labeltop=True, labelbottom=False)
     ax.set(aspect="equal", anchor="W", xlim=(-0.6, p - 0.4 + beside / pitch))
     ax.legend(title="area = share", alignment="left", ncols=3, frameon=False, loc="upper left", bbox_to_anchor=(0, 0))
@@ -275,7 +280,9 @@ def _roles(inside: NDArray[np.bool_], truth: ArrayLike | None, p: int) -> NDArra
         raise ValueError(f"`members` must have the shape (k, {p}); got {inside.shape}.")
     roles = inside.astype(np.int64)
     if truth is not None:
-        cells = np.arange(len(inside)), np.asarray(truth, dtype=np.int64)
+        positions = np.asarray(truth, dtype=np.int64)
+        known = np.flatnonzero(positions >= 0)  # -1 where it is not known
+        cells = known, positions[known]
         if lost := int(np.sum(~inside[cells])):
             raise ValueError(f"`truth` must lie in the reported subset; got {lost} rows where it does not.")
         roles[cells] = 2

@@ -102,7 +102,7 @@ class Halves:
 
     On the grid of all cells 1_a'w is an outer sum, the score two sums over an
     axis, the Gram matrix three small matrix products: O(2^p), however many
-    people there are.
+    people there are. The codes must be distinct.
     """
 
     def __init__(self, codes: IntArray, p: int) -> None:
@@ -258,6 +258,38 @@ class Affine:
         cross = self._base.spread(self._c * self._d * y)
         square = self._base.gram(self._c**2 * y)
         return square + cross[..., :, None] + cross[..., None, :] + (y @ self._d**2)[..., None, None]
+
+
+class Mapped:
+    """Rows seen through w = T u: where some weights are held, w is a linear image of the free ones.
+
+    The columns of T sum to one, so that a distribution u gives a distribution w.
+    """
+
+    def __init__(self, base: Incidence, T: FloatArray) -> None:
+        self._base, self._T = base, T
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self._base.rows
+
+    @property
+    def p(self) -> int:
+        """The length of u."""
+        return self._T.shape[1]
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Return 1_a'Tu."""
+        return self._base.inner(w @ self._T.T)
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Return the sum of r_a T'1_a."""
+        return self._base.spread(r) @ self._T
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_a times the outer square of T'1_a."""
+        return self._T.T @ self._base.gram(y) @ self._T
 
 
 class Kronecker:

@@ -42,9 +42,12 @@ def _check_labels(labels: Any) -> tuple[Label, ...]:
             raise CategoryError(
                 f"`categories` must be hashable labels; got {type(label).__name__} in position {position}."
             ) from None
-    if len(set(plain)) < len(plain):
-        repeated = sorted({repr(label) for label in plain if plain.count(label) > 1})
-        raise CategoryError(f"`categories` must be distinct; got {', '.join(repeated)} more than once.")
+    where: dict[Label, int] = {}
+    for position, label in enumerate(plain):
+        if where.setdefault(label, position) != position:  # not by name: somebody may have passed a column of values
+            raise CategoryError(
+                f"`categories` must be distinct; got position {position} the same as position {where[label]}."
+            )
     if not plain:
         raise CategoryError("`categories` must not be empty.")
     return plain

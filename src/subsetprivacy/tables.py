@@ -12,7 +12,7 @@ from subsetprivacy.errors import MissingDependencyError
 ENGINES = ("pandas", "polars", "pyarrow")
 
 
-@frozen
+@frozen(repr=False)
 class Table:
     """A titled table: `print` it, or let a notebook show it.
 
@@ -47,6 +47,8 @@ class Table:
         return "\n".join(
             [self.title, rule, line(self.columns), rule, *(line(row) for row in self.rows), rule, *self.notes]
         )
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)

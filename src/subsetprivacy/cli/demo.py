@@ -28,6 +28,7 @@ def demo(output: Path, seed: int | None) -> None:
     import subsetprivacy as sp
     from subsetprivacy.examples import adult
 
+    output.mkdir(parents=True, exist_ok=True)
     design = sp.uniform(adult.races)
     values = adult.rows()["race"]
     click.echo(f"1. Privatise the race of {len(values)} people: each value becomes a random subset that contains it.\n")
@@ -37,7 +38,7 @@ def demo(output: Path, seed: int | None) -> None:
     click.echo("   …\n\n2. Estimate the distribution from the subsets alone.\n")
     fit = sp.estimate(data)
     click.echo(str(fit.summary()))
-    click.echo("\n   How far off, beside the truth and the moment estimators:\n")
+    click.echo("\n   Beside the truth and the moment estimators:\n")
     click.echo(str(_comparison(data, adult.race)))
     click.echo("\n3. Audit what each subset gave away.\n")
     report = sp.audit(data)
@@ -75,7 +76,6 @@ def _pictures(data: Any, report: Any, output: Path, seed: int | None) -> list[Pa
     from subsetprivacy import draw
     from subsetprivacy.examples import ADULT_CASES, adult
 
-    output.mkdir(parents=True, exist_ok=True)
     fits = {name: sp.estimate(data, name) for name in ("mle", "em", "icm", "mom", "mom-conditional", "one-step")}
     cases = sp.privatize(list(ADULT_CASES.values()), data.design, seed=seed)
     drawn = {

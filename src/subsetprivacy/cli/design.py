@@ -1,6 +1,7 @@
 """Make and look at design documents."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -59,5 +60,17 @@ def show(path: Path, as_json: bool) -> None:
         echo_json(facts)
         return
     for name, value in facts.items():
-        text = ", ".join(str(label) for label in value) if isinstance(value, list) else str(value)
-        click.echo(f"{name.replace('_', ' '):18}{text}")
+        click.echo(f"{_NAMES.get(name, name.replace('_', ' ')):30}{_text(value)}")
+
+
+_NAMES = {
+    "yes_no_questions": "yes/no questions",
+    "S": "S, the sum of all mu",
+    "smallest_set": "smallest reportable set",
+}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(str(label) for label in value) if isinstance(value, list) else str(value)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sized
 from functools import cached_property
+from operator import index
+from typing import overload
 
 import numpy as np
 from attrs import field, frozen
@@ -68,8 +70,8 @@ class SubsetCounts:
     def __repr__(self) -> str:
         weighted = ", weighted" if self.squares is not None else ""
         return (
-            f"<SubsetCounts: n = {self.n:g}{weighted}, {len(self.informative)} distinct subsets, "
-            f"{self.n_missing:g} missing, {self.design!r}>"
+            f"<SubsetCounts: n = {self.n:.0f}{weighted}, {len(self.informative)} distinct subsets, "
+            f"{self.n_missing:.0f} missing, {self.design!r}>"
         )
 
     @property
@@ -223,8 +225,14 @@ class CountsBatch:
     def __repr__(self) -> str:
         return f"<CountsBatch: {len(self)} samples, {len(self.codes)} subsets, {self.design!r}>"
 
-    def __getitem__(self, k: int) -> SubsetCounts:
-        return SubsetCounts.trusted(self.codes, self.counts[k], self.design)
+    @overload
+    def __getitem__(self, k: int) -> SubsetCounts: ...
+    @overload
+    def __getitem__(self, k: slice) -> "CountsBatch": ...
+    def __getitem__(self, k: int | slice) -> "SubsetCounts | CountsBatch":
+        if isinstance(k, slice):
+            return CountsBatch(self.codes, self.counts[k], self.design)
+        return SubsetCounts.trusted(self.codes, self.counts[index(k)], self.design)
 
     def __iter__(self) -> Iterator[SubsetCounts]:
         return (self[k] for k in range(len(self)))

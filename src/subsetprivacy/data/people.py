@@ -83,8 +83,7 @@ def as_counts(data: Any) -> SubsetCounts:
         return data
     if isinstance(data, SubsetData):
         return data.counts()
-    kind = "a mapping" if isinstance(data, Mapping) else type(data).__name__
-    raise ArgumentError(
-        f"`data` must be SubsetData or SubsetCounts; got {kind}. "
-        "Hint: sp.privatize(values, design) makes data, sp.count(subsets, design=design) counts them."
-    )
+    hint = "sp.privatize(values, design) makes data, sp.count(subsets, design=design) counts them"
+    if isinstance(data, Mapping):
+        hint = "one at a time, as in {group: sp.estimate(counts) for group, counts in groups.items()}"
+    raise ArgumentError(f"`data` must be SubsetData or SubsetCounts; got {type(data).__name__}. Hint: {hint}.")

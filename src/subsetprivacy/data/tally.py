@@ -41,10 +41,12 @@ def _tally(codes: IntArray, design: Design) -> tuple[IntArray, IntArray]:
         try:
             tally += np.bincount(codes[start : start + block], minlength=cells)
         except (ValueError, MemoryError):  # negative, or beyond the last cell: a check beforehand costs a fifth more
-            check_allowed(codes, design)
-            raise
-    distinct = np.flatnonzero(tally)
-    return distinct, tally[distinct]
+            break
+    else:
+        distinct = np.flatnonzero(tally)
+        return distinct, tally[distinct]
+    check_allowed(codes, design)  # raised out here: the inner message shows how large a code was
+    raise CodeError("`codes` must be subset codes; got some that cannot be counted.")
 
 
 def _check_counted(distinct: IntArray, codes: IntArray, design: Design) -> None:

@@ -28,7 +28,7 @@ class Coarse(Design):
         """Refuse: the weights are unknown."""
         raise UnknownDesignError(
             "the design of these data must be known for this; got subsets without one. "
-            "Hint: pass design=..., or use method='mle', which needs none."
+            "Hint: pass design=... when counting; only maximum likelihood estimates need none."
         )
 
     def content(self) -> dict[str, Any]:

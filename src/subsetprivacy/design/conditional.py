@@ -29,7 +29,7 @@ class Conditional(Design):
 
     def content(self) -> dict[str, Any]:
         """Return the subsets' codes with their mu."""
-        return {"subsets": [[int(a), float(m)] for a, m in zip(self.codes, self.weights, strict=True)]}
+        return {"subsets": [[int(a), repr(float(m))] for a, m in zip(self.codes, self.weights, strict=True)]}
 
     def as_independent(self) -> Design:
         """Return the independent design with nu_a = mu_a / 2, if mu_a equals mu of the complement everywhere."""

@@ -72,7 +72,7 @@ def _build(categories: list[Any], part: dict[str, Any]) -> Design:
         return coarse(categories)
     if kind == "mixture":
         parts = part["components"]
-        return Mixture.of([_build(categories, inner) for inner in parts], [inner["share"] for inner in parts])
+        return Mixture.of([_build(categories, inner) for inner in parts], [_amount(inner["share"]) for inner in parts])
     raise DesignDocumentError(f"a design document must name a kind that this version knows; got {kind!r}.")
 
 
@@ -81,8 +81,16 @@ def _weights(pairs: list[list[Any]]) -> dict[int, float]:
     for code, weight in pairs:
         if not isinstance(code, int) or isinstance(code, bool) or code in weights:
             raise DesignDocumentError("a design document must list each subset once, by its integer code.")
-        weights[code] = weight
+        weights[code] = _amount(weight)
     return weights
+
+
+def _amount(value: Any) -> float:
+    """Read a weight: text, as we write it, since every language writes a number in its own way; or a number."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        raise DesignDocumentError("a design document must give its weights as numbers; got other text.") from None
 
 
 def load_design(path: str | Path) -> Design:

@@ -56,7 +56,7 @@ class Independent(Design):
 
     def content(self) -> dict[str, Any]:
         """Return the questions' codes with their nu."""
-        return {"questions": [[int(a), float(v)] for a, v in zip(self.questions, self.nu, strict=True)]}
+        return {"questions": [[int(a), repr(float(v))] for a, v in zip(self.questions, self.nu, strict=True)]}
 
 
 def independent(categories: Iterable[Label], weights: Mapping[Any, float]) -> Independent:

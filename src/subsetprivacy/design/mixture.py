@@ -109,7 +109,7 @@ class Mixture(Design):
     def content(self) -> dict[str, Any]:
         """Return the components' documents with their shares."""
         parts = zip(self.components, self.shares, strict=True)
-        return {"components": [{"share": share, "kind": d.kind, **d.content()} for d, share in parts]}
+        return {"components": [{"share": repr(share), "kind": d.kind, **d.content()} for d, share in parts]}
 
 
 def _parts(design: Design) -> list[tuple[Design, float]]:

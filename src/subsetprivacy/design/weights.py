@@ -1,6 +1,7 @@
 """Weighted draws, exact to the last of 64 bits, and the tables they need."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -60,11 +61,15 @@ def _read_weight(weight: Any, symbol: str, subset: str) -> float:
 
 
 def thresholds(weights: FloatArray) -> WordArray:
-    """Return the interior cumulative weights as 64-bit integers."""
-    cumulative = np.cumsum(weights)[:-1] / np.sum(weights)
-    # 2**64 itself has no 64-bit word; a cumulative weight that rounds to it leaves nothing for what follows.
-    scaled = [min(int(np.longdouble(c) * 2**64), 2**64 - 1) for c in cumulative]
-    return np.array(scaled, dtype=np.uint64)
+    """Return the interior cumulative weights as 64-bit integers, summed and divided exactly."""
+    exact = [Fraction(float(weight)) for weight in weights]
+    total, running = sum(exact, Fraction(0)), Fraction(0)
+    table = []
+    for weight in exact[:-1]:
+        running += weight
+        # 2**64 itself has no 64-bit word; a cumulative weight that rounds to it leaves nothing for what follows.
+        table.append(min(int(running * 2**64 / total), 2**64 - 1))
+    return np.array(table, dtype=np.uint64)
 
 
 def pick(table: WordArray, words: AnyArray) -> IntArray:

@@ -11,7 +11,6 @@ from subsetprivacy.estimation.likelihood import certified_gap
 from subsetprivacy.estimation.mle import check_stopping, likelihood_estimate
 from subsetprivacy.estimation.newton import Solution
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.subsets import bits
 
 TOLERANCE = 1e-12
 _DOUBTFUL = 1e-8  # a certified gap above this is worth a second attempt
@@ -44,7 +43,8 @@ def conic(
         import cvxpy as cp
     except ImportError:
         raise MissingDependencyError("`conic` needs cvxpy. Hint: pip install 'subsetprivacy[conic]'.") from None
-    rows, p = bits(counts.observed_codes, counts.categories.p), counts.categories.p
+    p = counts.incidence.p
+    rows = counts.incidence.inner(np.eye(p)).T
     v = cp.Variable(p, nonneg=True)
     loglik = counts.shares @ cp.log(rows @ v)
     solution = _solve(cp.Problem(cp.Maximize(loglik), [cp.sum(v) == 1]), v, counts, tol, max_iter)

@@ -1,7 +1,7 @@
 """`estimate` and `estimate_many`: one door to every estimator."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from inspect import signature
 from typing import Any
@@ -112,14 +112,21 @@ def _check_options(run: Callable[..., Estimate], method: str, options: dict[str,
     known = [name for name in signature(run).parameters if name != "counts"]
     for name in options:
         if name not in known:
-            raise ArgumentError(f"an option of {method} must be one of {', '.join(known) or 'none'}; got {name!r}.")
+            hint = " Hint: sp.count(data, by=..., weights=...) comes first." if name in {"by", "weights"} else ""
+            raise ArgumentError(
+                f"an option of {method} must be one of {', '.join(known) or 'none'}; got {name!r}.{hint}"
+            )
 
 
 @frozen(slots=False, eq=False, repr=False)
 class EstimateBatch:
-    """The estimates of many samples; index or iterate for single ones."""
+    """The estimates of many samples; index or iterate for single ones.
+
+    `names` are the groups where the samples came as a dict, else numbers.
+    """
 
     estimates: tuple[Estimate, ...]
+    names: tuple[Any, ...]
 
     def __len__(self) -> int:
         return len(self.estimates)
@@ -165,14 +172,17 @@ class EstimateBatch:
 
 
 def estimate_many(
-    batch: CountsBatch | Iterable[SubsetData | SubsetCounts], method: str = "mle", **options: Any
+    batch: CountsBatch | Mapping[Any, SubsetCounts] | Iterable[SubsetData | SubsetCounts],
+    method: str = "mle",
+    **options: Any,
 ) -> EstimateBatch:
     """Estimate from many samples at once: replications, groups, bootstrap.
 
     Parameters
     ----------
     batch
-        What `simulate_many` returns, or any collection of data or counts.
+        What `simulate_many` returns, any collection of data or counts, or the
+        dict of groups that `count(..., by=...)` returns.
     method, **options
         As for `estimate`.
 
@@ -199,7 +209,7 @@ def estimate_many(
     doubts: dict[type[Warning], list[int]] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SubsetPrivacyWarning)
-        for k, sample in enumerate(batch):
+        for k, sample in enumerate(batch.values() if isinstance(batch, Mapping) else batch):
             try:
                 fits.append(estimate(sample, method, **options))
             except SubsetPrivacyError as error:
@@ -212,4 +222,4 @@ def estimate_many(
         warnings.warn(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}.", kind, stacklevel=2)
     if not fits:
         raise ArgumentError("`batch` must hold at least one sample; got none.")
-    return EstimateBatch(tuple(fits))
+    return EstimateBatch(tuple(fits), tuple(batch) if isinstance(batch, Mapping) else tuple(range(len(fits))))

@@ -14,9 +14,8 @@ _NAMES = 6
 def doubts(fit: "Estimate") -> list[tuple[type[Warning], str]]:
     """Return each doubt about the standard errors, with the class of its warning."""
     if fit.on_boundary:
-        several = ", and too wide for all where several are 0" if len(fit.on_boundary) > 1 else ""
-        text = f"On the boundary: the estimate for {_listed(fit.on_boundary)} is 0. Standard errors are rough there"
-        return [(BoundaryWarning, f"{text}{several}.{_advice(fit)}")]
+        text = f"On the boundary: the estimate for {_listed(fit.on_boundary)} is 0. Standard errors are rough then"
+        return [(BoundaryWarning, f"{text}, and rather too wide.{_advice(fit)}")]
     if fit.smallest_size < 5 / fit.n:
         text = (
             f"Small counts: some subset has a fitted probability of {fit.smallest_size:.2g}, below 5/n = "

@@ -11,10 +11,14 @@ from subsetprivacy._checks import check_count
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import CountsBatch, SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning
+from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.incidence import Affine, incidence
+from subsetprivacy.estimation.simplex import lifted
+from subsetprivacy.incidence import Mapped
 from subsetprivacy.mechanism.randomness import numpy_generator
+
+_IMPOSSIBLE = -1e3
 
 
 def profile(counts: SubsetCounts, level: float) -> FloatArray:
@@ -22,23 +26,19 @@ def profile(counts: SubsetCounts, level: float) -> FloatArray:
 
     Notes
     -----
-    With :math:`w_j = v` held, the others are :math:`(1-v)u` for a distribution u, and the cell
-    probabilities :math:`(1-v)\,1_{a\setminus j}^\top u + v\,1\{j\in a\}` are rows c 1_a + d 1 again.
+    With :math:`w_j = v` held, the others are :math:`(1-v)u` for a distribution u: w is a linear
+    image of u, and the same iteration maximises over u.
     """
     _require_people(counts, "profile")
     best = newton(counts.incidence, counts.shares)
     drop = float(chdtri(1, 1 - level)) / (2 * counts.total)
-    top = _height(counts, best.w)
+    top = mean_loglik(counts.incidence, counts.shares, best.w)
     return np.array([_invert(counts, j, float(best.w[j]), top - drop) for j in range(counts.categories.p)])
 
 
 def _require_people(counts: SubsetCounts, what: str) -> None:
     if counts.squares is not None:
         raise ArgumentError(f"a {what} interval must come from unweighted people; got sampling weights. Hint: 'wald'.")
-
-
-def _height(counts: SubsetCounts, w: FloatArray) -> float:
-    return float(counts.shares @ np.log(counts.incidence.inner(w)))
 
 
 def _invert(counts: SubsetCounts, j: int, peak: float, bar: float) -> tuple[float, float]:
@@ -56,21 +56,21 @@ class _Profile:
     """The log-likelihood per person, maximised with the weight of one category held."""
 
     def __init__(self, counts: SubsetCounts, j: int) -> None:
-        codes = counts.observed_codes
-        self._f = counts.shares
-        self._holds = (codes >> j & 1).astype(np.float64)
-        below = codes & ((1 << j) - 1)
-        self._rest = incidence(below | (codes >> (j + 1)) << j, counts.categories.p - 1)
-        self._floor = -1e3
+        self._inc, self._f, self._j = counts.incidence, counts.shares, j
+        self._others = np.delete(np.eye(counts.categories.p), j, axis=1)
+        self._near: FloatArray | None = None
 
     def height(self, v: float) -> float:
         """Return the profile; a large negative number where some observed subset becomes impossible."""
-        rows = Affine(self._rest, 1 - v, v * self._holds)
-        at_even = rows.inner(np.full(rows.p, 1 / rows.p))
-        if at_even.min() <= 0:
-            return self._floor
-        w = newton(rows, self._f).w
-        return float(self._f @ np.log(rows.inner(w)))
+        T = (1 - v) * self._others
+        T[self._j] = v
+        rows = Mapped(self._inc, T)
+        if rows.inner(np.full(rows.p, 1 / rows.p)).min() <= 0:
+            return _IMPOSSIBLE
+        u = newton(rows, self._f, start=self._near).w
+        # The next v is near this one; off the boundary, since no step leaves a face it starts on.
+        self._near = lifted(u, 1e-4 / rows.p)
+        return mean_loglik(rows, self._f, u)
 
 
 def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> FloatArray:

@@ -91,15 +91,14 @@ def likelihood_estimate(
     counts: SubsetCounts, solution: Solution, method: str, tol: float, information: str, *, unique: bool = False
 ) -> Estimate:
     """Wrap the end of a likelihood iteration, with a warning where it did not arrive or is not unique."""
-    if not solution.converged:
-        warnings.warn(
-            f"{method} stopped after {solution.iterations} iterations with a gap of {solution.gap:.2g} per person, "
-            f"above tol = {tol:.2g}. Hint: raise max_iter, or use method='mle'.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    direction = None if unique else flat_direction(counts, solution.w)
     remarks: tuple[str, ...] = (f"Unknown design: {counts.design.note}.",) if isinstance(counts.design, Coarse) else ()
+    if not solution.converged:
+        remarks += (
+            f"Not converged: {method} stopped after {solution.iterations} iterations with a gap of {solution.gap:.2g} "
+            f"per person, above tol = {tol:.2g}. Hint: raise max_iter, or use method='mle'.",
+        )
+        warnings.warn(remarks[-1], ConvergenceWarning, stacklevel=4)
+    direction = None if unique else flat_direction(counts, solution.w)
     if direction is not None:
         said = describe_direction(direction, counts.categories)
         remarks += (f"Not unique: {said} in this sample, so other estimates fit as well. Hint: more people.",)

@@ -98,11 +98,11 @@ def _step_again(factor: FloatArray, s: FloatArray, w: FloatArray) -> FloatArray 
 
 def _active_set(H: FloatArray, c: FloatArray, x: FloatArray) -> FloatArray:
     """Return argmax of c'x - x'Hx/2 over x >= 0, from a feasible x (Lawson and Hanson 1974)."""
-    free = x > 0
+    free, entered = x > 0, x
     for _ in range(3 * len(c) + 10):
         index = free.nonzero()[0]
         z = np.zeros(len(c))
-        z[index] = _solve(H.take(index, 0).take(index, 1), c[index])
+        z[index] = _solve(H.take(index, 0).take(index, 1), c[index], entered[index])
         if _least(z) < 0:
             blocking = (z < 0).nonzero()[0]
             ratios = x[blocking] / (x[blocking] - z[blocking])
@@ -121,13 +121,20 @@ def _active_set(H: FloatArray, c: FloatArray, x: FloatArray) -> FloatArray:
     return x
 
 
-def _solve(H: FloatArray, c: FloatArray) -> FloatArray:
-    _, z, info = dposv(H, c)
+def _solve(H: FloatArray, c: FloatArray, here: FloatArray) -> FloatArray:
+    """Return the z with Hz = c; where H is flat in some direction, the one near `here`.
+
+    Scaled to a unit diagonal, since counts may span many orders of magnitude;
+    the ridge pulls towards `here`, so that the maximum stays a fixed point.
+    """
+    d = 1 / np.sqrt(np.maximum(H.diagonal(), 1e-300))
+    S = H * d * d[:, None]
+    _, z, info = dposv(S, c * d)
     ridge = 1e-14
-    while info and ridge < 1:  # flat in some direction: the smallest ridge that makes the step well defined
+    while info and ridge < 1:
         ridge *= 100
-        _, z, info = dposv(H + (ridge * H.trace() + 1e-300) * np.eye(len(c)), c)
-    return z
+        _, z, info = dposv(S + ridge * np.eye(len(c)), c * d + ridge * here / d)
+    return z * d
 
 
 def step_length(f: FloatArray, change: FloatArray, s: FloatArray, d: FloatArray) -> float:

@@ -2,11 +2,11 @@ r"""The law of :math:`\sum_i \lambda_i \chi^2_1`, the limit of the scaled square
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtr, chdtri
+from scipy.special import chdtr, chdtri, gammainccinv
 
 from subsetprivacy._types import FloatArray
 
-_NEGLIGIBLE = 1e-3  # an eigenvalue this much below the largest is replaced by its mean, an error of about its square
+_NEGLIGIBLE = 1e-2  # an eigenvalue this much below the largest is replaced by its mean, an error of about its square
 
 
 def distribution(x: float, eigenvalues: FloatArray) -> float:
@@ -41,8 +41,9 @@ def _split(eigenvalues: FloatArray) -> tuple[FloatArray, float]:
 def _mixture_weights(lam: FloatArray) -> FloatArray:
     r"""Return the weights c_k that write the sum as a mixture of :math:`\lambda_{\min}\chi^2_{m+2k}` (Ruben 1962)."""
     ratio = 1 - lam.min() / lam
-    # The weights fall like the largest ratio to the power k; what is left beyond is below 1e-10.
-    most = 1 if ratio.max() <= 0 else int(np.ceil(-24 / np.log(ratio.max()))) + 10 * len(lam)
+    # The weights are those of a sum of negative binomials, which the slowest of them, len(lam)/2 times, bounds.
+    slowest = ratio.max()
+    most = 1 if slowest <= 0 else int(np.ceil(gammainccinv(len(lam) / 2, 1e-12) / -np.log(slowest))) + 10
     g = 0.5 * (ratio[:, None] ** np.arange(1, most)).sum(axis=0)
     c = np.zeros(most)
     c[0] = np.sqrt(np.prod(lam.min() / lam))

@@ -161,7 +161,8 @@ class Estimate:
             ``"wald"``: estimate and standard error, cut to [0, 1] where the
             method stays in the simplex. ``"profile"``: all values that the
             likelihood ratio does not reject; best near 0 and in small
-            samples. ``"bootstrap"``: percentiles over resampled people.
+            samples. ``"bootstrap"``: percentiles over resampled people; too
+            short near 0.
         replications, seed
             For the bootstrap.
         """

@@ -43,7 +43,13 @@ class Question:
 
     def resolve(self, answer: bool | None) -> int:
         """Return the code to store: the set for yes, its complement for no, the full set for no answer."""
-        return int(resolve([self.code], [answer], self.design).codes[0])
+        said = _read_answer(answer)
+        if said == 2:
+            raise CodeError(
+                f"`answer` must be True, False or None; got {type(answer).__name__}. Hint: answer == 'yes'."
+            )
+        full = self.design.categories.full
+        return {1: self.code, 0: full - self.code, -1: full}[said]
 
 
 def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question:
@@ -91,13 +97,27 @@ def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData:
         True for yes, False for no; None where there was no answer, which is
         stored as the full set.
     """
+    if isinstance(questions, Iterable) and any(isinstance(q, Question) for q in questions):
+        raise CodeError("`questions` must be codes; got Question objects. Hint: [q.code for q in questions].")
     asked = check_codes(questions, "questions")
     said = _read_answers(answers)
     if asked.shape != said.shape:
         raise MismatchError(f"`answers` must be one per question; got {said.size} for {asked.size}.")
-    full = require_design(design).categories.full
+    _check_asked(asked, require_design(design))
+    full = design.categories.full
     codes = np.where(said == 1, asked, full - asked)
     return SubsetData(np.where(said < 0, full, codes), design)
+
+
+def _check_asked(asked: IntArray, design: Design) -> None:
+    """Raise if a set is no question of the design: whoever sends it back may have chosen it."""
+    # A question and its complement are both answers; the empty set is one only with the full set.
+    foreign = ~((design.mu(asked) > 0) | ((asked == 0) & (design.mu_full > 0)))
+    if foreign.any():
+        raise CodeError(
+            f"`questions` must be sets that the design asks about; got {int(foreign.sum())} that are not, "
+            f"first in row {int(foreign.argmax())}."
+        )
 
 
 def _read_answers(answers: Any) -> AnyArray:

@@ -30,7 +30,9 @@ def privatize(
         How subsets are drawn.
     missing
         ``"error"`` refuses missing values; ``"full"`` stores the full set,
-        which says nothing and is left out of the estimates.
+        which is left out of the estimates. It says nothing about a value, but
+        it does show that the value is missing, unless the design itself
+        draws full sets.
     seed, rng
         For experiments only: whoever has the seed can repeat the draw, so
         the output is then **not private**. The default is cryptographic.
@@ -73,7 +75,7 @@ def privatize(
             stacklevel=2,
         )
     x, absent = design.categories.positions(values)
-    _check_values(x, absent, missing)
+    _check_values(x, absent, missing, design)
     source = random_source(seed, rng)
     if absent is None:
         return SubsetData.trusted(draw_given(x, design, source), design)
@@ -82,12 +84,14 @@ def privatize(
     return SubsetData.trusted(codes, design)
 
 
-def _check_values(x: IntArray, absent: BoolArray | None, missing: str) -> None:
+def _check_values(x: IntArray, absent: BoolArray | None, missing: str, design: Design) -> None:
     unknown = x < 0 if absent is None else (x < 0) & ~absent
     if unknown.any():
+        kinds = sorted({type(label).__name__ for label in design.categories})
+        hint = f" Hint: the categories are of type {', '.join(kinds)}; are the values?" if unknown.all() else ""
         raise CategoryError(
             f"every value must be one of the design's categories; got {int(unknown.sum())} that are not, "
-            f"first in row {int(unknown.argmax())}."
+            f"first in row {int(unknown.argmax())} (counted from 0).{hint}"
         )
     if missing == "error" and absent is not None:
         raise CategoryError(

@@ -11,7 +11,8 @@ def maximal_leakage(design: Design) -> float:
     r"""Return :math:`\log_2 \sum_a \max_j P(a\mid j) = \log_2 S` bits.
 
     Whatever the distribution and whatever function of the value is guessed,
-    a subset multiplies the chance of guessing it right by at most S.
+    the chance of guessing it right is multiplied by at most S on average over
+    the subsets that occur. One subset can do more: see `largest_posterior`.
     """
     return float(np.log2(design.S)) + 0.0
 

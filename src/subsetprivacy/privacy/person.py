@@ -93,7 +93,9 @@ class PersonLeakage:
             Matplotlib axes to draw on.
         """
         members = bits(self.codes[:most], self.categories.p) > 0
-        positions = None if truth is None else [self.categories.index(label) for label in list(truth)[:most]]
+        positions = (
+            None if truth is None else _checked_values(list(truth)[:most], self.codes[:most], self.categories)[0]
+        )
         labels = [str(label) for label in self.categories]
         return draw.cases(labels, self.belief, members, truth=positions, names=names, ax=ax)
 
@@ -109,7 +111,9 @@ def person_leakage(data: SubsetData, w: Any, *, values: Any = None) -> PersonLea
         The distribution the attacker knows, in category order or by label.
     values
         The true values, if they are at hand and the paper's person-level
-        prediction leakage is wanted. They are compared and not kept.
+        prediction leakage is wanted; a missing one counts as not guessed.
+        **The result then discloses values**: a right guess is the value, and
+        a wrong one of a pair leaves the other. Do not publish it.
 
     Examples
     --------
@@ -143,13 +147,23 @@ def person_leakage(data: SubsetData, w: Any, *, values: Any = None) -> PersonLea
 
 
 def _compare(guess: IntArray, values: Any, data: SubsetData) -> BoolArray:
-    x, _ = data.categories.positions(values)
-    if len(x) != len(guess):
-        raise MismatchError(f"`values` must be one per person; got {len(x)} for {len(guess)}.")
-    outside = (x < 0) | ((data.codes >> np.maximum(x, 0) & 1) == 0)
-    if outside.any():
-        raise CategoryError(
-            f"`values` must lie in their subsets; got {int(outside.sum())} that do not, first in row "
-            f"{int(outside.argmax())}."
-        )
-    return np.asarray(guess == x)
+    x, missing = _checked_values(values, data.codes, data.categories)
+    correct = guess == x
+    return np.asarray(correct if missing is None else correct & ~missing)
+
+
+def _checked_values(values: Any, codes: IntArray, categories: Categories) -> tuple[IntArray, BoolArray | None]:
+    """Return the positions of true values that lie in their subsets, without ever naming one."""
+    x, missing = categories.positions(values)
+    if len(x) != len(codes):
+        raise MismatchError(f"`values` must be one per person; got {len(x)} for {len(codes)}.")
+    known = np.ones(len(x), np.bool_) if missing is None else ~missing
+    for what, wrong in (
+        ("be categories", (x < 0) & known),
+        ("lie in their subsets", known & ((codes >> np.maximum(x, 0) & 1) == 0)),
+    ):
+        if wrong.any():
+            raise CategoryError(
+                f"`values` must {what}; got {int(wrong.sum())} that do not, first in row {int(wrong.argmax())}."
+            )
+    return x, missing
