@@ -116,17 +116,8 @@ def _read(data: Any, design: Design | None, categories: Iterable[Label] | None) 
     return _codes_of(data, chosen.categories), chosen
 
 
-def _codes_of(rows: Any, categories: Categories) -> IntArray:
-    if hasattr(rows, "to_pylist"):  # Arrow: plain integers as they are, everything else by way of Python
-        rows = (
-            np.asarray(rows)
-            if str(rows.type).lstrip("u").startswith("int") and not rows.null_count
-            else rows.to_pylist()
-        )
-    elif hasattr(rows, "null_count") and rows.null_count():  # Polars would turn them into floats
-        rows = rows.to_list()
-    elif hasattr(rows, "to_numpy"):
-        rows = rows.to_numpy()
+def _codes_of(column: Any, categories: Categories) -> IntArray:
+    rows = _plain_rows(column)
     numbers = isinstance(rows, np.ndarray) and rows.dtype != object
     if not numbers:
         rows = list(rows)
@@ -137,6 +128,17 @@ def _codes_of(rows: Any, categories: Categories) -> IntArray:
     if numbers:
         return check_codes(rows)
     return np.fromiter((_row_code(row, number, categories) for number, row in enumerate(rows)), np.int64, len(rows))
+
+
+def _plain_rows(column: Any) -> Any:
+    """Return an array where a column's numbers survive it, else a list: nulls would turn codes into floats."""
+    for to_list in ("to_pylist", "to_list"):  # Arrow; pandas and Polars
+        if hasattr(column, to_list):
+            kind = str(getattr(column, "type", getattr(column, "dtype", ""))).lower()
+            nulls = getattr(column, "null_count", None)
+            gaps = column.isna().any() if nulls is None else nulls() if callable(nulls) else nulls
+            return getattr(column, to_list)() if (gaps and "int" in kind) or "list" in kind else np.asarray(column)
+    return column
 
 
 def _row_code(row: Any, number: int, categories: Categories) -> int:

@@ -153,7 +153,7 @@ def cases(
         raise ValueError(f"`names` must have one name per person, {len(inside)}; got {len(names)}.")
     pitch = float(np.clip(4.5 / max(p, 1), 0.28, 0.85))  # inches from ball to ball
     above, beside = (0.08 * max(map(len, texts), default=0) for texts in (labels, verdicts))
-    letters = int(pitch / 0.08)  # that fit above a ball; a longer word turns all of them upright
+    letters = int(pitch / 0.07)  # that fit above a ball; a longer word turns all of them upright
     flat = all(len(word) <= letters for label in labels for word in re.split(r"[ -]", label))
     ax = ax or _panels(1.2 + pitch * p + beside, 1.1 + (0.5 if flat else above) + pitch * len(inside))[0]
     _balls(ax, weights, roles, smallest=2.25 / (72 * pitch))

@@ -116,7 +116,7 @@ def test_frequency_weight_two_is_the_row_twice(method):
     data = sp.privatize(np.repeat(np.arange(5), [10, 20, 30, 60, 80]), design, seed=2)
     weights = 1 + np.arange(len(data)) % 2
     twice = sp.SubsetData(np.repeat(data.codes, weights), design)
-    weighted = sp.estimate(sp.count(data, weights=weights), method)
+    weighted = sp.estimate(sp.count(data, weights=weights, weights_kind="frequency"), method)
     repeated = sp.estimate(twice, method)
     with quietly():
         assert np.array_equal(weighted.w, repeated.w)

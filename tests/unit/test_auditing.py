@@ -56,16 +56,17 @@ def test_intervals_by_hand(people):
         assert facts[f"{name}_leakage_upper"] == pytest.approx(facts[f"{name}_leakage"] + half)
 
 
-def test_intervals_stay_between_nothing_and_everything():
-    # Nearly everybody has one value: half a standard error below is below nothing at all.
+def test_intervals_stay_where_every_distribution_is():
+    # Nearly everybody has one value: two standard errors below is below nothing at all. Bounds that are themselves
+    # estimated, such as the leakage of the value itself, must not cut an interval.
     counts = sp.simulate(sp.uniform(list("abcd")), [0.0, 0.0, 0.02, 0.98], 200, seed=2)
     with quietly():
         facts = sp.audit(counts).to_dict()
     for name in ("size", "mi", "prediction"):
-        assert facts[f"{name}_leakage_lower"] >= facts[f"{name}_baseline"]
         assert facts[f"{name}_leakage_lower"] <= facts[f"{name}_leakage"] <= facts[f"{name}_leakage_upper"]
-        assert facts[f"{name}_leakage_upper"] <= facts[f"{name}_nonprivate"] + 1e-12
-    assert facts["size_leakage_lower"] == 0
+    assert facts["size_leakage_lower"] == facts["mi_leakage_lower"] == 0
+    assert facts["prediction_leakage_upper"] == 1
+    assert facts["size_leakage_upper"] > facts["size_nonprivate"]
 
 
 def test_intervals_cover_the_leakage_of_the_truth():
@@ -147,7 +148,8 @@ def test_summary_stands_between_no_data_and_the_value(people):
     assert "without data" in text
     assert "Smallest set that can be reported: 2 of 4 categories" in text
     assert "Epsilon of local differential privacy: infinite" in text
-    assert "Maximal leakage 1 bit: a subset multiplies the chance of any guess by at most 2" in text
+    assert "Maximal leakage 1 bit: on average over the subsets" in text
+    assert "multiplied by at most 2, whatever is guessed" in text
     ranged = str(sp.audit(people[0], level=0.9).summary())
     assert "lower 90 %" in ranged
     assert "n = 2000" in ranged
@@ -197,3 +199,19 @@ def test_what_is_refused(people):
     coarse = sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}], categories=list("abc"))
     with pytest.raises(UnknownDesignError, match="design of these data must be known"):
         sp.audit(coarse)
+
+
+def test_estimated_bounds_do_not_cut_the_intervals():
+    # Published values leak exactly the bound; an interval cut there would cover the truth half of the time.
+    design, w = sp.nonprivate(range(4)), np.array([0.1, 0.2, 0.3, 0.4])
+    truth = sp.audit(design, w).to_dict()["size_leakage"]
+    facts = [sp.audit(sample).to_dict() for sample in sp.simulate_many(design, w, 500, 200, seed=4)]
+    covered = np.mean([f["size_leakage_lower"] <= truth <= f["size_leakage_upper"] for f in facts])
+    assert covered == pytest.approx(0.95, abs=0.045)
+
+
+def test_a_prior_is_said_to_be_one():
+    text = str(sp.audit(lopsided(), W, prior=[0.7, 0.1, 0.1, 0.1]).summary())
+    assert "attacker's own prior" in text
+    assert "can exceed the bounds" in text
+    assert "attacker's own prior" not in str(sp.audit(lopsided(), W).summary())

@@ -88,7 +88,7 @@ def test_as_counts():
     counts = data.counts()
     assert as_counts(counts) is counts
     assert as_counts(data).counts.tolist() == [2, 1]
-    with pytest.raises(ArgumentError, match=r"must be SubsetData or SubsetCounts; got a mapping. Hint: sp.privatize\("):
+    with pytest.raises(ArgumentError, match=r"must be SubsetData or SubsetCounts; got dict. Hint: one at a time"):
         as_counts({3: 5})
     with pytest.raises(ArgumentError, match="must be SubsetData or SubsetCounts; got list"):
         as_counts([3, 5])
@@ -411,3 +411,12 @@ def test_uniqueness_of_a_sample_is_a_question():
     clear = sp.SubsetCounts([3, 12, 5, 10, 9], [5, 7, 6, 4, 8], UNIFORM)
     assert clear.is_unique
     assert clear.null_direction() is None
+
+
+def test_a_slice_of_a_batch_is_a_batch():
+    batch = sp.simulate_many(UNIFORM, [0.1, 0.2, 0.3, 0.4], 50, 5, seed=1)
+    part = batch[1:3]
+    assert len(part) == 2
+    assert part[0].counts.tolist() == batch[1].counts.tolist()
+    with pytest.raises(TypeError, match="integer"):
+        batch["first"]

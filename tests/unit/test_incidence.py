@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subsetprivacy.incidence import Affine, Bytes, Halves, Kronecker, Rows, incidence
+from subsetprivacy.incidence import Affine, Bytes, Halves, Kronecker, Mapped, Rows, incidence
 from subsetprivacy.subsets import bits
 
 
@@ -139,3 +139,17 @@ def test_inner_and_spread_are_adjoint(kind, p, data):
 )
 def test_the_cheapest_implementation_is_chosen(p, rows, kind):
     assert type(incidence(np.arange(rows, dtype=np.int64), p)) is kind
+
+
+@pytest.mark.parametrize("kind", [Rows, Halves, Bytes])
+def test_mapped_rows(kind):
+    rng = np.random.default_rng(3)
+    codes = rng.choice(np.arange(1, 64), 20, replace=False)
+    M = bits(codes, 6)
+    T = rng.random((6, 4))
+    rows = Mapped(Rows(M) if kind is Rows else kind(codes, 6), T)
+    u, r = rng.random((2, 4)), rng.random((2, 20))
+    assert (rows.rows, rows.p) == (20, 4)
+    assert rows.inner(u) == pytest.approx(u @ (M @ T).T)
+    assert rows.spread(r) == pytest.approx(r @ M @ T)
+    assert rows.gram(r[0]) == pytest.approx((M @ T).T @ (r[0][:, None] * (M @ T)))

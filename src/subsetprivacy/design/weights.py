@@ -68,7 +68,7 @@ def thresholds(weights: FloatArray) -> WordArray:
     for weight in exact[:-1]:
         running += weight
         # 2**64 itself has no 64-bit word; a cumulative weight that rounds to it leaves nothing for what follows.
-        table.append(min(int(running * 2**64 / total), 2**64 - 1))
+        table.append(min(round(running * 2**64 / total), 2**64 - 1))
     return np.array(table, dtype=np.uint64)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import lopsided
+from problems import lopsided, quietly
 from scipy.stats import chi2, norm
 
 import subsetprivacy as sp
@@ -32,15 +32,26 @@ def test_a_total_and_a_vector(fit):
     total = fit.contrast({"a": 1, "b": 1})
     assert total == fit.contrast([1, 1, 0, 0])
     assert total.value == pytest.approx(fit.w[0] + fit.w[1])
-    # The share of ab was asked directly; the sum of all is one, without error.
-    everything = fit.contrast([1, 1, 1, 1])
-    assert everything.value == pytest.approx(1)
-    assert everything.se == pytest.approx(0, abs=1e-9)
 
 
-def test_a_contrast_of_nothing(fit):
-    nothing = fit.contrast([0, 0, 0, 0])
-    assert (nothing.value, nothing.se, nothing.zscore, nothing.pvalue) == (0, 0, 0, 1)
+def test_the_sum_of_all_shares_is_known(fit):
+    everything = fit.contrast([2, 2, 2, 2])
+    assert everything.value == everything.lower == everything.upper == pytest.approx(2)
+    assert everything.se == 0
+    assert np.isnan(everything.pvalue)
+    assert str(everything).endswith("no test)")
+    # Not that of a moment estimate, which need not sum to one.
+    five = sp.estimate(sp.simulate(sp.uniform(range(5)), [0.1, 0.1, 0.2, 0.2, 0.4], 300, seed=1), "mom")
+    assert five.contrast([1, 1, 1, 1, 1]).se > 0
+
+
+def test_an_interval_stays_in_the_range_of_the_weights():
+    counts = sp.simulate(lopsided(), [0.02, 0.18, 0.3, 0.5], 300, seed=2)
+    for fit in (sp.estimate(counts), sp.estimate(counts, "mom")):
+        with quietly():
+            found = fit.contrast({"a": 1}, level=0.999)
+        assert found.value - 3 * found.se < 0
+        assert (found.lower >= 0) == fit.in_simplex
 
 
 def test_a_score_survives_the_tail(fit):
@@ -57,6 +68,9 @@ def test_a_score_survives_the_tail(fit):
         ([1, 2, 3], ArgumentError, r"`weights` must be 4 finite numbers, one per category; got shape \(3,\)"),
         ([1, 2, 3, np.inf], ArgumentError, "`weights` must be 4 finite numbers"),
         ({"a": float("nan")}, ArgumentError, "`weights` must be 4 finite numbers"),
+        ([0, 0, 0, 0], ArgumentError, "`weights` must not all be 0"),
+        ({}, ArgumentError, "`weights` must not all be 0"),
+        ({"a": "1"}, ArgumentError, "`weights` must be numbers"),
         ({"a": "much"}, ArgumentError, "`weights` must be numbers"),
         (["w", "x", "y", "z"], ArgumentError, "`weights` must be numbers"),
     ],

@@ -1,5 +1,6 @@
 """`estimate` and `estimate_many`: what they refuse, what they pass on, what they gather."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -8,7 +9,7 @@ from problems import lopsided, lopsided_conditional, quietly
 from scipy.optimize import linprog
 
 import subsetprivacy as sp
-from subsetprivacy.design import Coarse
+from subsetprivacy.design import Coarse, coarse
 from subsetprivacy.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -124,7 +125,7 @@ def test_a_start_of_one_step_is_a_name(counts):
 def test_moments_need_their_design(counts):
     coarse = sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}], categories=list("abc"))
     for method in ("mom", "one-step"):
-        with pytest.raises(UnknownDesignError, match="use method='mle', which needs none"):
+        with pytest.raises(UnknownDesignError, match="only maximum likelihood estimates need none"):
             sp.estimate(coarse, method)
     with pytest.raises(NotIndependentError, match="got a coarse design"):
         sp.estimate(coarse, "mom-conditional")
@@ -293,3 +294,46 @@ def test_a_failing_sample_is_named(counts):
 def test_no_samples():
     with pytest.raises(ArgumentError, match="`batch` must hold at least one sample; got none"):
         sp.estimate_many([])
+
+
+@pytest.mark.parametrize("method", ["mle", "em", "mom", "mom-conditional", "mom-uniform", "one-step"])
+def test_estimates_travel(method):
+    # To another process, or into a cache.
+    fit = sp.estimate(sp.simulate(sp.uniform(range(5)), np.full(5, 0.2), 500, seed=1), method)
+    for original in (fit, fit.projected()):
+        again = pickle.loads(pickle.dumps(original))
+        assert again.w.tolist() == original.w.tolist()
+        assert again._cov == pytest.approx(original._cov)
+
+
+def test_an_estimate_cannot_be_written_to():
+    fit = sp.estimate(sp.simulate(sp.uniform(range(5)), np.full(5, 0.2), 500, seed=1))
+    with pytest.raises(ValueError, match="read-only"):
+        fit.w[0] = 1
+
+
+def test_groups_keep_their_names():
+    data = sp.privatize([0, 1, 2, 3, 4] * 200, sp.uniform(range(5)), seed=1)
+    fits = sp.estimate_many(sp.count(data, by=["x", "y"] * 500))
+    assert fits.names == ("x", "y")
+    assert fits.w.shape == (2, 5)
+
+
+def test_what_did_not_converge_says_so_for_good():
+    counts = sp.simulate(sp.uniform(range(8)), np.arange(1, 9) / 36, 500, seed=1)
+    with pytest.warns(ConvergenceWarning, match="Not converged: em stopped after 3 iterations"):
+        fit = sp.estimate(counts, "em", max_iter=3)
+    assert "Not converged" in str(fit.summary())
+
+
+def test_counts_of_many_magnitudes_still_converge():
+    # Rank-deficient, with shares from 1 to 1e-8: a plain ridge stalls here.
+    rng = np.random.default_rng(8)
+    for _ in range(200):
+        p = int(rng.integers(3, 8))
+        sets = rng.choice(np.arange(1, 2**p - 1), int(rng.integers(2, p + 2)), replace=False)
+        amounts = np.maximum(10 ** rng.uniform(0, 8, len(sets)), 1).astype(int)
+        rows = sp.SubsetCounts(sets, amounts, coarse(range(p)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotUniqueWarning)
+            assert sp.estimate(rows).gap <= 1e-9

@@ -1,5 +1,7 @@
 """Wald, profile and bootstrap intervals; what they cover."""
 
+import warnings
+
 import numpy as np
 import pytest
 from problems import exact_counts, lopsided, quietly
@@ -247,3 +249,28 @@ def test_profile_covers_rare_races_in_small_samples():
     assert profile.min() >= 0.91
     assert profile.max() <= 0.995  # a true value near zero is covered too often, as it must be
     assert np.abs(profile - 0.95).max() < np.abs(wald - 0.95).max()
+
+
+@pytest.mark.parametrize(("p", "n"), [(12, 8000), (13, 5000), (24, 3000)])
+def test_profiles_hold_for_every_kind_of_rows(p, n):
+    # Many distinct subsets: the rows are halves of a grid, or bytes, and no longer a matrix.
+    fit = sp.estimate(sp.simulate(sp.uniform(range(p)), np.full(p, 1 / p), n, seed=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wald = fit.interval()
+    profile = fit.interval(method="profile")
+    assert profile == pytest.approx(wald, abs=0.35 * (wald[:, 1] - wald[:, 0]).mean())
+
+
+def test_moments_have_no_profile():
+    fit = sp.estimate(sp.simulate(sp.uniform(range(5)), np.full(5, 0.2), 500, seed=1), "mom")
+    with pytest.raises(ArgumentError, match="a profile interval belongs to the likelihood; got an estimate by mom"):
+        fit.interval(method="profile")
+
+
+def test_summaries_and_frames_take_other_intervals():
+    fit = sp.estimate(sp.simulate(sp.uniform(range(5)), np.full(5, 0.2), 500, seed=1))
+    profile = fit.interval(method="profile")
+    assert fit.to_frame(method="profile")["lower 95 %"].to_numpy() == pytest.approx(profile[:, 0])
+    assert fit.to_dict(method="profile")["upper"] == pytest.approx(profile[:, 1])
+    assert "profile intervals" in str(fit.summary(method="profile"))

@@ -39,6 +39,11 @@ def test_values_tell_whether_the_guess_is_right(people):
     assert rows[0][:3] == ("0", "a|b", "0.700")
 
 
+def test_a_missing_value_is_not_guessed(people):
+    found = sp.person_leakage(people, W, values=["b", None, float("nan"), "d"])
+    assert list(found.guess_correct) == [True, False, False, True]
+
+
 def test_the_mean_over_people_is_the_design(people):
     design = lopsided()
     codes, mu = design.support()
@@ -92,7 +97,9 @@ def test_a_long_table_is_cut():
 def test_values_that_do_not_fit(people):
     with pytest.raises(MismatchError, match="`values` must be one per person; got 2 for 4"):
         sp.person_leakage(people, W, values=["a", "b"])
-    with pytest.raises(CategoryError, match="must lie in their subsets; got 2 that do not, first in row 1") as caught:
+    with pytest.raises(CategoryError, match="must lie in their subsets; got 2 that do not, first in row 1"):
+        sp.person_leakage(people, W, values=["a", "a", "c", "a"])
+    with pytest.raises(CategoryError, match="must be categories; got 1 that do not, first in row 2") as caught:
         sp.person_leakage(people, W, values=["a", "a", "secret", "a"])
     assert "secret" not in str(caught.value)  # messages reach logs
     with pytest.raises(CategoryError, match="got 1 that do not, first in row 0"):
@@ -115,5 +122,5 @@ def test_the_picture_shows_rows_of_balls(people):
     ax = sp.person_leakage(people, W).plot(most=3, truth=["a", "c", "d"], names=["x", "y", "z"])
     assert isinstance(ax, Axes)
     assert sum(isinstance(patch, Circle) for patch in ax.patches) == 12
-    with pytest.raises(CategoryError, match="must be one of the 4 categories"):
-        sp.person_leakage(people, W).plot(truth=["q", "c", "d", "a"])
+    with pytest.raises(CategoryError, match="must be categories; got 1 that do not, first in row 0"):
+        sp.person_leakage(people, W).plot(truth=["secret", "c", "d", "a"])
