@@ -40,7 +40,7 @@ def one_step(counts: SubsetCounts, *, start: str = "auto", information: str = "o
     that leaves the simplex, the step goes to the maximum of the same quadratic
     model *on* the simplex. Clipping instead, and renormalising, is not even
     consistent where some categories have no weight: with w = (0, 0, .3, .7)
-    the scaled loss grows with n. Start and result are lifted off the boundary
+    its scaled loss grows with n. Start and result are lifted off the boundary
     by 1/(2n), so that every observed subset keeps a positive probability.
     """
     check_choice(start, STARTS, "start")
@@ -53,9 +53,28 @@ def one_step(counts: SubsetCounts, *, start: str = "auto", information: str = "o
             f"the sample must have enough distinct subsets for a Newton step; its {inc.rows} do not suffice. "
             "Hint: collect more people, or use method='mle', which says what remains undetermined."
         )
-    step, _ = maximise_quadratic(H, 2 * s - 1, w)
+    step = _newton_step(w, s, H)
+    if step.min() < 0:
+        step = _on_simplex(w, s, H)
     covariance = fisher_covariance(information, counts.design)
-    return Estimate(lifted(step / step.sum(), floor), counts, "one-step", covariance, iterations=1)
+    return Estimate(lifted(step, floor), counts, "one-step", covariance, iterations=1)
+
+
+def _newton_step(w: FloatArray, s: FloatArray, H: FloatArray) -> FloatArray:
+    """Return w - (Hessian of l)^-1 (gradient of l), taken in theta."""
+    B = np.vstack([np.eye(len(w) - 1), -np.ones(len(w) - 1)])
+    return w + B @ np.linalg.solve(B.T @ H @ B, B.T @ s)
+
+
+def _on_simplex(w: FloatArray, s: FloatArray, H: FloatArray) -> FloatArray:
+    """Return the maximum of the quadratic model of l over the simplex.
+
+    The model at x is (2s)'x - x'Hx/2 up to a constant, since Hw = s; a steep
+    penalty holds the sum at one.
+    """
+    steep = 1e4 * H.diagonal().max()
+    x, _ = maximise_quadratic(H + steep, 2 * s + steep, w)
+    return x / x.sum()
 
 
 def _start(counts: SubsetCounts, start: str) -> FloatArray:
