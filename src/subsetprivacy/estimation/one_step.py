@@ -48,7 +48,7 @@ def one_step(counts: SubsetCounts, *, start: str = "auto", information: str = "o
     w = lifted(_start(counts, start), floor)
     inc, f = counts.incidence, counts.shares
     s, H = score(inc, f, w), observed_information(inc, f, w)
-    if np.linalg.cond(H) > 1e12:
+    if np.linalg.cond(H + H.diagonal().max()) > 1e12:  # the direction that leaves the simplex need not be known
         raise NotIdentifiableError(
             f"the sample must have enough distinct subsets for a Newton step; its {inc.rows} do not suffice. "
             "Hint: collect more people, or use method='mle', which says what remains undetermined."
