@@ -73,9 +73,9 @@ def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question
     >>> from subsetprivacy.design import uniform
     >>> question = ask(uniform(["black", "red", "green", "blue"]), seed=3)
     >>> print(question)
-    Is your answer one of these: black, red?
+    Is your answer one of these: green, blue?
     >>> question.design.categories.members(question.resolve(False))
-    ('green', 'blue')
+    ('black', 'red')
     """
     return Question(int(draw_questions(design, 1, seed=seed, rng=rng)[0]), design)
 

@@ -63,7 +63,7 @@ def privatize(
     >>> from subsetprivacy.design import uniform
     >>> colours = uniform(["black", "red", "green", "blue"])
     >>> privatize(["red", "blue", "red"], colours, seed=1).labels()
-    [('black', 'red'), ('black', 'blue'), ('red', 'green')]
+    [('red', 'blue'), ('black', 'blue'), ('black', 'red')]
     """
     check_choice(missing, ("error", "full"), "missing")
     if require_design(design).kind == "coarse":

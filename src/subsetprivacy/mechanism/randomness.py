@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from subsetprivacy._types import RandomSource
 from subsetprivacy.errors import ArgumentError
 
+_STREAM = 0x5AB5E7
+
 
 @frozen
 class SecureSource:
@@ -47,7 +49,7 @@ def random_source(seed: int | None = None, rng: Any = None) -> RandomSource:
     if seed is not None and rng is not None:
         raise ArgumentError("only one of `seed` and `rng` must be given; got both.")
     if seed is not None:
-        return SeededSource(numpy_generator(seed))
+        return SeededSource(_own_stream(seed))
     if rng is None:
         return SecureSource()
     if isinstance(rng, np.random.Generator):
@@ -55,6 +57,18 @@ def random_source(seed: int | None = None, rng: Any = None) -> RandomSource:
     if hasattr(rng, "bits"):
         return rng
     raise ArgumentError(f"`rng` must be a numpy.random.Generator; got {type(rng).__name__}. Hint: try seed=1.")
+
+
+def _own_stream(seed: Any) -> np.random.Generator:
+    """Return a generator that shares nothing with ``np.random.default_rng(seed)``.
+
+    Values are often made with the same small seed; drawn from the same
+    stream, the questions would depend on them.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        kind = repr(seed) if isinstance(seed, int) else type(seed).__name__
+        raise ArgumentError(f"`seed` must be a whole number of at least 0; got {kind}.")
+    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
 
 
 def numpy_generator(seed: Any = None) -> np.random.Generator:

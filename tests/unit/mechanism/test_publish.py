@@ -271,5 +271,13 @@ def test_a_design_that_reports_values_warns(design):
 def test_numpy_generators_continue():
     generator = np.random.default_rng(1)
     one, two = (sp.privatize(VALUES * 20, ASKED, rng=generator).codes.tolist() for _ in range(2))
-    assert one == sp.privatize(VALUES * 20, ASKED, seed=1).codes.tolist()
+    assert one == sp.privatize(VALUES * 20, ASKED, rng=np.random.default_rng(1)).codes.tolist()
     assert one != two
+
+
+def test_a_seed_that_also_made_the_values_does_not_tie_them_to_the_questions():
+    # From one stream the questions would follow the values, and the estimate would be far off.
+    w = np.array([0.1, 0.2, 0.3, 0.4])
+    x = np.random.default_rng(1).choice(4, 20_000, p=w)
+    fit = sp.estimate(sp.privatize(np.array(list("abcd"))[x], ASKED, seed=1))
+    assert np.abs(fit.w - w).max() < 0.03
