@@ -389,9 +389,9 @@ def test_without_axes_a_new_figure_is_made(name):
 def test_read_only_arrays_will_do():
     w, subsets = W.copy(), SUBSETS.copy()
     w.flags.writeable = subsets.flags.writeable = False  # the arrays of results are
-    draw.estimate(LABELS, w, w, w, level=0.95, reference=w)
-    draw.difference(LABELS, {"EM": w}, w)
-    draw.cases(LABELS, w, subsets, truth=[4, 2])
+    assert draw.estimate(LABELS, w, w, w, level=0.95, reference=w).has_data()
+    assert draw.difference(LABELS, {"EM": w}, w).has_data()
+    assert draw.cases(LABELS, w, subsets, truth=[4, 2]).patches
 
 
 def test_missing_matplotlib_names_the_extra(monkeypatch):

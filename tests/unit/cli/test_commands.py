@@ -233,4 +233,4 @@ def test_the_command_runs_in_a_process_of_its_own(urn):
 def test_help_does_not_wait_for_scipy():
     program = "import sys\nfrom subsetprivacy.cli.main import main\nmain(['--help'], standalone_mode=False)\n"
     program += "sys.exit('scipy' in sys.modules or 'matplotlib' in sys.modules)"
-    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0
