@@ -41,7 +41,14 @@ def fisher_covariance(information: str, design: Design) -> Callable[[Estimate], 
 def _observed(fit: Estimate) -> FloatArray:
     if fit.counts.squares is not None:
         return sandwich(fit.counts, fit.w)
-    return tangent_inverse(observed_information(fit.counts.incidence, fit.counts.shares, fit.w)) / fit.n
+    J = observed_information(fit.counts.incidence, fit.counts.shares, fit.w)
+    covariance = tangent_inverse(J)
+    seen = J.diagonal() > 0
+    if not seen.all():
+        # A category that no reported subset holds has weight 0 whatever the others do: it must not widen their errors.
+        covariance[np.ix_(seen, ~seen)] = covariance[np.ix_(~seen, seen)] = 0.0
+        covariance[np.ix_(seen, seen)] = tangent_inverse(J[np.ix_(seen, seen)])
+    return covariance / fit.n
 
 
 def _expected(fit: Estimate) -> FloatArray:

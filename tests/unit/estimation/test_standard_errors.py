@@ -245,3 +245,12 @@ def test_profile_and_bootstrap_refuse_sampling_weights(people):
     for method in ("profile", "bootstrap"):
         with pytest.raises(ArgumentError, match=f"a {method} interval must come from unweighted people"):
             fit.interval(method=method)
+
+
+def test_a_label_that_nobody_reported_widens_no_error():
+    answers = [{"a"}] * 35 + [{"b"}] * 35 + [{"a", "b"}] * 30
+    two = sp.estimate(sp.count(answers, categories=["a", "b"]))
+    three = sp.estimate(sp.count(answers, categories=["a", "b", "c"]))
+    with quietly():
+        assert three.se[:2] == pytest.approx(two.se)
+        assert three.se[2] > 0
