@@ -125,6 +125,15 @@ class Audit:
         return Table(title, tuple(columns), tuple(rows), tuple(self._worst_cases()))
 
     @property
+    def _has_tie(self) -> bool:
+        """Whether the two likeliest categories are within two standard errors: a maximum has no slope at a tie."""
+        if "prediction" not in self._standard_errors or self.cov is None:
+            return False
+        second, first = np.argsort(self.setting.w)[-2:]
+        variance = self.cov[first, first] + self.cov[second, second] - 2 * self.cov[first, second]
+        return bool(self.setting.w[first] - self.setting.w[second] < 2 * np.sqrt(max(float(variance), 0.0)))
+
+    @property
     def _has_prior(self) -> bool:
         return self.setting.belief is not self.setting.w
 
@@ -146,6 +155,8 @@ class Audit:
             lines.append(
                 "With a prior of their own, attackers gain in their own belief; that gain can exceed the bounds."
             )
+        if self._has_tie:
+            lines.append("The two likeliest categories can hardly be told apart: the prediction interval is too short.")
         lines += self.notes
         if self._mi.simulation_error:
             error = self._mi.simulation_error

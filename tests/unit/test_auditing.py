@@ -215,3 +215,10 @@ def test_a_prior_is_said_to_be_one():
     assert "attacker's own prior" in text
     assert "can exceed the bounds" in text
     assert "attacker's own prior" not in str(sp.audit(lopsided(), W).summary())
+
+
+def test_a_tie_at_the_top_is_said():
+    even = sp.simulate(sp.uniform(range(4)), [0.25] * 4, 2000, seed=1)
+    assert "can hardly be told apart" in str(sp.audit(even).summary())
+    clear = sp.simulate(sp.uniform(range(4)), [0.1, 0.1, 0.2, 0.6], 2000, seed=1)
+    assert "can hardly be told apart" not in str(sp.audit(clear).summary())
