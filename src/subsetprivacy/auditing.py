@@ -35,7 +35,7 @@ class Audit:
     level: float
     cov: FloatArray | None = None
     data: SubsetData | None = None
-    n: float | None = None
+    counts: SubsetCounts | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -89,8 +89,8 @@ class Audit:
         out["largest_posterior"] = maximal.largest_posterior(self.setting)
         out["identifiable"] = self.design.is_identifiable
         out["subset_private"] = self.design.is_subset_private
-        if self.n is not None:
-            out |= {"n": self.n, "level": self.level}
+        if self.counts is not None:
+            out |= {"n": self.counts.n, "level": self.level}
         return out
 
     def _interval(self, name: str) -> tuple[float, float]:
@@ -119,7 +119,7 @@ class Audit:
                 bounds = self._interval(name) if name in self._standard_errors else (np.nan, np.nan)
                 row[2:2] = [number(bounds[0]), number(bounds[1])]
             rows.append(tuple(row))
-        people = "" if self.n is None else f", n = {self.n:.0f}"
+        people = "" if self.counts is None else f", {self.counts.n_text}"
         belief = ", attacker's own prior" if self._has_prior else ""
         title = f"Privacy audit: {self.design.kind} design, {self.design.p} categories{people}{belief}"
         return Table(title, tuple(columns), tuple(rows), tuple(self._worst_cases()))
@@ -241,8 +241,9 @@ def audit(what: Design | SubsetData | SubsetCounts, w: Any = None, *, prior: Any
     counts = as_counts(what)
     data = what if isinstance(what, SubsetData) else None
     if w is not None:
-        return Audit(Setting.of(counts.design, w, prior), level, data=data, n=counts.n)
+        return Audit(Setting.of(counts.design, w, prior), level, data=data, counts=counts)
     fit = estimate(counts)
     setting = Setting.of(counts.design, fit.w, prior)
     # An interval needs the belief to move with w; against a fixed prior only the numbers are given.
-    return Audit(setting, level, cov=fit._cov if prior is None else None, data=data, n=counts.n, notes=fit.notes)
+    cov = fit._cov if prior is None else None
+    return Audit(setting, level, cov=cov, data=data, counts=counts, notes=fit.notes)

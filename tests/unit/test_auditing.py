@@ -222,3 +222,11 @@ def test_a_tie_at_the_top_is_said():
     assert "can hardly be told apart" in str(sp.audit(even).summary())
     clear = sp.simulate(sp.uniform(range(4)), [0.1, 0.1, 0.2, 0.6], 2000, seed=1)
     assert "can hardly be told apart" not in str(sp.audit(clear).summary())
+
+
+def test_a_weighted_audit_says_that_its_n_is_effective():
+    data = sp.privatize([0, 1, 2, 3] * 100, sp.uniform(range(4)), seed=1)
+    counts = sp.count(data, weights=[1.0, 3.0] * 200, weights_kind="sampling")
+    report = sp.audit(counts)
+    assert "weighted, effective n = 320" in report.summary().title
+    assert report.to_dict()["n"] == pytest.approx(320)

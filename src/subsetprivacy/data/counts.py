@@ -68,9 +68,8 @@ class SubsetCounts:
         return made
 
     def __repr__(self) -> str:
-        weighted = ", weighted" if self.squares is not None else ""
         return (
-            f"<SubsetCounts: n = {self.n:.0f}{weighted}, {len(self.informative)} distinct subsets, "
+            f"<SubsetCounts: {self.n_text}, {len(self.informative)} distinct subsets, "
             f"{self.n_missing:.0f} missing, {self.design!r}>"
         )
 
@@ -121,6 +120,11 @@ class SubsetCounts:
             return int(self.total)
         squares = self.squares[self.informative].sum()
         return float(self.total**2 / squares) if squares else 0.0
+
+    @property
+    def n_text(self) -> str:
+        """How many people, in words that tell a weighted sample from a plain one."""
+        return f"n = {self.n:.0f}" if self.squares is None else f"weighted, effective n = {self.n:.0f}"
 
     @property
     def n_missing(self) -> float:

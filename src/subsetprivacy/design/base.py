@@ -78,13 +78,9 @@ class Design(ABC):
         return int(sizes(self.support()[0]).min())
 
     @cached_property
-    def _incidence(self) -> "Rows | Halves | Bytes":
-        return incidence(self.support()[0], self.p)
-
-    @property
     def support_incidence(self) -> "Rows | Halves | Bytes":
         """The rows 1_a of the whole support."""
-        return self._incidence
+        return self.incidence(self.support()[0])
 
     def incidence(self, codes: IntArray) -> "Rows | Halves | Bytes":
         """Return the rows 1_a of the given codes."""

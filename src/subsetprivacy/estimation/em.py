@@ -48,9 +48,7 @@ def em(
     gets there slowly; `mle` does not have this weakness.
     """
     check_stopping(tol, max_iter)
-    begin = read_start(start, counts)
-    p = counts.categories.p
-    w = np.full(p, 1 / p) if begin is None else begin
+    w = read_start(start, counts)
     run = _squarem if accelerate else _plain
     solution = run(counts.incidence, counts.shares, w, tol, max_iter)
     return likelihood_estimate(counts, solution, "em", tol, information)

@@ -33,7 +33,7 @@ def fisher_covariance(information: str, design: Design) -> Callable[[Estimate], 
     into a sandwich.
     """
     if check_choice(information, INFORMATION, "information") == "expected":
-        require_enumerable(design, "expected information").support()
+        require_enumerable(design, "expected information")
         return _expected
     return _observed
 

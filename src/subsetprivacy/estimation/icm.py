@@ -43,9 +43,7 @@ def icm(
     metric h, of :math:`w + s/h`, and is halved until the likelihood rises. It never falls.
     """
     check_stopping(tol, max_iter)
-    begin = read_start(start, counts)
-    p = counts.categories.p
-    w = np.full(p, 1 / p) if begin is None else begin
+    w = read_start(start, counts)
     solution = _iterate(counts.incidence, counts.shares, w, tol, max_iter)
     return likelihood_estimate(counts, solution, "icm", tol, information)
 

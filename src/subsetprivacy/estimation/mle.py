@@ -72,10 +72,10 @@ def _moment_start(counts: SubsetCounts) -> tuple[FloatArray | None, bool]:
     return np.maximum(w, _START_FLOOR), bool(pivots[pivots.argmin()] > 1e-5 * pivots[pivots.argmax()])
 
 
-def read_start(start: ArrayLike | None, counts: SubsetCounts) -> FloatArray | None:
-    """Return a start in the interior of the simplex, None for the default one."""
+def read_start(start: ArrayLike | None, counts: SubsetCounts) -> FloatArray:
+    """Return a start in the interior of the simplex, by default its centre."""
     if start is None:
-        return None
+        return np.full(counts.categories.p, 1 / counts.categories.p)
     w = check_distribution(start, counts.categories.labels, "start")
     return 0.999 * w + 0.001 / len(w)  # no iteration leaves a face it starts on
 
@@ -134,7 +134,7 @@ def flat_direction(counts: SubsetCounts, w: FloatArray) -> IntArray | None:
     direction = null_direction(np.unique(squeezed[squeezed > 0]), len(tied))
     if direction is None:
         return None
-    out = np.zeros(p, np.int64)
+    out = np.zeros(p, direction.dtype)
     out[tied] = direction
     return out
 

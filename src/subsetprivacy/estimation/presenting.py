@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
 
-def people(fit: "Estimate") -> str:
-    """Say how many people the estimate rests on."""
-    weighted = fit.counts.squares is not None
-    return f"effective n = {fit.n:.0f}" if weighted else f"n = {fit.n:.0f}"
-
-
 def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> Table:
     """Return the table to print, the level in the column names."""
     rows = tuple(
@@ -29,7 +23,7 @@ def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> T
     columns = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
     what = "weight" if fit.counts.squares is not None else "people"
     missing = f", {fit.n_missing:.0f} {what} missing and left out" if fit.n_missing else ""
-    title = f"Distribution from subsets: {fit.method}, {people(fit)}{missing}"
+    title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
     notes = [certificate(fit)]
     if method != "wald":
         notes.append(f"The intervals are {method} intervals.")
@@ -80,5 +74,5 @@ def picture(fit: "Estimate", level: float, reference: Any, kind: str, method: st
             raise ArgumentError("`reference` must be given to draw a difference.")
         return draw.difference(labels, {fit.method: fit.w}, known, ax=ax)
     bounds = fit._bounds(level, method)
-    title = f"{fit.method}, {people(fit)}"
+    title = f"{fit.method}, {fit.counts.n_text}"
     return draw.estimate(labels, fit.w, bounds[:, 0], bounds[:, 1], level=level, reference=known, title=title, ax=ax)

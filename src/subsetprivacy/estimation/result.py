@@ -124,7 +124,11 @@ class Estimate:
     @property
     def has_profile(self) -> bool:
         """Whether a profile likelihood interval belongs to this estimate: a likelihood method, people unweighted."""
-        return not self.method.startswith("mom") and self.counts.squares is None
+        return not self._by_moments and self.counts.squares is None
+
+    @property
+    def _by_moments(self) -> bool:
+        return self.method.startswith("mom")
 
     # Standard errors --------------------------------------------------------------------------
 
@@ -175,7 +179,7 @@ class Estimate:
 
         if method == "bootstrap":
             return intervals.bootstrap(self, level, replications, seed)
-        if self.method.startswith("mom"):
+        if self._by_moments:
             raise ArgumentError(
                 f"a profile interval belongs to the likelihood; got an estimate by {self.method}. "
                 "Hint: sp.estimate(data).interval(method='profile')."
@@ -296,7 +300,7 @@ class Estimate:
             for label, w, se in list(zip(self.categories, self.w, self._se, strict=True))[:8]
         )
         more = ", …" if self.categories.p > 8 else ""
-        return f"<Estimate by {self.method}, {presenting.people(self)}: {shares}{more}>"
+        return f"<Estimate by {self.method}, {self.counts.n_text}: {shares}{more}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()

@@ -97,7 +97,7 @@ def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData:
         True for yes, False for no; None where there was no answer, which is
         stored as the full set.
     """
-    if isinstance(questions, Iterable) and any(isinstance(q, Question) for q in questions):
+    if isinstance(questions, (list, tuple)) and questions and isinstance(questions[0], Question):
         raise CodeError("`questions` must be codes; got Question objects. Hint: [q.code for q in questions].")
     asked = check_codes(questions, "questions")
     said = _read_answers(answers)

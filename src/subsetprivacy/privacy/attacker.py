@@ -13,8 +13,8 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_distribution
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.design import Coarse, Design
-from subsetprivacy.errors import ArgumentError, DistributionError
+from subsetprivacy.design import Coarse, Design, require_design
+from subsetprivacy.errors import DistributionError
 from subsetprivacy.incidence import Bytes, Halves, Rows
 
 
@@ -29,9 +29,7 @@ class Setting:
     @classmethod
     def of(cls, design: Design, w: Any, prior: Any = None) -> "Setting":
         """Check the arguments that all metrics share."""
-        if not isinstance(design, Design):
-            raise ArgumentError(f"`design` must be a design; got {type(design).__name__}. Hint: sp.uniform([...]).")
-        if isinstance(design, Coarse):
+        if isinstance(require_design(design), Coarse):
             design.support()  # leakage needs the design: refuse now, not at the first number
         people = check_distribution(w, design.categories.labels)
         belief = people if prior is None else check_distribution(prior, design.categories.labels, "prior")
