@@ -124,12 +124,15 @@ def _active_set(H: FloatArray, c: FloatArray, x: FloatArray) -> FloatArray:
 def _solve(H: FloatArray, c: FloatArray, here: FloatArray) -> FloatArray:
     """Return the z with Hz = c; where H is flat in some direction, the one near `here`.
 
-    Scaled to a unit diagonal, since counts may span many orders of magnitude;
-    the ridge pulls towards `here`, so that the maximum stays a fixed point.
+    Then scaled to a unit diagonal, since counts may span many orders of
+    magnitude; the ridge pulls towards `here`, so that the maximum stays a
+    fixed point.
     """
+    _, z, info = dposv(H, c)
+    if info == 0:
+        return z
     d = 1 / np.sqrt(np.maximum(H.diagonal(), 1e-300))
     S = H * d * d[:, None]
-    _, z, info = dposv(S, c * d)
     ridge = 1e-14
     while info and ridge < 1:
         ridge *= 100
