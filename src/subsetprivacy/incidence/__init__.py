@@ -1,0 +1,36 @@
+r"""The linear maps between distributions and subsets, the only products an estimator needs.
+
+With one row :math:`1_a` per distinct subset:
+
+- ``inner(w)``:  :math:`w \mapsto 1_a^\top w`, the size L(a) of every subset;
+- ``spread(r)``: :math:`r \mapsto \sum_a r_a 1_a`, the score when r = n_a / L(a);
+- ``gram(y)``:   :math:`y \mapsto \sum_a y_a 1_a 1_a^\top`, the information when y = n_a / L(a)^2;
+- ``peak(w)``:   :math:`w \mapsto \max_{j \in a} w_j`, the best guess.
+
+Every class takes arrays with any leading axes, so that whole batches and
+Kronecker products cost one call. Rows in general are :math:`c_a 1_a + d_a 1`
+(`Affine`): where some weights are held, as with dummy categories, a known bit
+or random answering, a cell probability is :math:`c_a 1_a^\top w + d_a` on the simplex.
+"""
+
+from subsetprivacy._types import IntArray
+from subsetprivacy.incidence.base import Incidence
+from subsetprivacy.incidence.held import Affine, Mapped
+from subsetprivacy.incidence.masks import MAX_DENSE_BITS, Bytes, Halves, Rows
+from subsetprivacy.incidence.products import Kronecker
+from subsetprivacy.subsets import bits
+
+__all__ = ["MAX_DENSE_BITS", "Affine", "Bytes", "Halves", "Incidence", "Kronecker", "Mapped", "Rows", "incidence"]
+
+# Entries of a row matrix: up to the first it is the cheapest whatever p, beyond the second it never is (measured).
+_SMALL, _LARGE = 1 << 15, 1 << 18
+
+
+def incidence(codes: IntArray, p: int) -> "Rows | Halves | Bytes":
+    """Choose the cheapest implementation for these bit masks."""
+    entries = len(codes) * p
+    if p <= MAX_DENSE_BITS and entries > max(_SMALL, 2 << p):
+        return Halves(codes, p)
+    if entries <= _LARGE:
+        return Rows(bits(codes, p))
+    return Bytes(codes, p)

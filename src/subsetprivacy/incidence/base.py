@@ -1,0 +1,31 @@
+"""What an estimator may ask of the rows of a design."""
+
+from typing import Protocol
+
+from subsetprivacy._types import FloatArray
+
+
+class Incidence(Protocol):
+    """What an estimator may ask of the rows 1_a."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        ...
+
+    @property
+    def p(self) -> int:
+        """The length of w."""
+        ...
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Map (..., p) to (..., rows)."""
+        ...
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Map (..., rows) to (..., p)."""
+        ...
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Map (..., rows) to (..., p, p)."""
+        ...

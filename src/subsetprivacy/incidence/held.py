@@ -1,0 +1,75 @@
+"""Rows where part of the weight is known and held."""
+
+import numpy as np
+
+from subsetprivacy._types import ArrayLike, FloatArray
+from subsetprivacy.incidence.base import Incidence
+
+
+class Affine:
+    """Rows c_a 1_a + d_a 1: cell probabilities where part of the weight is held fixed.
+
+    Written with the vector 1 rather than a constant, the cell probabilities
+    stay homogeneous in w, so every estimator and its certificate hold as they are.
+    """
+
+    def __init__(self, base: Incidence, scale: ArrayLike, offset: ArrayLike) -> None:
+        self._base = base
+        self._c = np.broadcast_to(np.asarray(scale, np.float64), (base.rows,))
+        self._d = np.broadcast_to(np.asarray(offset, np.float64), (base.rows,))
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self._base.rows
+
+    @property
+    def p(self) -> int:
+        """The length of w."""
+        return self._base.p
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Return c_a 1_a'w + d_a 1'w."""
+        return self._c * self._base.inner(w) + self._d * w.sum(axis=-1, keepdims=True)
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Return the sum of r_a (c_a 1_a + d_a 1)."""
+        return self._base.spread(self._c * r) + (r @ self._d)[..., None]
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_a times the outer square of the row."""
+        cross = self._base.spread(self._c * self._d * y)
+        square = self._base.gram(self._c**2 * y)
+        return square + cross[..., :, None] + cross[..., None, :] + (y @ self._d**2)[..., None, None]
+
+
+class Mapped:
+    """Rows seen through w = T u: where some weights are held, w is a linear image of the free ones.
+
+    The columns of T sum to one, so that a distribution u gives a distribution w.
+    """
+
+    def __init__(self, base: Incidence, T: FloatArray) -> None:
+        self._base, self._T = base, T
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self._base.rows
+
+    @property
+    def p(self) -> int:
+        """The length of u."""
+        return self._T.shape[1]
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Return 1_a'Tu."""
+        return self._base.inner(w @ self._T.T)
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Return the sum of r_a T'1_a."""
+        return self._base.spread(r) @ self._T
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_a times the outer square of T'1_a."""
+        return self._T.T @ self._base.gram(y) @ self._T
