@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from subsetprivacy import draw
+from subsetprivacy.draw import charts
 from subsetprivacy.errors import MissingDependencyError
 
 matplotlib.use("Agg")
@@ -265,13 +266,13 @@ class TestCases:
 
     def test_colours_tell_truth_subset_and_rest(self):
         ax = rendered(draw.cases(LABELS, W, SUBSETS, truth=[4, 2]))
-        out, member, true = draw.PALE.lower(), draw.CYAN.lower(), draw.DARK.lower()
+        out, member, true = charts.PALE.lower(), charts.CYAN.lower(), charts.DARK.lower()
         assert self.colours(ax) == [[out, member, member, out, true], [member, out, true, member, out]]
         assert legend(ax) == ["true category", "in the reported subset", "excluded"]
 
     def test_without_truth_all_members_are_alike(self):
         ax = rendered(draw.cases(LABELS, W, SUBSETS))
-        expected = np.where(SUBSETS, draw.CYAN.lower(), draw.PALE.lower())
+        expected = np.where(SUBSETS, charts.CYAN.lower(), charts.PALE.lower())
         assert self.colours(ax) == expected.tolist()
         assert legend(ax) == ["in the reported subset", "excluded"]
 
