@@ -113,10 +113,10 @@ def _read(data: Any, design: Design | None, categories: Iterable[Label] | None) 
     if (design is None) == (categories is None):
         raise ArgumentError("`design` must be given, or `categories` where the design is not known; not both.")
     chosen = require_design(design) if categories is None else coarse(categories)
-    return _codes_of(data, chosen.categories), chosen
+    return _codes_of(data, chosen), chosen
 
 
-def _codes_of(column: Any, categories: Categories) -> IntArray:
+def _codes_of(column: Any, design: Design) -> IntArray:
     rows = _plain_rows(column)
     numbers = isinstance(rows, np.ndarray) and rows.dtype != object
     if not numbers:
@@ -124,9 +124,15 @@ def _codes_of(column: Any, categories: Categories) -> IntArray:
         first = next((row for row in rows if not is_missing(row)), None)
         numbers = isinstance(first, (int, float, np.number))
         if numbers:  # codes with gaps, as a nullable column has them: a missing answer is the full set
-            rows = [categories.full if is_missing(row) else row for row in rows]
+            rows = [design.missing_code if is_missing(row) else row for row in rows]
     if numbers:
         return check_codes(rows)
+    if design.code_space != "mask":
+        raise CodeError(
+            f"subsets of a {design.kind} design must be given as its codes; got something else. "
+            "Hint: this design numbers its subsets."
+        )
+    categories = design.categories
     return np.fromiter((_row_code(row, number, categories) for number, row in enumerate(rows)), np.int64, len(rows))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
-from subsetprivacy.errors import CategoryError
+from subsetprivacy.errors import CategoryError, DesignDocumentError
 
 MAX_CATEGORIES = 48
 
@@ -87,6 +87,28 @@ class Categories:
     @cached_property
     def _position(self) -> dict[Label, int]:
         return {label: j for j, label in enumerate(self.labels)}
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What tells these categories from others: 1, 1.0 and True are equal and not the same."""
+        return (self.labels, tuple(type(label).__name__ for label in self.labels))
+
+    def content(self) -> dict[str, Any]:
+        """Return the categories as they stand in a JSON document.
+
+        Raises
+        ------
+        DesignDocumentError
+            If a label cannot be written as JSON and read back as it was.
+        """
+        for label in self.labels:
+            # Exact types: an enumeration would come back as plain text, and JSON has no infinity.
+            if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
+                raise DesignDocumentError(
+                    "labels must be text, finite numbers or booleans to be written as JSON; "
+                    f"got {type(label).__name__}."
+                )
+        return {"categories": list(self.labels)}
 
     @property
     def full(self) -> int:
@@ -179,6 +201,11 @@ class Categories:
         for row in np.flatnonzero(found < 0):
             missing[row] = is_missing(values[row])
         return found, _if_any(missing)
+
+
+def as_categories(categories: Any) -> Categories:
+    """Return categories as they are, or make them from a list of labels."""
+    return categories if isinstance(categories, Categories) else Categories(categories)
 
 
 def _if_any(mask: BoolArray) -> BoolArray | None:

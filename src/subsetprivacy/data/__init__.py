@@ -7,7 +7,9 @@ kept apart as `n_missing` and left out of everything else.
 
 from subsetprivacy.data.counts import CountsBatch, SubsetCounts
 from subsetprivacy.data.entries import check_allowed
-from subsetprivacy.data.people import SubsetData, as_counts
+from subsetprivacy.data.people import SubsetData
+from subsetprivacy.data.reading import as_counts
+from subsetprivacy.data.table import SubsetTable
 from subsetprivacy.data.tally import count_codes
 
-__all__ = ["CountsBatch", "SubsetCounts", "SubsetData", "as_counts", "check_allowed", "count_codes"]
+__all__ = ["CountsBatch", "SubsetCounts", "SubsetData", "SubsetTable", "as_counts", "check_allowed", "count_codes"]

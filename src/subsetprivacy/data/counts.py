@@ -13,7 +13,7 @@ from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label
 from subsetprivacy.data.entries import as_codes, check_amounts, check_entries
 from subsetprivacy.design import Design, Mixture, identify
 from subsetprivacy.errors import MismatchError, NoDataError
-from subsetprivacy.incidence import Bytes, Halves, Rows
+from subsetprivacy.incidence import Listable
 from subsetprivacy.subsets import Categories
 
 
@@ -82,8 +82,9 @@ class SubsetCounts:
     def _observed(self) -> tuple[IntArray, IntArray, FloatArray, float, FloatArray]:
         """Positions, codes, amounts, total and shares of the informative entries, made together."""
         at = self.counts.nonzero()[0]
-        if at.size and self.codes[at[-1]] == self.categories.full:  # codes ascend: the full set comes last
-            at = at[:-1]
+        silent = self.design.is_missing(self.codes.take(at))
+        if silent.any():
+            at = at[~silent]
         n_a = self.counts.take(at).astype(np.float64)
         total = float(n_a.sum())
         return at, self.codes.take(at), n_a, total, n_a / total if total else n_a
@@ -129,19 +130,17 @@ class SubsetCounts:
     @property
     def n_missing(self) -> float:
         """People (or weight) with the full set: missing, or drawn and saying nothing."""
-        amount = self.counts[self.codes == self.categories.full].sum()
+        amount = self.counts[self.design.is_missing(self.codes)].sum()
         return int(amount) if self.squares is None else float(amount)
 
     @cached_property
-    def incidence(self) -> "Rows | Halves | Bytes":
-        """The rows 1_a of the informative codes."""
+    def incidence(self) -> Listable:
+        """The rows r_a of the informative codes."""
         return self.design.incidence(self.observed_codes)
 
     @cached_property
-    def _null(self) -> IntArray | None:
-        # With the full set among the rows a direction must keep the sum of w, as moving in the simplex does.
-        rows = np.append(self.observed_codes, self.categories.full)
-        return identify.null_direction(rows, self.categories.p)
+    def _null(self) -> AnyArray | None:
+        return identify.null_direction(self.incidence, keep_sum=True)  # as moving in the simplex does
 
     @property
     def is_unique(self) -> bool:
@@ -152,7 +151,7 @@ class SubsetCounts:
         """
         return self._null is None
 
-    def null_direction(self) -> dict[Label, int] | None:
+    def null_direction(self) -> dict[Label, float] | None:
         """Return a change of w, in category names, that no observed subset can see; None if `is_unique`."""
         return None if self._null is None else identify.as_named(self._null, self.categories)
 
@@ -173,7 +172,7 @@ class SubsetCounts:
         """Return the share of people per subset, subsets as joined labels."""
         total = self.counts.sum()
         return {
-            self.categories.format(a): float(c / total)
+            self.design.format(a): float(c / total)
             for a, c in zip(self.codes.tolist(), self.counts, strict=True)
             if c > 0
         }

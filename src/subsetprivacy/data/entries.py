@@ -15,13 +15,13 @@ _MAX_PEOPLE = 1 << 53
 
 def check_allowed(codes: IntArray, design: Design, rows: str = "row") -> None:
     """Raise if a code names the empty set or a subset that the design cannot produce."""
-    full = design.categories.full
-    outside = (codes <= 0) | (codes > full)
+    largest = (1 << design.code_bits) - 1
+    outside = (codes <= 0) | (codes > largest)
     if outside.any():
         first = int(outside.argmax())
         what = "0, the empty set" if codes[first] == 0 else "outside the categories"
         raise CodeError(
-            f"`codes` must lie in 1…{full}; got {int(outside.sum())} that do not, first in {rows} {first} ({what})."
+            f"`codes` must lie in 1…{largest}; got {int(outside.sum())} that do not, first in {rows} {first} ({what})."
         )
     foreign = ~design.allows(codes)
     if foreign.any():

@@ -1,8 +1,5 @@
 """One subset per person."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from attrs import Attribute, field, frozen
 
 from subsetprivacy._types import IntArray, Label
@@ -10,7 +7,6 @@ from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.tally import count_codes
 from subsetprivacy.design import Design, require_design
-from subsetprivacy.errors import ArgumentError
 from subsetprivacy.subsets import Categories
 
 
@@ -64,26 +60,8 @@ class SubsetData:
 
     def labels(self) -> list[tuple[Label, ...]]:
         """Return each person's subset as labels, in category order."""
-        return [self.categories.members(code) for code in self.codes.tolist()]
+        return [self.design.members(code) for code in self.codes.tolist()]
 
     def frequencies(self) -> dict[str, float]:
         """Return the share of people per subset, subsets as joined labels."""
         return self.counts().frequencies()
-
-
-def as_counts(data: Any) -> SubsetCounts:
-    """Return the counts of whatever an estimator was given.
-
-    Raises
-    ------
-    ArgumentError
-        If it is neither `SubsetData` nor `SubsetCounts`.
-    """
-    if isinstance(data, SubsetCounts):
-        return data
-    if isinstance(data, SubsetData):
-        return data.counts()
-    hint = "sp.privatize(values, design) makes data, sp.count(subsets, design=design) counts them"
-    if isinstance(data, Mapping):
-        hint = "one at a time, as in {group: sp.estimate(counts) for group, counts in groups.items()}"
-    raise ArgumentError(f"`data` must be SubsetData or SubsetCounts; got {type(data).__name__}. Hint: {hint}.")

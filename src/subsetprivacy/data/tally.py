@@ -16,14 +16,14 @@ def count_codes(
     codes: IntArray, design: Design, weights: FloatArray | None = None, *, frequency: bool = True
 ) -> SubsetCounts:
     """Count codes; with weights, sum them (and their squares if they are sampling weights)."""
-    p = design.p
-    dense = p <= MAX_DENSE_BITS and 1 << p <= max(8 * len(codes), 1 << 10)
+    width = design.code_bits
+    dense = width <= MAX_DENSE_BITS and 1 << width <= max(8 * len(codes), 1 << 10)
     if weights is None:
         cells, tally = _tally(codes, design) if dense else np.unique(codes, return_counts=True)
         _check_counted(cells, codes, design)
         return SubsetCounts.trusted(cells, tally, design)
     check_allowed(codes, design)
-    cells, inverse = (np.arange(1 << p), codes) if dense else np.unique(codes, return_inverse=True)
+    cells, inverse = (np.arange(1 << width), codes) if dense else np.unique(codes, return_inverse=True)
     sums = np.bincount(inverse, weights, minlength=len(cells))
     kept = np.flatnonzero(sums)
     if frequency:
@@ -33,8 +33,8 @@ def count_codes(
 
 
 def _tally(codes: IntArray, design: Design) -> tuple[IntArray, IntArray]:
-    """Return the distinct codes and their counts, by way of 2^p cells, a block at a time while it is in the cache."""
-    cells = 1 << design.p
+    """Return the distinct codes and their counts, by way of a cell each, a block at a time while it is in the cache."""
+    cells = 1 << design.code_bits
     block = max(_COUNT_BLOCK, 4 * cells)
     tally = np.zeros(cells, np.int64)
     for start in range(0, len(codes), block):

@@ -1,29 +1,54 @@
 """Designs: which subsets are drawn, with what probability."""
 
-from subsetprivacy.design.base import Design, require_design
+from subsetprivacy.design.base import Design
 from subsetprivacy.design.check import MechanismCheck, check_mechanism
 from subsetprivacy.design.coarse import Coarse, coarse
 from subsetprivacy.design.conditional import Conditional, conditional, fully_private, nonprivate
+from subsetprivacy.design.coverage import Covered, covered
 from subsetprivacy.design.document import design_from_json, load_design
+from subsetprivacy.design.hadamard import Hadamard, hadamard
+from subsetprivacy.design.held import ArtificialBit, Held, warner
 from subsetprivacy.design.independent import Independent, Uniform, independent, uniform
 from subsetprivacy.design.mixture import Mixture
+from subsetprivacy.design.partition import EvenPartition, ListedPartition, partition
+from subsetprivacy.design.product import Product, product
+from subsetprivacy.design.require import require_design
+from subsetprivacy.design.sized import FixedSize, Sized, fixed_size
+from subsetprivacy.design.small import join, small
 
 __all__ = [
+    "ArtificialBit",
     "Coarse",
     "Conditional",
+    "Covered",
     "Design",
+    "EvenPartition",
+    "FixedSize",
+    "Hadamard",
+    "Held",
     "Independent",
+    "ListedPartition",
     "MechanismCheck",
     "Mixture",
+    "Product",
+    "Sized",
     "Uniform",
     "check_mechanism",
     "coarse",
     "conditional",
+    "covered",
     "design_from_json",
+    "fixed_size",
     "fully_private",
+    "hadamard",
     "independent",
+    "join",
     "load_design",
     "nonprivate",
+    "partition",
+    "product",
     "require_design",
+    "small",
     "uniform",
+    "warner",
 ]

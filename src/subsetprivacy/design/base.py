@@ -3,9 +3,6 @@
 import json
 from abc import ABC, abstractmethod
 from functools import cached_property
-from hashlib import sha256
-from math import inf
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,27 +10,19 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import identify
-from subsetprivacy.errors import (
-    ArgumentError,
-    DesignDocumentError,
-    InvalidDesignError,
-    NotIdentifiableError,
-    NotIndependentError,
-    TooLargeError,
-)
-from subsetprivacy.incidence import MAX_DENSE_BITS, Bytes, Halves, Rows, incidence
-from subsetprivacy.subsets import MAX_CATEGORIES, Categories, sizes
-
-DOCUMENT_FORMAT = "subsetprivacy.design"
-DOCUMENT_VERSION = 1
+from subsetprivacy.design.written import Written
+from subsetprivacy.errors import NotIdentifiableError, NotIndependentError, TooLargeError
+from subsetprivacy.incidence import MAX_MATRIX, Listable, incidence
+from subsetprivacy.subsets import Categories, sizes
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Design(ABC):
+class Design(Written, ABC):
     r"""How subsets are drawn: a conditional design :math:`\mu` (`cond_design`).
 
-    ``P(A = a | X = j) = mu_a`` for j in a. Make one with `uniform`,
-    `independent` or `conditional`.
+    ``P(A = a | X = j) = mu_a r_a(j)``, where the row r_a is 1 on the members
+    of a and 0 elsewhere. Where something known is mixed in (a bit, dummy
+    categories) rows have other entries, and everything below holds as it is.
     """
 
     categories: Categories
@@ -55,6 +44,43 @@ class Design(ABC):
     def content(self) -> dict[str, Any]:
         """Return what the JSON document holds besides the categories."""
 
+    # Codes: bit masks, unless a kind says otherwise -------------------------------------------
+
+    @property
+    def missing_code(self) -> int:
+        """The code of the full set, which also means: missing."""
+        return self.categories.full
+
+    @property
+    def code_bits(self) -> int:
+        """The codes are below 2 to this power."""
+        return self.p
+
+    @property
+    def code_space(self) -> str:
+        """What a code means: counts of two designs can be added only if it is the same."""
+        return "mask"
+
+    def is_missing(self, codes: IntArray) -> BoolArray:
+        """Tell which codes say nothing: the full set, drawn or standing for a missing answer."""
+        return codes == self.missing_code
+
+    def holds(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether the subset has the category at position x, element by element."""
+        return (codes >> x & 1).astype(np.bool_)
+
+    def sizes(self, codes: IntArray) -> IntArray:
+        """Return how many values each code leaves possible."""
+        return sizes(codes)
+
+    def members(self, code: int) -> tuple[Label, ...]:
+        """Return the labels in a subset, in category order."""
+        return self.categories.members(code)
+
+    def format(self, code: int) -> str:
+        """Return a subset as text, its labels joined by a bar."""
+        return self.categories.format(code)
+
     # What follows from it ---------------------------------------------------------------------
 
     @property
@@ -75,15 +101,15 @@ class Design(ABC):
     @cached_property
     def smallest_set(self) -> int:
         """The size of the smallest subset that can be reported."""
-        return int(sizes(self.support()[0]).min())
+        return int(self.sizes(self.support()[0]).min())
 
     @cached_property
-    def support_incidence(self) -> "Rows | Halves | Bytes":
-        """The rows 1_a of the whole support."""
+    def support_incidence(self) -> Listable:
+        """The rows r_a of the whole support."""
         return self.incidence(self.support()[0])
 
-    def incidence(self, codes: IntArray) -> "Rows | Halves | Bytes":
-        """Return the rows 1_a of the given codes."""
+    def incidence(self, codes: IntArray) -> Listable:
+        """Return the rows r_a of the given codes."""
         return incidence(codes, self.p)
 
     def mu(self, codes: IntArray) -> FloatArray:
@@ -94,37 +120,104 @@ class Design(ABC):
 
     def allows(self, codes: IntArray) -> BoolArray:
         """Tell which codes this design can produce; the full set, meaning "missing", always is allowed."""
-        return (self.mu(codes) > 0) | (codes == self.categories.full)
+        return (self.mu(codes) > 0) | (codes == self.missing_code)
 
     @cached_property
     def Q(self) -> FloatArray:
         """The matrix of pair probabilities, q_ij = sum of mu_a over the a that hold i and j (`gen_mom`)."""
-        Q = self.support_incidence.gram(self.support()[1])
+        if self.p > MAX_MATRIX:
+            raise TooLargeError(
+                f"the matrix Q must have at most {MAX_MATRIX} rows; got {self.p}. Hint: see pair_probability."
+            )
+        if self.pair_probability is None:
+            Q = self.support_incidence.gram(self.support()[1])
+        else:
+            Q = np.full((self.p, self.p), self.pair_probability)
+            np.fill_diagonal(Q, 1.0)
         Q.setflags(write=False)
         return Q
 
     @cached_property
+    def informative_Q(self) -> FloatArray:
+        """The matrix Q of the design given that the subset says something."""
+        return (self.Q - self.mu_full) / (1 - self.mu_full)
+
+    @property
+    def pair_probability(self) -> float | None:
+        """The probability q that a second category shares the reported subset, where it is the same for all pairs."""
+        return None
+
+    @cached_property
     def S(self) -> float:
-        """The sum of all mu_a; log2 S is the maximal leakage. A yes/no question has S = 2."""
+        """The sum over a of the largest P(a | j); log2 S is the maximal leakage. A yes/no question has S = 2."""
         return float(self.support()[1].sum())
 
     @cached_property
     def mu_full(self) -> float:
         """The probability of the full set, which carries no information."""
-        return float(self.mu(np.array([self.categories.full]))[0])
+        return float(self.mu(np.array([self.missing_code]))[0])
+
+    @property
+    def noise(self) -> FloatArray | None:
+        """Per category j, the sum of mu_a r_a(j) log2 r_a(j), where rows are not only 0 and 1 (else None)."""
+        return None
+
+    # What an attacker can make of it ----------------------------------------------------------
+
+    def guess_weights(self, belief: FloatArray) -> FloatArray:
+        """Return, per category j, the sum of mu_a r_a(j) over the subsets in which j is the best guess."""
+        codes, mu = self.support()
+        guess = self.best_guess(codes, belief)
+        return np.bincount(guess, weights=mu, minlength=self.p).astype(np.float64)
+
+    def best_guess(self, codes: IntArray, belief: FloatArray) -> IntArray:
+        """Return for each code the position of its most likely member, the first of them in a tie."""
+        guess = np.full(len(codes), -1, np.int64)
+        left = np.arange(len(codes))
+        for j in np.argsort(-belief, kind="stable"):
+            inside = self.holds(codes[left], j)
+            guess[left[inside]] = j
+            left = left[~inside]
+            if not left.size:
+                break
+        return guess
+
+    def largest_posterior(self, belief: FloatArray) -> float:
+        """Return the largest probability that any reportable subset leaves to one value."""
+        size = self.support_incidence.inner(belief)
+        possible = size > 0
+        return float((self.support_incidence.peak(belief)[possible] / size[possible]).max())
+
+    def least_size(self, w: FloatArray) -> float:
+        """Return the smallest probability L(a) = r_a'w of a reportable subset."""
+        return float(self.support_incidence.inner(w).min())
+
+    @property
+    def exposed(self) -> "Design":
+        """The design that somebody sees who knows that a report is a real person's."""
+        return self
+
+    @cached_property
+    def epsilon(self) -> float:
+        """That of local differential privacy: infinite, since values outside the subset are ruled out."""
+        return 0.0 if self.kind == "fully_private" else float("inf")
+
+    def pooled(self, other: "Design") -> "Design | None":
+        """Return the design of this one's data and another's together, if that is a design of the same kind."""
+        return self if self == other else None
 
     # Identifiability --------------------------------------------------------------------------
 
     @cached_property
-    def _null(self) -> IntArray | None:
-        return identify.null_direction(self.support()[0], self.p)
+    def _null(self) -> AnyArray | None:
+        return identify.null_direction(self.support_incidence)
 
     @property
     def is_identifiable(self) -> bool:
         """Whether different distributions always give different laws of subsets (`pd`, `thm_identi`)."""
         return self._null is None
 
-    def null_direction(self) -> dict[Label, int] | None:
+    def null_direction(self) -> dict[Label, float] | None:
         """Return a change of w, in category names, that no subset can see; None if identifiable."""
         return None if self._null is None else identify.as_named(self._null, self.categories)
 
@@ -143,12 +236,25 @@ class Design(ABC):
             )
         return self
 
-    # Yes/no questions -------------------------------------------------------------------------
+    # Questions --------------------------------------------------------------------------------
 
     @property
     def is_independent(self) -> bool:
         """Whether a yes/no question drawn without the value realises the design (`ind_design`)."""
         return False
+
+    @property
+    def options(self) -> int | None:
+        """How many answers a question has: 2 for yes/no; None where no question can be asked without the value."""
+        return 2 if self.is_independent else None
+
+    def complement(self, codes: AnyArray) -> AnyArray:
+        """Return the code of "no" for each code of "yes"."""
+        return self.missing_code - codes
+
+    def strata(self, codes: IntArray) -> IntArray | None:
+        """Return a number for the question each code answers, or None where the code does not tell it."""
+        return np.minimum(codes, self.complement(codes)) if self.is_independent else None
 
     def as_independent(self) -> "Design":
         """Return the same law as an independent design (nu from mu).
@@ -169,50 +275,11 @@ class Design(ABC):
             "Hint: try design.as_independent(), or privatize() where the values are held."
         )
 
-    # Documents --------------------------------------------------------------------------------
-
-    def document(self) -> dict[str, Any]:
-        """Return the design as plain data, with its fingerprint."""
-        body = self._body()
-        return {**body, "fingerprint": fingerprint(body)}
-
-    def _body(self) -> dict[str, Any]:
-        for label in self.categories:
-            # Exact types: an enumeration would come back as plain text, and JSON has no infinity.
-            if type(label) not in (str, int, float, bool) or label in (inf, -inf):
-                raise DesignDocumentError(
-                    "labels must be text, finite numbers or booleans to be written as JSON; "
-                    f"got {type(label).__name__}."
-                )
-        return {
-            "format": DOCUMENT_FORMAT,
-            "version": DOCUMENT_VERSION,
-            "kind": self.kind,
-            "categories": list(self.categories),
-            **self.content(),
-        }
-
-    @property
-    def fingerprint(self) -> str:
-        """The SHA-256 of the canonical document, in hexadecimal."""
-        return fingerprint(self._body())
-
-    def to_json(self) -> str:
-        """Return the document as JSON text; read it back with `design_from_json`."""
-        return json.dumps(self.document(), ensure_ascii=False, indent=1)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the document to a file and return its path."""
-        target = Path(path)
-        target.write_text(self.to_json() + "\n", encoding="utf-8")
-        return target
-
     # Identity and looks -----------------------------------------------------------------------
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
-        types = tuple(type(label).__name__ for label in self.categories)
-        return (self.kind, self.categories.labels, types, json.dumps(self.content(), sort_keys=True))
+        return (self.kind, self.categories.identity, json.dumps(self.content(), sort_keys=True))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self._key == other._key
@@ -222,46 +289,3 @@ class Design(ABC):
 
     def __repr__(self) -> str:
         return f"<{self.kind} design on {self.p} categories: {self.categories.preview()}>"
-
-
-def fingerprint(body: dict[str, Any]) -> str:
-    """Return the SHA-256 of a document without its fingerprint, written canonically."""
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return sha256(text.encode("utf-8")).hexdigest()
-
-
-def check_size(categories: Categories, least: int, kind: str, hint: str) -> Categories:
-    """Return the categories if their number suits the kind of design."""
-    if categories.p < least:
-        raise InvalidDesignError(f"a {kind} design must have at least {least} categories; got {categories.p}. {hint}")
-    if categories.p > MAX_CATEGORIES:
-        raise InvalidDesignError(
-            f"a {kind} design must have at most {MAX_CATEGORIES} categories; got {categories.p}. "
-            "Hint: group rare categories; designs for more categories are not part of this release."
-        )
-    return categories
-
-
-def require_design(design: Any) -> Design:
-    """Return the design if it is one.
-
-    Raises
-    ------
-    ArgumentError
-        If it is something else.
-    """
-    if not isinstance(design, Design):
-        raise ArgumentError(f"`design` must be a design; got {type(design).__name__}. Hint: sp.uniform([...]).")
-    return design
-
-
-def require_enumerable(design: Design, what: str) -> Design:
-    """Return the design if its support can be listed, else say what cannot be computed exactly."""
-    if design.kind == "coarse":
-        design.support()  # refuses, with the reason
-    if not design.enumerable:
-        raise TooLargeError(
-            f"{what} lists all subsets and must have at most {MAX_DENSE_BITS} categories; got {design.p}. "
-            "Hint: estimates with observed information, and simulate(), need no such list."
-        )
-    return design

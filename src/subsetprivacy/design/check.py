@@ -8,11 +8,11 @@ from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
-from subsetprivacy.design.base import check_size
 from subsetprivacy.design.conditional import Conditional
+from subsetprivacy.design.require import check_size
 from subsetprivacy.design.weights import read_subset
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.subsets import Categories, sizes
+from subsetprivacy.subsets import Categories, as_categories, sizes
 
 TOLERANCE = 1e-9
 
@@ -106,7 +106,7 @@ def _read_channel(P: Any, subsets: Any, categories: Any) -> tuple[Categories, In
 
 
 def _check_categories(categories: Any) -> Categories:
-    return check_size(Categories(categories), 2, "conditional", "")
+    return check_size(as_categories(categories), 2, "conditional", "")
 
 
 def _numbers(P: Any) -> FloatArray:

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 from attrs import field, frozen
 
 from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
-from subsetprivacy.design.base import Design, check_size
+from subsetprivacy.design.base import Design
+from subsetprivacy.design.require import check_size
 from subsetprivacy.errors import UnknownDesignError
-from subsetprivacy.subsets import Categories
+from subsetprivacy.subsets import as_categories
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -52,4 +53,4 @@ class Coarse(Design):
 
 def coarse(categories: Iterable[Label]) -> Coarse:
     """Make the stand-in for a design that is not known."""
-    return Coarse(check_size(Categories(categories), 2, "coarse", ""))
+    return Coarse(check_size(as_categories(categories), 2, "coarse", ""))

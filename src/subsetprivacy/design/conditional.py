@@ -8,11 +8,12 @@ from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
-from subsetprivacy.design.base import Design, check_size
+from subsetprivacy.design.base import Design
+from subsetprivacy.design.require import check_size
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, read_weights
 from subsetprivacy.errors import InvalidDesignError, NotIndependentError
 from subsetprivacy.incidence import incidence
-from subsetprivacy.subsets import Categories, sizes
+from subsetprivacy.subsets import Categories, as_categories, sizes
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -86,7 +87,7 @@ def conditional(categories: Iterable[Label], weights: Mapping[Any, float]) -> Co
            [0.5, 0.5, 1. ]])
     """
     labels = check_size(
-        Categories(categories), 3, "conditional", "Hint: with two categories the only subset of two is the full set."
+        as_categories(categories), 3, "conditional", "Hint: with two categories the only subset of two is the full set."
     )
     codes, mu = read_weights(weights, labels, "mu")
     for a in codes[sizes(codes) < 2]:
@@ -116,7 +117,7 @@ def nonprivate(categories: Iterable[Label]) -> Conditional:
     >>> nonprivate(["a", "b"]).is_subset_private
     False
     """
-    labels = check_size(Categories(categories), 2, "nonprivate", "")
+    labels = check_size(as_categories(categories), 2, "nonprivate", "")
     codes = np.int64(1) << np.arange(labels.p, dtype=np.int64)
     return Conditional(labels, read_only(codes), read_only(np.ones(labels.p)), "nonprivate")
 
@@ -129,5 +130,5 @@ def fully_private(categories: Iterable[Label]) -> Conditional:
     >>> fully_private(["a", "b", "c"]).is_identifiable
     False
     """
-    labels = check_size(Categories(categories), 2, "fully private", "")
+    labels = check_size(as_categories(categories), 2, "fully private", "")
     return Conditional(labels, read_only(np.array([labels.full])), read_only(np.ones(1)), "fully_private")

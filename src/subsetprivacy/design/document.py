@@ -1,15 +1,30 @@
 """A design as a versioned JSON document: written by `Design.to_json`, read back here."""
 
 import json
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from subsetprivacy.design.base import DOCUMENT_FORMAT, DOCUMENT_VERSION, Design, fingerprint
+from attrs import evolve
+
+from subsetprivacy._checks import check_count
+from subsetprivacy.design.base import Design
 from subsetprivacy.design.coarse import coarse
 from subsetprivacy.design.conditional import conditional, fully_private, nonprivate
+from subsetprivacy.design.coverage import covered
+from subsetprivacy.design.hadamard import with_columns
+from subsetprivacy.design.held import beside_bit, warner
 from subsetprivacy.design.independent import independent, uniform
 from subsetprivacy.design.mixture import Mixture
+from subsetprivacy.design.partition import partition
+from subsetprivacy.design.product import product
+from subsetprivacy.design.sized import fixed_size
+from subsetprivacy.design.small import singles
+from subsetprivacy.design.written import DOCUMENT_FORMAT, DOCUMENT_VERSION, fingerprint
 from subsetprivacy.errors import DesignDocumentError, SubsetPrivacyError
+from subsetprivacy.subsets import Categories
+from subsetprivacy.variables import JointCategories
 
 
 def design_from_json(text: str | bytes) -> Design:
@@ -45,7 +60,7 @@ def design_from_json(text: str | bytes) -> Design:
             "a design document must match its fingerprint; this one was altered after it was written."
         )
     try:
-        return _build(body["categories"], body)
+        return _build(_read_categories(body), body)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise DesignDocumentError(f"a design document must be complete; this one lacks or misuses {error}.") from None
     except SubsetPrivacyError as error:
@@ -56,24 +71,73 @@ def _refuse(constant: str) -> float:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _build(categories: list[Any], part: dict[str, Any]) -> Design:
+def _build(categories: Categories, part: dict[str, Any]) -> Design:
     kind = part["kind"]
-    if kind == "uniform":
-        return uniform(categories)
-    if kind == "independent":
-        return independent(categories, _weights(part["questions"]))
-    if kind == "conditional":
-        return conditional(categories, _weights(part["subsets"]))
-    if kind == "nonprivate":
-        return nonprivate(categories)
-    if kind == "fully_private":
-        return fully_private(categories)
-    if kind == "coarse":
-        return coarse(categories)
-    if kind == "mixture":
-        parts = part["components"]
-        return Mixture.of([_build(categories, inner) for inner in parts], [_amount(inner["share"]) for inner in parts])
-    raise DesignDocumentError(f"a design document must name a kind that this version knows; got {kind!r}.")
+    if kind not in _BUILDERS:
+        raise DesignDocumentError(f"a design document must name a kind that this version knows; got {kind!r}.")
+    return _BUILDERS[kind](categories, part)
+
+
+def _mixture(categories: Categories, part: dict[str, Any]) -> Design:
+    parts = part["components"]
+    return Mixture.of([_build(categories, inner) for inner in parts], [_amount(inner["share"]) for inner in parts])
+
+
+def _partition(categories: Categories, part: dict[str, Any]) -> Design:
+    return partition(categories, part["groups"], partitions=part.get("partitions"), record=part["recorded"])
+
+
+def _bit(categories: Categories, part: dict[str, Any]) -> Design:
+    return {"equal": warner, "uniform": beside_bit}[part["asked"]](categories, _amount(part["q"]))
+
+
+def _covered(categories: Categories, part: dict[str, Any]) -> Design:
+    made = covered(_build(categories, part["base"]), _amount(part["floor"]))
+    if "people" not in part:
+        return made
+    return evolve(made, people=check_count(part["people"], "people"), dummies=check_count(part["dummies"], "dummies"))
+
+
+def _product(categories: Categories, part: dict[str, Any]) -> Design:
+    if not isinstance(categories, JointCategories):
+        raise DesignDocumentError("a product must list its variables.")
+    left = iter(zip(categories.names, categories.parts, strict=True))
+    factors: dict[Any, Design] = {}
+    for inner in part["factors"]:
+        held = dict(islice(left, inner["variables"]))
+        names = tuple(held)
+        factors[names if len(names) > 1 else names[0]] = _build(
+            JointCategories(held) if len(names) > 1 else held[names[0]], inner
+        )
+    return product(factors)
+
+
+_BUILDERS: dict[str, Callable[[Categories, dict[str, Any]], Design]] = {
+    "uniform": lambda categories, _: uniform(categories),
+    "independent": lambda categories, part: _independent(categories, part["questions"]),
+    "conditional": lambda categories, part: conditional(categories, _weights(part["subsets"])),
+    "nonprivate": lambda categories, _: nonprivate(categories),
+    "fully_private": lambda categories, _: fully_private(categories),
+    "singles": lambda categories, _: singles(categories),
+    "coarse": lambda categories, _: coarse(categories),
+    "fixed_size": lambda categories, part: fixed_size(categories, part["size"]),
+    "partition": _partition,
+    "hadamard": lambda categories, part: with_columns(categories, part["size"], part["columns"]),
+    "artificial_bit": _bit,
+    "covered": _covered,
+    "product": _product,
+    "mixture": _mixture,
+}
+
+
+def _independent(categories: Categories, questions: list[list[Any]]) -> Design:
+    return independent(categories, _weights(questions))
+
+
+def _read_categories(body: dict[str, Any]) -> Categories:
+    if "variables" not in body:
+        return Categories(body["categories"])
+    return JointCategories({part["name"]: Categories(part["categories"]) for part in body["variables"]})
 
 
 def _weights(pairs: list[list[Any]]) -> dict[int, float]:

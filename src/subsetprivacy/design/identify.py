@@ -9,23 +9,33 @@ from math import lcm
 
 import numpy as np
 
-from subsetprivacy._types import FloatArray, IntArray, Label
-from subsetprivacy.incidence import incidence
+from subsetprivacy._types import AnyArray, IntArray, Label
+from subsetprivacy.errors import TooLargeError
+from subsetprivacy.incidence import MAX_MATRIX, Incidence
 from subsetprivacy.subsets import Categories
 
 _SAFE_CONDITION = 1e8
+_SEEN = 1e-9  # below it an entry of a direction is rounding
 
 
-def null_direction(codes: IntArray, p: int) -> IntArray | None:
-    """Return integers u, not all zero, with 1_a'u = 0 for every code, or None if there are none.
+def null_direction(rows: Incidence, *, keep_sum: bool = False) -> AnyArray | None:
+    """Return u, not all zero, with r_a'u = 0 for every row, or None if there is none.
 
     Moving along u changes the distribution and leaves the probability of
-    every subset as it was.
+    every subset as it was. Rows of zeros and ones give integers. With
+    `keep_sum` only directions are looked for that keep the sum of w.
     """
-    gram = incidence(codes, p).gram(np.ones(len(codes)))
-    if len(codes) >= p and np.linalg.cond(gram) < _SAFE_CONDITION:
+    if rows.p > MAX_MATRIX:
+        raise TooLargeError(f"uniqueness must be judged with at most {MAX_MATRIX} categories; got {rows.p}.")
+    gram = rows.gram(np.ones(rows.rows)) + keep_sum
+    if rows.rows + keep_sum >= rows.p and np.linalg.cond(gram) < _SAFE_CONDITION:
         return None
-    return _integer_kernel([[round(float(entry)) for entry in row] for row in gram])
+    whole = np.rint(gram)
+    if np.array_equal(whole, gram):
+        return _integer_kernel([[int(entry) for entry in row] for row in whole])
+    values, vectors = np.linalg.eigh(gram)
+    # Held weights are given numbers, not sums: what is dependent is so to rounding, what is not is far from it.
+    return vectors[:, 0] / np.abs(vectors[:, 0]).max() if values[0] < 1e-12 * values[-1] else None
 
 
 def _integer_kernel(matrix: list[list[int]]) -> IntArray | None:
@@ -58,19 +68,19 @@ def _back_substitute(rows: list[list[Fraction]], pivots: list[int], free: int) -
     return np.array([int(entry * scale) for entry in solution], dtype=object)
 
 
-def describe_direction(direction: IntArray | FloatArray, categories: Categories) -> str:
+def describe_direction(direction: AnyArray, categories: Categories) -> str:
     """Say in category names what moves where along a null direction."""
 
     def side(sign: int) -> str:
         parts = []
         for amount, label in zip(direction, categories, strict=True):
-            if amount * sign > 0:
-                parts.append(str(label) if abs(amount) == 1 else f"{abs(amount)}·{label}")
+            if amount * sign > _SEEN:
+                parts.append(str(label) if abs(amount) == 1 else f"{abs(amount):.4g}·{label}")
         return "{" + ", ".join(parts) + "}"
 
     return f"moving weight from {side(-1)} to {side(+1)} changes no subset's probability"
 
 
-def as_named(direction: IntArray, categories: Categories) -> dict[Label, int]:
+def as_named(direction: AnyArray, categories: Categories) -> dict[Label, float]:
     """Return the direction with its category names, zeros left out."""
-    return {label: int(u) for label, u in zip(categories, direction, strict=True) if u}
+    return {label: u for label, u in zip(categories, direction.tolist(), strict=True) if abs(u) > _SEEN}

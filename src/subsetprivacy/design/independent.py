@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,15 +10,16 @@ from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
-from subsetprivacy.design.base import Design, check_size, require_enumerable
+from subsetprivacy.design.base import Design
+from subsetprivacy.design.require import check_size
+from subsetprivacy.design.sized import Sized
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, pick, read_weights, thresholds
 from subsetprivacy.errors import InvalidDesignError
-from subsetprivacy.incidence import MAX_DENSE_BITS
-from subsetprivacy.subsets import Categories, sizes
+from subsetprivacy.subsets import Categories, as_categories, sizes
 
 SMALL_P_HINT = (
     "Hint: with two or three categories some answer would reveal the value; "
-    "conditional() accepts three, or combine small variables into one of four or more categories."
+    "sp.small(categories) has designs for them, sp.join() combines small variables."
 )
 
 
@@ -89,7 +91,7 @@ def independent(categories: Iterable[Label], weights: Mapping[Any, float]) -> In
     >>> design.S
     2.0
     """
-    labels = check_size(Categories(categories), 4, "independent", SMALL_P_HINT)
+    labels = check_size(as_categories(categories), 4, "independent", SMALL_P_HINT)
     codes, nu = read_weights(weights, labels, "nu")
     check_questions(codes, nu, labels)
     return Independent(labels, read_only(codes), read_only(nu))
@@ -107,66 +109,34 @@ def check_questions(codes: IntArray, nu: FloatArray, categories: Categories) -> 
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Uniform(Design):
+class Uniform(Sized):
     """Every admissible question with the same probability; make one with `uniform`."""
 
     kind: ClassVar[str] = "uniform"
 
-    @property
-    def enumerable(self) -> bool:
-        """Whether the support is small enough to be listed."""
-        return self.p <= MAX_DENSE_BITS
-
     @cached_property
-    def _support(self) -> tuple[IntArray, FloatArray]:
-        require_enumerable(self, "the support of a uniform design")
-        codes = np.flatnonzero(self._admissible(np.arange(1 << self.p))).astype(np.int64)
-        return read_only(codes), read_only(np.full(len(codes), self._mu))
-
-    def support(self) -> tuple[IntArray, FloatArray]:
-        """Return all subsets of 2 … p-2 members and their common mu."""
-        return self._support
+    def by_size(self) -> dict[int, float]:
+        """The sizes 2 … p-2, by the number of subsets that hold a given category."""
+        # nu of the paper is 1 / (2^p - 2p - 2), and mu = nu_a + nu of the complement.
+        return {k: comb(self.p - 1, k - 1) / self._questions for k in range(2, self.p - 1)}
 
     @property
-    def _mu(self) -> float:
-        # nu of the paper is 1 / (2^p - 2p - 2), and mu = nu_a + nu of the complement.
-        return 1 / (2 ** (self.p - 1) - self.p - 1)
+    def _questions(self) -> int:
+        return 2 ** (self.p - 1) - self.p - 1
 
     def _admissible(self, codes: AnyArray) -> BoolArray:
         # Sizes are small unsigned numbers: 0 and 1 wrap around above p - 4.
         return (np.bitwise_count(codes) - np.uint8(2)) <= self.p - 4
 
-    def mu(self, codes: IntArray) -> FloatArray:
-        """Return the common mu, 0 for sizes that are never drawn."""
-        inside = (codes > 0) & (codes < self.categories.full)
-        return np.where(inside & self._admissible(np.where(inside, codes, 0)), self._mu, 0.0)
-
     @cached_property
-    def Q(self) -> FloatArray:
-        """The matrix of pair probabilities in closed form: 1 on the diagonal, 1/r_p elsewhere (`mom`)."""
-        Q = np.full((self.p, self.p), self.pair_probability)
-        np.fill_diagonal(Q, 1.0)
-        Q.setflags(write=False)
-        return Q
-
-    @property
     def pair_probability(self) -> float:
         """The probability 1/r_p that a second category shares the reported subset (`mom`)."""
-        return (2 ** (self.p - 2) - self.p + 1) / (2 ** (self.p - 1) - self.p - 1)
+        return (2 ** (self.p - 2) - self.p + 1) / self._questions
 
     @cached_property
     def S(self) -> float:
         """2, as for every yes/no question."""
         return 2.0
-
-    @cached_property
-    def smallest_set(self) -> int:
-        """2: pairs are among the questions."""
-        return 2
-
-    @cached_property
-    def _null(self) -> IntArray | None:
-        return None  # Q = (1 - q) I + q 11' with q < 1
 
     @property
     def is_independent(self) -> bool:
@@ -209,4 +179,4 @@ def uniform(categories: Iterable[Label]) -> Uniform:
     >>> round(design.pair_probability, 4)
     0.3333
     """
-    return Uniform(check_size(Categories(categories), 4, "uniform", SMALL_P_HINT))
+    return Uniform(check_size(as_categories(categories), 4, "uniform", SMALL_P_HINT))

@@ -9,12 +9,13 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import AnyArray, FloatArray, IntArray, RandomSource
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import identify
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.coarse import Coarse
 from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError, MismatchError
+from subsetprivacy.incidence import Listable
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -39,8 +40,12 @@ class Mixture(Design):
             for part, within in _parts(design):
                 if part.categories != designs[0].categories:
                     raise MismatchError("designs must have the same categories in the same order to be combined.")
+                if part.code_space != designs[0].code_space:
+                    raise MismatchError(
+                        "designs must number their subsets alike to be combined; got different numbers."
+                    )
                 if share * within > 0:  # a design that nobody answered identifies nothing
-                    merged[part] = merged.get(part, 0.0) + share * within
+                    _pool(merged, part, share * within)
         unknown = next((part for part in merged if isinstance(part, Coarse)), None)
         if unknown is not None or len(merged) == 1:
             return unknown or next(iter(merged))
@@ -49,6 +54,49 @@ class Mixture(Design):
         scale = 1.0 if isclose(total, 1, rel_tol=1e-12) else total
         parts = sorted(merged, key=lambda part: str(part._key))  # a + b and b + a are the same design
         return cls(designs[0].categories, tuple(parts), tuple(merged[part] / scale for part in parts))
+
+    @property
+    def missing_code(self) -> int:
+        """The code of the full set, the same for all parts."""
+        return self.components[0].missing_code
+
+    @property
+    def code_bits(self) -> int:
+        """The codes are below 2 to this power."""
+        return self.components[0].code_bits
+
+    @property
+    def code_space(self) -> str:
+        """What a code means, the same for all parts."""
+        return self.components[0].code_space
+
+    def is_missing(self, codes: IntArray) -> BoolArray:
+        """Tell which codes say nothing."""
+        return self.components[0].is_missing(codes)
+
+    def holds(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether the subset has the category at position x."""
+        return self.components[0].holds(codes, x)
+
+    def sizes(self, codes: IntArray) -> IntArray:
+        """Return how many values each code leaves possible."""
+        return self.components[0].sizes(codes)
+
+    def members(self, code: int) -> tuple[Label, ...]:
+        """Return the labels in a subset."""
+        return self.components[0].members(code)
+
+    def format(self, code: int) -> str:
+        """Return a subset as text."""
+        return self.components[0].format(code)
+
+    def incidence(self, codes: IntArray) -> Listable:
+        """Return the rows of the given codes, which are the same for all parts."""
+        return self.components[0].incidence(codes)
+
+    def complement(self, codes: AnyArray) -> AnyArray:
+        """Return the code of "no" for each code of "yes"."""
+        return self.components[0].complement(codes)
 
     @property
     def enumerable(self) -> bool:
@@ -81,16 +129,28 @@ class Mixture(Design):
         """The sum of all mu_a."""
         return float(self._average(lambda design: design.S))
 
+    def guess_weights(self, belief: FloatArray) -> FloatArray:
+        """Return the averaged weights of the best guesses."""
+        return np.asarray(self._average(lambda design: design.guess_weights(belief)), np.float64)
+
+    def largest_posterior(self, belief: FloatArray) -> float:
+        """Return the largest of the parts'."""
+        return max(design.largest_posterior(belief) for design in self.components)
+
+    def least_size(self, w: FloatArray) -> float:
+        """Return the smallest of the parts'."""
+        return min(design.least_size(w) for design in self.components)
+
     @cached_property
     def smallest_set(self) -> int:
         """The size of the smallest subset that can be reported."""
         return min(design.smallest_set for design in self.components)
 
     @cached_property
-    def _null(self) -> IntArray | None:
+    def _null(self) -> AnyArray | None:
         if any(design.is_identifiable for design in self.components):
             return None
-        return identify.null_direction(self.support()[0], self.p)
+        return identify.null_direction(self.support_incidence)
 
     @property
     def is_independent(self) -> bool:
@@ -115,3 +175,14 @@ class Mixture(Design):
 def _parts(design: Design) -> list[tuple[Design, float]]:
     """Return a design's components with their shares; itself if it is no mixture."""
     return list(zip(design.components, design.shares, strict=True)) if isinstance(design, Mixture) else [(design, 1.0)]
+
+
+def _pool(merged: dict[Design, float], part: Design, share: float) -> None:
+    """Add a part to those that are there already, as one where the two are of a kind."""
+    for other in merged:
+        together = other.pooled(part)
+        if together is not None:
+            share += merged.pop(other)
+            merged[together] = share
+            return
+    merged[part] = share

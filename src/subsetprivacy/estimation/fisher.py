@@ -8,7 +8,7 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
-from subsetprivacy.design.base import require_enumerable
+from subsetprivacy.design.require import require_enumerable
 from subsetprivacy.estimation.likelihood import expected_information, observed_information, tangent_inverse
 from subsetprivacy.estimation.result import Estimate
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
-from subsetprivacy.design.base import require_enumerable
+from subsetprivacy.design.require import require_enumerable
 from subsetprivacy.incidence import Incidence
 
 
@@ -60,7 +60,7 @@ def expected_information(design: Design, w: FloatArray, *, floor: float = 0.0) -
         If the support cannot be listed (more than 22 categories).
     """
     codes, mu = require_enumerable(design, "expected information").support()
-    mu = np.where(codes == design.categories.full, 0.0, mu / (1 - design.mu_full))
+    mu = np.where(design.is_missing(codes), 0.0, mu / (1 - design.mu_full))
     return design.support_incidence.gram(mu / np.maximum(design.support_incidence.inner(w), floor))
 
 

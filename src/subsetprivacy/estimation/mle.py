@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from subsetprivacy._checks import check_count, check_distribution
-from subsetprivacy._types import ArrayLike, FloatArray, IntArray
+from subsetprivacy._types import AnyArray, ArrayLike, FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Coarse
 from subsetprivacy.design.identify import describe_direction, null_direction
@@ -16,6 +16,7 @@ from subsetprivacy.estimation.likelihood import score
 from subsetprivacy.estimation.mom import asked_Q, mean_indicator
 from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, Solution, newton
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.incidence import Rows
 
 _START_FLOOR = 1e-3
 
@@ -115,7 +116,7 @@ def likelihood_estimate(
     )
 
 
-def flat_direction(counts: SubsetCounts, w: FloatArray) -> IntArray | None:
+def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
     """Return a direction along which the maximum is flat, or None if it is unique.
 
     All maximisers share the sizes L(a) of the observed subsets, hence the
@@ -128,10 +129,8 @@ def flat_direction(counts: SubsetCounts, w: FloatArray) -> IntArray | None:
         return None
     # EM leaves a little weight where the maximum has none; the score, below one, tells.
     tied = np.flatnonzero((w > 1e-6) | (score(counts.incidence, counts.shares, w) > 1 - 1e-6))
-    squeezed = np.zeros(len(counts.observed_codes), np.int64)
-    for bit, j in enumerate(tied.tolist()):
-        squeezed |= (counts.observed_codes >> j & 1) << bit
-    direction = null_direction(np.unique(squeezed[squeezed > 0]), len(tied))
+    columns = counts.incidence.inner(np.eye(p)[tied]).T
+    direction = null_direction(Rows(columns))
     if direction is None:
         return None
     out = np.zeros(p, direction.dtype)

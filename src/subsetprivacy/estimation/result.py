@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Uniform
+from subsetprivacy.design import Sized
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation import likelihood, presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
@@ -102,10 +102,8 @@ class Estimate:
     def smallest_size(self) -> float:
         """The smallest fitted L(a) among the subsets that can be reported (`boundeddensity`)."""
         design = self.counts.design
-        if isinstance(design, Uniform):
-            return float(np.sort(self.w)[:2].sum())
-        if design.enumerable:
-            return float(design.support_incidence.inner(self.w).min())
+        if isinstance(design, Sized) or design.enumerable:
+            return design.least_size(self.w)
         return float(self.counts.incidence.inner(self.w).min())
 
     @property

@@ -14,13 +14,31 @@ or random answering, a cell probability is :math:`c_a 1_a^\top w + d_a` on the s
 """
 
 from subsetprivacy._types import IntArray
-from subsetprivacy.incidence.base import Incidence
+from subsetprivacy.incidence.base import Incidence, Listable
 from subsetprivacy.incidence.held import Affine, Mapped
 from subsetprivacy.incidence.masks import MAX_DENSE_BITS, Bytes, Halves, Rows
-from subsetprivacy.incidence.products import Kronecker
+from subsetprivacy.incidence.products import Cells, Kronecker, RowByRow, joint_incidence
 from subsetprivacy.subsets import bits
 
-__all__ = ["MAX_DENSE_BITS", "Affine", "Bytes", "Halves", "Incidence", "Kronecker", "Mapped", "Rows", "incidence"]
+__all__ = [
+    "MAX_DENSE_BITS",
+    "MAX_MATRIX",
+    "Affine",
+    "Bytes",
+    "Cells",
+    "Halves",
+    "Incidence",
+    "Kronecker",
+    "Listable",
+    "Mapped",
+    "RowByRow",
+    "Rows",
+    "incidence",
+    "joint_incidence",
+]
+
+# Beyond this many categories no p x p matrix is made.
+MAX_MATRIX = 4096
 
 # Entries of a row matrix: up to the first it is the cheapest whatever p, beyond the second it never is (measured).
 _SMALL, _LARGE = 1 << 15, 1 << 18

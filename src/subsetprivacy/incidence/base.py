@@ -29,3 +29,11 @@ class Incidence(Protocol):
     def gram(self, y: FloatArray) -> FloatArray:
         """Map (..., rows) to (..., p, p)."""
         ...
+
+
+class Listable(Incidence, Protocol):
+    """Rows of a design, which an attacker can search as well."""
+
+    def peak(self, w: FloatArray) -> FloatArray:
+        """Map (..., p) to (..., rows): the largest r_a(j) w_j, the weight of the best guess."""
+        ...

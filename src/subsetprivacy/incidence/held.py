@@ -3,7 +3,7 @@
 import numpy as np
 
 from subsetprivacy._types import ArrayLike, FloatArray
-from subsetprivacy.incidence.base import Incidence
+from subsetprivacy.incidence.base import Incidence, Listable
 
 
 class Affine:
@@ -13,7 +13,7 @@ class Affine:
     stay homogeneous in w, so every estimator and its certificate hold as they are.
     """
 
-    def __init__(self, base: Incidence, scale: ArrayLike, offset: ArrayLike) -> None:
+    def __init__(self, base: Listable, scale: ArrayLike, offset: ArrayLike) -> None:
         self._base = base
         self._c = np.broadcast_to(np.asarray(scale, np.float64), (base.rows,))
         self._d = np.broadcast_to(np.asarray(offset, np.float64), (base.rows,))
@@ -42,9 +42,14 @@ class Affine:
         square = self._base.gram(self._c**2 * y)
         return square + cross[..., :, None] + cross[..., None, :] + (y @ self._d**2)[..., None, None]
 
+    def peak(self, w: FloatArray) -> FloatArray:
+        """Return the largest entry of the row times w."""
+        # Inside a the factor is c + d, outside it is d.
+        return np.maximum((self._c + self._d) * self._base.peak(w), self._d * w.max(axis=-1, keepdims=True))
+
 
 class Mapped:
-    """Rows seen through w = T u: where some weights are held, w is a linear image of the free ones.
+    """Rows seen through w = T u: where something is known of w, it is a linear image of the free part.
 
     The columns of T sum to one, so that a distribution u gives a distribution w.
     """
@@ -73,3 +78,11 @@ class Mapped:
     def gram(self, y: FloatArray) -> FloatArray:
         """Return the sum of y_a times the outer square of T'1_a."""
         return self._T.T @ self._base.gram(y) @ self._T
+
+    def peak(self, w: FloatArray) -> FloatArray:
+        """Return the largest entry of T'1_a times u."""
+        return (self.matrix() * w[..., None, :]).max(axis=-1)
+
+    def matrix(self) -> FloatArray:
+        """Return the rows T'1_a."""
+        return self.inner(np.eye(self.p)).T

@@ -1,9 +1,13 @@
 """Rows of several variables at once."""
 
+from collections.abc import Sequence
+from functools import reduce
+from math import prod
+
 import numpy as np
 
-from subsetprivacy._types import FloatArray
-from subsetprivacy.incidence.base import Incidence
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.incidence.base import Listable
 
 
 class Kronecker:
@@ -13,7 +17,7 @@ class Kronecker:
     variable after the other. Factors may be Kronecker products themselves.
     """
 
-    def __init__(self, first: Incidence, second: Incidence) -> None:
+    def __init__(self, first: Listable, second: Listable) -> None:
         self._A, self._B = first, second
 
     @property
@@ -38,6 +42,12 @@ class Kronecker:
         half = np.swapaxes(self._B.spread(table), -1, -2)
         return np.swapaxes(self._A.spread(half), -1, -2).reshape(*r.shape[:-1], self.p)
 
+    def peak(self, w: FloatArray) -> FloatArray:
+        """Return the largest w_ij with i in a and j in b."""
+        table = w.reshape(*w.shape[:-1], self._A.p, self._B.p)
+        half = np.swapaxes(self._B.peak(table), -1, -2)
+        return np.swapaxes(self._A.peak(half), -1, -2).reshape(*w.shape[:-1], self.rows)
+
     def gram(self, y: FloatArray) -> FloatArray:
         """Return the sum of y_ab times the outer square of 1_a ⊗ 1_b."""
         lead = y.shape[:-1]
@@ -47,3 +57,109 @@ class Kronecker:
         outer = self._A.gram(by_pair).reshape(*lead, q, q, p, p)  # (..., k, l, i, j)
         k, l, i, j = (len(lead) + axis for axis in range(4))
         return np.transpose(outer, (*range(len(lead)), i, k, j, l)).reshape(*lead, p * q, p * q)
+
+
+class Cells:
+    """Some of the rows of a larger whole, by their positions in it; a row may come more than once."""
+
+    def __init__(self, whole: Listable, positions: IntArray) -> None:
+        self._whole, self._at = whole, positions
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self._at)
+
+    @property
+    def p(self) -> int:
+        """The length of w."""
+        return self._whole.p
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Return r_a'w."""
+        return np.take(self._whole.inner(w), self._at, axis=-1)
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Return the sum of r_a times the row of a."""
+        return self._whole.spread(self._scatter(r))
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_a times the outer square of the row of a."""
+        return self._whole.gram(self._scatter(y))
+
+    def peak(self, w: FloatArray) -> FloatArray:
+        """Return the weight of the best guess of every row."""
+        return np.take(self._whole.peak(w), self._at, axis=-1)
+
+    def _scatter(self, values: FloatArray) -> FloatArray:
+        if values.ndim == 1:
+            return np.bincount(self._at, values, minlength=self._whole.rows).astype(np.float64, copy=False)
+        each = [self._scatter(row) for row in values.reshape(-1, self.rows)]
+        return np.reshape(each, (*values.shape[:-1], self._whole.rows))
+
+
+class RowByRow:
+    """Rows u_i ⊗ v_i, the i-th of one variable with the i-th of another, where few of all pairs occur.
+
+    Neither the grid of all pairs nor the matrix of the rows is built: each
+    product goes through one variable after the other, a block of rows at a time.
+    """
+
+    _BLOCK = 1 << 12
+
+    def __init__(self, first: FloatArray, second: FloatArray) -> None:
+        self._U, self._V = first, second
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self._U)
+
+    @property
+    def p(self) -> int:
+        """The length of w."""
+        return self._U.shape[1] * self._V.shape[1]
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Return (u ⊗ v)'w."""
+        table = w.reshape(*w.shape[:-1], self._U.shape[1], self._V.shape[1])
+        return np.einsum("...nq,nq->...n", self._U @ table, self._V)
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Return the sum of r_i u_i ⊗ v_i."""
+        table = np.swapaxes(self._U * r[..., None], -1, -2) @ self._V
+        return table.reshape(*r.shape[:-1], self.p)
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_i times the outer square of u_i ⊗ v_i."""
+        out = np.zeros((*y.shape[:-1], self.p, self.p))
+        for part in self._blocks():
+            rows = self._rows(part)
+            out += np.swapaxes(rows * y[..., part, None], -1, -2) @ rows
+        return out
+
+    def peak(self, w: FloatArray) -> FloatArray:
+        """Return the largest entry of row times w."""
+        return np.concatenate([(self._rows(part) * w[..., None, :]).max(axis=-1) for part in self._blocks()], axis=-1)
+
+    def _blocks(self) -> list[slice]:
+        return [slice(start, start + self._BLOCK) for start in range(0, self.rows, self._BLOCK)]
+
+    def _rows(self, part: slice) -> FloatArray:
+        return (self._U[part, :, None] * self._V[part, None, :]).reshape(-1, self.p)
+
+
+# A grid of all pairs is the cheaper one while it is not much larger than what was observed (measured).
+_WORTH, _GRID = 16, 1 << 22
+
+
+def joint_incidence(parts: Sequence[tuple[Listable, IntArray]]) -> Listable:
+    """Return the rows of several variables: for each the distinct rows, and which of them each row takes."""
+    shape = [rows.rows for rows, _ in parts]
+    number = len(parts[0][1])
+    if prod(shape) <= min(max(_WORTH * number, 1 << 12), _GRID):
+        whole = reduce(Kronecker, [rows for rows, _ in parts])
+        return Cells(whole, np.ravel_multi_index([at for _, at in parts], shape))
+    explicit = [rows.inner(np.eye(rows.p)).T[at] for rows, at in parts]
+    first = reduce(lambda u, v: (u[:, :, None] * v[:, None, :]).reshape(number, -1), explicit[:-1])
+    return RowByRow(first, explicit[-1])

@@ -7,49 +7,91 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
 from subsetprivacy._checks import check_codes, check_count
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label
 from subsetprivacy.data import SubsetData
-from subsetprivacy.design import Design, require_design
-from subsetprivacy.errors import CodeError, MismatchError
+from subsetprivacy.design import ArtificialBit, Covered, Design, EvenPartition, ListedPartition, Product, require_design
+from subsetprivacy.errors import CodeError, MismatchError, NotIndependentError
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.subsets import is_missing
 
 
 @frozen
 class Question:
-    """One yes/no question, "is your answer one of these?", drawn without the value.
+    """One question, drawn without the value: "is your answer one of these?", or "which of these groups?".
 
     Attributes
     ----------
     code
-        The set asked about.
+        The set asked about; of several groups, the first.
     design
         The design it was drawn from.
+    options
+        The code to store for each answer: for a yes/no question yes and no,
+        else one for each group.
     """
 
     code: int
     design: Design
+    options: tuple[int, ...] = field()
+
+    @options.default
+    def _yes_and_no(self) -> tuple[int, ...]:
+        return (self.code, int(self.design.complement(np.int64(self.code))))
 
     @property
     def members(self) -> tuple[Label, ...]:
-        """The labels asked about."""
-        return self.design.categories.members(self.code)
+        """The labels asked about; of several groups, those of the first."""
+        return self.design.members(self.code)
+
+    @property
+    def groups(self) -> tuple[tuple[Label, ...], ...]:
+        """The labels of each option."""
+        return tuple(self.design.members(code) for code in self.options)
+
+    @property
+    def is_yes_no(self) -> bool:
+        """Whether the answers are yes and no."""
+        return self.design.options == 2
 
     def __str__(self) -> str:
-        return "Is your answer one of these: " + ", ".join(str(label) for label in self.members) + "?"
-
-    def resolve(self, answer: bool | None) -> int:
-        """Return the code to store: the set for yes, its complement for no, the full set for no answer."""
-        said = _read_answer(answer)
-        if said == 2:
-            raise CodeError(
-                f"`answer` must be True, False or None; got {type(answer).__name__}. Hint: answer == 'yes'."
+        if not self.is_yes_no:
+            listed = "; ".join(f"{k}: {_listed(group)}" for k, group in enumerate(self.groups))
+            return f"Which of these groups holds your answer? {listed}"
+        if isinstance(self.design, ArtificialBit):
+            return (
+                f"Draw a secret bit that is 1 with probability {self.design.q:g}. "
+                f"Are your answer and the bit one of these pairs: {_listed(self.members)}?"
             )
-        full = self.design.categories.full
-        return {1: self.code, 0: full - self.code, -1: full}[said]
+        return f"Is your answer one of these: {_listed(self.members)}?"
+
+    def resolve(self, answer: bool | int | None) -> int:
+        """Return the code to store.
+
+        Parameters
+        ----------
+        answer
+            True or False; of several groups the number of the group, from 0;
+            None for no answer, which is stored as the full set.
+        """
+        said = _read_answer(answer, len(self.options), self.is_yes_no)
+        if said == _WRONG:
+            raise CodeError(f"`answer` must be {_choices(self.design.options)}; got {type(answer).__name__}.{_HINT}")
+        return self.design.missing_code if said < 0 else self.options[said]
+
+
+_WRONG = -2
+_HINT = " Hint: answer == 'yes'."
+
+
+def _listed(members: tuple[Label, ...]) -> str:
+    return ", ".join(str(label) for label in members)
+
+
+def _choices(options: int | None) -> str:
+    return "True, False or None" if options == 2 else f"a group from 0 to {(options or 0) - 1}, or None"
 
 
 def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question:
@@ -58,7 +100,7 @@ def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question
     Parameters
     ----------
     design
-        A design of yes/no questions.
+        A design of yes/no questions or of groups.
     seed, rng
         For experiments only: the draw is then repeatable and not private.
 
@@ -66,24 +108,46 @@ def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question
     -----
     One person gets one question per variable, once: two answers of the same
     person intersect. After two uniform draws a single value is left with
-    probability .67 for p = 4 and .14 for p = 8.
+    probability .67 for p = 4 and .14 for p = 8 (see `repeat_risk`).
 
     Examples
     --------
-    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.design import partition, uniform
     >>> question = ask(uniform(["black", "red", "green", "blue"]), seed=3)
     >>> print(question)
     Is your answer one of these: green, blue?
     >>> question.design.categories.members(question.resolve(False))
     ('black', 'red')
+    >>> print(ask(partition(range(6), groups=3), seed=1))
+    Which of these groups holds your answer? 0: 0, 5; 1: 1, 3; 2: 2, 4
     """
-    return Question(int(draw_questions(design, 1, seed=seed, rng=rng)[0]), design)
+    drawn = _draw(require_design(design), 1, random_source(seed, rng))
+    options = tuple(int(code) for code in drawn[0])
+    return Question(options[0], design, options)
+
+
+def _draw(design: Design, n: int, source: Any) -> IntArray:
+    """Return the codes of the options of n questions, a row each."""
+    if isinstance(design, Product):
+        raise NotIndependentError(
+            "several variables must be asked one at a time. "
+            "Hint: {names: sp.ask(factor) for names, factor in design.named().items()}."
+        )
+    if isinstance(design, Covered):
+        raise NotIndependentError(
+            "a covered design must be asked by the design it covers. Hint: sp.ask(design.base); dummy rows come later."
+        )
+    if isinstance(design, (EvenPartition, ListedPartition)) and not design.is_independent:
+        return design.draw_partitions(n, source)
+    asked = design.draw_questions(n, source).astype(np.int64)
+    return np.column_stack([asked, design.complement(asked)])
 
 
 def draw_questions(design: Design, n: int, *, seed: int | None = None, rng: Any = None) -> IntArray:
-    """Draw the questions of n people, as codes."""
+    """Draw the questions of n people, as codes: the sets asked about, or for groups a row of codes each."""
     size = check_count(n, "n")
-    return require_design(design).draw_questions(size, random_source(seed, rng)).astype(np.int64)
+    drawn = _draw(require_design(design), size, random_source(seed, rng))
+    return drawn[:, 0] if design.options == 2 else drawn
 
 
 def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData:
@@ -92,27 +156,46 @@ def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData:
     Parameters
     ----------
     questions
-        Codes of the sets asked about.
+        What `draw_questions` returned: codes of the sets asked about, or a
+        row of codes for each question of several groups.
     answers
-        True for yes, False for no; None where there was no answer, which is
-        stored as the full set.
+        True for yes, False for no, or the number of the group; None where
+        there was no answer, which is stored as the full set.
     """
     if isinstance(questions, (list, tuple)) and questions and isinstance(questions[0], Question):
         raise CodeError("`questions` must be codes; got Question objects. Hint: [q.code for q in questions].")
-    asked = check_codes(questions, "questions")
-    said = _read_answers(answers)
-    if asked.shape != said.shape:
-        raise MismatchError(f"`answers` must be one per question; got {said.size} for {asked.size}.")
-    _check_asked(asked, require_design(design))
-    full = design.categories.full
-    codes = np.where(said == 1, asked, full - asked)
-    return SubsetData(np.where(said < 0, full, codes), design)
+    options = _options(questions, require_design(design))
+    said = _read_answers(answers, options.shape[1], design.options == 2)
+    if len(options) != len(said):
+        raise MismatchError(f"`answers` must be one per question; got {said.size} for {len(options)}.")
+    chosen = options[np.arange(len(said)), np.maximum(said, 0)]
+    return SubsetData(np.where(said < 0, design.missing_code, chosen), design)
+
+
+def _options(questions: ArrayLike, design: Design) -> IntArray:
+    """Return the options of each question, or raise if it is none of the design's."""
+    if design.options == 2:
+        asked = check_codes(questions, "questions")
+        _check_asked(asked[:, None], design)
+        return np.column_stack([asked, design.complement(asked)])
+    table = np.asarray(questions)
+    if table.ndim != 2 or table.shape[1] != design.options:
+        raise CodeError(
+            f"`questions` must be rows of {design.options} codes, one for each group; got shape {table.shape}."
+        )
+    rows = check_codes(table.ravel(), "questions").reshape(table.shape)
+    _check_asked(rows, design)
+    return rows
 
 
 def _check_asked(asked: IntArray, design: Design) -> None:
     """Raise if a set is no question of the design: whoever sends it back may have chosen it."""
     # A question and its complement are both answers; the empty set is one only with the full set.
-    foreign = ~((design.mu(asked) > 0) | ((asked == 0) & (design.mu_full > 0)))
+    known = (design.mu(asked.ravel()) > 0) | ((asked.ravel() == 0) & (design.mu_full > 0))
+    foreign = ~known.reshape(asked.shape).all(axis=1)
+    if asked.shape[1] > 1:
+        left = sum(design.sizes(asked[:, k]) for k in range(asked.shape[1]))
+        foreign |= np.asarray(left != design.p)
     if foreign.any():
         raise CodeError(
             f"`questions` must be sets that the design asks about; got {int(foreign.sum())} that are not, "
@@ -120,22 +203,25 @@ def _check_asked(asked: IntArray, design: Design) -> None:
         )
 
 
-def _read_answers(answers: Any) -> AnyArray:
-    """Return 1 for yes, 0 for no, -1 for no answer."""
+def _read_answers(answers: Any, options: int, yes_no: bool) -> AnyArray:
+    """Return the number of the option each answer takes, -1 for no answer."""
     if isinstance(answers, (str, bytes)) or not isinstance(answers, Iterable):
-        raise CodeError(f"`answers` must be a list of True, False or None; got {type(answers).__name__}.")
+        raise CodeError(f"`answers` must be a list of {_choices(options)}; got {type(answers).__name__}.")
     column = np.asarray(answers) if hasattr(answers, "__array__") else list(answers)
-    if isinstance(column, np.ndarray) and column.dtype == np.bool_ and column.ndim == 1:
-        return column.astype(np.int8)
-    said = [_read_answer(a) for a in column]
-    bad = [row for row, a in enumerate(said) if a == 2]
+    if isinstance(column, np.ndarray) and column.dtype == np.bool_ and column.ndim == 1 and yes_no:
+        return 1 - column.astype(np.int8)
+    said = [_read_answer(a, options, yes_no) for a in column]
+    bad = [row for row, a in enumerate(said) if a == _WRONG]
     if bad:
-        raise CodeError(f"`answers` must be True, False or None; got {len(bad)} others, first in row {bad[0]}.")
-    return np.array(said, np.int8)
+        raise CodeError(f"`answers` must be {_choices(options)}; got {len(bad)} others, first in row {bad[0]}.")
+    return np.array(said, np.int64)
 
 
-def _read_answer(answer: Any) -> int:
+def _read_answer(answer: Any, options: int, yes_no: bool) -> int:
     if is_missing(answer):
         return -1
     number = isinstance(answer, (bool, int, float, np.bool_, np.number))
-    return int(answer) if number and answer in (0, 1) else 2
+    if yes_no:  # yes is the first option, and both True and 1 say it
+        return 1 - int(answer) if number and answer in (0, 1) else _WRONG
+    good = number and not isinstance(answer, (bool, np.bool_)) and answer in range(options)
+    return int(answer) if good else _WRONG

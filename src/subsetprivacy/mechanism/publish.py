@@ -1,31 +1,29 @@
 """The publisher's side: replace values that are held by subsets that contain them."""
 
 import warnings
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from subsetprivacy._checks import check_choice
-from subsetprivacy._types import AnyArray, BoolArray, IntArray, RandomSource
-from subsetprivacy.data import SubsetData
-from subsetprivacy.design import Design, require_design
-from subsetprivacy.design.weights import pick, thresholds
+from subsetprivacy._types import BoolArray, IntArray, RandomSource
+from subsetprivacy.data import SubsetData, SubsetTable
+from subsetprivacy.design import Covered, Design, Held, Product, choose, require_design
 from subsetprivacy.errors import CategoryError, NotPrivateWarning, UnknownDesignError
 from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.mechanism.reports import draw_any, draw_given
 
-_BLOCK = 1 << 16  # rows drawn at a time: the working arrays stay in the processor's cache
 
-
-def privatize(
-    values: Any, design: Design, *, missing: str = "error", seed: int | None = None, rng: Any = None
-) -> SubsetData:
+def privatize(values: Any, design: Design, *, missing: str = "error", seed: int | None = None, rng: Any = None) -> Any:
     r"""Replace every value by a random subset that contains it.
 
     Parameters
     ----------
     values
         One value per person: a list, NumPy array, pandas or Polars series,
-        or Arrow array.
+        or Arrow array. For a product, or a joined design, a data frame or a
+        dict of columns.
     design
         How subsets are drawn.
     missing
@@ -40,7 +38,9 @@ def privatize(
     Returns
     -------
     SubsetData
-        One code per person, in the order of `values`.
+        One code per person, in the order of `values`; with a covered design
+        also the dummy rows, all in random order. For a product a
+        `SubsetTable`, a column of codes per factor.
 
     Raises
     ------
@@ -66,29 +66,56 @@ def privatize(
     [('red', 'blue'), ('black', 'blue'), ('black', 'red')]
     """
     check_choice(missing, ("error", "full"), "missing")
-    if require_design(design).kind == "coarse":
+    _check_design(require_design(design))
+    source = random_source(seed, rng)
+    if isinstance(design, Product):
+        return _privatize_table(values, design, missing, source)
+    codes = _draw(values, design.base if isinstance(design, Covered) else design, missing, source)
+    if not isinstance(design, Covered):
+        return SubsetData.trusted(codes, design)
+    rows, realised = cover(codes, design, source)
+    return SubsetData.trusted(rows, realised)
+
+
+def _check_design(design: Design) -> None:
+    if design.kind == "coarse":
         raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
-    if not design.is_subset_private:
+    # Whoever made a design with a bit or with dummies that reveals the value has said so there.
+    if not design.is_subset_private and not isinstance(design, (Held, Covered)):
         warnings.warn(
             f"a {design.kind} design reports single values: what is published is not private.",
             NotPrivateWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
+
+
+def _privatize_table(values: Any, design: Product, missing: str, source: RandomSource) -> SubsetTable:
+    """Draw each factor's column by itself; all columns keep the order of the rows."""
+    columns = dict(zip(design.categories.names, design.categories.columns(values), strict=True))
+    drawn = []
+    for names, factor in design.named().items():
+        held = columns[names[0]] if len(names) == 1 else {name: columns[name] for name in names}
+        try:
+            drawn.append(_draw(held, factor, missing, source))
+        except CategoryError as error:
+            raise CategoryError(f"{', '.join(names)}: {error}") from None
+    return SubsetTable.trusted(tuple(drawn), design)
+
+
+def _draw(values: Any, design: Design, missing: str, source: RandomSource) -> IntArray:
     x, absent = design.categories.positions(values)
     _check_values(x, absent, missing, design)
-    source = random_source(seed, rng)
     if absent is None:
-        return SubsetData.trusted(draw_given(x, design, source), design)
-    codes = np.full(len(x), design.categories.full, np.int64)
+        return draw_given(x, design, source)
+    codes = np.full(len(x), design.missing_code, np.int64)
     codes[~absent] = draw_given(x[~absent], design, source)
-    return SubsetData.trusted(codes, design)
+    return codes
 
 
 def _check_values(x: IntArray, absent: BoolArray | None, missing: str, design: Design) -> None:
     unknown = x < 0 if absent is None else (x < 0) & ~absent
     if unknown.any():
-        kinds = sorted({type(label).__name__ for label in design.categories})
-        hint = f" Hint: the categories are of type {', '.join(kinds)}; are the values?" if unknown.all() else ""
+        hint = _hint_of_types(design) if unknown.all() else ""
         raise CategoryError(
             f"every value must be one of the design's categories; got {int(unknown.sum())} that are not, "
             f"first in row {int(unknown.argmax())} (counted from 0).{hint}"
@@ -100,36 +127,30 @@ def _check_values(x: IntArray, absent: BoolArray | None, missing: str, design: D
         )
 
 
-def draw_given(x: IntArray, design: Design, source: RandomSource) -> IntArray:
-    """Draw the subset reported for each position x."""
-    out = np.empty(len(x), np.int64)
-    draw = _draw_by_question if design.is_independent else _Table(design)
-    for start in range(0, len(x), _BLOCK):
-        out[start : start + _BLOCK] = draw(x[start : start + _BLOCK], design, source)
-    return out
+def _hint_of_types(design: Design) -> str:
+    kinds = sorted({type(label).__name__ for label in islice(design.categories, 1000)})
+    return f" Hint: the categories are of type {', '.join(kinds)}; are the values?"
 
 
-def _draw_by_question(x: IntArray, design: Design, source: RandomSource) -> AnyArray:
-    """Ask a question that was drawn without the value, and answer it."""
-    q = design.draw_questions(len(x), source)
-    inside = (q >> x.astype(q.dtype)) & q.dtype.type(1)
-    # inside - 1 is 0 for yes and all ones for no, so that the exclusive or takes the complement.
-    return q ^ ((inside - q.dtype.type(1)) & q.dtype.type(design.categories.full))
+def cover(codes: IntArray, design: Covered, source: RandomSource) -> tuple[IntArray, Covered]:
+    """Add a dummy category to each row and the dummy rows, shuffle all, and return them with the realised design.
+
+    A dummy row is drawn like a person's: its subset is a report of the base
+    design, its category one of the same D. The order is an even shuffle.
+    """
+    realised = design.realised(len(codes))
+    dummies = int(realised.dummies or 0)
+    real = design.join(codes, choose.below(len(codes), design.D, source))
+    drawn = [design.join(draw_any(dummies, design.base, source), d) for d in range(design.D)]
+    together = np.concatenate([real, *drawn])
+    return together[shuffled(len(together), source)], realised
 
 
-class _Table:
-    """For each category the subsets that hold it, drawn by their mu."""
-
-    def __init__(self, design: Design) -> None:
-        codes, mu = design.support()
-        holds = [np.flatnonzero(codes >> j & 1) for j in range(design.p)]
-        self._laws = [(codes[h], thresholds(mu[h])) for h in holds]
-
-    def __call__(self, x: IntArray, design: Design, source: RandomSource) -> IntArray:
-        words = source.bits(len(x), 64)
-        out = np.empty(len(x), np.int64)
-        for j in np.unique(x):
-            rows = np.flatnonzero(x == j)
-            codes, table = self._laws[j]
-            out[rows] = codes[pick(table, words[rows])]
-        return out
+def shuffled(n: int, source: RandomSource) -> IntArray:
+    """Return an even shuffle of 0 … n-1, by sorting random words; equal ones, if there are any, are drawn again."""
+    while True:
+        keys = source.bits(n, 64)
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        if not (ordered[1:] == ordered[:-1]).any():
+            return order

@@ -5,9 +5,10 @@ from typing import Any
 from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._types import ArrayLike, FloatArray
 from subsetprivacy.data import CountsBatch, SubsetCounts, count_codes
-from subsetprivacy.design import Design, require_design
-from subsetprivacy.mechanism.publish import draw_given
+from subsetprivacy.design import Covered, Design, require_design
+from subsetprivacy.mechanism.publish import cover
 from subsetprivacy.mechanism.randomness import SeededSource, numpy_generator
+from subsetprivacy.mechanism.reports import draw_given
 
 _FEW = 1 << 12
 
@@ -40,6 +41,10 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> Subse
     generator = numpy_generator(seed)
     size = check_count(n, "n")
     weights = _exact(check_distribution(w, require_design(design).categories.labels))
+    if isinstance(design, Covered):
+        x = generator.choice(design.p, size, p=weights)
+        source = SeededSource(generator)
+        return count_codes(*cover(draw_given(x, design.base, source), design, source))
     if not design.enumerable or len(design.support()[0]) > max(size, _FEW):
         x = generator.choice(design.p, size, p=weights)
         return count_codes(draw_given(x, design, SeededSource(generator)), design)

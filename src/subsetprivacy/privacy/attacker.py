@@ -15,7 +15,7 @@ from subsetprivacy._checks import check_distribution
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.design import Coarse, Design, require_design
 from subsetprivacy.errors import DistributionError
-from subsetprivacy.incidence import Bytes, Halves, Rows
+from subsetprivacy.incidence import Listable
 
 
 @frozen(slots=False, eq=False)
@@ -48,8 +48,8 @@ class Setting:
         return codes, P, self.rows.inner(self.belief)
 
     @property
-    def rows(self) -> "Rows | Halves | Bytes":
-        """The rows 1_a of the support."""
+    def rows(self) -> Listable:
+        """The rows r_a of the support."""
         return self.design.support_incidence
 
 

@@ -25,14 +25,16 @@ def leakage(setting: Setting, *, seed: int = 0) -> Bits:
 
     Notes
     -----
-    For an attacker with belief :math:`\pi` this is the expected gain
+    Where rows r_a are not only 0 and 1, what is mixed in is subtracted: :math:`\sum_a \mu_a \sum_j w_j r_{aj}
+    \log_2 r_{aj}` is added, which is negative. For an attacker with belief :math:`\pi` this is the expected gain
     :math:`E \log_2 \pi(X \mid A)/\pi(X) = -E \log_2 \pi(A)`. Where the support is too large to
     list, it is a mean over simulated people, with its error.
     """
     if setting.design.enumerable:
         _, P, size = setting.law
         seen = P > 0
-        return Bits(max(float(-(P[seen] @ np.log2(size[seen]))), 0.0))
+        noise = 0.0 if setting.design.noise is None else float(setting.design.noise @ setting.w)
+        return Bits(max(noise - float(P[seen] @ np.log2(size[seen])), 0.0))
     return _simulated(setting, simulate(setting.design, setting.w, MONTE_CARLO_PEOPLE, seed=seed))
 
 
@@ -58,7 +60,8 @@ def gradient(setting: Setting) -> FloatArray:
     seen = size > 0
     slope = np.zeros_like(size)
     slope[seen] = -mu[seen] * (np.log2(size[seen]) + 1 / np.log(2))
-    return setting.rows.spread(slope)
+    noise = setting.design.noise
+    return setting.rows.spread(slope) + (0.0 if noise is None else noise)
 
 
 def baseline() -> float:

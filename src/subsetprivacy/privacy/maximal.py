@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from subsetprivacy._types import FloatArray
-from subsetprivacy.design import Design, Mixture, Uniform
+from subsetprivacy.design import Design
 from subsetprivacy.privacy.attacker import Setting
 
 
@@ -18,18 +17,5 @@ def maximal_leakage(design: Design) -> float:
 
 
 def largest_posterior(setting: Setting) -> float:
-    """Return the largest probability that any reportable subset leaves to one of its members."""
-    design = setting.design
-    if isinstance(design, Uniform):
-        return _largest_in_pairs(setting.belief)
-    if isinstance(design, Mixture) and not design.enumerable:
-        return max(largest_posterior(Setting(part, setting.w, setting.belief)) for part in design.components)
-    _, _, size = setting.law
-    possible = size > 0
-    return float((setting.rows.peak(setting.belief)[possible] / size[possible]).max())
-
-
-def _largest_in_pairs(belief: FloatArray) -> float:
-    """Pairs are the smallest sets of a uniform design: the largest with the smallest other is the worst."""
-    ordered = np.sort(belief)
-    return float(ordered[-1] / (ordered[-1] + ordered[0]))
+    """Return the largest probability that any reportable subset leaves to one value."""
+    return setting.design.largest_posterior(setting.belief)

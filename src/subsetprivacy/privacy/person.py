@@ -9,11 +9,10 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_distribution
 from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.data import SubsetData
+from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
-from subsetprivacy.incidence import incidence
 from subsetprivacy.privacy import information, size
-from subsetprivacy.privacy.prediction import best_guess
-from subsetprivacy.subsets import Categories, bits, sizes
+from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, number
 
 
@@ -41,7 +40,7 @@ class PersonLeakage:
     """
 
     codes: IntArray
-    categories: Categories
+    design: Design
     belief: FloatArray
     candidates: IntArray
     size_leakage: FloatArray
@@ -52,6 +51,11 @@ class PersonLeakage:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    @property
+    def categories(self) -> Categories:
+        """The categories of the variable."""
+        return self.design.categories
 
     def __repr__(self) -> str:
         worst = f", largest posterior {self.guess_posterior.max():.3f}" if len(self) else ""
@@ -66,7 +70,7 @@ class PersonLeakage:
         for k in range(min(most, len(self))):
             row = [
                 str(k),
-                self.categories.format(int(self.codes[k])),
+                self.design.format(int(self.codes[k])),
                 number(self.size_leakage[k], 3),
                 number(self.mi_leakage[k], 3),
                 str(self.categories.labels[self.guess[k]]),
@@ -92,10 +96,9 @@ class PersonLeakage:
         ax
             Matplotlib axes to draw on.
         """
-        members = bits(self.codes[:most], self.categories.p) > 0
-        positions = (
-            None if truth is None else _checked_values(list(truth)[:most], self.codes[:most], self.categories)[0]
-        )
+        first = self.codes[:most]
+        members = self.design.holds(first[:, None], np.arange(self.design.p))
+        positions = None if truth is None else _checked_values(list(truth)[:most], first, self.design)[0]
         labels = [str(label) for label in self.categories]
         return draw.cases(labels, self.belief, members, truth=positions, names=names, ax=ax)
 
@@ -127,17 +130,17 @@ def person_leakage(data: SubsetData, w: Any, *, values: Any = None) -> PersonLea
         raise ArgumentError(f"`data` must be SubsetData, one subset per person; got {type(data).__name__}.")
     labels: tuple[Label, ...] = data.categories.labels
     belief = check_distribution(w, labels)
-    rows = incidence(data.codes, data.categories.p)
+    rows = data.design.incidence(data.codes)
     L = np.minimum(rows.inner(belief), 1.0)
-    guess = best_guess(data.codes, belief)
+    guess = data.design.best_guess(data.codes, belief)
     with np.errstate(invalid="ignore"):
-        posterior = belief[guess] / L
+        posterior = rows.peak(belief) / L
     correct = None if values is None else _compare(guess, values, data)
     return PersonLeakage(
         data.codes,
-        data.categories,
+        data.design,
         belief,
-        sizes(data.codes),
+        data.design.sizes(data.codes),
         size.of_subsets(L),
         information.of_subsets(L),
         guess,
@@ -147,20 +150,20 @@ def person_leakage(data: SubsetData, w: Any, *, values: Any = None) -> PersonLea
 
 
 def _compare(guess: IntArray, values: Any, data: SubsetData) -> BoolArray:
-    x, missing = _checked_values(values, data.codes, data.categories)
+    x, missing = _checked_values(values, data.codes, data.design)
     correct = guess == x
     return np.asarray(correct if missing is None else correct & ~missing)
 
 
-def _checked_values(values: Any, codes: IntArray, categories: Categories) -> tuple[IntArray, BoolArray | None]:
+def _checked_values(values: Any, codes: IntArray, design: Design) -> tuple[IntArray, BoolArray | None]:
     """Return the positions of true values that lie in their subsets, without ever naming one."""
-    x, missing = categories.positions(values)
+    x, missing = design.categories.positions(values)
     if len(x) != len(codes):
         raise MismatchError(f"`values` must be one per person; got {len(x)} for {len(codes)}.")
     known = np.ones(len(x), np.bool_) if missing is None else ~missing
     for what, wrong in (
         ("be categories", (x < 0) & known),
-        ("lie in their subsets", known & ((codes >> np.maximum(x, 0) & 1) == 0)),
+        ("lie in their subsets", known & ~design.holds(codes, np.maximum(x, 0))),
     ):
         if wrong.any():
             raise CategoryError(

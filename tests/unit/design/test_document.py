@@ -117,7 +117,7 @@ def test_the_document_says_what_it_is():
         (altered(ASKED, questions=[[3, 0.4], [5, 0.4], [9, 0.2]]), "must match its fingerprint"),
         (altered(ASKED, note="looks harmless"), "must match its fingerprint"),
         (altered(ASKED, fingerprint="0" * 64), "must match its fingerprint"),
-        (unsigned(ASKED, kind="hadamard"), "must name a kind that this version knows; got 'hadamard'"),
+        (unsigned(ASKED, kind="carousel"), "must name a kind that this version knows; got 'carousel'"),
         (unsigned(ASKED, kind="conditional"), "must be complete; this one lacks or misuses 'subsets'"),
         (unsigned(ASKED, questions=5), "must be complete; this one lacks or misuses"),
         (unsigned(ASKED, questions=[[3, 1.0], [3, 1.0]]), "must list each subset once, by its integer code"),

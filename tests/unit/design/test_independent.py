@@ -39,7 +39,7 @@ def test_fewer_than_four_categories_are_refused_with_a_hint(p):
     ):
         sp.uniform(range(p))
     with pytest.raises(
-        InvalidDesignError, match=rf"an? independent design must .* got {p}. Hint: .* conditional\(\) acc"
+        InvalidDesignError, match=rf"an? independent design must .* got {p}. Hint: .* sp.small\(categories\)"
     ):
         sp.independent(range(p), {(0,): 1.0})
 

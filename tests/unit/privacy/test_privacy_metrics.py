@@ -105,7 +105,7 @@ def test_ties_are_broken_by_order_and_cost_nothing():
     weights = prediction.guess_weights(setting)
     assert weights[0] > weights[1] > weights[2] > weights[3] > weights[4] == 0
     assert weights.sum() == pytest.approx(setting.design.S)
-    assert list(prediction.best_guess(np.array([0b11000, 0b00110, 0b10001]), np.full(5, 0.2))) == [3, 1, 0]
+    assert list(setting.design.best_guess(np.array([0b11000, 0b00110, 0b10001]), np.full(5, 0.2))) == [3, 1, 0]
 
 
 # Too many subsets to list -------------------------------------------------------------------------

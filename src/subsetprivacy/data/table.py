@@ -1,0 +1,104 @@
+"""Several columns of subsets, one row per person."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import Attribute, field, frozen
+
+from subsetprivacy._types import IntArray
+from subsetprivacy.data.counts import SubsetCounts
+from subsetprivacy.data.entries import as_codes, check_allowed
+from subsetprivacy.data.people import SubsetData
+from subsetprivacy.data.tally import count_codes
+from subsetprivacy.design import Design, Product
+from subsetprivacy.errors import CodeError, MismatchError
+
+
+def _columns(columns: Sequence[Any]) -> tuple[IntArray, ...]:
+    return tuple(as_codes(column) for column in columns)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class SubsetTable:
+    """Columns of subset codes under a product design, a row per person.
+
+    Parameters
+    ----------
+    columns
+        Integer codes, a column for each factor of the design, in its order.
+    design
+        The product design the subsets were drawn with.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import product, uniform
+    >>> both = product({"x": uniform(list("abcd")), "y": uniform(list("rstu"))})
+    >>> table = SubsetTable([[3, 12, 5], [3, 3, 6]], both)
+    >>> table["y"].labels()
+    [('r', 's'), ('r', 's'), ('s', 't')]
+    >>> table.counts("x", "y").n
+    3
+    """
+
+    columns: tuple[IntArray, ...] = field(converter=_columns)
+    design: Product = field()
+
+    @design.validator
+    def _check(self, _: "Attribute[Product]", design: Product) -> None:
+        if not isinstance(design, Product):
+            raise CodeError(
+                f"`design` must be a product design; got {type(design).__name__}. Hint: sp.product({{...}})."
+            )
+        if len(self.columns) != len(design.factors):
+            raise MismatchError(f"`columns` must be {len(design.factors)}, one a factor; got {len(self.columns)}.")
+        if len({len(column) for column in self.columns}) > 1:
+            raise MismatchError("`columns` must be of one length; got different ones.")
+        for names, codes, factor in zip(design.named(), self.columns, design.factors, strict=True):
+            try:
+                check_allowed(codes, factor)
+            except CodeError as error:
+                raise CodeError(f"{', '.join(names)}: {error}") from None
+
+    @classmethod
+    def trusted(cls, columns: tuple[IntArray, ...], design: Product) -> "SubsetTable":
+        """Wrap columns that this package has just drawn, without checking or copying them."""
+        table = cls.__new__(cls)
+        for column in columns:
+            column.setflags(write=False)
+        object.__setattr__(table, "columns", columns)
+        object.__setattr__(table, "design", design)
+        return table
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __repr__(self) -> str:
+        return f"<SubsetTable: {len(self)} people, {self.design!r}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables."""
+        return self.design.categories.names
+
+    def __getitem__(self, name: str) -> SubsetData:
+        """Return one variable's column; of joined variables, the column they share."""
+        return self.select([name])
+
+    def select(self, names: Iterable[str]) -> SubsetData:
+        """Return the named variables' subsets as one code per person."""
+        wanted = set(names)
+        design = self.design.select(wanted)
+        kept = [codes for held, codes in zip(self.design.named(), self.columns, strict=True) if set(held) & wanted]
+        codes = kept[0] if len(kept) == 1 else _joined(kept, design)
+        return SubsetData.trusted(codes, design)
+
+    def counts(self, *names: str) -> SubsetCounts:
+        """Return the joint counts of the named variables, by default of all."""
+        data = self.select(names or self.names)
+        return count_codes(data.codes, data.design)
+
+
+def _joined(columns: list[IntArray], design: Design) -> IntArray:
+    assert isinstance(design, Product)
+    return np.asarray(design.join(columns))

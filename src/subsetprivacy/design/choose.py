@@ -1,0 +1,49 @@
+"""Exact draws of whole numbers and of subsets from uniform words."""
+
+import numpy as np
+
+from subsetprivacy._types import AnyArray, IntArray, RandomSource
+
+
+def below(n: int, bound: int, source: RandomSource) -> IntArray:
+    """Draw n whole numbers evenly from 0 … bound-1: bits of the needed number, and again where they are too large."""
+    if bound == 1:
+        return np.zeros(n, np.int64)
+    need = (bound - 1).bit_length()
+    width = next(w for w in (8, 16, 32, 64) if w >= need)
+    shift = np.dtype(f"u{width // 8}").type(width - need)
+    drawn = source.bits(n, width) >> shift
+    again = np.flatnonzero(drawn >= bound)
+    while again.size:
+        drawn = drawn.copy() if not drawn.flags.writeable else drawn
+        fresh = source.bits(again.size, width) >> shift
+        drawn[again] = fresh
+        again = again[fresh >= bound]
+    return drawn.astype(np.int64)
+
+
+def subsets(n: int, items: int, k: int, source: RandomSource) -> IntArray:
+    """Draw n masks, each an even choice among all k-subsets of the items (Floyd's method: k draws each)."""
+    masks = np.zeros(n, np.int64)
+    one = np.int64(1)
+    for top in range(items - k, items):
+        pick = below(n, top + 1, source)
+        taken = masks >> pick & 1 == 1
+        masks |= one << np.where(taken, top, pick)
+    return masks
+
+
+def with_member(others: IntArray, x: AnyArray) -> IntArray:
+    """Return masks over p categories from masks over the p-1 others: bit x is put in, the bits above move up."""
+    low = (np.int64(1) << x) - 1
+    return (others & low) | (low + 1) | ((others & ~low) << 1)
+
+
+def within(masks: IntArray, chosen: IntArray, p: int) -> IntArray:
+    """Return the subset of each mask that `chosen`, a mask over the ranks of its members, picks out."""
+    out, rank = np.zeros_like(masks), np.zeros_like(masks)
+    for j in range(p):
+        inside = masks >> j & 1
+        out |= (inside & (chosen >> rank)) << j
+        rank += inside
+    return out

@@ -1,0 +1,251 @@
+"""A floor for how many could have sent a report: dummy rows with dummy categories (`sec:dummy`)."""
+
+from functools import cached_property
+from math import ceil
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import evolve, frozen
+
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
+from subsetprivacy.design.base import Design
+from subsetprivacy.design.require import require_design
+from subsetprivacy.errors import InvalidDesignError, MismatchError
+from subsetprivacy.incidence import Affine, Cells, Listable
+from subsetprivacy.subsets import MAX_CATEGORIES
+
+_WHOLE = 1e-9
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Covered(Design):
+    r"""A design with D dummy categories, one of which is in every report; make one with `covered`.
+
+    A code is the base design's code and, above its bits, one bit for the dummy
+    category. Once data are drawn, `people` and `dummies` (rows per dummy
+    category) are known, and the realised share is held in every estimate.
+    """
+
+    base: Design
+    floor: float
+    people: int | None = None
+    dummies: int | None = None
+    kind: ClassVar[str] = "covered"
+
+    @cached_property
+    def D(self) -> int:
+        """The number of dummy categories: the base design's S."""
+        return round(self.base.S)
+
+    @property
+    def share(self) -> float:
+        """The share of rows per dummy category: realised where data were drawn, else the floor."""
+        if self.people is None or self.dummies is None:
+            return self.floor
+        return self.dummies / (self.people + self.D * self.dummies)
+
+    def dummies_for(self, people: int) -> int:
+        r"""Return how many dummy rows each dummy category needs: :math:`\lceil \alpha n/(1-D\alpha) \rceil`."""
+        return ceil(self.floor * people / (1 - self.D * self.floor) - 1e-9)
+
+    def realised(self, people: int) -> "Covered":
+        """Return the design of data about this many people: their dummy rows are counted."""
+        return evolve(self, people=people, dummies=self.dummies_for(people))
+
+    def pooled(self, other: Design) -> Design | None:
+        """Return the design of this one's data and another's together, if they differ in their numbers only."""
+        if not isinstance(other, Covered) or self.planned() != other.planned():
+            return None
+        if self.people is None or other.people is None or self.dummies is None or other.dummies is None:
+            return None
+        return evolve(self, people=self.people + other.people, dummies=self.dummies + other.dummies)
+
+    def planned(self) -> "Covered":
+        """Return the design before any data."""
+        return evolve(self, people=None, dummies=None)
+
+    def require_rows(self, rows: float) -> None:
+        """Raise unless these are all rows of the release, the dummy ones among them.
+
+        Raises
+        ------
+        MismatchError
+            If rows were left out or added, so that the share of dummies is not known.
+        """
+        if self.people is None or self.dummies is None:
+            raise MismatchError(
+                "a covered design must know its dummy rows to be estimated from; got the plan. "
+                "Hint: use the design that came with the data, data.design."
+            )
+        expected = self.people + self.D * self.dummies
+        if rows != expected:
+            raise MismatchError(
+                f"all {expected} rows of a covered release must be counted together; got {rows:g}. "
+                "Hint: dummy rows belong to no group; privatise each group by itself."
+            )
+
+    @property
+    def exposed(self) -> Design:
+        """The base design: what is seen by whoever knows that a row is a real person's."""
+        return self.base
+
+    # Codes ------------------------------------------------------------------------------------
+
+    @property
+    def code_bits(self) -> int:
+        """The base design's bits and one per dummy category."""
+        return self.base.code_bits + self.D
+
+    @property
+    def code_space(self) -> str:
+        """The base design's meaning, covered."""
+        return f"{self.base.code_space} covered by {self.D}"
+
+    @property
+    def missing_code(self) -> int:
+        """The base design's full set with every dummy category."""
+        return self.base.missing_code | ((1 << self.D) - 1) << self.base.code_bits
+
+    def split(self, codes: Any) -> tuple[IntArray, IntArray]:
+        """Return the base design's codes and the bits of the dummy categories."""
+        whole = np.asarray(codes, np.int64)
+        return whole & ((1 << self.base.code_bits) - 1), whole >> self.base.code_bits
+
+    def join(self, base: AnyArray, dummy: Any) -> IntArray:
+        """Return the codes of base codes with the dummy categories of the given numbers."""
+        return np.asarray(base, np.int64) | np.int64(1) << (self.base.code_bits + dummy)
+
+    def holds(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether a real person's value can be the one at position x."""
+        return self.base.holds(self.split(codes)[0], x)
+
+    def sizes(self, codes: IntArray) -> IntArray:
+        """Return how many values each code leaves to a real person."""
+        return self.base.sizes(self.split(codes)[0])
+
+    def members(self, code: int) -> tuple[Label, ...]:
+        """Return the labels in a subset, and its dummy category."""
+        base, dummy = self.split(np.array(code))
+        return (
+            *self.base.members(int(base)),
+            *(name for d, name in enumerate(self.dummy_names) if int(dummy) >> d & 1),
+        )
+
+    @property
+    def dummy_names(self) -> tuple[str, ...]:
+        """What the dummy categories are called."""
+        return tuple(f"dummy {d + 1}" for d in range(self.D))
+
+    def format(self, code: int) -> str:
+        """Return a subset as text, with its dummy category."""
+        base, dummy = self.split(np.array(code))
+        names = [name for d, name in enumerate(self.dummy_names) if int(dummy) >> d & 1]
+        return "|".join([self.base.format(int(base)), *names])
+
+    # Law --------------------------------------------------------------------------------------
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether the base design can be listed."""
+        return self.base.enumerable
+
+    @cached_property
+    def _support(self) -> tuple[IntArray, FloatArray]:
+        codes, mu = self.base.support()
+        every = np.concatenate([self.join(codes, np.int64(d)) for d in range(self.D)])
+        return every, np.tile(mu / self.D, self.D)
+
+    def support(self) -> tuple[IntArray, FloatArray]:
+        """Return every subset with every dummy category, and mu over D."""
+        return self._support
+
+    def mu(self, codes: IntArray) -> FloatArray:
+        """Return the base design's mu over D, 0 unless there is exactly one dummy category."""
+        base, dummy = self.split(codes)
+        return np.where(np.bitwise_count(dummy) == 1, self.base.mu(base) / self.D, 0.0)
+
+    def incidence(self, codes: IntArray) -> Listable:
+        r"""Return the rows :math:`(1-D\alpha)1_a + \alpha 1`: a row of the release is a real person's or a dummy's."""
+        base, _ = self.split(codes)
+        distinct, inverse = np.unique(base, return_inverse=True)
+        rows = Affine(self.base.incidence(distinct), 1 - self.D * self.share, self.share)
+        return rows if len(distinct) == len(base) else Cells(rows, inverse)
+
+    @cached_property
+    def S(self) -> float:
+        """That of the base design: for somebody who knows that a row is a real person's."""
+        return self.base.S
+
+    @cached_property
+    def smallest_set(self) -> int:
+        """That of the base design."""
+        return self.base.smallest_set
+
+    def content(self) -> dict[str, Any]:
+        """Return the base design, the floor, and the numbers of rows where they are known."""
+        numbers = {} if self.people is None else {"people": self.people, "dummies": self.dummies}
+        return {"floor": repr(self.floor), "base": {"kind": self.base.kind, **self.base.content()}, **numbers}
+
+    def __repr__(self) -> str:
+        rows = "" if self.people is None else f", {self.people} people and {self.D} x {self.dummies} dummy rows"
+        return f"<{self.base!r} with a floor of {self.floor:g} by {self.D} dummy categories{rows}>"
+
+
+def covered(design: Design, floor: float) -> Covered:
+    r"""Give every row of a release a floor: at least this share of the rows could have been sent by dummies.
+
+    D = S dummy categories are added (2 for yes/no questions, m for m groups),
+    each report holds one of them, and for n people there are
+    :math:`D\lceil \alpha n/(1-D\alpha)\rceil` dummy rows that look like everybody's. Whatever the
+    distribution, the size of every reported set is at least :math:`\alpha`.
+
+    Parameters
+    ----------
+    design
+        A design whose S is a whole number: yes/no questions, groups, products of them.
+    floor
+        The least size :math:`\alpha`, below 1/D.
+
+    Raises
+    ------
+    InvalidDesignError
+        If S is no whole number, or the floor is not below 1/D.
+
+    Notes
+    -----
+    :math:`P(\hat A = a \cup d \mid X) = \mu_a/D` for members of a and for the dummy d, which sums to one only
+    if S = D; unequal nu of a question and its complement do not matter, since
+    reports follow :math:`\mu_a = \nu_a + \nu_{a^c}`. The enlarged model alone is not
+    identifiable for p = 4; the dummies' realised share is held, and then it is.
+    The floor protects against those who cannot tell a dummy row from a
+    person's. Whoever knows that a row is a person's sees what the design
+    without dummies shows; `audit` gives those numbers.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design.independent import uniform
+    >>> safe = covered(uniform(list("abcd")), floor=0.1)
+    >>> safe.D, safe.dummies_for(1000)
+    (2, 125)
+    """
+    if require_design(design).kind in {"covered", "coarse", "fully_private"}:
+        raise InvalidDesignError(f"`design` must be one that can be covered; got a {design.kind} one.")
+    S = design.S
+    if abs(S - round(S)) > _WHOLE or round(S) < 2:
+        raise InvalidDesignError(
+            f"`design` must have a whole number S of 2 or more to be covered; got S = {S:.6g}. "
+            f"Hint: yes/no questions have S = 2, sp.partition(categories, groups=m) has S = m."
+        )
+    D = round(S)
+    if isinstance(floor, bool) or not isinstance(floor, (int, float, np.floating)) or not 0 < floor < 1 / D:
+        shown = f"{floor:g}" if isinstance(floor, (int, float)) else type(floor).__name__
+        raise InvalidDesignError(
+            f"`floor` must be positive and below 1/{D} = {1 / D:.6g} for a design with S = {D}; got {shown}. "
+            f"Hint: the nearest with as many dummy rows as people is {1 / (2 * D):.4g}."
+        )
+    if design.code_bits + D > MAX_CATEGORIES:
+        raise InvalidDesignError(
+            f"a covered design must have codes of at most {MAX_CATEGORIES} bits; got {design.code_bits} and {D} for "
+            "dummy categories. Hint: group rare categories, or use sp.hadamard(categories)."
+        )
+    return Covered(design.categories, design, float(floor))

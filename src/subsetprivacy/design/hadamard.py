@@ -1,0 +1,243 @@
+"""Few questions for many categories: the rows of a Hadamard matrix."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
+from subsetprivacy.design.base import Design
+from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.incidence import Listable, incidence
+from subsetprivacy.subsets import MAX_CATEGORIES, Categories, as_categories
+
+MOST = 1 << 20
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Hadamard(Design):
+    """N - 1 questions, each as likely: the rows of a Sylvester–Hadamard matrix; make one with `hadamard`.
+
+    Category j has the column c_j; question r asks for the categories with
+    an even number of ones in the binary digits of r and c_j together. Up to 48
+    categories a code is the mask of the subset, beyond that 2 r + side, with
+    side 1 for yes; 1, the row of plus signs, is the full set.
+    """
+
+    size: int
+    columns: IntArray
+    kind: ClassVar[str] = "hadamard"
+
+    # Codes ------------------------------------------------------------------------------------
+
+    @property
+    def _masked(self) -> bool:
+        return self.p <= MAX_CATEGORIES
+
+    @property
+    def missing_code(self) -> int:
+        """The code of the full set."""
+        return self.categories.full if self._masked else 1
+
+    @property
+    def code_bits(self) -> int:
+        """The codes are below 2 to this power."""
+        return self.p if self._masked else self.size.bit_length()
+
+    @property
+    def code_space(self) -> str:
+        """Masks, or rows of this very matrix."""
+        return "mask" if self._masked else f"hadamard {self.fingerprint}"
+
+    @cached_property
+    def _mask_of_row(self) -> IntArray:
+        """The mask of "yes" to each row, up to 48 categories."""
+        rows = np.arange(self.size)[:, None]
+        yes = (np.bitwise_count(rows & self.columns) & 1) == 0
+        return read_only(yes @ (np.int64(1) << np.arange(self.p)))
+
+    def code_of(self, row: AnyArray, side: Any) -> IntArray:
+        """Return the codes of the given sides of the given rows."""
+        if self._masked:
+            yes = self._mask_of_row[row]
+            return np.where(side == 1, yes, self.categories.full - yes)
+        return 2 * row.astype(np.int64) + side
+
+    def holds(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether the subset has the category at position x."""
+        if self._masked:
+            return super().holds(codes, x)
+        even = (np.bitwise_count((codes >> 1) & self.columns[x]) & 1) == 0
+        return np.asarray(even == (codes & 1 == 1))
+
+    def sizes(self, codes: IntArray) -> IntArray:
+        """Return how many categories each subset has."""
+        if self._masked:
+            return super().sizes(codes)
+        return np.rint(self.incidence(codes).inner(np.ones(self.p))).astype(np.int64)
+
+    def members(self, code: int) -> tuple[Label, ...]:
+        """Return the labels in a subset, in category order."""
+        if self._masked:
+            return super().members(code)
+        inside = self.holds(np.int64(code), np.arange(self.p))
+        return tuple(self.categories.labels[j] for j in np.flatnonzero(inside))
+
+    def format(self, code: int) -> str:
+        """Return a subset as text; a large one by its row and side."""
+        if self._masked:
+            return super().format(code)
+        return "all" if code == 1 else f"row {code >> 1}, {'yes' if code & 1 else 'no'}"
+
+    def complement(self, codes: AnyArray) -> AnyArray:
+        """Return the other side of each code."""
+        return super().complement(codes) if self._masked else codes ^ 1
+
+    def incidence(self, codes: IntArray) -> Listable:
+        """Return the rows 1_a of the given codes."""
+        if self._masked:
+            return incidence(codes, self.p)
+        from subsetprivacy.incidence.walsh import Walsh
+
+        return Walsh(codes >> 1, codes & 1, self.columns, self.size)
+
+    # Law --------------------------------------------------------------------------------------
+
+    @property
+    def questions(self) -> int:
+        """The number of questions."""
+        return self.size - 1
+
+    @cached_property
+    def _support(self) -> tuple[IntArray, FloatArray]:
+        rows = np.repeat(np.arange(1, self.size), 2)
+        codes, times = np.unique(self.code_of(rows, np.arange(len(rows)) % 2), return_counts=True)
+        return read_only(codes), read_only(times / self.questions)
+
+    def support(self) -> tuple[IntArray, FloatArray]:
+        """Return both sides of every row and their mu."""
+        return self._support
+
+    @property
+    def pair_probability(self) -> float:
+        """The probability q = (N/2 - 1)/(N - 1) that a second category shares the reported subset."""
+        return (self.size / 2 - 1) / (self.size - 1)
+
+    @cached_property
+    def S(self) -> float:
+        """2, as for every yes/no question."""
+        return 2.0
+
+    @cached_property
+    def mu_full(self) -> float:
+        """0: every subset leaves out two categories at least."""
+        return 0.0
+
+    @cached_property
+    def _null(self) -> IntArray | None:
+        return None  # Q = (1-q) I + q 11' with q < 1
+
+    @property
+    def is_independent(self) -> bool:
+        """True."""
+        return True
+
+    def draw_rows(self, n: int, source: RandomSource) -> AnyArray:
+        """Draw rows 1 … N-1 evenly: as many bits as a row number has, and again where they are all 0."""
+        need = self.size.bit_length() - 1
+        width = next(w for w in (8, 16, 32) if w >= need)
+        mask = np.dtype(f"u{width // 8}").type(self.size - 1)
+        rows = source.bits(n, width) & mask
+        again = np.flatnonzero(rows == 0)
+        while again.size:
+            rows[again] = source.bits(again.size, width) & mask
+            again = again[rows[again] == 0]
+        return rows.astype(np.uint32, copy=False)
+
+    def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
+        """Draw the sets asked about."""
+        return self.code_of(self.draw_rows(n, source), np.int64(1))
+
+    def content(self) -> dict[str, Any]:
+        """Return the size of the matrix and the categories' columns."""
+        return {"size": self.size, "columns": self.columns.tolist()}
+
+
+def hadamard(categories: Iterable[Label] | int, questions: int | None = None) -> Hadamard:
+    r"""Make the design for many categories: few yes/no questions, all pairs of categories alike.
+
+    Parameters
+    ----------
+    categories
+        Four (but not five) to 1 048 576 distinct labels; their order is kept.
+        A number stands for that many, labelled 0, 1, 2 ….
+    questions
+        The number of questions, one less than a power of two: by default the
+        fewest. More make the estimate more precise where the distribution is
+        uneven, at the price of a larger table.
+
+    Raises
+    ------
+    InvalidDesignError
+        If the number of questions is no such number, or no choice of columns
+        leaves two categories after every answer.
+
+    Notes
+    -----
+    With N = questions + 1: :math:`Q = (1-q)I + q11^\top`, q = (N/2-1)/(N-1), and every product with the rows is a
+    fast Walsh–Hadamard transform. At an even distribution it costs p - 1
+    times the people of asking directly, as every yes/no design does at best.
+
+    Examples
+    --------
+    >>> design = hadamard(range(1000))
+    >>> design.questions, design.smallest_set > 400
+    (1023, True)
+    """
+    labels = as_categories(range(categories) if isinstance(categories, int) else categories)
+    fewest = 1 << max(labels.p - 1, 1).bit_length()
+    if labels.p < 4 or labels.p > MOST:
+        raise InvalidDesignError(f"a hadamard design must have 4 to {MOST} categories; got {labels.p}.")
+    size = fewest if questions is None else _read_questions(questions, fewest)
+    from subsetprivacy.incidence import walsh
+
+    return Hadamard(labels, size, read_only(walsh.choose_columns(labels.p, size)))
+
+
+def _read_questions(questions: Any, fewest: int) -> int:
+    number = check_count(questions, "questions", least=1)
+    size = number + 1
+    if size & number or size < fewest:
+        below = max(1 << (size.bit_length() - 1), fewest)
+        nearest = " or ".join(str(n - 1) for n in ((below, 2 * below) if below < size else (below,)))
+        raise InvalidDesignError(
+            f"`questions` must be one less than a power of two, {fewest - 1} or more; got {number}. "
+            f"Hint: the nearest is {nearest}."
+        )
+    if size > 8 * MOST:
+        raise InvalidDesignError(f"`questions` must be at most {8 * MOST - 1}; got {number}.")
+    return size
+
+
+def with_columns(categories: Categories, size: int, columns: list[int]) -> Hadamard:
+    """Make a design from a document that lists its columns.
+
+    Raises
+    ------
+    InvalidDesignError
+        If they are not distinct columns that leave two categories after every answer.
+    """
+    chosen = np.array(columns, np.int64)
+    good = chosen.shape == (categories.p,) and size & (size - 1) == 0 and 0 <= chosen.min() <= chosen.max() < size
+    if not good or len(np.unique(chosen)) < len(chosen) or not 4 <= size <= 8 * MOST:
+        raise InvalidDesignError(
+            "columns must be distinct numbers below a size that is a power of two, one a category."
+        )
+    design = Hadamard(categories, size, read_only(chosen))
+    if design.smallest_set < 2:
+        raise InvalidDesignError("columns must leave two categories after every answer; these do not.")
+    return design

@@ -1,0 +1,259 @@
+"""Which of these m groups? A truthful question with more than two answers."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
+from subsetprivacy.design import choose
+from subsetprivacy.design.base import Design
+from subsetprivacy.design.require import check_size
+from subsetprivacy.design.sized import Sized
+from subsetprivacy.design.weights import read_subset
+from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.incidence import Cells, Listable, incidence
+from subsetprivacy.subsets import Categories, as_categories, sizes
+
+
+@frozen(slots=False, eq=False, repr=False)
+class EvenPartition(Sized):
+    """All partitions into m groups of even size, each as likely; make one with `partition`."""
+
+    m: int
+    kind: ClassVar[str] = "partition"
+
+    @cached_property
+    def group_sizes(self) -> tuple[int, ...]:
+        """The sizes of the groups, which differ by one at most."""
+        return tuple(len(part) for part in np.array_split(np.arange(self.p), self.m))
+
+    @cached_property
+    def by_size(self) -> dict[int, float]:
+        """The size of the group that holds the value."""
+        shares: dict[int, float] = {}
+        for k in sorted(self.group_sizes):
+            shares[k] = shares.get(k, 0.0) + k / self.p
+        return shares
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether there are two groups: then the question is a yes/no question."""
+        return self.m == 2
+
+    @property
+    def options(self) -> int:
+        """The number of groups."""
+        return self.m
+
+    def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
+        """Draw the first group of n questions of two groups."""
+        return self.draw_partitions(n, source)[:, 0]
+
+    def draw_partitions(self, n: int, source: RandomSource) -> IntArray:
+        """Draw n partitions, a row of m masks each, the groups in an even order."""
+        groups = np.zeros((n, self.m), np.int64)
+        left = np.full(n, self.categories.full, np.int64)
+        size = self.p
+        for g, k in enumerate(self.group_sizes):
+            groups[:, g] = choose.within(left, choose.subsets(n, size, k, source), self.p)
+            left = left & ~groups[:, g]
+            size -= k
+        return groups
+
+    def content(self) -> dict[str, Any]:
+        """Return the number of groups, and that the partition is not recorded."""
+        return {"groups": self.m, "recorded": False}
+
+
+@frozen(slots=False, eq=False, repr=False)
+class ListedPartition(Design):
+    """Given partitions, each as likely; the code says the group, or the partition and the group.
+
+    Recorded codes are m (number + 1) + group, the partitions numbered from 0;
+    code 1 is the full set.
+    """
+
+    groups: IntArray
+    recorded: bool
+    kind: ClassVar[str] = "partition"
+
+    @property
+    def m(self) -> int:
+        """The number of groups of each partition."""
+        return self.groups.shape[1]
+
+    @cached_property
+    def _support(self) -> tuple[IntArray, FloatArray]:
+        number, m = self.groups.shape
+        if self.recorded:
+            return read_only(np.arange(m, m * (number + 1))), read_only(np.full(number * m, 1 / number))
+        codes, times = np.unique(self.groups, return_counts=True)
+        return read_only(codes), read_only(times / number)
+
+    def support(self) -> tuple[IntArray, FloatArray]:
+        """Return every group, or every partition with each of its groups, and its mu."""
+        return self._support
+
+    @cached_property
+    def S(self) -> float:
+        """The number of groups."""
+        return float(self.m)
+
+    # Codes ------------------------------------------------------------------------------------
+
+    @property
+    def missing_code(self) -> int:
+        """The code of the full set."""
+        return 1 if self.recorded else self.categories.full
+
+    @property
+    def code_bits(self) -> int:
+        """The codes are below 2 to this power."""
+        return (self.m * (len(self.groups) + 1)).bit_length() if self.recorded else self.p
+
+    @property
+    def code_space(self) -> str:
+        """Masks, or numbers in this very list."""
+        return f"partition {self.fingerprint}" if self.recorded else "mask"
+
+    def masks(self, codes: Any) -> IntArray:
+        """Return the bit mask of each code."""
+        if not self.recorded:
+            return np.asarray(codes, np.int64)
+        known = np.asarray(codes, np.int64)
+        flat = self.groups.ravel()
+        at = known - self.m
+        return np.where(at >= 0, flat[np.clip(at, 0, len(flat) - 1)], self.categories.full)
+
+    def holds(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether its group has the category at position x."""
+        return (self.masks(codes) >> x & 1).astype(np.bool_)
+
+    def sizes(self, codes: IntArray) -> IntArray:
+        """Return the size of each group."""
+        return sizes(self.masks(codes))
+
+    def members(self, code: int) -> tuple[Label, ...]:
+        """Return the labels of a group."""
+        return self.categories.members(int(self.masks(code)))
+
+    def format(self, code: int) -> str:
+        """Return a group as text."""
+        return self.categories.format(int(self.masks(code)))
+
+    def incidence(self, codes: IntArray) -> Listable:
+        """Return the rows 1_a of the given codes."""
+        masks, at = np.unique(self.masks(codes), return_inverse=True)
+        rows = incidence(masks, self.p)
+        return rows if len(masks) == len(at) and not self.recorded else Cells(rows, at)
+
+    # Questions --------------------------------------------------------------------------------
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether there are two groups, told by their masks."""
+        return self.m == 2 and not self.recorded
+
+    @property
+    def options(self) -> int:
+        """The number of groups."""
+        return self.m
+
+    def strata(self, codes: IntArray) -> IntArray | None:
+        """Return the number of the partition each code answers, where it is recorded."""
+        return codes // self.m - 1 if self.recorded else super().strata(codes)
+
+    def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
+        """Draw the first group of n questions of two groups."""
+        return self.draw_partitions(n, source)[:, 0]
+
+    def draw_partitions(self, n: int, source: RandomSource) -> IntArray:
+        """Draw n partitions, a row of m codes each."""
+        number = choose.below(n, len(self.groups), source)
+        if self.recorded:
+            return (self.m * (number + 1))[:, None] + np.arange(self.m)
+        return self.groups[number]
+
+    def content(self) -> dict[str, Any]:
+        """Return the partitions as rows of codes, and whether the asked one is recorded."""
+        return {"groups": self.m, "partitions": self.groups.tolist(), "recorded": self.recorded}
+
+
+def partition(
+    categories: Iterable[Label],
+    groups: int = 2,
+    *,
+    partitions: Iterable[Iterable[Any]] | None = None,
+    record: bool = False,
+) -> EvenPartition | ListedPartition:
+    r"""Make a design of questions "which of these m groups holds your answer?".
+
+    Truthful like yes/no questions, and m-1 times cheaper: at an even
+    distribution it costs (p-1)/(m-1) times the people of asking directly. It
+    also tells more: `S` is m, the maximal leakage log2 m bits.
+
+    Parameters
+    ----------
+    categories
+        Four to 48 distinct labels; their order is kept.
+    groups
+        The number m of groups, at most p/2: every group has two members or more.
+    partitions
+        The partitions to ask, each as likely: lists of m groups, a group a
+        tuple of labels or a code. By default all of even sizes, drawn afresh
+        for each person.
+    record
+        Store which partition was asked together with the group; needs
+        `partitions`, and a document of that list. By default a code says the
+        group alone, which is all that the likelihood needs; moments given the
+        questions and the checks of honesty gain from the record.
+
+    Raises
+    ------
+    InvalidDesignError
+        If the groups are too many, too small, or no partition.
+
+    Examples
+    --------
+    >>> thirds = partition(range(9), groups=3)
+    >>> thirds.S, thirds.smallest_set
+    (3.0, 3)
+    """
+    labels = check_size(as_categories(categories), 4, "partition", "Hint: for fewer see sp.small().")
+    if partitions is None:
+        if record:
+            raise InvalidDesignError(
+                "`record` must come with `partitions`, the list that a recorded number points into; got none."
+            )
+        m = check_count(groups, "groups", least=2)
+        if m > labels.p // 2:
+            raise InvalidDesignError(
+                f"`groups` must be at most {labels.p // 2} for {labels.p} categories, so that each has two members; "
+                f"got {m}. Hint: the nearest is {labels.p // 2}."
+            )
+        return EvenPartition(labels, m)
+    rows = [_read_partition(rows, labels, number) for number, rows in enumerate(partitions)]
+    if not rows or any(len(one) != len(two) for one, two in pairwise(rows)):
+        raise InvalidDesignError(
+            f"`partitions` must be a list of partitions into as many groups each; got {len(rows)}."
+        )
+    # Of two groups either tells the other: their masks are record enough.
+    return ListedPartition(labels, read_only(np.array(rows, np.int64)), bool(record) and len(rows[0]) > 2)
+
+
+def _read_partition(groups: Iterable[Any], labels: Categories, number: int) -> list[int]:
+    codes = [read_subset(group, labels) for group in groups]
+    small = [labels.format(code) or "the empty set" for code in codes if code.bit_count() < 2]
+    if small:
+        raise InvalidDesignError(f"a group must have at least two members; got {small[0]} in partition {number}.")
+    if sum(codes) != labels.full or sum(code.bit_count() for code in codes) != labels.p or len(codes) < 2:
+        raise InvalidDesignError(
+            f"a partition must have each category in exactly one of two or more groups; partition {number} does not."
+        )
+    return codes

@@ -1,0 +1,45 @@
+"""Conditions that several kinds of design share."""
+
+from typing import Any
+
+from subsetprivacy.design.base import Design
+from subsetprivacy.errors import ArgumentError, InvalidDesignError, TooLargeError
+from subsetprivacy.incidence import MAX_DENSE_BITS
+from subsetprivacy.subsets import MAX_CATEGORIES, Categories
+
+
+def check_size(categories: Categories, least: int, kind: str, hint: str) -> Categories:
+    """Return the categories if their number suits the kind of design."""
+    if categories.p < least:
+        raise InvalidDesignError(f"a {kind} design must have at least {least} categories; got {categories.p}. {hint}")
+    if categories.p > MAX_CATEGORIES:
+        raise InvalidDesignError(
+            f"a {kind} design must have at most {MAX_CATEGORIES} categories; got {categories.p}. "
+            "Hint: group rare categories; designs for more categories are not part of this release."
+        )
+    return categories
+
+
+def require_design(design: Any) -> Design:
+    """Return the design if it is one.
+
+    Raises
+    ------
+    ArgumentError
+        If it is something else.
+    """
+    if not isinstance(design, Design):
+        raise ArgumentError(f"`design` must be a design; got {type(design).__name__}. Hint: sp.uniform([...]).")
+    return design
+
+
+def require_enumerable(design: Design, what: str) -> Design:
+    """Return the design if its support can be listed, else say what cannot be computed exactly."""
+    if design.kind == "coarse":
+        design.support()  # refuses, with the reason
+    if not design.enumerable:
+        raise TooLargeError(
+            f"{what} lists all subsets and must have at most {MAX_DENSE_BITS} categories; got {design.p}. "
+            "Hint: estimates with observed information, and simulate(), need no such list."
+        )
+    return design

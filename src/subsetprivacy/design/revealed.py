@@ -1,0 +1,30 @@
+"""Which reports leave a single value, of the whole or of one of several joined variables."""
+
+import numpy as np
+
+from subsetprivacy._types import BoolArray, FloatArray, IntArray
+from subsetprivacy.design.base import Design
+from subsetprivacy.design.require import require_enumerable
+from subsetprivacy.incidence import Listable
+from subsetprivacy.variables import JointCategories
+
+
+def values_left(rows: Listable, categories: JointCategories) -> dict[str, IntArray]:
+    """Return for each variable how many of its values each row leaves possible."""
+    at = categories.coordinates(np.arange(categories.p))
+    return {
+        name: _possible(rows, (at[k] == np.arange(part.p)[:, None]).astype(np.float64))
+        for k, (name, part) in enumerate(zip(categories.names, categories.parts, strict=True))
+    }
+
+
+def _possible(rows: Listable, groups: FloatArray) -> IntArray:
+    return sum((rows.inner(group) > 1e-12).astype(np.int64) for group in groups)  # type: ignore[return-value]
+
+
+def revealing(design: Design) -> dict[str, BoolArray]:
+    """Tell for each variable which reports of the support leave one value of it."""
+    codes, _ = require_enumerable(design, "what a design reveals").support()
+    if not isinstance(design.categories, JointCategories):
+        return {"the value": design.sizes(codes) == 1}
+    return {name: left == 1 for name, left in values_left(design.support_incidence, design.categories).items()}

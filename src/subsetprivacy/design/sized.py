@@ -1,0 +1,167 @@
+"""Designs that treat all categories alike: the weight of a subset depends on its size only."""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy.design.base import Design
+from subsetprivacy.design.require import check_size, require_enumerable
+from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.incidence import MAX_DENSE_BITS
+from subsetprivacy.subsets import as_categories, sizes
+
+
+class Sized(Design):
+    r"""A design given by the probability :math:`t_k` that k values are left: :math:`\mu_a = t_k / \binom{p-1}{k-1}`."""
+
+    @property
+    @abstractmethod
+    def by_size(self) -> dict[int, float]:
+        """The probability of each possible size of the reported subset, sizes ascending."""
+
+    @cached_property
+    def _mu_of_size(self) -> FloatArray:
+        table = np.zeros(self.p + 1)
+        for k, share in self.by_size.items():
+            table[k] = share / comb(self.p - 1, k - 1)
+        return table
+
+    @cached_property
+    def enumerable(self) -> bool:
+        """Whether the support is small enough to be listed."""
+        return sum(comb(self.p, k) for k in self.by_size) <= 1 << MAX_DENSE_BITS
+
+    @cached_property
+    def _support(self) -> tuple[IntArray, FloatArray]:
+        require_enumerable(self, f"the support of a {self.kind} design")
+        codes = np.sort(np.concatenate([codes_of_size(self.p, k) for k in self.by_size]))
+        return read_only(codes), read_only(self._mu_of_size[sizes(codes)])
+
+    def support(self) -> tuple[IntArray, FloatArray]:
+        """Return all subsets of the possible sizes and their mu."""
+        return self._support
+
+    def mu(self, codes: IntArray) -> FloatArray:
+        """Return mu_a, which depends on the size alone."""
+        inside = (codes > 0) & (codes <= self.categories.full)
+        return np.where(inside, self._mu_of_size[np.where(inside, sizes(codes), 0)], 0.0)
+
+    @cached_property
+    def pair_probability(self) -> float:
+        """The probability that a second category shares the reported subset."""
+        return float(sum(share * (k - 1) for k, share in self.by_size.items()) / (self.p - 1))
+
+    @cached_property
+    def S(self) -> float:
+        """The sum of all mu_a: the mean of p / |A|."""
+        return float(sum(share * self.p / k for k, share in self.by_size.items()))
+
+    @cached_property
+    def smallest_set(self) -> int:
+        """The smallest possible size."""
+        return min(self.by_size)
+
+    @cached_property
+    def _null(self) -> IntArray | None:
+        # Q = (1-q) I + q 11', regular unless only the full set is reported.
+        return None if self.pair_probability < 1 else super()._null
+
+    def guess_weights(self, belief: FloatArray) -> FloatArray:
+        """Count, in closed form, the subsets whose likeliest member is the r-th likeliest of all."""
+        weights = np.zeros(self.p)
+        for r, j in enumerate(np.argsort(-belief, kind="stable")):
+            weights[j] = sum(self._mu_of_size[k] * comb(self.p - 1 - r, k - 1) for k in self.by_size)
+        return weights
+
+    def largest_posterior(self, belief: FloatArray) -> float:
+        """Return that of the likeliest category among the least likely others, in a smallest subset."""
+        ordered = np.sort(belief)
+        others = ordered[: self.smallest_set - 1].sum()
+        return float(ordered[-1] / (ordered[-1] + others))
+
+    def least_size(self, w: FloatArray) -> float:
+        """Return the total weight of the least likely categories, as many as a smallest subset has."""
+        return float(np.sort(w)[: self.smallest_set].sum())
+
+
+def codes_of_size(p: int, k: int) -> IntArray:
+    """Return the masks of all k-subsets of p categories, ascending."""
+    if k == 0:
+        return np.zeros(1, np.int64)
+    if k == p:
+        return np.array([(1 << p) - 1], np.int64)
+    with_last = codes_of_size(p - 1, k - 1) | np.int64(1 << (p - 1))
+    return np.concatenate([codes_of_size(p - 1, k), with_last])
+
+
+@frozen(slots=False, eq=False, repr=False)
+class FixedSize(Sized):
+    """Every subset of k members that holds the value, with the same probability; make one with `fixed_size`."""
+
+    k: int
+    kind: ClassVar[str] = "fixed_size"
+
+    @property
+    def by_size(self) -> dict[int, float]:
+        """Always k."""
+        return {self.k: 1.0}
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether k is half of the categories: then the complement of a subset is one as well."""
+        return 2 * self.k == self.p and self.k >= 2
+
+    def content(self) -> dict[str, Any]:
+        """Return the size."""
+        return {"size": self.k}
+
+
+def fixed_size(categories: Iterable[Label], k: int) -> FixedSize:
+    r"""Make the design that reports a random set of k categories, the value among them.
+
+    For publishers, who hold the value, and for respondents who draw the
+    companions themselves: with three categories, k = 2 is the safe choice.
+
+    Parameters
+    ----------
+    categories
+        Three to 48 distinct labels; their order is kept.
+    k
+        The size, from 2 to one less than the number of categories. Small sets
+        cost fewer people and hide less: `S` is p/k.
+
+    Raises
+    ------
+    InvalidDesignError
+        If k is out of its range.
+
+    Notes
+    -----
+    :math:`\mu_a = 1/\binom{p-1}{k-1}`; at an even distribution it costs (p-1)/(p/k-1) times the
+    people of asking directly. With k = p-1 it is known as a negative survey.
+
+    Examples
+    --------
+    >>> pair = fixed_size(["never", "once", "often"], 2)
+    >>> pair.S, pair.pair_probability
+    (1.5, 0.5)
+    """
+    labels = check_size(
+        as_categories(categories), 3, "fixed size", "Hint: with two categories try sp.warner(categories)."
+    )
+    size = check_count(k, "k")
+    if not 2 <= size <= labels.p - 1:
+        nearest = min(max(size, 2), labels.p - 1)
+        raise InvalidDesignError(
+            f"`k` must be from 2 to {labels.p - 1} for {labels.p} categories; got {size}. "
+            f"Hint: the nearest is {nearest}."
+        )
+    return FixedSize(labels, size)

@@ -1,0 +1,212 @@
+"""Designs for two and three categories, and small variables joined into one (`subsec_p23`, `sec_p23_alt`)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_choice, check_count
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import Label
+from subsetprivacy.design.base import Design
+from subsetprivacy.design.conditional import nonprivate
+from subsetprivacy.design.coverage import covered
+from subsetprivacy.design.held import beside_bit, warner
+from subsetprivacy.design.identify import null_direction
+from subsetprivacy.design.independent import Independent, uniform
+from subsetprivacy.design.product import product
+from subsetprivacy.design.revealed import revealing, values_left
+from subsetprivacy.design.sized import fixed_size
+from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.incidence import MAX_DENSE_BITS, Halves, incidence
+from subsetprivacy.subsets import MAX_CATEGORIES, as_categories
+from subsetprivacy.variables import JointCategories
+
+ROUTES = ("warner", "pair", "bit", "dummies")
+_SAFE = {2: "warner", 3: "pair"}
+
+
+def small(
+    categories: Iterable[Label],
+    route: str | None = None,
+    *,
+    q: float | None = None,
+    floor: float = 0.2,
+    reveals: bool = False,
+) -> Design:
+    """Make a design for two or three categories.
+
+    Parameters
+    ----------
+    categories
+        Two or three distinct labels.
+    route
+        By default the safe one: ``"warner"`` for two categories, ``"pair"``
+        for three. The paper's others: ``"bit"``, uniform questions about the
+        value and an artificial bit together; ``"dummies"``, the value and a
+        dummy category, among dummy rows.
+    q
+        The probability that the bit is 1: by default 1/4 for Warner's
+        question, 1/2 for the paper's bit.
+    floor
+        The share of rows per dummy category, for ``"dummies"``.
+    reveals
+        Must be True for a route of which some rows reveal the value.
+
+    Raises
+    ------
+    InvalidDesignError
+        If the route is not for this many categories, or reveals the value
+        and `reveals` was not set.
+
+    Notes
+    -----
+    With two categories and a fair bit, X is revealed in a third of the rows
+    and the others say nothing. With dummies, whoever knows that a row is a
+    person's knows the value. `audit` prints these numbers for every design.
+
+    Examples
+    --------
+    >>> small(["no", "yes"])
+    <'no', 'yes' beside a bit with P(1) = 0.25, asked whether they are equal>
+    >>> small(["never", "once", "often"])
+    <fixed_size design on 3 categories: 'never', 'once', 'often'>
+    """
+    labels = as_categories(categories)
+    if labels.p not in _SAFE:
+        raise InvalidDesignError(
+            f"a small variable must have two or three categories; got {labels.p}. Hint: sp.uniform(categories)."
+        )
+    chosen = _SAFE[labels.p] if route is None else check_choice(route, ROUTES, "route")
+    if chosen == "pair":
+        return fixed_size(labels, 2)  # refuses two categories, with the reason
+    if chosen == "warner":
+        return warner(labels, 0.25 if q is None else q)
+    design = (
+        beside_bit(labels, 0.5 if q is None else q)
+        if chosen == "bit"
+        else covered(nonprivate(labels) if labels.p == 2 else singles(labels), floor)
+    )
+    if not reveals and design.smallest_set < 2:
+        raise InvalidDesignError(
+            f"`reveals` must be True for the route {chosen!r}, of which some rows reveal the value to whoever reads "
+            f"them; got False. Hint: the safe route is {_SAFE[labels.p]!r}."
+        )
+    return design
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Singles(Independent):
+    """Each category asked about by itself: the answer yes reveals the value; a base for dummies only."""
+
+    kind: ClassVar[str] = "singles"
+
+    def content(self) -> dict[str, Any]:
+        """Return nothing: the categories say it all."""
+        return {}
+
+
+def singles(categories: Iterable[Label]) -> Singles:
+    """Make the design that asks about one category at a time (`sec_p23_alt`)."""
+    labels = as_categories(categories)
+    codes = np.int64(1) << np.arange(labels.p, dtype=np.int64)
+    return Singles(labels, read_only(codes), read_only(np.full(labels.p, 1 / labels.p)))
+
+
+def join(
+    variables: Mapping[str, Iterable[Label]],
+    *,
+    together: int | None = None,
+    design: Callable[[Any], Design] | None = None,
+    reveals: bool = False,
+) -> Design:
+    """Join variables into one whose categories are their combinations.
+
+    Margins are read back from the estimate: ``fit.margin("sex")``.
+
+    Parameters
+    ----------
+    variables
+        ``{name: labels}``; two or more, or a single small one, which is then
+        joined with an artificial bit.
+    together
+        Join so many at a time, in the given order, and ask about each bundle
+        by itself (`product`); 2 is the paper's proposal for many small
+        variables. A small one that is left over gets the bit, a larger one
+        its own uniform design. By default all are joined into one.
+    design
+        How to make the design of the combinations, for instance
+        `hadamard`; by default the safe one below.
+    reveals
+        Allow questions whose answer reveals one of the variables, as the
+        paper's do: two binary variables under a uniform design reveal each of
+        them in a third of the rows. By default only questions are asked that
+        leave two values of every variable whatever the answer; where there
+        are not enough of those (two binary variables) a random combination
+        is ruled out instead, which needs the value on the respondent's side.
+
+    Raises
+    ------
+    InvalidDesignError
+        If there are too many combinations, or `design` makes one that
+        reveals a variable and `reveals` was not set.
+
+    Examples
+    --------
+    >>> both = join({"sex": ["f", "m"], "smokes": ["yes", "no"]})
+    >>> both, both.k
+    (<fixed_size design on 4 categories: sex (2) x smokes (2)>, 3)
+    """
+    everything = JointCategories(variables)
+    if together is None:
+        return _join_all(dict(zip(everything.names, everything.parts, strict=True)), design, reveals)
+    size = check_count(together, "together", least=2)
+    left = iter(zip(everything.names, everything.parts, strict=True))
+    bundles = []
+    while bundle := dict(islice(left, size)):
+        bundles.append(bundle)
+    made = {tuple(bundle): _join_all(bundle, design, reveals) for bundle in bundles}
+    named: dict[Any, Design] = {names if len(names) > 1 else names[0]: one for names, one in made.items()}
+    return next(iter(named.values())) if len(named) == 1 else product(named)
+
+
+def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, reveals: bool) -> Design:
+    if len(variables) == 1:
+        (labels,) = variables.values()
+        if labels.p > 3:
+            return uniform(labels)
+        return small(labels, "bit", reveals=True) if reveals else small(labels)
+    joint = JointCategories(variables)
+    if make is not None:
+        design = make(joint)
+        if not reveals and (shown := [name for name, rows in revealing(design).items() if rows.any()]):
+            raise InvalidDesignError(
+                f"`reveals` must be True for a design of which some rows reveal {', '.join(shown)} exactly; got False."
+            )
+        return design
+    if joint.p > MAX_CATEGORIES:
+        raise InvalidDesignError(
+            f"joined variables must have at most {MAX_CATEGORIES} combinations; got {joint.p}. "
+            "Hint: join fewer (together=2), ask each by itself (sp.product), or pass design=sp.hadamard."
+        )
+    return uniform(joint) if reveals else _discreet(joint)
+
+
+def _discreet(joint: JointCategories) -> Design:
+    """Return uniform questions that reveal no variable whatever the answer, or a design that rules one value out."""
+    if joint.p > MAX_DENSE_BITS:
+        raise InvalidDesignError(
+            f"questions that reveal no variable are listed, of at most {MAX_DENSE_BITS} combinations; got {joint.p}. "
+            "Hint: together=2, or design=sp.hadamard."
+        )
+    half = np.arange(1, 1 << (joint.p - 1), dtype=np.int64)  # one of each question and its complement
+    hidden = np.ones(len(half), np.bool_)
+    for answer in (half, joint.full - half):
+        for left in values_left(Halves(answer, joint.p), joint).values():
+            hidden &= left > 1
+    questions = half[hidden]
+    if questions.size and null_direction(incidence(np.append(questions, joint.full), joint.p)) is None:
+        return Independent(joint, read_only(questions), read_only(np.full(len(questions), 1 / len(questions))))
+    return fixed_size(joint, joint.p - 1)

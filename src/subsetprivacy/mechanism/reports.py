@@ -1,0 +1,182 @@
+"""Draw what is reported given the value, for every kind of design; the publisher's side only."""
+
+from functools import singledispatch
+
+import numpy as np
+
+from subsetprivacy._types import AnyArray, IntArray, RandomSource
+from subsetprivacy.design import Design, EvenPartition, FixedSize, Hadamard, Held, ListedPartition, Product, choose
+from subsetprivacy.design.weights import pick, thresholds
+
+_BLOCK = 1 << 16  # rows drawn at a time: the working arrays stay in the processor's cache
+
+
+def draw_given(x: IntArray, design: Design, source: RandomSource) -> IntArray:
+    """Draw the subset reported for each position x."""
+    out = np.empty(len(x), np.int64)
+    draw = _sampler(design)
+    for start in range(0, len(x), _BLOCK):
+        out[start : start + _BLOCK] = draw(x[start : start + _BLOCK], source)
+    return out
+
+
+def draw_any(n: int, design: Design, source: RandomSource) -> IntArray:
+    """Draw n reports of nobody, each subset with probability mu_a / S."""
+    if isinstance(design, Product):
+        return design.join([draw_any(n, factor, source) for factor in design.factors])
+    if isinstance(design, (EvenPartition, ListedPartition)):
+        groups = design.draw_partitions(n, source)
+        return groups[np.arange(n), choose.below(n, groups.shape[1], source)]
+    if design.is_independent:
+        asked = design.draw_questions(n, source).astype(np.int64)
+        return np.where(choose.below(n, 2, source) == 1, asked, design.complement(asked))
+    codes, mu = design.support()
+    return codes[pick(thresholds(mu), source.bits(n, 64))]
+
+
+class _Sampler:
+    """What every sampler is: called with positions and a source, it returns codes."""
+
+    def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
+        raise NotImplementedError
+
+
+class _ByQuestion(_Sampler):
+    """Ask a question that was drawn without the value, and answer it."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+
+    def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
+        q = self._design.draw_questions(len(x), source)
+        inside = (q >> x.astype(q.dtype)) & q.dtype.type(1)
+        # inside - 1 is 0 for yes and all ones for no, so that the exclusive or takes the complement.
+        return q ^ ((inside - q.dtype.type(1)) & q.dtype.type(self._design.categories.full))
+
+
+class _Table(_Sampler):
+    """For each category the subsets that hold it, drawn by their mu."""
+
+    def __init__(self, design: Design) -> None:
+        codes, mu = design.support()
+        holds = [np.flatnonzero(design.holds(codes, np.int64(j))) for j in range(design.p)]
+        self._laws = [(codes[h], thresholds(mu[h])) for h in holds]
+
+    def __call__(self, x: IntArray, source: RandomSource) -> IntArray:
+        words = source.bits(len(x), 64)
+        out = np.empty(len(x), np.int64)
+        for j in np.unique(x):
+            rows = np.flatnonzero(x == j)
+            codes, table = self._laws[j]
+            out[rows] = codes[pick(table, words[rows])]
+        return out
+
+
+@singledispatch
+def _sampler(design: Design) -> _Sampler:
+    return _ByQuestion(design) if design.is_independent else _Table(design)
+
+
+class _Companions(_Sampler):
+    """A size by its probability, then companions evenly among the other categories."""
+
+    def __init__(self, design: FixedSize | EvenPartition) -> None:
+        self._p = design.p
+        self._sizes = np.array(list(design.by_size))
+        self._thresholds = thresholds(np.array(list(design.by_size.values())))
+
+    def __call__(self, x: IntArray, source: RandomSource) -> IntArray:
+        if len(self._sizes) == 1:
+            return self._draw(x, int(self._sizes[0]), source)
+        which = pick(self._thresholds, source.bits(len(x), 64))
+        out = np.empty(len(x), np.int64)
+        for i, k in enumerate(self._sizes.tolist()):
+            rows = np.flatnonzero(which == i)
+            out[rows] = self._draw(x[rows], k, source)
+        return out
+
+    def _draw(self, x: IntArray, k: int, source: RandomSource) -> IntArray:
+        return choose.with_member(choose.subsets(len(x), self._p - 1, k - 1, source), x)
+
+
+@_sampler.register
+def _(design: FixedSize) -> _Sampler:
+    return _Companions(design)
+
+
+@_sampler.register
+def _(design: EvenPartition) -> _Sampler:
+    return _Companions(design)
+
+
+class _Groups(_Sampler):
+    """Draw a listed partition and report the group that holds the value."""
+
+    def __init__(self, design: ListedPartition) -> None:
+        self._design = design
+
+    def __call__(self, x: IntArray, source: RandomSource) -> IntArray:
+        groups = self._design.draw_partitions(len(x), source)
+        inside = self._design.holds(groups, x[:, None])
+        return groups[np.arange(len(x)), inside.argmax(axis=1)]
+
+
+@_sampler.register
+def _(design: ListedPartition) -> _Sampler:
+    return _Groups(design)
+
+
+class _Rows(_Sampler):
+    """Draw a row of the Hadamard matrix; the value's sign in it is the answer."""
+
+    def __init__(self, design: Hadamard) -> None:
+        self._design = design
+        self._columns = design.columns.astype(np.uint32)
+
+    def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
+        row = self._design.draw_rows(len(x), source)
+        side = 1 - (np.bitwise_count(row & self._columns[x]) & 1)
+        return self._design.code_of(row, side)
+
+
+@_sampler.register
+def _(design: Hadamard) -> _Sampler:
+    return _Rows(design)
+
+
+class _Factors(_Sampler):
+    """Draw every variable's subset by itself."""
+
+    def __init__(self, design: Product) -> None:
+        self._design = design
+        self._samplers = [_sampler(factor) for factor in design.factors]
+
+    def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
+        at = np.unravel_index(x, [factor.p for factor in self._design.factors])
+        return self._design.join([draw(k, source) for draw, k in zip(self._samplers, at, strict=True)])
+
+
+@_sampler.register
+def _(design: Product) -> _Sampler:
+    return _Factors(design)
+
+
+class _Hidden(_Sampler):
+    """Draw what is mixed in, then report of the two together."""
+
+    def __init__(self, design: Held) -> None:
+        self._sampler = _sampler(design.inner)
+        self._lift = [thresholds(column) for column in design.lift.T]
+
+    def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
+        words = source.bits(len(x), 64)
+        y = np.empty(len(x), np.int64)
+        for j, table in enumerate(self._lift):
+            rows = np.flatnonzero(x == j)
+            y[rows] = pick(table, words[rows])
+        return self._sampler(y, source)
+
+
+@_sampler.register
+def _(design: Held) -> _Sampler:
+    return _Hidden(design)
