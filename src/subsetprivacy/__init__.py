@@ -14,25 +14,38 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from subsetprivacy.auditing import Audit, audit
     from subsetprivacy.counting import count
-    from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData
+    from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, SubsetTable
     from subsetprivacy.design import (
         Design,
         check_mechanism,
         conditional,
+        covered,
         design_from_json,
+        fixed_size,
         fully_private,
+        hadamard,
         independent,
+        join,
         load_design,
         nonprivate,
+        partition,
+        product,
+        small,
         uniform,
+        warner,
     )
     from subsetprivacy.estimation.dispatch import EstimateBatch, estimate, estimate_many
+    from subsetprivacy.estimation.margins import Margin
     from subsetprivacy.estimation.result import Estimate
+    from subsetprivacy.honesty import check_draws, check_honesty
     from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
     from subsetprivacy.mechanism.publish import privatize
     from subsetprivacy.mechanism.simulate import simulate, simulate_many
+    from subsetprivacy.optimizing import frontier, optimal
+    from subsetprivacy.planning import plan, power, repeat_risk
     from subsetprivacy.privacy.person import PersonLeakage, person_leakage
     from subsetprivacy.subsets import Categories
+    from subsetprivacy.variables import JointCategories
 
 # Where each public name lives. It is imported when it is first used, so that `--help` does not wait for SciPy.
 _HOME = {
@@ -42,29 +55,47 @@ _HOME = {
     "Design": "design",
     "Estimate": "estimation.result",
     "EstimateBatch": "estimation.dispatch",
+    "JointCategories": "variables",
+    "Margin": "estimation.margins",
     "PersonLeakage": "privacy.person",
     "Question": "mechanism.ask",
     "SubsetCounts": "data",
     "SubsetData": "data",
+    "SubsetTable": "data",
     "ask": "mechanism.ask",
     "audit": "auditing",
+    "check_draws": "honesty",
+    "check_honesty": "honesty",
     "check_mechanism": "design",
     "conditional": "design",
     "count": "counting",
+    "covered": "design",
     "design_from_json": "design",
     "draw_questions": "mechanism.ask",
     "estimate": "estimation.dispatch",
     "estimate_many": "estimation.dispatch",
+    "fixed_size": "design",
+    "frontier": "optimizing",
     "fully_private": "design",
+    "hadamard": "design",
     "independent": "design",
+    "join": "design",
     "load_design": "design",
     "nonprivate": "design",
+    "optimal": "optimizing",
+    "partition": "design",
     "person_leakage": "privacy.person",
+    "plan": "planning",
+    "power": "planning",
     "privatize": "mechanism.publish",
+    "product": "design",
+    "repeat_risk": "planning",
     "resolve": "mechanism.ask",
     "simulate": "mechanism.simulate",
     "simulate_many": "mechanism.simulate",
+    "small": "design",
     "uniform": "design",
+    "warner": "design",
 }
 
 __all__ = [
@@ -74,29 +105,47 @@ __all__ = [
     "Design",
     "Estimate",
     "EstimateBatch",
+    "JointCategories",
+    "Margin",
     "PersonLeakage",
     "Question",
     "SubsetCounts",
     "SubsetData",
+    "SubsetTable",
     "ask",
     "audit",
+    "check_draws",
+    "check_honesty",
     "check_mechanism",
     "conditional",
     "count",
+    "covered",
     "design_from_json",
     "draw_questions",
     "estimate",
     "estimate_many",
+    "fixed_size",
+    "frontier",
     "fully_private",
+    "hadamard",
     "independent",
+    "join",
     "load_design",
     "nonprivate",
+    "optimal",
+    "partition",
     "person_leakage",
+    "plan",
+    "power",
     "privatize",
+    "product",
+    "repeat_risk",
     "resolve",
     "simulate",
     "simulate_many",
+    "small",
     "uniform",
+    "warner",
 ]
 
 

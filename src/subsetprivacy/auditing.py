@@ -9,11 +9,11 @@ from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
-from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts, SubsetData, as_counts
 from subsetprivacy.design import Design, fully_private, nonprivate
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.privacy import information, maximal, prediction, size
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.privacy.information import Bits
@@ -33,7 +33,7 @@ class Audit:
 
     setting: Setting
     level: float
-    cov: FloatArray | None = None
+    fit: Estimate | None = None
     data: SubsetData | None = None
     counts: SubsetCounts | None = None
     notes: tuple[str, ...] = ()
@@ -65,12 +65,13 @@ class Audit:
     @cached_property
     def _standard_errors(self) -> dict[str, float]:
         """Delta-method errors of the three leakages from the estimated distribution; empty without data."""
-        if self.cov is None or not np.isfinite(self.cov).all():
+        if self.fit is None:
             return {}
         slopes = {"size": size.gradient(self.setting), "prediction": prediction.guess_weights(self.setting)}
         if self.design.enumerable:
             slopes["mi"] = information.gradient(self.setting)
-        return {name: float(np.sqrt(max(float(g @ self.cov @ g), 0.0))) for name, g in slopes.items()}
+        variances = {name: self.fit.uncertainty.along(self.fit, g) for name, g in slopes.items()}
+        return {name: float(np.sqrt(max(v, 0.0))) for name, v in variances.items() if np.isfinite(v)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers under stable names; `_lower` and `_upper` only where there are data."""
@@ -127,10 +128,12 @@ class Audit:
     @property
     def _has_tie(self) -> bool:
         """Whether the two likeliest categories are within two standard errors: a maximum has no slope at a tie."""
-        if "prediction" not in self._standard_errors or self.cov is None:
+        if "prediction" not in self._standard_errors or self.fit is None:
             return False
         second, first = np.argsort(self.setting.w)[-2:]
-        variance = self.cov[first, first] + self.cov[second, second] - 2 * self.cov[first, second]
+        difference = np.zeros(self.design.p)
+        difference[[first, second]] = 1, -1
+        variance = self.fit.uncertainty.along(self.fit, difference)
         return bool(self.setting.w[first] - self.setting.w[second] < 2 * np.sqrt(max(float(variance), 0.0)))
 
     @property
@@ -245,5 +248,5 @@ def audit(what: Design | SubsetData | SubsetCounts, w: Any = None, *, prior: Any
     fit = estimate(counts)
     setting = Setting.of(counts.design, fit.w, prior)
     # An interval needs the belief to move with w; against a fixed prior only the numbers are given.
-    cov = fit._cov if prior is None else None
-    return Audit(setting, level, cov=cov, data=data, counts=counts, notes=fit.notes)
+    known = fit if prior is None else None
+    return Audit(setting, level, fit=known, data=data, counts=counts, notes=fit.notes)

@@ -248,7 +248,7 @@ class Design(Written, ABC):
         """How many answers a question has: 2 for yes/no; None where no question can be asked without the value."""
         return 2 if self.is_independent else None
 
-    def complement(self, codes: AnyArray) -> AnyArray:
+    def complement(self, codes: Any) -> Any:
         """Return the code of "no" for each code of "yes"."""
         return self.missing_code - codes
 

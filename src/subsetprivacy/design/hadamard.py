@@ -93,7 +93,7 @@ class Hadamard(Design):
             return super().format(code)
         return "all" if code == 1 else f"row {code >> 1}, {'yes' if code & 1 else 'no'}"
 
-    def complement(self, codes: AnyArray) -> AnyArray:
+    def complement(self, codes: Any) -> Any:
         """Return the other side of each code."""
         return super().complement(codes) if self._masked else codes ^ 1
 

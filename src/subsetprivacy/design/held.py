@@ -76,7 +76,7 @@ class Held(Design):
         """Return the subset of the enlarged variable as text."""
         return self.inner.format(code)
 
-    def complement(self, codes: AnyArray) -> AnyArray:
+    def complement(self, codes: Any) -> Any:
         """Return the code of "no" for each code of "yes"."""
         return self.inner.complement(codes)
 

@@ -94,7 +94,7 @@ class Mixture(Design):
         """Return the rows of the given codes, which are the same for all parts."""
         return self.components[0].incidence(codes)
 
-    def complement(self, codes: AnyArray) -> AnyArray:
+    def complement(self, codes: Any) -> Any:
         """Return the code of "no" for each code of "yes"."""
         return self.components[0].complement(codes)
 

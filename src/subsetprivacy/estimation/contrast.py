@@ -13,6 +13,7 @@ from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.subsets import Categories
 
 if TYPE_CHECKING:
+    from subsetprivacy.estimation.margins import Margin
     from subsetprivacy.estimation.result import Estimate
 
 
@@ -46,15 +47,13 @@ class Contrast:
         )
 
 
-def contrast_of(fit: "Estimate", weights: Mapping[Label, float] | ArrayLike, level: float) -> Contrast:
+def contrast_of(fit: "Estimate | Margin", weights: Mapping[Label, float] | ArrayLike, level: float) -> Contrast:
     """Return c'w with its standard error, interval and test of zero."""
     c = _read(weights, fit.categories)
     value = float(c @ fit.w)
     if fit.in_simplex and np.ptp(c) == 0:  # a multiple of the sum of all shares, which is known: nothing to test
         return Contrast(value, 0.0, value, value, level, np.nan, np.nan)
-    used = np.flatnonzero(c)
-    # Categories that are not used may have no finite variance.
-    variance = float(c[used] @ fit._cov[np.ix_(used, used)] @ c[used])
+    variance = fit.uncertainty.along(fit, c)
     se = float(np.sqrt(max(variance, 0.0))) if variance == variance else float("inf")
     half = float(ndtri(0.5 + level / 2)) * se
     # A distribution cannot leave the range of the weights; a moment estimate can.

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, FloatArray
 from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, as_counts
+from subsetprivacy.design import Covered
 from subsetprivacy.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -23,7 +24,8 @@ from subsetprivacy.estimation.conic import conic
 from subsetprivacy.estimation.em import em
 from subsetprivacy.estimation.icm import icm
 from subsetprivacy.estimation.mle import mle
-from subsetprivacy.estimation.mom import mom, mom_conditional, mom_uniform
+from subsetprivacy.estimation.mom import mom, mom_uniform
+from subsetprivacy.estimation.mom_conditional import mom_conditional
 from subsetprivacy.estimation.one_step import one_step
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.subsets import Categories
@@ -94,6 +96,8 @@ def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: An
     """
     run = METHODS[read_method(method)]
     counts = as_counts(data).require_data()
+    if isinstance(counts.design, Covered):
+        counts.design.require_rows(float(counts.counts.sum()))
     if counts.design.kind != "coarse":
         counts.design.require_identifiable()
     elif len(counts.observed_codes) == 1:

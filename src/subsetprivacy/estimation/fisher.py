@@ -1,22 +1,24 @@
 """Standard errors of the likelihood methods (`thm_normality_mle`)."""
 
-from collections.abc import Callable
-
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
 
 from subsetprivacy._checks import check_choice
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.design.require import require_enumerable
+from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import expected_information, observed_information, tangent_inverse
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.estimation.uncertainty import FromMatrix
+from subsetprivacy.incidence import MAX_MATRIX
 
 INFORMATION = ("observed", "expected")
 
 
-def fisher_covariance(information: str, design: Design) -> Callable[[Estimate], FloatArray]:
-    """Return the function that computes the covariance from the named information.
+def fisher_error(information: str, design: Design) -> "FisherError":
+    """Return the uncertainty that the named information gives.
 
     Raises
     ------
@@ -34,8 +36,34 @@ def fisher_covariance(information: str, design: Design) -> Callable[[Estimate], 
     """
     if check_choice(information, INFORMATION, "information") == "expected":
         require_enumerable(design, "expected information")
-        return _expected
-    return _observed
+        return FisherError(_expected)
+    return FisherError(_observed)
+
+
+class FisherError(FromMatrix):
+    """The inverse information; with too many categories for a matrix, along one direction at a time."""
+
+    def along(self, fit: Estimate, c: FloatArray) -> float:
+        """Return c'J^-1 c on the simplex: by the matrix, or by conjugate gradients where there is none."""
+        if fit.categories.p <= MAX_MATRIX:
+            return super().along(fit, c)
+        return _by_gradients(fit, c) / fit.n
+
+
+def _by_gradients(fit: Estimate, c: FloatArray) -> float:
+    """Solve J x = c - mean on the sum-zero space by conjugate gradients and return c'x; products only, no matrix."""
+    inc, p = fit.counts.incidence, fit.categories.p
+    curvature = fit.counts.shares / inc.inner(fit.w) ** 2
+
+    def apply(x: FloatArray) -> FloatArray:
+        y = inc.spread(curvature * inc.inner(x - x.mean()))
+        return y - y.mean()
+
+    centred = c - c.mean()
+    x, failed = cg(LinearOperator((p, p), matvec=apply, dtype=np.float64), centred, rtol=1e-8, maxiter=2000)
+    if failed:
+        raise ArgumentError("the information must be regular enough to be inverted along this direction; it is not.")
+    return float(centred @ x)
 
 
 def _observed(fit: Estimate) -> FloatArray:

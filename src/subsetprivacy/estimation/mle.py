@@ -11,14 +11,19 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Coarse
 from subsetprivacy.design.identify import describe_direction, null_direction
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning, NotUniqueWarning
-from subsetprivacy.estimation.fisher import fisher_covariance
+from subsetprivacy.estimation.fisher import fisher_error
 from subsetprivacy.estimation.likelihood import score
-from subsetprivacy.estimation.mom import asked_Q, mean_indicator
+from subsetprivacy.estimation.mom import mean_indicator, mom
+from subsetprivacy.estimation.mom_conditional import asked_Q
 from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, Solution, newton
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.estimation.simplex import lifted, project
 from subsetprivacy.incidence import Rows
 
 _START_FLOOR = 1e-3
+LARGE = 1024  # categories beyond which Newton's matrix costs more than many products
+ASCENT_TOLERANCE = 1e-6
+MAX_STEPS = 5000
 
 
 def mle(
@@ -37,6 +42,8 @@ def mle(
         The counts of the subsets.
     tol
         The gap to reach: at most this much log-likelihood per person is left.
+        By default 1e-9; with more than 1024 categories 1e-6, by steps that
+        need no matrix.
     max_iter
         The most iterations.
     start
@@ -51,9 +58,22 @@ def mle(
     :math:`N(0, B I(\theta)^{-1} B^\top)` (`thm_normality_mle`).
     """
     check_stopping(tol, max_iter)
+    if counts.categories.p > LARGE:
+        return _by_ascent(counts, tol, max_iter, start, information)
     begin, unique = _moment_start(counts) if start is None else (read_start(start, counts), False)
     solution = newton(counts.incidence, counts.shares, start=begin, tol=tol, max_iter=max_iter)
     return likelihood_estimate(counts, solution, "mle", tol, information, unique=unique)
+
+
+def _by_ascent(counts: SubsetCounts, tol: float, max_iter: int, start: ArrayLike | None, information: str) -> Estimate:
+    """Climb with products alone, where a Hessian would be too large; the certificate is the same."""
+    from subsetprivacy.estimation.ascent import ascend
+
+    begin = lifted(project(mom(counts).w), 1e-2 / counts.categories.p) if start is None else read_start(start, counts)
+    goal = max(tol, ASCENT_TOLERANCE) if tol == TOLERANCE else tol
+    steps = MAX_STEPS if max_iter == MAX_ITERATIONS else max_iter
+    solution = ascend(counts.incidence, counts.shares, start=begin, tol=goal, max_iter=steps)
+    return likelihood_estimate(counts, solution, "mle", goal, information)
 
 
 def _moment_start(counts: SubsetCounts) -> tuple[FloatArray | None, bool]:
@@ -66,7 +86,7 @@ def _moment_start(counts: SubsetCounts) -> tuple[FloatArray | None, bool]:
     if not counts.design.is_independent:
         return None, False
     gamma = mean_indicator(counts)
-    factor, w, info = dposv(asked_Q(counts.incidence, counts.shares, gamma), gamma)
+    factor, w, info = dposv(asked_Q(counts, gamma), gamma)
     if info:
         return None, False
     pivots = factor.diagonal()
@@ -99,7 +119,11 @@ def likelihood_estimate(
             f"per person, above tol = {tol:.2g}. Hint: raise max_iter, or use method='mle'.",
         )
         warnings.warn(remarks[-1], ConvergenceWarning, stacklevel=4)
-    direction = None if unique else flat_direction(counts, solution.w)
+    direction = None
+    if counts.categories.p > LARGE:
+        remarks += _unchecked(counts)
+    elif not unique:
+        direction = flat_direction(counts, solution.w)
     if direction is not None:
         said = describe_direction(direction, counts.categories)
         remarks += (f"Not unique: {said} in this sample, so other estimates fit as well. Hint: more people.",)
@@ -108,12 +132,22 @@ def likelihood_estimate(
         solution.w,
         counts,
         method,
-        fisher_covariance(information, counts.design),
+        fisher_error(information, counts.design),
         iterations=solution.iterations,
         converged=solution.converged,
         trace=solution.trace,
         remarks=remarks,
     )
+
+
+def _unchecked(counts: SubsetCounts) -> tuple[str, ...]:
+    """Say that uniqueness was not looked into, unless every question of the design was asked."""
+    design = counts.design
+    asked = design.strata(counts.observed_codes) if design.enumerable else None
+    every = None if asked is None else design.strata(design.support()[0])
+    if asked is not None and every is not None and len(np.unique(asked)) == len(np.unique(every)):
+        return ()
+    return ("Uniqueness was not checked: too many categories.",)
 
 
 def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:

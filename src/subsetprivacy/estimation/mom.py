@@ -3,13 +3,14 @@
 from functools import partial
 
 import numpy as np
+from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Uniform
-from subsetprivacy.errors import ArgumentError, NotIdentifiableError, NotIndependentError
+from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.incidence import Incidence
+from subsetprivacy.estimation.uncertainty import FromMatrix
 
 
 def mom(counts: SubsetCounts) -> Estimate:
@@ -19,11 +20,17 @@ def mom(counts: SubsetCounts) -> Estimate:
     -----
     Solves :math:`Q\hat w = \hat\gamma` (`gen_mom`); then
     :math:`\sqrt n(\hat w - w) \to N(0, Q^{-1} C Q^{-1})`. The full set, which says
-    nothing, is left out on both sides.
+    nothing, is left out on both sides. Where all pairs of categories are
+    alike, :math:`Q = (1-q)I + q11^\top` is never built, however many categories there are.
     """
-    Q = informative_Q(counts)
-    w = np.linalg.solve(Q, mean_indicator(counts))
-    return Estimate(w, counts, "mom", partial(_spread_by, np.linalg.inv(Q)), in_simplex=False)
+    design = counts.design.require_identifiable()
+    gamma = mean_indicator(counts)
+    if design.pair_probability is not None:
+        alike = AlikePairs(design.pair_probability, design.p)
+        return Estimate(alike.solve(gamma), counts, "mom", alike, in_simplex=False)
+    Q = design.informative_Q
+    covariance = partial(_spread_by, np.linalg.inv(Q))
+    return Estimate(np.linalg.solve(Q, gamma), counts, "mom", FromMatrix(covariance), in_simplex=False)
 
 
 def mom_uniform(counts: SubsetCounts) -> Estimate:
@@ -43,34 +50,7 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
     r = 1 / counts.design.pair_probability
     w = (r * mean_indicator(counts) - 1) / (r - 1)
     scale = r / (r - 1) * np.eye(counts.design.p)
-    return Estimate(w, counts, "mom-uniform", partial(_spread_by, scale), in_simplex=False)
-
-
-def mom_conditional(counts: SubsetCounts) -> Estimate:
-    r"""Estimate w by moments given the questions that were asked: the moment estimator to recommend.
-
-    Notes
-    -----
-    With :math:`\hat Q = \sum_a \frac{n_a + n_{a^c}}{n} 1_a 1_a^\top` solve :math:`\hat Q\hat w = \hat\gamma`. Given
-    which sets were asked about this is exactly unbiased, does not need nu, and holds
-    even if the draws were biased, as long as they ignored the value. Its
-    variance given the questions comes from the yes/no answers alone. For p = 4
-    it is the maximum likelihood estimate wherever it lies in the simplex.
-    """
-    if not counts.design.is_independent:
-        raise NotIndependentError(
-            f"`method` 'mom-conditional' must have data of yes/no questions; got a {counts.design.kind} design. "
-            "Hint: method='mom' works for any design."
-        )
-    gamma = mean_indicator(counts)
-    Q = asked_Q(counts.incidence, counts.shares, gamma)
-    if np.linalg.cond(Q) > 1e12:
-        raise NotIdentifiableError(
-            f"the questions asked must identify the distribution; the {counts.incidence.rows} subsets in this sample "
-            "do not. Hint: collect more people, or use method='mom'."
-        )
-    w = np.linalg.solve(Q, gamma)
-    return Estimate(w, counts, "mom-conditional", partial(_given_questions, Q), in_simplex=False)
+    return Estimate(w, counts, "mom-uniform", FromMatrix(partial(_spread_by, scale)), in_simplex=False)
 
 
 def mean_indicator(counts: SubsetCounts) -> FloatArray:
@@ -78,45 +58,59 @@ def mean_indicator(counts: SubsetCounts) -> FloatArray:
     return counts.incidence.spread(counts.shares)
 
 
-def informative_Q(counts: SubsetCounts) -> FloatArray:
-    """Return the matrix Q of the design given that the subset is not the full one."""
-    design = counts.design.require_identifiable()
-    return (design.Q - design.mu_full) / (1 - design.mu_full)
+def row_weights(counts: SubsetCounts) -> FloatArray:
+    """Return the variance that each informative code carries: f_a / n, or its sum of squared sampling weights."""
+    if counts.squares is None:
+        return counts.shares / counts.n
+    return counts.squares[counts.informative] / counts.total**2
 
 
 def _spread_by(scale: FloatArray, fit: Estimate) -> FloatArray:
-    """Return scale C scale' / n, with the empirical covariance C of the indicators."""
-    counts = fit.counts
+    """Return scale C scale', with the empirical covariance C of the mean of the indicators."""
+    counts, v = fit.counts, row_weights(fit.counts)
     gamma = mean_indicator(counts)
-    if counts.squares is None:
-        C = (counts.incidence.gram(counts.shares) - np.outer(gamma, gamma)) / counts.n
-    else:
-        v = counts.squares[counts.informative] / counts.total**2
-        cross = np.outer(counts.incidence.spread(v), gamma)
-        C = counts.incidence.gram(v) - cross - cross.T + v.sum() * np.outer(gamma, gamma)
+    cross = np.outer(counts.incidence.spread(v), gamma)
+    C = counts.incidence.gram(v) - cross - cross.T + v.sum() * np.outer(gamma, gamma)
     return scale @ C @ scale.T
 
 
-def asked_Q(inc: Incidence, f: FloatArray, gamma: FloatArray) -> FloatArray:
-    """Return Q-hat, the sum of f_a times the outer squares of 1_a and of its complement 1 - 1_a."""
-    centred = gamma - 0.5  # two halves make the one that the shares sum to
-    Q = inc.gram(f + f)
-    Q -= centred
-    Q -= centred[:, None]
-    return Q
+@frozen
+class AlikePairs:
+    r"""Moments under :math:`Q = (1-q)I + q11^\top`, in closed form for any number of categories.
 
+    A person's part of the estimate is :math:`z = Q^{-1}1_a = (1_a - \kappa|a|1)/(1-q)` with
+    :math:`\kappa = q/(1-q+pq)`; the variance of a share is that of its z_j, and two products give all of them.
+    """
 
-def _given_questions(Q: FloatArray, fit: Estimate) -> FloatArray:
-    """Return the variance of the answers, given the questions, seen through the inverse of Q-hat."""
-    counts = fit.counts
-    inverse = np.linalg.inv(Q)
-    L = np.clip(counts.incidence.inner(fit.w), 0.0, 1.0)
-    if counts.squares is None:
-        # 1_A moves by e = 2·1_a - 1 between no and yes, with variance L(1-L) for each person asked.
-        y = counts.shares * L * (1 - L) / counts.n
-    else:
-        # The residual of an answer a is (1-L)e; its square, with the squared weights, stands for the variance.
-        y = counts.squares[counts.informative] * (1 - L) ** 2 / counts.total**2
-    cross = 2 * counts.incidence.spread(y)
-    M = 4 * counts.incidence.gram(y) - cross[:, None] - cross[None, :] + y.sum()
-    return inverse @ M @ inverse
+    q: float
+    p: int
+
+    @property
+    def kappa(self) -> float:
+        """What the size of a subset takes from every share."""
+        return self.q / (1 - self.q + self.p * self.q)
+
+    def solve(self, v: FloatArray) -> FloatArray:
+        """Return Q^-1 v."""
+        return (v - self.kappa * v.sum()) / (1 - self.q)
+
+    def matrix(self, fit: Estimate) -> FloatArray:
+        """Return the covariance matrix, up to a few thousand categories."""
+        return FromMatrix(self._covariance).matrix(fit)
+
+    def _covariance(self, fit: Estimate) -> FloatArray:
+        return _spread_by((np.eye(self.p) - self.kappa) / (1 - self.q), fit)
+
+    def variances(self, fit: Estimate) -> FloatArray:
+        """Return the variance of each share."""
+        inc, v = fit.counts.incidence, row_weights(fit.counts)
+        sizes = inc.inner(np.ones(self.p))
+        once, sized = inc.spread(v), inc.spread(v * sizes)
+        squares = (once - 2 * self.kappa * sized + self.kappa**2 * (v @ sizes**2)) / (1 - self.q) ** 2
+        means = (once - self.kappa * (v @ sizes)) / (1 - self.q)
+        return np.maximum(squares - 2 * fit.w * means + fit.w**2 * v.sum(), 0.0)
+
+    def along(self, fit: Estimate, c: FloatArray) -> float:
+        """Return the variance of the weighted sum c'w."""
+        each = fit.counts.incidence.inner(self.solve(c))
+        return float(row_weights(fit.counts) @ (each - c @ fit.w) ** 2)

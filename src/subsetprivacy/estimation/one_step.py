@@ -6,9 +6,10 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import NotIdentifiableError, NotIndependentError
-from subsetprivacy.estimation.fisher import fisher_covariance
+from subsetprivacy.estimation.fisher import fisher_error
 from subsetprivacy.estimation.likelihood import observed_information, score
-from subsetprivacy.estimation.mom import mom, mom_conditional
+from subsetprivacy.estimation.mom import mom
+from subsetprivacy.estimation.mom_conditional import mom_conditional
 from subsetprivacy.estimation.newton import maximise_quadratic
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
@@ -56,8 +57,8 @@ def one_step(counts: SubsetCounts, *, start: str = "auto", information: str = "o
     step = _newton_step(w, s, H)
     if step.min() < 0:
         step = _on_simplex(w, s, H)
-    covariance = fisher_covariance(information, counts.design)
-    return Estimate(lifted(step, floor), counts, "one-step", covariance, iterations=1)
+    error = fisher_error(information, counts.design)
+    return Estimate(lifted(step, floor), counts, "one-step", error, iterations=1)
 
 
 def _newton_step(w: FloatArray, s: FloatArray, H: FloatArray) -> FloatArray:

@@ -1,5 +1,6 @@
 """An estimate as a table, as plain data and as a picture."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,21 +14,31 @@ from subsetprivacy.tables import Table, number, percent
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
+MOST_SHOWN, SHOWN = 64, 30
+
 
 def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> Table:
     """Return the table to print, the level in the column names."""
-    rows = tuple(
-        (str(label), number(w), number(se), number(low), number(high))
-        for label, w, se, (low, high) in zip(fit.categories, fit.w, fit._se, bounds, strict=True)
-    )
+    shown = _largest(fit.w)
+    se, labels = fit._shown_se, fit.categories.labels
+    rows = tuple((str(labels[j]), *(number(x) for x in (fit.w[j], se[j], *bounds[j]))) for j in shown)
     columns = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
     what = "weight" if fit.counts.squares is not None else "people"
     missing = f", {fit.n_missing:.0f} {what} missing and left out" if fit.n_missing else ""
     title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
     notes = [certificate(fit)]
+    if len(rows) < fit.categories.p:
+        notes.append(f"The {len(rows)} largest of {fit.categories.p} categories; to_frame() has all.")
     if method != "wald":
         notes.append(f"The intervals are {method} intervals.")
     return Table(title, columns, rows, (*notes, *fit.notes))
+
+
+def _largest(w: FloatArray) -> Sequence[int]:
+    """Return the positions to show, in category order: all, or the largest of very many."""
+    if len(w) <= MOST_SHOWN:
+        return range(len(w))
+    return np.sort(np.argpartition(-w, SHOWN)[:SHOWN]).tolist()
 
 
 def certificate(fit: "Estimate") -> str:
@@ -45,7 +56,7 @@ def plain(fit: "Estimate", bounds: FloatArray, level: float) -> dict[str, Any]:
     return {
         "categories": list(fit.categories),
         "estimate": fit.w.tolist(),
-        "std_error": fit._se.tolist(),
+        "std_error": fit._shown_se.tolist(),
         "lower": bounds[:, 0].tolist(),
         "upper": bounds[:, 1].tolist(),
         "level": level,
@@ -73,6 +84,17 @@ def picture(fit: "Estimate", level: float, reference: Any, kind: str, method: st
         if known is None:
             raise ArgumentError("`reference` must be given to draw a difference.")
         return draw.difference(labels, {fit.method: fit.w}, known, ax=ax)
-    bounds = fit._bounds(level, method)
+    bounds, shown = fit._bounds(level, method), np.array(_largest(fit.w))
     title = f"{fit.method}, {fit.counts.n_text}"
-    return draw.estimate(labels, fit.w, bounds[:, 0], bounds[:, 1], level=level, reference=known, title=title, ax=ax)
+    if len(shown) < len(labels):
+        title += f", the {len(shown)} largest of {len(labels)} categories"
+    return draw.estimate(
+        [labels[j] for j in shown],
+        fit.w[shown],
+        bounds[shown, 0],
+        bounds[shown, 1],
+        level=level,
+        reference=None if known is None else known[shown],
+        title=title,
+        ax=ax,
+    )

@@ -1,8 +1,8 @@
 """The one result of every estimator."""
 
 import warnings
-from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Sized
-from subsetprivacy.errors import ArgumentError
+from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.estimation import likelihood, presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
 from subsetprivacy.estimation.doubt import doubts
+from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.simplex import project
+from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, frame, number, percent
 
@@ -52,7 +54,7 @@ class Estimate:
     w: FloatArray
     counts: SubsetCounts
     method: str
-    covariance: "Callable[[Estimate], FloatArray]"
+    uncertainty: Uncertainty
     iterations: int = 0
     converged: bool = True
     trace: tuple[float, ...] = ()
@@ -132,7 +134,7 @@ class Estimate:
 
     @cached_property
     def _cov(self) -> FloatArray:
-        return self.covariance(self)
+        return self.uncertainty.matrix(self)
 
     @property
     def cov(self) -> FloatArray:
@@ -140,9 +142,17 @@ class Estimate:
         self._warn_of_doubts()
         return self._cov
 
-    @property
+    @cached_property
     def _se(self) -> FloatArray:
-        return np.sqrt(np.maximum(np.diag(self._cov), 0.0))
+        return np.sqrt(self.uncertainty.variances(self))
+
+    @property
+    def _shown_se(self) -> FloatArray:
+        """The standard errors for output: not a number where there are too many categories to have them."""
+        try:
+            return self._se
+        except TooLargeError:
+            return np.full(self.categories.p, np.nan)
 
     @property
     def se(self) -> FloatArray:
@@ -189,7 +199,7 @@ class Estimate:
         return self._wald(check_level(level)) if method == "wald" else self.interval(level, method=method)
 
     def _wald(self, level: float) -> FloatArray:
-        half = ndtri(0.5 + level / 2) * self._se
+        half = ndtri(0.5 + level / 2) * self._shown_se
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
 
@@ -235,10 +245,27 @@ class Estimate:
             self,
             w=project(self.w),
             method=f"{self.method}, projected",
-            covariance=partial(_unchanged, self._cov),
+            uncertainty=Unprojected(self),
             in_simplex=True,
             remarks=(*self.remarks, remark),
         )
+
+    # Several variables ------------------------------------------------------------------------
+
+    def margin(self, *names: str) -> Margin:
+        """Return the shares of one of several variables, or of some of them together.
+
+        Parameters
+        ----------
+        *names
+            Variables of a product or of a joined design.
+        """
+        return margin_of(self, names)
+
+    def table(self) -> FloatArray:
+        """Return the joint shares of several variables as an array with an axis for each."""
+        shape = getattr(self.categories, "shape", (self.categories.p,))
+        return self.w.reshape(shape)
 
     # Output -----------------------------------------------------------------------------------
 
@@ -252,7 +279,7 @@ class Estimate:
         columns = {
             "category": list(self.categories),
             "estimate": self.w,
-            "std_error": self._se,
+            "std_error": self._shown_se,
             f"lower {percent(level)}": bounds[:, 0],
             f"upper {percent(level)}": bounds[:, 1],
         }
@@ -295,14 +322,10 @@ class Estimate:
     def __repr__(self) -> str:
         shares = ", ".join(
             f"{label} {number(w)} (se {number(se)})"
-            for label, w, se in list(zip(self.categories, self.w, self._se, strict=True))[:8]
+            for label, w, se in list(zip(self.categories, self.w, self._shown_se, strict=True))[:8]
         )
         more = ", …" if self.categories.p > 8 else ""
         return f"<Estimate by {self.method}, {self.counts.n_text}: {shares}{more}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
-
-
-def _unchanged(covariance: FloatArray, _: Estimate) -> FloatArray:
-    return covariance

@@ -118,7 +118,7 @@ def test_a_bad_start(counts, method):
 def test_a_start_of_one_step_is_a_name(counts):
     with pytest.raises(ArgumentError, match="`start` must be one of auto, mom, mom-conditional; got 'em'"):
         sp.estimate(counts, "one-step", start="em")
-    with pytest.raises(NotIndependentError, match="'mom-conditional' must have data of yes/no questions"):
+    with pytest.raises(NotIndependentError, match="'mom-conditional' must have data that tell the question"):
         sp.estimate(sp.simulate(lopsided_conditional(), W, 300, seed=1), "one-step", start="mom-conditional")
 
 

@@ -1,0 +1,154 @@
+"""The distribution of one of several variables, read off the estimate of all of them."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import frozen
+from scipy.special import ndtri
+
+from subsetprivacy import draw
+from subsetprivacy._checks import check_distribution, check_level
+from subsetprivacy._types import ArrayLike, FloatArray, Label
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.contrast import Contrast, contrast_of
+from subsetprivacy.estimation.uncertainty import FromMatrix
+from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import Table, frame, number, percent
+from subsetprivacy.variables import JointCategories
+
+if TYPE_CHECKING:
+    from subsetprivacy.estimation.result import Estimate
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Margin:
+    """The shares of one variable, or of several together, in a joint estimate.
+
+    Attributes
+    ----------
+    names
+        The variables.
+    fit
+        The joint estimate.
+    fold
+        The matrix of zeros and ones that adds up the joint shares.
+    """
+
+    names: tuple[str, ...]
+    categories: Categories
+    fit: "Estimate"
+    fold: FloatArray
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """The shares, in category order."""
+        w = self.fold @ self.fit.w
+        w.setflags(write=False)
+        return w
+
+    @property
+    def in_simplex(self) -> bool:
+        """Whether the joint estimate stays in the simplex by construction."""
+        return self.fit.in_simplex
+
+    @cached_property
+    def _cov(self) -> FloatArray:
+        return self.fold @ self.fit._cov @ self.fold.T
+
+    @property
+    def cov(self) -> FloatArray:
+        """The estimated covariance matrix of `w`; warns where normal theory is doubtful."""
+        self.fit._warn_of_doubts()
+        return self._cov
+
+    @property
+    def _se(self) -> FloatArray:
+        return np.sqrt(np.maximum(np.diag(self._cov), 0.0))
+
+    @property
+    def se(self) -> FloatArray:
+        """The standard errors of `w`; warns where normal theory is doubtful."""
+        self.fit._warn_of_doubts()
+        return self._se
+
+    @property
+    def uncertainty(self) -> FromMatrix:
+        """How the error is asked for."""
+        return FromMatrix(lambda _: self._cov)
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """Return a Wald interval for each share, shape (p, 2), cut to [0, 1] where the method stays in the simplex."""
+        self.fit._warn_of_doubts()
+        return self._bounds(check_level(level))
+
+    def _bounds(self, level: float) -> FloatArray:
+        half = ndtri(0.5 + level / 2) * self._se
+        bounds = np.column_stack([self.w - half, self.w + half])
+        return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
+
+    def contrast(self, weights: Mapping[Label, float] | ArrayLike, *, level: float = 0.95) -> Contrast:
+        """Return a weighted sum of the shares with its standard error, interval and test of zero."""
+        self.fit._warn_of_doubts()
+        return contrast_of(self, weights, check_level(level))
+
+    def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
+        """Return a data frame: a row per category, the level in the column names."""
+        bounds = self._bounds(check_level(level))
+        columns = {
+            "category": list(self.categories),
+            "estimate": self.w,
+            "std_error": self._se,
+            f"lower {percent(level)}": bounds[:, 0],
+            f"upper {percent(level)}": bounds[:, 1],
+        }
+        return frame(columns, engine)
+
+    def summary(self, level: float = 0.95) -> Table:
+        """Return the table to print or to show in a notebook."""
+        bounds = self._bounds(check_level(level))
+        rows = tuple(
+            (str(label), number(w), number(se), number(low), number(high))
+            for label, w, se, (low, high) in zip(self.categories, self.w, self._se, bounds, strict=True)
+        )
+        columns = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
+        title = f"Margin of {' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
+        return Table(title, columns, rows, self.fit.notes)
+
+    def plot(self, *, level: float = 0.95, reference: Any = None, ax: Any = None) -> Any:
+        """Draw the shares with their intervals, and a known distribution to compare with."""
+        bounds = self._bounds(check_level(level))
+        known = None if reference is None else check_distribution(reference, self.categories.labels, "reference")
+        labels = [str(label) for label in self.categories]
+        title = f"{' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
+        return draw.estimate(
+            labels, self.w, bounds[:, 0], bounds[:, 1], level=level, reference=known, title=title, ax=ax
+        )
+
+    def __repr__(self) -> str:
+        shares = ", ".join(
+            f"{label} {number(w)} (se {number(se)})"
+            for label, w, se in list(zip(self.categories, self.w, self._se, strict=True))[:8]
+        )
+        return f"<Margin of {' x '.join(self.names)}: {shares}{', …' if self.categories.p > 8 else ''}>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def margin_of(fit: "Estimate", names: tuple[str, ...]) -> Margin:
+    """Return the margin of the named variables of a joint estimate."""
+    joint = fit.categories
+    if not isinstance(joint, JointCategories):
+        raise ArgumentError(
+            "`margin` must be of an estimate of several variables; got one of a single variable, which is `w` itself."
+        )
+    if not names:
+        raise ArgumentError(f"`margin` must name a variable: {', '.join(joint.names)}.")
+    axes = [joint.axis(name) for name in names]
+    at = joint.coordinates(np.arange(joint.p))
+    kept = joint.parts[axes[0]] if len(axes) == 1 else JointCategories({joint.names[k]: joint.parts[k] for k in axes})
+    where = np.ravel_multi_index([at[k] for k in axes], [joint.parts[k].p for k in axes])
+    fold = (where == np.arange(kept.p)[:, None]).astype(np.float64)
+    return Margin(tuple(names), kept, fit, fold)

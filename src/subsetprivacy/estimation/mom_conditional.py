@@ -1,0 +1,104 @@
+"""Moments given the questions that were asked: the moment estimator to recommend."""
+
+from functools import partial
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design import Design, ListedPartition
+from subsetprivacy.errors import ArgumentError, NotIdentifiableError, NotIndependentError
+from subsetprivacy.estimation.mom import mean_indicator
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.estimation.uncertainty import FromMatrix
+from subsetprivacy.incidence import Incidence
+
+
+def mom_conditional(counts: SubsetCounts) -> Estimate:
+    r"""Estimate w by moments given the questions that were asked.
+
+    Notes
+    -----
+    With :math:`\hat Q = \sum_a \frac{n_a + n_{a^c}}{n} 1_a 1_a^\top` solve :math:`\hat Q\hat w = \hat\gamma`. Given
+    which sets were asked about this is exactly unbiased, does not need nu, and holds
+    even if the draws were biased, as long as they ignored the value. Its
+    variance given the questions comes from the answers alone. For p = 4
+    it is the maximum likelihood estimate wherever it lies in the simplex.
+    Recorded partitions have the sum over all groups of each in the place of
+    the two sides of a question.
+    """
+    if counts.design.strata(counts.observed_codes) is None:
+        raise NotIndependentError(
+            f"`method` 'mom-conditional' must have data that tell the question; got a {counts.design.kind} design. "
+            "Hint: method='mom' works for any design."
+        )
+    gamma = mean_indicator(counts)
+    Q = asked_Q(counts, gamma)
+    if np.linalg.cond(Q) > 1e12:
+        raise NotIdentifiableError(
+            f"the questions asked must identify the distribution; the {counts.incidence.rows} subsets in this sample "
+            "do not. Hint: collect more people, or use method='mom'."
+        )
+    covariance = partial(_given_groups if _groups(counts.design) else _given_questions, Q)
+    return Estimate(np.linalg.solve(Q, gamma), counts, "mom-conditional", FromMatrix(covariance), in_simplex=False)
+
+
+def _groups(design: Design) -> bool:
+    return isinstance(design, ListedPartition) and design.recorded
+
+
+def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
+    """Return Q-hat: over the people, the mean of the outer squares of all answers to the question each was asked.
+
+    For yes/no questions these are the row r_a and 1 - r_a.
+    """
+    if _groups(counts.design):
+        rows, shares = _asked_groups(counts)
+        return rows.gram(shares)
+    inc, f = counts.incidence, counts.shares
+    centred = gamma - 0.5  # two halves make the one that the shares sum to
+    Q = inc.gram(f + f)
+    Q -= centred
+    Q -= centred[:, None]
+    return Q
+
+
+def _asked_groups(counts: SubsetCounts) -> tuple[Incidence, FloatArray]:
+    """Return the rows of all groups of the partitions that were asked, and how often each was, as a share."""
+    design = counts.design
+    assert isinstance(design, ListedPartition)
+    asked, at = np.unique(counts.observed_codes // design.m, return_inverse=True)
+    shares = np.bincount(at, counts.shares)
+    codes = (asked[:, None] * design.m + np.arange(design.m)).ravel()
+    return design.incidence(codes), np.repeat(shares, design.m)
+
+
+def _given_groups(Q: FloatArray, fit: Estimate) -> FloatArray:
+    """Return the variance of the answers, given the partitions, seen through the inverse of Q-hat."""
+    counts, inverse = fit.counts, np.linalg.inv(Q)
+    if counts.squares is not None:
+        raise ArgumentError("`method` must be another for weighted people and groups. Hint: method='mle' or 'mom'.")
+    rows, shares = _asked_groups(counts)
+    L = np.clip(rows.inner(fit.w), 0.0, 1.0)
+    m = counts.design.options or 1
+    # Of each partition: the mean outer square of the reported group, less the outer square of the mean.
+    matrix = rows.inner(np.eye(rows.p)).T
+    means = (matrix * L[:, None]).reshape(-1, m, rows.p).sum(axis=1)
+    M = rows.gram(shares * L) - (means.T * shares[::m]) @ means
+    return inverse @ (M / counts.n) @ inverse
+
+
+def _given_questions(Q: FloatArray, fit: Estimate) -> FloatArray:
+    """Return the variance of the answers, given the questions, seen through the inverse of Q-hat."""
+    counts = fit.counts
+    inverse = np.linalg.inv(Q)
+    L = np.clip(counts.incidence.inner(fit.w), 0.0, 1.0)
+    if counts.squares is None:
+        # r_A moves by e = 2·r_a - 1 between no and yes, with variance L(1-L) for each person asked.
+        y = counts.shares * L * (1 - L) / counts.n
+    else:
+        # The residual of an answer a is (1-L)e; its square, with the squared weights, stands for the variance.
+        y = counts.squares[counts.informative] * (1 - L) ** 2 / counts.total**2
+    cross = 2 * counts.incidence.spread(y)
+    M = 4 * counts.incidence.gram(y) - cross[:, None] - cross[None, :] + y.sum()
+    return inverse @ M @ inverse
