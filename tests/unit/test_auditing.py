@@ -17,6 +17,7 @@ from subsetprivacy.privacy.attacker import Setting
 W = np.array([0.1, 0.2, 0.3, 0.4])
 NUMBERS = [f"{m}_{k}" for m in ("size", "mi", "prediction") for k in ("leakage", "coverage", "baseline", "nonprivate")]
 CLOSING = ["maximal_leakage", "smallest_set", "largest_posterior", "identifiable", "subset_private"]
+CLOSING += ["epsilon", "reveals", "cost", "cost_bound"]
 RANGES = [f"{m}_leakage_{end}" for m in ("size", "mi", "prediction") for end in ("lower", "upper")]
 
 

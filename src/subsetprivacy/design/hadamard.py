@@ -12,7 +12,8 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.errors import InvalidDesignError
-from subsetprivacy.incidence import Listable, incidence
+from subsetprivacy.incidence import Listable, Walsh, incidence
+from subsetprivacy.incidence.walsh import choose_columns
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories, as_categories
 
 MOST = 1 << 20
@@ -101,8 +102,6 @@ class Hadamard(Design):
         """Return the rows 1_a of the given codes."""
         if self._masked:
             return incidence(codes, self.p)
-        from subsetprivacy.incidence.walsh import Walsh
-
         return Walsh(codes >> 1, codes & 1, self.columns, self.size)
 
     # Law --------------------------------------------------------------------------------------
@@ -203,9 +202,7 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     if labels.p < 4 or labels.p > MOST:
         raise InvalidDesignError(f"a hadamard design must have 4 to {MOST} categories; got {labels.p}.")
     size = fewest if questions is None else _read_questions(questions, fewest)
-    from subsetprivacy.incidence import walsh
-
-    return Hadamard(labels, size, read_only(walsh.choose_columns(labels.p, size)))
+    return Hadamard(labels, size, read_only(choose_columns(labels.p, size)))
 
 
 def _read_questions(questions: Any, fewest: int) -> int:

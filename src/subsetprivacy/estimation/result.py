@@ -105,8 +105,8 @@ class Estimate:
         """The smallest fitted L(a) among the subsets that can be reported (`boundeddensity`)."""
         design = self.counts.design
         if isinstance(design, Sized) or design.enumerable:
-            return design.least_size(self.w)
-        return float(self.counts.incidence.inner(self.w).min())
+            return design.least_size(np.maximum(self.w, 0.0))  # moments can leave the simplex
+        return float(self.counts.incidence.inner(np.maximum(self.w, 0.0)).min())
 
     @property
     def notes(self) -> tuple[str, ...]:

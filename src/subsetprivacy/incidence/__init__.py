@@ -14,10 +14,11 @@ or random answering, a cell probability is :math:`c_a 1_a^\top w + d_a` on the s
 """
 
 from subsetprivacy._types import IntArray
-from subsetprivacy.incidence.base import Incidence, Listable
+from subsetprivacy.incidence.base import MAX_MATRIX, Incidence, Listable
 from subsetprivacy.incidence.held import Affine, Mapped
 from subsetprivacy.incidence.masks import MAX_DENSE_BITS, Bytes, Halves, Rows
 from subsetprivacy.incidence.products import Cells, Kronecker, RowByRow, joint_incidence
+from subsetprivacy.incidence.walsh import Walsh
 from subsetprivacy.subsets import bits
 
 __all__ = [
@@ -33,12 +34,10 @@ __all__ = [
     "Mapped",
     "RowByRow",
     "Rows",
+    "Walsh",
     "incidence",
     "joint_incidence",
 ]
-
-# Beyond this many categories no p x p matrix is made.
-MAX_MATRIX = 4096
 
 # Entries of a row matrix: up to the first it is the cheapest whatever p, beyond the second it never is (measured).
 _SMALL, _LARGE = 1 << 15, 1 << 18

@@ -4,6 +4,9 @@ from typing import Protocol
 
 from subsetprivacy._types import FloatArray
 
+# Beyond this many categories no p x p matrix is made.
+MAX_MATRIX = 4096
+
 
 class Incidence(Protocol):
     """What an estimator may ask of the rows 1_a."""

@@ -1,4 +1,4 @@
-"""`audit`: what a design, or a published column, gives away, every number beside its baseline (`subsec_quantity`)."""
+"""The report on one variable: every number beside its baseline."""
 
 from functools import cached_property
 from typing import Any
@@ -8,13 +8,13 @@ from attrs import frozen
 from scipy.special import ndtri
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_choice, check_level
-from subsetprivacy.data import SubsetCounts, SubsetData, as_counts
-from subsetprivacy.design import Design, fully_private, nonprivate
+from subsetprivacy._checks import check_choice
+from subsetprivacy.auditing import price
+from subsetprivacy.data import SubsetCounts, SubsetData
+from subsetprivacy.design import Covered, Design, Product, fully_private, nonprivate
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.privacy import information, maximal, prediction, size
+from subsetprivacy.privacy import information, maximal, prediction, revealing, size
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.privacy.information import Bits
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
@@ -37,11 +37,17 @@ class Audit:
     data: SubsetData | None = None
     counts: SubsetCounts | None = None
     notes: tuple[str, ...] = ()
+    covered: Covered | None = None
 
     @property
     def design(self) -> Design:
         """The audited design."""
         return self.setting.design
+
+    @property
+    def kind(self) -> str:
+        """The kind of design."""
+        return self.design.kind if self.covered is None else f"covered {self.design.kind}"
 
     @cached_property
     def _mi(self) -> Bits:
@@ -75,7 +81,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers under stable names; `_lower` and `_upper` only where there are data."""
-        out: dict[str, Any] = {"design": self.design.kind, "categories": list(self.design.categories)}
+        out: dict[str, Any] = {"design": self.kind, "categories": list(self.design.categories)}
         for name in METRICS:
             leaked, covered, base, top = self._numbers[name]
             out |= {f"{name}_leakage": leaked, f"{name}_coverage": covered, f"{name}_baseline": base}
@@ -90,9 +96,23 @@ class Audit:
         out["largest_posterior"] = maximal.largest_posterior(self.setting)
         out["identifiable"] = self.design.is_identifiable
         out["subset_private"] = self.design.is_subset_private
+        out |= {"epsilon": _finite(self.design.epsilon), "reveals": self.reveals}
+        out |= {"cost": _finite(self.cost), "cost_bound": _finite(price.bound(self.design))}
+        if self.covered is not None:
+            out |= {"floor": self.covered.floor, "dummy_share": self.covered.D * self.covered.share}
         if self.counts is not None:
             out |= {"n": self.counts.n, "level": self.level}
         return out
+
+    @cached_property
+    def reveals(self) -> dict[str, float]:
+        """The share of rows that leave a single value, of the whole or of each joined variable; empty if not listed."""
+        return revealing.shares(self.setting) if self.design.enumerable else {}
+
+    @cached_property
+    def cost(self) -> float:
+        """How many times the people of asking directly the estimate needs at this distribution."""
+        return price.cost(self.design, self.setting.w)
 
     def _interval(self, name: str) -> tuple[float, float]:
         leaked = self._numbers[name][0]
@@ -122,7 +142,7 @@ class Audit:
             rows.append(tuple(row))
         people = "" if self.counts is None else f", {self.counts.n_text}"
         belief = ", attacker's own prior" if self._has_prior else ""
-        title = f"Privacy audit: {self.design.kind} design, {self.design.p} categories{people}{belief}"
+        title = f"Privacy audit: {self.kind} design, {self.design.p} categories{people}{belief}"
         return Table(title, tuple(columns), tuple(rows), tuple(self._worst_cases()))
 
     @property
@@ -150,10 +170,19 @@ class Audit:
             f"that an attacker{knows} guesses right is multiplied by at most {self.design.S:.4g}, whatever is guessed.",
             f"Smallest set that can be reported: {self.design.smallest_set} of {self.design.p} categories; largest "
             f"posterior {posterior:.4f}{certain}.",
-            "Epsilon of local differential privacy: infinite, since values outside the subset are ruled out.",
+            self._epsilon_line(),
+            *(
+                f"Revealed exactly: {name}, in {100 * share:.1f} % of the rows."
+                for name, share in self.reveals.items()
+                if share > 0
+            ),
         ]
-        if self.design.kind == "fully_private":
-            lines[-1] = "Epsilon of local differential privacy: 0, since nothing is reported."
+        if np.isfinite(self.cost):
+            lines.append(
+                f"Price: {self.cost:.3g} times the people of asking directly; at an even distribution no design "
+                f"with this maximal leakage needs less than {price.bound(self.design):.3g} times."
+            )
+        lines += self._cover_lines()
         if self._has_prior:
             lines.append(
                 "With a prior of their own, attackers gain in their own belief; that gain can exceed the bounds."
@@ -168,6 +197,34 @@ class Audit:
             lines.append("NOT subset-private: a single value can be reported.")
         if not self.design.is_identifiable:
             lines.append("Not identifiable: the distribution cannot be estimated from this design.")
+        return lines
+
+    def _epsilon_line(self) -> str:
+        epsilon = self.design.epsilon
+        if epsilon == 0:
+            return "Epsilon of local differential privacy: 0, since nothing is reported."
+        if np.isfinite(epsilon):
+            return f"Epsilon of local differential privacy: {epsilon:.3g}."
+        return "Epsilon of local differential privacy: infinite, since values outside the subset are ruled out."
+
+    def _cover_lines(self) -> list[str]:
+        """Say what dummies add, and to whom."""
+        if self.covered is None:
+            return []
+        design = self.covered
+        lines = [
+            f"Floor: every row could have been sent by {100 * design.share:.3g} % of the rows at least, whatever the "
+            f"distribution; {100 * design.D * design.share:.3g} % of the rows are dummies. The numbers above are for "
+            "somebody who knows that a row is a real person's."
+        ]
+        if isinstance(design.base, Product):
+            each = ", ".join(
+                f"{' x '.join(names)} {design.share * design.D / round(factor.S):.3g}"
+                for names, factor in design.base.named().items()
+            )
+            lines.append(
+                f"In a product the bounds of floors multiply: {design.share:.3g} for all together; alone, {each}."
+            )
         return lines
 
     def persons(self, values: Any = None) -> PersonLeakage:
@@ -191,12 +248,14 @@ class Audit:
         check_choice(kind, ("designs", "persons"), "kind")
         if kind == "persons":
             return self.persons().plot(**options)
-        labels = self.design.categories.labels
-        others = [audit(make(labels), self.setting.w) for make in (nonprivate, fully_private)]
+        others = [
+            Audit(Setting.of(make(self.design.categories), self.setting.w), self.level)
+            for make in (nonprivate, fully_private)
+        ]
         columns = [others[0], self, others[1]]
         titles = {"size": "size", "mi": "mutual information", "prediction": "prediction"}
         return draw.leakage(
-            ["value published", self.design.kind, "nothing published"],
+            ["value published", self.kind, "nothing published"],
             {titles[name]: [column._numbers[name][0] for column in columns] for name in METRICS},
             baselines={titles["prediction"]: self._numbers["prediction"][2]},
             units={
@@ -208,45 +267,12 @@ class Audit:
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} {self._numbers[name][0]:.4f}" for name in METRICS)
-        return f"<Audit of a {self.design.kind} design, leakage: {parts}>"
+        return f"<Audit of a {self.kind} design, leakage: {parts}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
 
 
-def audit(what: Design | SubsetData | SubsetCounts, w: Any = None, *, prior: Any = None, level: float = 0.95) -> Audit:
-    """Say in numbers what a design or a column of subsets gives away.
-
-    Parameters
-    ----------
-    what
-        A design, then `w` is needed; or data or counts, then w is estimated
-        and the leakages get intervals.
-    w
-        The distribution of the value, in category order or by label.
-    prior
-        An attacker's own belief about the distribution; by default w.
-    level
-        The confidence level of the intervals.
-
-    Examples
-    --------
-    >>> from subsetprivacy.design import uniform
-    >>> report = audit(uniform(["black", "red", "green", "blue"]), [0.01, 0.1, 0.2, 0.69])
-    >>> round(report.to_dict()["size_coverage"], 4), round(report.to_dict()["mi_leakage"], 4)
-    (0.6841, 0.7076)
-    """
-    check_level(level)
-    if isinstance(what, Design):
-        if w is None:
-            raise ArgumentError("`w` must be given to audit a design. Hint: try audit(design, fit.w), or audit(data).")
-        return Audit(Setting.of(what, w, prior), level)
-    counts = as_counts(what)
-    data = what if isinstance(what, SubsetData) else None
-    if w is not None:
-        return Audit(Setting.of(counts.design, w, prior), level, data=data, counts=counts)
-    fit = estimate(counts)
-    setting = Setting.of(counts.design, fit.w, prior)
-    # An interval needs the belief to move with w; against a fixed prior only the numbers are given.
-    known = fit if prior is None else None
-    return Audit(setting, level, fit=known, data=data, counts=counts, notes=fit.notes)
+def _finite(x: float) -> float | None:
+    """Return the number, or None where JSON has none."""
+    return x if np.isfinite(x) else None

@@ -1,0 +1,113 @@
+r"""Projected gradient steps for :math:`\max_w \sum_a f_a \ln 1_a^\top w` on the simplex, for more categories than fit a matrix.
+
+Where yes/no questions split the weight evenly, as Hadamard rows do, minus the Hessian
+:math:`\sum_a f_a/L_a^2\, 1_a 1_a^\top` is close to the identity along the simplex. So a plain gradient step
+of length one, projected, is nearly Newton's: from the uniform distribution the first one lands on the projected moment
+estimate, and a few more reach the maximum. The steps of EM are :math:`w_j(s_j - 1)` instead of :math:`s_j - 1`: shorter
+by a factor of p.
+
+Only `inner` and `spread` are needed, one of each a step; memory is a few
+vectors. The length of each step comes from the change that the last one made
+in the score (Barzilai and Borwein 1988).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.estimation.newton import Solution, step_length
+from subsetprivacy.incidence import Incidence
+
+MAX_STEPS = 5000
+_LONGEST = 1e6  # of a step; where the likelihood is flat along the last one, no finite length is right
+_NO_WEIGHT = 1e-12  # a transform's rounding errors are far below
+
+
+def ascend(
+    inc: Incidence,
+    f: FloatArray,
+    *,
+    start: FloatArray | None = None,
+    tol: float = 1e-6,
+    max_iter: int = MAX_STEPS,
+    progress: Callable[[int, float], None] | None = None,
+) -> Solution:
+    r"""Maximise the mean log-likelihood of shares f > 0 over the simplex, to a certified gap of `tol`.
+
+    Parameters
+    ----------
+    inc, f
+        The rows of the observed subsets and the share of each.
+    start
+        A distribution, which may have zeros; by default the uniform one.
+    tol
+        The gap to reach: at most this much log-likelihood per person is left.
+    max_iter
+        The most steps.
+    progress
+        Called with the number of steps done and the gap, before each step and at the end.
+
+    Notes
+    -----
+    A step goes from w towards :math:`\Pi(w + \lambda s)`, the point of the simplex nearest to a gradient step, as far as
+    the likelihood grows enough. With :math:`\Delta` for the changes by the last step, the next has
+    :math:`\lambda = \Delta w^\top \Delta w / (-\Delta w^\top \Delta s)`. The likelihood never falls. For rows that split
+    the weight very unevenly the steps become many: then `newton` is the better choice while a matrix fits.
+    """
+    w, L = _begin(inc, start)
+    s = inc.spread(f / L)
+    length = 1.0
+    gaps: list[float] = []
+    while True:
+        gap = float(s.max() - s @ w)
+        gaps.append(gap)
+        if progress is not None:
+            progress(len(gaps) - 1, gap)
+        if gap <= tol or len(gaps) > max_iter:
+            break
+        x = _nearest(w + length * (s - s.max()))  # a constant less changes nothing but rounding
+        reached = inc.inner(x)
+        step = x - w
+        t = step_length(f, reached / L - 1, s, step)
+        if t == 0:  # no progress is possible in floating point
+            break
+        w, L, step = (x, reached, step) if t == 1 else (w + t * step, L + t * (reached - L), t * step)
+        before, s = s, inc.spread(f / L)
+        length = _next_length(step, before - s)
+    return Solution(w, max(gap, 0.0), len(gaps) - 1, gap <= tol, tuple(gaps))
+
+
+def _begin(inc: Incidence, start: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return a distribution under which every observed subset has weight, and these weights."""
+    uniform = np.full(inc.p, 1 / inc.p)
+    w = uniform if start is None else start / start.sum()
+    L = inc.inner(w)
+    if L.min() > _NO_WEIGHT:
+        return w, L
+    w = (w + uniform) / 2
+    return w, inc.inner(w)
+
+
+def _nearest(y: FloatArray) -> FloatArray:
+    """Return the distribution nearest to y, max(y - level, 0).
+
+    Entries at or below a level that is too low are zero at the right one too:
+    they are dropped until none is left to drop. Passes are few, and a tenth of a sort's time.
+    """
+    kept = y
+    while True:
+        level = (kept.sum() - 1) / len(kept)
+        above = kept[kept > level]
+        if len(above) == len(kept):
+            break
+        kept = above
+    x = np.maximum(y - level, 0.0)
+    return x / x.sum()
+
+
+def _next_length(step: FloatArray, change: FloatArray) -> float:
+    """Return the length that would have been right for the last step; `change` is by how much the score fell."""
+    curvature = float(step @ change)
+    square = float(step @ step)
+    return square / curvature if curvature * _LONGEST > square else _LONGEST
