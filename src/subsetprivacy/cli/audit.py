@@ -22,14 +22,15 @@ def audit(path: Path, w: str, prior: str | None, as_json: bool) -> None:
     from subsetprivacy.auditing import audit as run
     from subsetprivacy.design import load_design
 
-    report = run(load_design(path), _numbers(w, "--w"), prior=None if prior is None else _numbers(prior, "--prior"))
+    report = run(load_design(path), numbers(w, "--w"), prior=None if prior is None else numbers(prior, "--prior"))
     if as_json:
         echo_json(report.to_dict())
     else:
         click.echo(str(report.summary()))
 
 
-def _numbers(text: str, option: str) -> list[float]:
+def numbers(text: str, option: str) -> list[float]:
+    """Read numbers joined by commas."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:

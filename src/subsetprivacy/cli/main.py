@@ -9,6 +9,7 @@ from subsetprivacy import __version__
 from subsetprivacy.cli.audit import audit
 from subsetprivacy.cli.demo import demo
 from subsetprivacy.cli.design import design
+from subsetprivacy.cli.plan import plan
 from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError
 
 
@@ -37,9 +38,10 @@ def main() -> None:
     Try:
       subsetprivacy demo
       subsetprivacy design uniform black red green blue -o urn.design.json
+      subsetprivacy plan black red green blue --margin 0.02
       subsetprivacy audit urn.design.json --w 0.01,0.1,0.2,0.69
     """
 
 
-for command in (demo, design, audit):
+for command in (demo, design, plan, audit):
     main.add_command(command)

@@ -164,6 +164,10 @@ class Design(Written, ABC):
 
     # What an attacker can make of it ----------------------------------------------------------
 
+    def alike(self, w: FloatArray, belief: FloatArray) -> float:
+        """Return the share of people whose value is that of a random person: the size if the value were reported."""
+        return float(w @ belief)
+
     def guess_weights(self, belief: FloatArray) -> FloatArray:
         """Return, per category j, the sum of mu_a r_a(j) over the subsets in which j is the best guess."""
         codes, mu = self.support()

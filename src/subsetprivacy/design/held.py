@@ -99,6 +99,10 @@ class Held(Design):
         r = self._rows
         return float(np.log(r.max(axis=1) / r.min(axis=1)).max()) if r.min() > 0 else float("inf")
 
+    def alike(self, w: FloatArray, belief: FloatArray) -> float:
+        """Return the share of people with the same value of the enlarged variable."""
+        return float((self.lift @ w) @ (self.lift @ belief))
+
     def best_guess(self, codes: IntArray, belief: FloatArray) -> IntArray:
         """Return for each code the position of its most likely value, the first of them in a tie."""
         return (self.incidence(codes).inner(np.eye(self.p)).T * belief).argmax(axis=1)

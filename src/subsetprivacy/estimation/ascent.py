@@ -67,12 +67,14 @@ def ascend(
         if gap <= tol or len(gaps) > max_iter:
             break
         x = _nearest(w + length * (s - s.max()))  # a constant less changes nothing but rounding
-        reached = inc.inner(x)
         step = x - w
-        t = step_length(f, reached / L - 1, s, step)
+        change = inc.inner(step)  # not a difference of two L: near the maximum all digits of it are needed
+        t = step_length(f, change / L, s, step)
         if t == 0:  # no progress is possible in floating point
             break
-        w, L, step = (x, reached, step) if t == 1 else (w + t * step, L + t * (reached - L), t * step)
+        if t < 1:
+            step, change = t * step, t * change
+        w, L = x if t == 1 else w + step, L + change
         before, s = s, inc.spread(f / L)
         length = _next_length(step, before - s)
     return Solution(w, max(gap, 0.0), len(gaps) - 1, gap <= tol, tuple(gaps))

@@ -11,6 +11,7 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Coarse
 from subsetprivacy.design.identify import describe_direction, null_direction
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning, NotUniqueWarning
+from subsetprivacy.estimation.ascent import MAX_STEPS, ascend
 from subsetprivacy.estimation.fisher import fisher_error
 from subsetprivacy.estimation.likelihood import score
 from subsetprivacy.estimation.mom import mean_indicator, mom
@@ -23,7 +24,6 @@ from subsetprivacy.incidence import Rows
 _START_FLOOR = 1e-3
 LARGE = 1024  # categories beyond which Newton's matrix costs more than many products
 ASCENT_TOLERANCE = 1e-6
-MAX_STEPS = 5000
 
 
 def mle(
@@ -67,8 +67,6 @@ def mle(
 
 def _by_ascent(counts: SubsetCounts, tol: float, max_iter: int, start: ArrayLike | None, information: str) -> Estimate:
     """Climb with products alone, where a Hessian would be too large; the certificate is the same."""
-    from subsetprivacy.estimation.ascent import ascend
-
     begin = lifted(project(mom(counts).w), 1e-2 / counts.categories.p) if start is None else read_start(start, counts)
     goal = max(tol, ASCENT_TOLERANCE) if tol == TOLERANCE else tol
     steps = MAX_STEPS if max_iter == MAX_ITERATIONS else max_iter

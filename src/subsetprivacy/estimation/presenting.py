@@ -9,6 +9,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_distribution
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.tables import Table, number, percent
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> T
     notes = [certificate(fit)]
     if len(rows) < fit.categories.p:
         notes.append(f"The {len(rows)} largest of {fit.categories.p} categories; to_frame() has all.")
+    if fit.categories.p > MAX_MATRIX and not np.isfinite(se).any():
+        notes.append("Standard errors: contrast({label: 1}) for one share, method='mom' for all at once.")
     if method != "wald":
         notes.append(f"The intervals are {method} intervals.")
     return Table(title, columns, rows, (*notes, *fit.notes))

@@ -24,6 +24,7 @@ from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, frame, number, percent
 
 INTERVALS = ("wald", "profile", "bootstrap")
+MAX_PROFILED = 512  # each category is a search of its own
 _ZERO = 1e-9
 
 
@@ -124,7 +125,7 @@ class Estimate:
     @property
     def has_profile(self) -> bool:
         """Whether a profile likelihood interval belongs to this estimate: a likelihood method, people unweighted."""
-        return not self._by_moments and self.counts.squares is None
+        return not self._by_moments and self.counts.squares is None and self.categories.p <= MAX_PROFILED
 
     @property
     def _by_moments(self) -> bool:
@@ -191,6 +192,11 @@ class Estimate:
             raise ArgumentError(
                 f"a profile interval belongs to the likelihood; got an estimate by {self.method}. "
                 "Hint: sp.estimate(data).interval(method='profile')."
+            )
+        if not self.has_profile:
+            raise TooLargeError(
+                f"profile intervals must be of at most {MAX_PROFILED} categories; got {self.categories.p}. "
+                "Hint: interval(method='wald')."
             )
         return intervals.profile(self.counts, level)
 

@@ -34,7 +34,7 @@ def baseline() -> float:
 
 def nonprivate(setting: Setting) -> float:
     """Return the leakage if the value itself were reported."""
-    return float(1 - setting.w @ setting.belief)
+    return 1 - setting.design.alike(setting.w, setting.belief)
 
 
 def of_subsets(sizes: FloatArray) -> FloatArray:

@@ -1,0 +1,53 @@
+"""How many people, with which design."""
+
+import click
+
+from subsetprivacy.cli.audit import numbers
+from subsetprivacy.cli.show import echo_json
+
+
+@click.command()
+@click.argument("labels", nargs=-1)
+@click.option("--categories", "number", type=int, help="How many categories there are, where no LABELS are given.")
+@click.option("--margin", type=float, help="The largest half-width of the intervals; 0.02 unless --people is given.")
+@click.option("--people", type=int, help="How many people there are; then the margin is worked out.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
+@click.option("--floor", type=float, help="Covered designs only, with this floor.")
+@click.option("--w", "w", help="The distribution to plan for, e.g. 0.01,0.1,0.2,0.69; by default the worst one.")
+@click.option("--publish", is_flag=True, help="Also designs for whoever holds the values.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+def plan(
+    labels: tuple[str, ...],
+    number: int | None,
+    margin: float | None,
+    people: int | None,
+    level: float,
+    floor: float | None,
+    w: str | None,
+    publish: bool,
+    as_json: bool,
+) -> None:
+    """Say how many people each design needs for the categories LABELS, and which to take.
+
+    \b
+    Examples:
+      subsetprivacy plan black red green blue --margin 0.02
+      subsetprivacy plan --categories 9 --people 3000
+    """
+    from subsetprivacy.planning import plan as run
+
+    if bool(labels) == (number is not None):
+        raise click.UsageError("give either LABELS or --categories")
+    made = run(
+        list(labels) if labels else int(number or 0),
+        margin,
+        level,
+        floor,
+        None if w is None else numbers(w, "--w"),
+        n=people,
+        mode="publish" if publish else "ask",
+    )
+    if as_json:
+        echo_json(made.to_dict())
+    else:
+        click.echo(str(made.summary()))
