@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
+import large
 import peers
 import work
 from attrs import frozen
@@ -70,6 +71,7 @@ def tasks() -> list[Task]:
         Task(f"{drawing} / the same, in one call", partial(work.drawing, peers.keystream_at_once), "<=", 3),
         Task(f"{drawing} / 8 bytes each of os.urandom", partial(work.drawing, peers.system_bytes), "<=", 3),
         Task("count 10^7 codes p=16 / one sum of the array", work.counting, "<=", 6),
+        Task("privatize, count, moments p=10^5 n=10^7 / draw and count bare codes", large.moments, "<=", 3),
     ]
 
 

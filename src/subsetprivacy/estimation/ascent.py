@@ -1,14 +1,12 @@
-r"""Projected gradient steps for :math:`\max_w \sum_a f_a \ln 1_a^\top w` on the simplex, for more categories than fit a matrix.
+r"""Projected gradient steps for :math:`\max_w \sum_a f_a \ln 1_a^\top w` on the simplex (`obj`), without a matrix.
 
 Where yes/no questions split the weight evenly, as Hadamard rows do, minus the Hessian
 :math:`\sum_a f_a/L_a^2\, 1_a 1_a^\top` is close to the identity along the simplex. So a plain gradient step
-of length one, projected, is nearly Newton's: from the uniform distribution the first one lands on the projected moment
-estimate, and a few more reach the maximum. The steps of EM are :math:`w_j(s_j - 1)` instead of :math:`s_j - 1`: shorter
-by a factor of p.
+of length one, projected, is nearly Newton's: from the uniform distribution the first one lands next to the projected
+moment estimate, and a few more reach the maximum. EM moves by :math:`w_j(s_j - 1)` instead of :math:`s_j - 1`, of the
+order of p times too short.
 
-Only `inner` and `spread` are needed, one of each a step; memory is a few
-vectors. The length of each step comes from the change that the last one made
-in the score (Barzilai and Borwein 1988).
+Only `inner` and `spread` are needed, one of each a step, and a few vectors.
 """
 
 from collections.abc import Callable
@@ -50,10 +48,10 @@ def ascend(
 
     Notes
     -----
-    A step goes from w towards :math:`\Pi(w + \lambda s)`, the point of the simplex nearest to a gradient step, as far as
-    the likelihood grows enough. With :math:`\Delta` for the changes by the last step, the next has
-    :math:`\lambda = \Delta w^\top \Delta w / (-\Delta w^\top \Delta s)`. The likelihood never falls. For rows that split
-    the weight very unevenly the steps become many: then `newton` is the better choice while a matrix fits.
+    A step goes from w towards :math:`\Pi(w + \lambda s)`, the point of the simplex nearest to a gradient step,
+    as far as the likelihood grows enough, so it never falls. With :math:`\Delta` for the changes by the last step the
+    next has :math:`\lambda = \Delta w^\top \Delta w / (-\Delta w^\top \Delta s)` (Barzilai and Borwein 1988). Where the
+    observed subsets hold very different weights, hundreds of steps may be needed.
     """
     w, L = _begin(inc, start)
     s = inc.spread(f / L)

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.errors import MissingDependencyError
+from subsetprivacy.errors import MissingDependencyError, TooLargeError
 from subsetprivacy.estimation.likelihood import certified_gap
 from subsetprivacy.estimation.mle import check_stopping, likelihood_estimate
 from subsetprivacy.estimation.newton import Solution
 from subsetprivacy.estimation.result import Estimate
 
 TOLERANCE = 1e-12
+MAX_CATEGORIES = 512
 _DOUBTFUL = 1e-8  # a certified gap above this is worth a second attempt
 _ACCEPTED = 1e-6  # and above this a warning
 
@@ -44,6 +45,10 @@ def conic(
     except ImportError:
         raise MissingDependencyError("`conic` needs cvxpy. Hint: pip install 'subsetprivacy[conic]'.") from None
     p = counts.incidence.p
+    if p > MAX_CATEGORIES:
+        raise TooLargeError(
+            f"`method` 'conic' must have at most {MAX_CATEGORIES} categories; got {p}. Hint: method='mle'."
+        )
     rows = counts.incidence.inner(np.eye(p)).T
     v = cp.Variable(p, nonneg=True)
     loglik = counts.shares @ cp.log(rows @ v)

@@ -12,6 +12,7 @@ Since :math:`L` is homogeneous in w, :math:`s^\top w = 1`, and for every distrib
 """
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
@@ -64,6 +65,21 @@ def expected_information(design: Design, w: FloatArray, *, floor: float = 0.0) -
     return design.support_incidence.gram(mu / np.maximum(design.support_incidence.inner(w), floor))
 
 
+_MANY = 256  # categories from which eigenvectors take seconds
+
+
+def _of_regular(J: FloatArray) -> FloatArray | None:
+    """Return J^-1 - J^-1 11' J^-1 / 1'J^-1 1, the same for a clearly regular J, by its Cholesky factor."""
+    factor, info = dpotrf(J)
+    pivots = factor.diagonal()
+    if info or pivots.min() < 1e-4 * pivots.max():
+        return None
+    upper, _ = dpotri(factor)
+    inverse = np.triu(upper) + np.triu(upper, 1).T
+    sums = inverse.sum(axis=0)
+    return inverse - np.outer(sums, sums) / sums.sum()
+
+
 def tangent_inverse(information: FloatArray) -> FloatArray:
     """Return B(B'IB)^-1 B', the limit covariance of sqrt(n)(w_hat - w) for information I (`thm_normality_mle`).
 
@@ -71,6 +87,8 @@ def tangent_inverse(information: FloatArray) -> FloatArray:
     variance, and covariances that are not a number.
     """
     p = len(information)
+    if p > _MANY and (quick := _of_regular(information)) is not None:
+        return quick
     # An orthonormal B: with the direction 1 still in, its eigenvalue 0 would mix with those of lost directions.
     B, _ = np.linalg.qr(np.vstack([np.eye(p - 1), -np.ones(p - 1)]))
     values, inside = np.linalg.eigh(B.T @ information @ B)

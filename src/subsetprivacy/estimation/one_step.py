@@ -5,7 +5,7 @@ import numpy as np
 from subsetprivacy._checks import check_choice
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.errors import NotIdentifiableError, NotIndependentError
+from subsetprivacy.errors import NotIdentifiableError, NotIndependentError, TooLargeError
 from subsetprivacy.estimation.fisher import fisher_error
 from subsetprivacy.estimation.likelihood import observed_information, score
 from subsetprivacy.estimation.mom import mom
@@ -14,6 +14,7 @@ from subsetprivacy.estimation.newton import maximise_quadratic
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 
+MAX_CATEGORIES = 1024
 STARTS = ("auto", "mom", "mom-conditional")
 
 
@@ -45,6 +46,11 @@ def one_step(counts: SubsetCounts, *, start: str = "auto", information: str = "o
     by 1/(2n), so that every observed subset keeps a positive probability.
     """
     check_choice(start, STARTS, "start")
+    if counts.categories.p > MAX_CATEGORIES:
+        raise TooLargeError(
+            f"`method` 'one-step' must have at most {MAX_CATEGORIES} categories; got {counts.categories.p}. "
+            "Hint: method='mle' is faster here."
+        )
     floor = 1 / (2 * counts.n)
     w = lifted(_start(counts, start), floor)
     inc, f = counts.incidence, counts.shares

@@ -193,7 +193,7 @@ class Estimate:
                 f"a profile interval belongs to the likelihood; got an estimate by {self.method}. "
                 "Hint: sp.estimate(data).interval(method='profile')."
             )
-        if not self.has_profile:
+        if self.categories.p > MAX_PROFILED:
             raise TooLargeError(
                 f"profile intervals must be of at most {MAX_PROFILED} categories; got {self.categories.p}. "
                 "Hint: interval(method='wald')."
