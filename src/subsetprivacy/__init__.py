@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from subsetprivacy.auditing import Audit, audit
+    from subsetprivacy.auditing import Audit, TableAudit, audit
     from subsetprivacy.counting import count
     from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, SubsetTable
     from subsetprivacy.design import (
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.dispatch import EstimateBatch, estimate, estimate_many
     from subsetprivacy.estimation.margins import Margin
     from subsetprivacy.estimation.result import Estimate
-    from subsetprivacy.honesty import check_draws, check_honesty
+    from subsetprivacy.honesty import HonestyCheck, check_draws, check_honesty
     from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
     from subsetprivacy.mechanism.publish import privatize
     from subsetprivacy.mechanism.simulate import simulate, simulate_many
-    from subsetprivacy.optimizing import frontier, optimal
-    from subsetprivacy.planning import plan, power, repeat_risk
+    from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
+    from subsetprivacy.planning import Plan, Power, RepeatRisk, plan, power, repeat_risk
     from subsetprivacy.privacy.person import PersonLeakage, person_leakage
     from subsetprivacy.subsets import Categories
     from subsetprivacy.variables import JointCategories
@@ -55,13 +55,20 @@ _HOME = {
     "Design": "design",
     "Estimate": "estimation.result",
     "EstimateBatch": "estimation.dispatch",
+    "Frontier": "optimizing",
+    "HonestyCheck": "honesty",
     "JointCategories": "variables",
     "Margin": "estimation.margins",
+    "Optimum": "optimizing",
     "PersonLeakage": "privacy.person",
+    "Plan": "planning",
+    "Power": "planning",
     "Question": "mechanism.ask",
+    "RepeatRisk": "planning",
     "SubsetCounts": "data",
     "SubsetData": "data",
     "SubsetTable": "data",
+    "TableAudit": "auditing",
     "ask": "mechanism.ask",
     "audit": "auditing",
     "check_draws": "honesty",
@@ -105,13 +112,20 @@ __all__ = [
     "Design",
     "Estimate",
     "EstimateBatch",
+    "Frontier",
+    "HonestyCheck",
     "JointCategories",
     "Margin",
+    "Optimum",
     "PersonLeakage",
+    "Plan",
+    "Power",
     "Question",
+    "RepeatRisk",
     "SubsetCounts",
     "SubsetData",
     "SubsetTable",
+    "TableAudit",
     "ask",
     "audit",
     "check_draws",

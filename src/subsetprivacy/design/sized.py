@@ -42,7 +42,11 @@ class Sized(Design):
     @cached_property
     def _support(self) -> tuple[IntArray, FloatArray]:
         require_enumerable(self, f"the support of a {self.kind} design")
-        codes = np.sort(np.concatenate([codes_of_size(self.p, k) for k in self.by_size]))
+        if self.p <= MAX_DENSE_BITS:
+            masks = np.arange(1 << self.p, dtype=np.int64)
+            codes = masks[self._mu_of_size[np.bitwise_count(masks)] > 0]
+        else:
+            codes = np.sort(np.concatenate([codes_of_size(self.p, k) for k in self.by_size]))
         return read_only(codes), read_only(self._mu_of_size[sizes(codes)])
 
     def support(self) -> tuple[IntArray, FloatArray]:

@@ -47,6 +47,11 @@ class Setting:
         P = mu * self.rows.inner(self.w)
         return codes, P, self.rows.inner(self.belief)
 
+    @cached_property
+    def guess_weights(self) -> FloatArray:
+        """Per category j, the sum of mu_a r_a(j) over the subsets in which j is the attacker's guess."""
+        return self.design.guess_weights(self.belief)
+
     @property
     def rows(self) -> Listable:
         """The rows r_a of the support."""

@@ -1,0 +1,129 @@
+"""Which designs a planner compares, and what it calls them."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._types import Label
+from subsetprivacy.design import (
+    ArtificialBit,
+    Covered,
+    Design,
+    EvenPartition,
+    FixedSize,
+    Hadamard,
+    Sized,
+    covered,
+    fixed_size,
+    hadamard,
+    partition,
+    uniform,
+    warner,
+)
+from subsetprivacy.errors import ArgumentError, InvalidDesignError
+from subsetprivacy.subsets import Categories, as_categories
+
+MODES = ("ask", "publish")
+MOST_GROUPS = 6
+_WIDER = 4096  # up to this many categories a Hadamard design with four times the questions is shown as well
+
+
+def read_categories(categories: Iterable[Label] | Categories | int) -> Categories:
+    """Return the categories, numbered 0, 1, 2 … if only their number is given.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than two.
+    """
+    if isinstance(categories, int) and not isinstance(categories, bool):
+        labels = Categories(range(check_count(categories, "categories", least=2)))
+    else:
+        labels = as_categories(categories)
+    if labels.p < 2:
+        raise ArgumentError(f"`categories` must be two or more; got {labels.p}. Hint: one has nothing to hide.")
+    return labels
+
+
+def built_in(labels: Categories, mode: str, floor: float | None) -> list[Design]:
+    """Return the designs that suit these categories, no two with the same law.
+
+    Raises
+    ------
+    InvalidDesignError
+        If there are too many categories for any design, or none allows this
+        floor; with the nearest that is possible.
+    """
+    found = [design for make in _makers(labels, mode) if (design := _made(make)) is not None]
+    if not found:
+        hadamard(labels)  # takes the most categories, and says how many
+    if floor is not None:
+        found = _with_floor(found, floor)
+    by_law: dict[Any, Design] = {}
+    for design in found:
+        by_law.setdefault(_law(design), design)
+    return list(by_law.values())
+
+
+def _makers(labels: Categories, mode: str) -> list[Callable[[], Design]]:
+    p = labels.p
+    if p == 2:
+        return [lambda: warner(labels)]
+    makers: list[Callable[[], Design]] = [lambda: uniform(labels)]
+    if p > 5:  # with four categories it is the uniform design, with five there is none
+        makers.append(lambda: hadamard(labels))
+    if 5 < p <= _WIDER:
+        makers.append(lambda: hadamard(labels, questions=4 * hadamard(labels).size - 1))
+    makers += [lambda m=m: partition(labels, groups=m) for m in range(2, min(p // 2, MOST_GROUPS) + 1)]  # type: ignore[misc]
+    if mode == "publish" or p == 3:  # with three categories the respondent draws the companion
+        makers += [lambda k=k: fixed_size(labels, k) for k in sorted({2, 3, (p + 1) // 2, p - 1}) if k < p]  # type: ignore[misc]
+    return makers
+
+
+def _made(make: Callable[[], Design]) -> Design | None:
+    try:
+        return make()
+    except InvalidDesignError:
+        return None  # too few or too many categories for this kind
+
+
+def _with_floor(designs: list[Design], floor: float) -> list[Design]:
+    out: list[Design] = []
+    refusals: list[InvalidDesignError] = []
+    for design in designs:
+        try:
+            out.append(covered(design, floor))
+        except InvalidDesignError as refusal:
+            refusals.append(refusal)
+    if designs[0].p < 4:
+        raise ArgumentError(
+            f"`floor` must be left out for {designs[0].p} categories: dummies go with yes/no questions and groups, "
+            "which need 4 or more. Hint: sp.small(categories, 'dummies', floor=...) has them, and reveals the value to "
+            "whoever knows which rows are people."
+        )
+    if not out:
+        raise refusals[0]
+    return out
+
+
+def _law(design: Design) -> Any:
+    if isinstance(design, Covered):
+        return ("covered", design.floor, _law(design.base))
+    if isinstance(design, Sized):
+        return tuple((k, round(share, 12)) for k, share in design.by_size.items())
+    return id(design)
+
+
+def name_of(design: Design) -> str:
+    """Return what a design is called in tables: its kind and the number that makes it."""
+    if isinstance(design, Covered):
+        return f"{name_of(design.base)}, floor {design.floor:g}"
+    if isinstance(design, Hadamard):
+        return f"hadamard, {design.questions} questions"
+    if isinstance(design, EvenPartition):
+        return f"partition, {design.m} groups"
+    if isinstance(design, FixedSize):
+        return f"fixed_size, {design.k}"
+    if isinstance(design, ArtificialBit) and design.equal_only:
+        return f"warner, q = {design.q:g}"
+    return design.kind

@@ -1,0 +1,180 @@
+"""`power`: the chance to find a difference that is there, and the people it takes."""
+
+from collections.abc import Mapping
+from math import ceil, sqrt
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+
+from subsetprivacy._checks import check_count, check_distribution, check_level
+from subsetprivacy._types import ArrayLike, FloatArray, Label
+from subsetprivacy.design import Design, require_design
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.planning.variance import contrast_variance
+from subsetprivacy.tables import Table, number, percent
+
+
+@frozen
+class Power:
+    """The power of a test for a difference, and what it rests on.
+
+    Attributes
+    ----------
+    power
+        The probability that the two-sided z test rejects.
+    n1, n2
+        The people in the two groups; `n2` is 0 where the second value is known.
+    difference, se
+        The true difference and the standard error of its estimate.
+    level
+        The level of the test.
+    """
+
+    power: float
+    n1: int
+    n2: int
+    difference: float
+    se: float
+    level: float
+
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook."""
+        rows = (
+            ("people in the first group", f"{self.n1}"),
+            ("people in the second group", f"{self.n2}" if self.n2 else "known value"),
+            ("true difference", number(self.difference)),
+            ("standard error", number(self.se)),
+            ("power", number(self.power)),
+        )
+        return Table(f"Two-sided z test at {percent(self.level)}", ("", "value"), rows)
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def power(
+    design: Design,
+    w1: ArrayLike | Mapping[Label, float],
+    w2: ArrayLike | Mapping[Label, float] | float,
+    n1: int | None = None,
+    n2: int | None = None,
+    *,
+    category: Label = None,
+    contrast: Mapping[Label, float] | ArrayLike | None = None,
+    level: float = 0.05,
+    target: float | None = None,
+) -> Power:
+    r"""Return the power to find a difference between two groups, or the people it takes.
+
+    Parameters
+    ----------
+    design
+        The design that both groups are asked with.
+    w1
+        The distribution in the first group.
+    w2
+        The distribution in the second group; or a number, the known value
+        that the first group's share is compared with.
+    n1, n2
+        The people in each group; `n2` is by default as many as `n1`.
+    category
+        The category whose share is compared.
+    contrast
+        Or a weighted sum of shares, ``{"red": 1, "blue": -1}``.
+    level
+        The level of the two-sided z test.
+    target
+        The power wanted; then the people in each group are worked out and
+        `n1`, `n2` are left out.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not clear what is compared or worked out, or there is no difference to find.
+
+    Notes
+    -----
+    With :math:`se^2 = c^\top V(w_1)c/n_1 + c^\top V(w_2)c/n_2` the power is
+    :math:`\Phi(|\delta|/se - z) + \Phi(-|\delta|/se - z)`; V is the limit covariance of maximum likelihood
+    (`thm_normality_mle`).
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> design = uniform(["a", "b", "c", "d"])
+    >>> there = power(design, [0.4, 0.2, 0.2, 0.2], [0.3, 0.3, 0.2, 0.2], n1=1000, category="a")
+    >>> round(there.power, 3)
+    0.856
+    >>> power(design, [0.4, 0.2, 0.2, 0.2], 0.3, category="a", target=0.8).n1
+    424
+    """
+    labels = require_design(design).require_identifiable().categories.labels
+    c = _weights(design, category, contrast)
+    first = check_distribution(w1, labels, "w1")
+    spread = [contrast_variance(design, first, c), 0.0]
+    known = isinstance(w2, Real)
+    if isinstance(w2, Real):
+        difference = float(c @ first) - float(w2)
+    else:
+        second = check_distribution(w2, labels, "w2")
+        difference = float(c @ (first - second))
+        spread[1] = contrast_variance(design, second, c)
+    z = float(ndtri(1 - check_level(level) / 2))
+    sizes = _read_sizes(n1, n2, target, known) or _people(difference, sum(spread), z, level, target, known)
+    se = sqrt(spread[0] / sizes[0] + (spread[1] / sizes[1] if sizes[1] else 0.0))
+    return Power(_chance(difference, se, z), *sizes, difference, se, level)
+
+
+def _weights(design: Design, category: Label, contrast: Any) -> FloatArray:
+    if (category is None) == (contrast is None):
+        both = "neither" if category is None else "both"
+        raise ArgumentError(f"either `category` or `contrast` must be given; got {both}.")
+    c = np.zeros(design.p)
+    if category is not None:
+        c[design.categories.index(category)] = 1.0
+    elif isinstance(contrast, Mapping):
+        c[[design.categories.index(label) for label in contrast]] = list(contrast.values())
+    else:
+        c = np.asarray(contrast, np.float64)
+    if c.shape != (design.p,) or not np.isfinite(c).all() or np.ptp(c) == 0:
+        raise ArgumentError(
+            f"`contrast` must be {design.p} finite numbers, not all the same, or map labels to numbers."
+        )
+    return c
+
+
+def _read_sizes(n1: Any, n2: Any, target: Any, known: bool) -> tuple[int, int] | None:
+    if (n1 is None) == (target is None):
+        both = "neither" if n1 is None else "both"
+        raise ArgumentError(
+            f"either `n1` or `target` must be given; got {both}. Hint: target=0.8 works out the people."
+        )
+    if n2 is not None and (known or n1 is None):
+        raise ArgumentError("`n2` must be left out where the second value is known or the people are worked out.")
+    if n1 is None:
+        return None
+    first = check_count(n1, "n1", least=1)
+    return first, 0 if known else first if n2 is None else check_count(n2, "n2", least=1)
+
+
+def _people(difference: float, variance: float, z: float, level: float, target: Any, known: bool) -> tuple[int, int]:
+    """Return the fewest people per group that reach the target."""
+    wanted = check_level(target, "target")
+    if abs(difference) < 1e-12 or wanted <= level:
+        raise ArgumentError(
+            f"there must be a difference to find and a `target` above the level {level:g}; "
+            f"got a difference of {difference:.3g} and a target of {wanted:g}."
+        )
+    # The chance grows with the ratio of difference and standard error, from the level on.
+    ratio = brentq(lambda t: _chance(t, 1.0, z) - wanted, 0.0, z + ndtri(wanted) + 10)
+    n = max(ceil(variance * (ratio / difference) ** 2 * (1 - 1e-12)), 1)
+    return n, 0 if known else n
+
+
+def _chance(difference: float, se: float, z: float) -> float:
+    t = abs(difference) / se if se > 0 else np.inf
+    return float(ndtr(t - z) + ndtr(-t - z))

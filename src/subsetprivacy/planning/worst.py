@@ -1,0 +1,198 @@
+r"""The least favourable distribution: where a share is hardest to estimate.
+
+Let :math:`T(A)` be unbiased for :math:`w_j`, that is :math:`E(T \mid X = k) = 1\{k = j\}`. Its variance
+:math:`\sum_k w_k E(T^2 \mid k) - w_j^2` is concave in w, and the limit variance :math:`V_{jj}(w)` is the minimum of
+these over T: concave as well. So the worst w of a category is found by climbing, and
+any T is a certificate: no distribution can have a variance above the maximum
+of its concave quadratic.
+"""
+
+import numpy as np
+from attrs import frozen
+from scipy.optimize import minimize, minimize_scalar
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Design, Hadamard
+from subsetprivacy.errors import TooLargeError
+from subsetprivacy.estimation.likelihood import tangent_inverse
+from subsetprivacy.planning.variance import SizeProfile, cell_sizes, limit_covariance, moment_variances, real_share
+
+MAX_SEARCH = 64  # categories up to which the simplex is searched for each of them
+MAX_FAMILY = 256  # categories up to which one share is varied against the others
+TOLERANCE = 1e-3  # of the variance: a thousandth of the people
+_INSIDE = 1e-6  # how near to 0 the search lets a share come
+
+
+@frozen(eq=False)
+class Worst:
+    """The least favourable distribution of a design.
+
+    Attributes
+    ----------
+    w
+        The distribution.
+    category
+        The position of the category whose share is hardest to estimate there.
+    variance
+        n times the variance of that share, per person.
+    bound
+        No distribution gives any category a variance above this.
+    estimator
+        ``"mle"``, or ``"mom"`` where maximum likelihood needs at most this.
+    """
+
+    w: FloatArray
+    category: int
+    variance: float
+    bound: float
+    estimator: str = "mle"
+
+
+def least_favourable(design: Design) -> Worst:
+    """Return the distribution at which some share has the largest limit variance.
+
+    Raises
+    ------
+    TooLargeError
+        If the categories are too many for a search and no closed form is known.
+
+    Notes
+    -----
+    If all categories are alike, the worst distribution for one of them has the
+    others even, by concavity and symmetry: one number is searched. Up to 64
+    categories the simplex is searched for each category that can still be the
+    worst, until the certificate is within a thousandth. Beyond that, Hadamard
+    designs, which treat all triples of categories alike, have a closed form for
+    the moment estimator; for others up to 256 categories one share is varied
+    against an even rest, and `bound` says what that may have missed.
+    """
+    profile = SizeProfile.of(design)
+    if profile is not None:
+        x, variance = _peak(profile)
+        return Worst(one_against_even(x, 0, design.p), 0, variance, variance)
+    if design.p <= MAX_SEARCH and design.enumerable:
+        return _search(design)
+    if _has_alike_triples(design):
+        return _by_moments(design)
+    if design.p <= MAX_FAMILY and design.enumerable:
+        return _along_family(design)
+    raise TooLargeError(
+        f"the least favourable distribution is searched for among listed subsets and must have at most {MAX_FAMILY} "
+        f"categories; got a {design.kind} design on {design.p}. Hint: give `w`, the distribution to plan for."
+    )
+
+
+def one_against_even(x: float, j: int, p: int) -> FloatArray:
+    """Return the distribution with x for category j and the rest shared evenly."""
+    w = np.full(p, (1 - x) / (p - 1))
+    w[j] = x
+    return w
+
+
+def _peak(profile: SizeProfile) -> tuple[float, float]:
+    found = minimize_scalar(
+        lambda x: -profile.variance(x), bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-9}
+    )
+    return float(found.x), -float(found.fun)
+
+
+def _search(design: Design) -> Worst:
+    """Climb for one category after the other, the one with the largest upper bound first."""
+    even = np.full(design.p, 1 / design.p)
+    influence = _Influence(design)
+    variances = limit_covariance(design, even).diagonal()
+    bounds = np.array([influence.bound(even, j) for j in range(design.p)])
+    best = int(variances.argmax())
+    found = Worst(even, best, float(variances[best]), float(bounds[best]))
+    climbed = np.zeros(design.p, bool)
+    while True:
+        j = int(bounds.argmax())
+        if climbed[j] or bounds[j] <= found.variance * (1 + TOLERANCE):
+            return Worst(found.w, found.category, found.variance, float(bounds[j]))
+        w = _climb(influence, j)
+        climbed[j] = True
+        variance, _ = influence.value(w, j)
+        bounds[j] = min(bounds[j], influence.bound(w, j))
+        if variance > found.variance:
+            found = Worst(w, j, variance, float(bounds[j]))
+
+
+class _Influence:
+    """The limit variance of one share as a function of w, with its slope and its certificate."""
+
+    def __init__(self, design: Design) -> None:
+        self._rows, self._mu = design.support_incidence, design.support()[1]
+        self.p, self._share = design.p, real_share(design)
+
+    def value(self, w: FloatArray, j: int) -> tuple[float, FloatArray]:
+        """Return V_jj(w) and E((T - w_j)^2 | X = k) for every k, which is its slope on the simplex."""
+        L = cell_sizes(self._rows, w)
+        V = tangent_inverse(self._rows.gram(self._mu / L))
+        T = self._rows.inner(V[j]) / L
+        return self._share * float(V[j, j]), self._share * self._rows.spread(self._mu * T**2)
+
+    def bound(self, w: FloatArray, j: int) -> float:
+        """Return the largest variance that the estimator T, best at w, has at any distribution."""
+        _, squares = self.value(w, j)
+        return _largest_quadratic(squares, j, w[j], self._share)
+
+
+def _largest_quadratic(squares: FloatArray, j: int, centre: float, share: float) -> float:
+    """Return the maximum over distributions v of squares'v - share (v_j - centre)^2."""
+    inside, outside = squares[j], np.delete(squares, j).max()
+    x = float(np.clip(centre + (inside - outside) / (2 * share), 0.0, 1.0))
+    return float(x * inside + (1 - x) * outside - share * (x - centre) ** 2)
+
+
+def _climb(influence: _Influence, j: int) -> FloatArray:
+    p = influence.p
+    even = np.full(p, 1 / p)
+    scale = 1 / influence.value(even, j)[0]
+
+    def objective(v: FloatArray) -> tuple[float, FloatArray]:
+        value, slope = influence.value(v, j)
+        return -scale * value, -scale * slope
+
+    found = minimize(
+        objective,
+        even,
+        jac=True,
+        method="SLSQP",
+        bounds=[(_INSIDE / p, 1.0)] * p,
+        constraints=[{"type": "eq", "fun": lambda v: v.sum() - 1, "jac": lambda v: np.ones(p)}],
+        options={"ftol": 1e-7, "maxiter": 100},
+    )
+    w = np.clip(found.x, _INSIDE / p, None)
+    return w / w.sum()
+
+
+def _along_family(design: Design) -> Worst:
+    """Let one share vary and keep the others even, for the category that is worst at even w; certify the rest."""
+    p, even = design.p, np.full(design.p, 1 / design.p)
+    influence = _Influence(design)
+    j = int(limit_covariance(design, even).diagonal().argmax())
+    found = minimize_scalar(
+        lambda x: -influence.value(one_against_even(x, j, p), j)[0],
+        bounds=(_INSIDE, 1 - _INSIDE),
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    bound = max(influence.bound(even, k) for k in range(p))
+    return Worst(one_against_even(float(found.x), j, p), j, -float(found.fun), bound)
+
+
+def _by_moments(design: Design) -> Worst:
+    """Maximise the variance of the moment estimator, which depends on w_j alone if all triples are alike.
+
+    It is quadratic in x = w_j, and known where all weight is on another category (x = 0) or on this one (x = 1).
+    """
+    p, share = design.p, real_share(design)
+    elsewhere, here = (moment_variances(design, np.eye(1, p, k)[0]) for k in (1, 0))
+    none, all_of_it = float(elsewhere[0]), float(here[0])
+    x = float(np.clip((all_of_it - none + share) / (2 * share), 0.0, 1.0))
+    variance = none + (all_of_it - none + share) * x - share * x**2
+    return Worst(one_against_even(x, 0, p), 0, variance, variance, "mom")
+
+
+def _has_alike_triples(design: Design) -> bool:
+    return isinstance(design.exposed, Hadamard)

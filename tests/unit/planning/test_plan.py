@@ -1,0 +1,351 @@
+"""`plan`: people and margins by hand, the recommendation and its limits, named errors, the table and the picture."""
+
+import json
+import sys
+from math import ceil
+
+import numpy as np
+import pytest
+from lopsided import ABCD, ASKED, ASKED5
+from matplotlib.axes import Axes
+from scipy.stats import norm
+
+import subsetprivacy as sp
+from subsetprivacy.design import covered, fixed_size, hadamard, partition, warner
+from subsetprivacy.errors import (
+    ArgumentError,
+    CategoryError,
+    DistributionError,
+    InvalidDesignError,
+    MismatchError,
+    NotIdentifiableError,
+)
+from subsetprivacy.examples import URN, adult
+from subsetprivacy.planning import plan
+
+Z = norm.ppf(0.975)
+SKEWED = np.array([0.6, 0.2, 0.1, 0.04, 0.03, 0.01, 0.01, 0.01])
+
+
+@pytest.fixture(scope="module")
+def nine():
+    return plan(9, margin=0.02)
+
+
+def people_by_name(made):
+    return {option.name: option.people for option in made.options}
+
+
+# Numbers --------------------------------------------------------------------------------------
+
+
+def test_warner_by_hand():
+    # n var = lambda (1 - lambda) / (2q - 1)^2, at most 1/4 over 1/4.
+    assert plan(["no", "yes"], margin=0.02).people == ceil((Z / 0.02) ** 2)
+    same = 0.1 * 0.75 + 0.9 * 0.25
+    by_hand = (Z / 0.02) ** 2 * same * (1 - same) / 0.25
+    assert plan(["no", "yes"], margin=0.02, w=[0.1, 0.9]).people == ceil(by_hand)
+
+
+def test_four_even_categories_by_hand():
+    # Three equally likely partitions in pairs: the cost is 3 times 1/4 * 3/4.
+    assert plan(ABCD, margin=0.02, w=[0.25] * 4).people == ceil((Z / 0.02) ** 2 * 9 / 16)
+
+
+def test_margin_defaults_to_two_points():
+    assert plan(ABCD).people == plan(ABCD, margin=0.02).people
+
+
+def test_the_level_is_that_of_each_interval():
+    one, two = (plan(ABCD, margin=0.02, level=level).people for level in (0.95, 0.99))
+    assert two == pytest.approx(one * (norm.ppf(0.995) / Z) ** 2, abs=1)
+
+
+def test_people_and_margin_are_each_other_s_inverse():
+    wanted = plan(adult.races, margin=0.03, w=adult.race)
+    reached = [plan(adult.races, n=n, w=adult.race).margin for n in (wanted.people - 1, wanted.people)]
+    assert reached[1] <= 0.03 < reached[0]
+
+
+def test_adult_race_costs_what_the_notes_say():
+    only = plan(adult.races, w=adult.race, designs=[sp.uniform(adult.races)]).best
+    assert only.loss == pytest.approx(0.864 / 0.260, rel=0.01)
+    assert only.efficiency == pytest.approx(1)
+
+
+def test_a_given_distribution_never_needs_more_than_the_worst():
+    worst = people_by_name(plan(8, margin=0.02))
+    for w in (SKEWED, np.full(8, 1 / 8), np.eye(8)[2] * 0.3 + 0.7 / 8):
+        given = people_by_name(plan(8, margin=0.02, w=w))
+        assert all(given[name] <= 1.001 * worst[name] for name in worst)
+
+
+@pytest.mark.parametrize("p", [4, 5, 6, 9, 13])
+@pytest.mark.parametrize("mode", ["ask", "publish"])
+def test_balanced_designs_are_efficient(p, mode):
+    for option in plan(p, mode=mode).options:
+        assert 0.99 <= option.efficiency <= 1 + 1e-9, option.name
+        assert option.cost_even >= (p - 1) / (option.design.S - 1) * (1 - 1e-9)
+
+
+def test_cost_against_asking_directly(nine):
+    assert nine.direct == ceil((Z / 0.02) ** 2 / 4)
+    thirds = next(option for option in nine.options if option.name == "partition, 3 groups")
+    assert thirds.cost == pytest.approx(16 / 9)  # 4/9 over 1/4
+    assert thirds.cost_even == pytest.approx(4)  # (p-1)/(m-1)
+
+
+def test_more_questions_cost_less_loss_where_the_distribution_is_uneven():
+    options = {
+        o.design.questions: o for o in plan(8, w=SKEWED, designs=[hadamard(range(8), q) for q in (7, 31)]).options
+    }
+    assert options[31].loss < 0.95 * options[7].loss
+    assert options[31].smallest_set < options[7].smallest_set
+
+
+def test_people_of_a_covered_design_are_real_people():
+    made = plan(9, margin=0.02, floor=0.1, w=np.arange(1, 10) / 45)
+    bare = people_by_name(plan(9, margin=0.02, w=np.arange(1, 10) / 45))
+    assert len(made.options) == len(bare)
+    for option in made.options:
+        D = option.design.D
+        assert option.people > bare[option.name.removesuffix(", floor 0.1")]
+        # The floor is reached: each dummy category has a tenth of all rows.
+        assert option.dummies / D / (option.people + option.dummies) == pytest.approx(0.1, rel=1e-3)
+    assert f"{made.best.dummies} dummy rows come on top" in str(made.summary())
+
+
+def test_leaks_are_those_of_the_audit():
+    made = plan(list(URN), w=list(URN.values()))
+    facts = sp.audit(made.recommended, URN).to_dict()
+    for name, value in made.best.leaks.items():
+        assert value == pytest.approx(facts[name]), name
+    assert made.best.maximal_leakage == facts["maximal_leakage"]
+
+
+def test_unlisted_designs_say_that_they_are_simulated():
+    w = np.arange(1, 26) / 325
+    made = plan(25, margin=0.05, w=w, designs=[sp.uniform(range(25))])
+    assert "uniform: simulated, within 0." in str(made.summary())
+
+
+def test_many_categories_say_which_estimator():
+    made = plan(100, margin=0.02)
+    assert "for the moment estimator; maximum likelihood needs no more" in str(made.summary())
+    assert made.recommended == hadamard(range(100))
+
+
+# Designs --------------------------------------------------------------------------------------
+
+
+def test_no_law_is_shown_twice():
+    # For four categories uniform, two groups and pairs are one design.
+    assert [option.name for option in plan(4, mode="publish").options] == ["uniform", "fixed_size, 3"]
+
+
+def test_few_categories_have_their_own_designs():
+    two = plan(["no", "yes"])
+    assert two.recommended == warner(["no", "yes"])
+    assert "two answers can multiply the odds of a value by 9" in str(two.summary())
+    three = plan(["a", "b", "c"])
+    assert three.recommended == fixed_size(["a", "b", "c"], 2)
+    assert "respondent who draws the others in the set herself" in str(three.summary())
+
+
+def test_a_number_stands_for_that_many_categories():
+    assert plan(5).recommended.categories.labels == (0, 1, 2, 3, 4)
+
+
+def test_askers_see_no_publishers_design():
+    assert not any(o.name.startswith("fixed_size") for o in plan(5).options)
+    assert any(o.name.startswith("fixed_size") for o in plan(5, mode="publish").options)
+
+
+def test_own_designs_are_compared():
+    rare = sp.independent(ABCD, {("a", "b"): 0.8, ("a", "c"): 0.1, ("a", "d"): 0.1})
+    made = plan(ABCD, designs=[rare, ASKED])
+    assert made.recommended == ASKED
+    assert made.options[0].people > 1.5 * made.people
+
+
+# The recommendation ---------------------------------------------------------------------------
+
+
+def test_one_bit_unless_more_is_allowed(nine):
+    assert nine.recommended == partition(range(9), groups=2)
+    assert plan(9, maximal_leakage=1.6).recommended == partition(range(9), groups=3)
+    assert plan(9, maximal_leakage=2).recommended == partition(range(9), groups=4)
+    assert plan(9, maximal_leakage=2, smallest=3).recommended == partition(range(9), groups=3)
+
+
+def test_among_equally_cheap_designs_the_largest_sets():
+    # At even w uniform needs a few people less than Hadamard rows, and can report pairs.
+    made = plan(9, w=np.full(9, 1 / 9), designs=[sp.uniform(range(9)), hadamard(range(9))])
+    uniform, rows = made.options
+    assert uniform.people < rows.people < 1.05 * uniform.people
+    assert uniform.smallest_set < rows.smallest_set
+    assert made.best is rows
+    assert made.reason.endswith("it is within 5 % of the fewest people and has the largest sets")
+
+
+def test_the_next_cheaper_design_and_its_price(nine):
+    assert nine.cheaper.name == "partition, 3 groups"
+    assert "it gives away up to 1.58 bit instead of 1.00, and leaves 3 values or more instead of 4" in str(
+        nine.summary()
+    )
+    assert plan(5, maximal_leakage=5).cheaper is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({}, "it needs the fewest people"),
+        ({"smallest": 4}, "it alone gives away at most 1 bit and always leaves 4 or more values possible"),
+        ({"maximal_leakage": 1.6}, "it gives away at most 1.6 bit"),
+    ],
+)
+def test_the_reason_in_words(limits, words):
+    assert words in plan(9, **limits).reason
+
+
+# Errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"margin": 0.02, "n": 100}, ArgumentError, r"either `margin` or `n` must be given; got both"),
+        ({"margin": 0}, ArgumentError, r"`margin` must be between 0 and 0\.5; got 0"),
+        ({"margin": 2}, ArgumentError, r"`margin` must be between 0 and 0\.5; got 2\. Hint: two points are 0\.02"),
+        ({"margin": "2 %"}, ArgumentError, r"`margin` must be between 0 and 0\.5; got str"),
+        ({"level": 95}, ArgumentError, r"`level` must be between 0 and 1; got 95"),
+        ({"n": 7}, ArgumentError, r"`n` must be at least 8 for 9 categories.*got 7\. Hint: the nearest is 8"),
+        ({"n": 10.5}, ArgumentError, r"`n` must be a whole number"),
+        ({"w": [0.5] * 9}, DistributionError, r"`w` must sum to 1; got 4\.5"),
+        ({"w": [0.5, 0.5]}, DistributionError, r"one entry for each of the 9 categories"),
+        ({"floor": 0}, ArgumentError, r"`floor` must be a share above 0; got 0"),
+        ({"floor": 0.5}, InvalidDesignError, r"floor.*0\.5"),
+        ({"mode": "guess"}, ArgumentError, r"`mode` must be one of ask, publish; got 'guess'"),
+        ({"smallest": 5}, ArgumentError, r"`smallest` must be at most 4 for these designs; got 5"),
+        ({"maximal_leakage": 0.9}, ArgumentError, r"`maximal_leakage` must be at least 1 bit .* got 0\.9\. Hint: .* 1"),
+        ({"maximal_leakage": -1}, ArgumentError, r"positive number of bits; got -1"),
+        ({"designs": []}, ArgumentError, r"`designs` must hold at least one design; got none"),
+        ({"designs": [ASKED]}, MismatchError, r"same categories as the plan; got a independent design on 'a', 'b'"),
+        ({"designs": ["uniform"]}, ArgumentError, r"`design` must be a design; got str"),
+        ({"designs": [sp.uniform(range(9))], "floor": 0.1}, ArgumentError, r"Hint: pass sp\.covered\(design, floor\)"),
+    ],
+    ids=lambda value: str(value)[:30] if isinstance(value, dict) else "",
+)
+def test_bad_arguments_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        plan(9, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("categories", "error"), [(1, ArgumentError), (["only"], ArgumentError), ("abc", CategoryError)]
+)
+def test_bad_categories_are_named(categories, error):
+    with pytest.raises(error, match="`categories` must"):
+        plan(categories)
+
+
+def test_a_blind_design_is_refused():
+    with pytest.raises(NotIdentifiableError, match="must be identifiable"):
+        plan(ASKED5.categories, designs=[ASKED5])
+
+
+def test_a_design_that_is_all_but_blind_is_refused():
+    weights = {("a", "b"): 0.5, ("a", "c"): 0.5 - 1e-18, ("a", "d"): 1e-18}
+    with pytest.raises(NotIdentifiableError, match=r"no number of people tells the share of 'a'.*Hint: the subsets"):
+        plan(ABCD, designs=[sp.independent(ABCD, weights)])
+
+
+def test_too_many_categories_say_how_many_there_may_be(monkeypatch):
+    monkeypatch.setattr(sys.modules["subsetprivacy.design.hadamard"], "MOST", 60)
+    with pytest.raises(InvalidDesignError, match="must have 4 to 60 categories; got 61"):
+        plan(61)
+
+
+def test_dummies_need_four_categories():
+    with pytest.raises(ArgumentError, match=r"`floor` must be left out for 3 categories.*Hint: sp\.small"):
+        plan(3, floor=0.1)
+
+
+def test_limits_at_the_edge_are_met():
+    least = plan(["a", "b", "c"]).best.maximal_leakage
+    assert plan(["a", "b", "c"], maximal_leakage=least).people > 0
+    with pytest.raises(ArgumentError, match=r"at least 0\.585 bit .*Hint: the nearest is 0\.585"):
+        plan(["a", "b", "c"], maximal_leakage=0.5)
+
+
+# Output ---------------------------------------------------------------------------------------
+
+
+def test_numbers_under_stable_names(nine):
+    facts = nine.to_dict()
+    assert list(facts) == ["recommended", "reason", "level", "direct", "options"]
+    assert list(facts["options"][0]) == [
+        *("design", "people", "margin", "dummies", "people_even", "margin_even", "cost", "cost_even", "loss"),
+        *("efficiency", "maximal_leakage", "smallest_set"),
+        *("size_leakage", "mi_leakage", "prediction_leakage", "prediction_baseline", "largest_posterior"),
+    ]
+    json.dumps(facts, allow_nan=False)
+
+
+def test_what_is_not_finite_is_no_number_in_json():
+    # Where everybody has the same value, asking directly needs nobody.
+    facts = plan(ABCD, w=[1, 0, 0, 0]).to_dict()
+    assert facts["options"][0]["cost"] is None
+    json.dumps(facts, allow_nan=False)
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
+def test_frames(engine):
+    made = plan(5)
+    table = made.to_frame(engine=engine)
+    assert len(table) == len(made.options)
+    assert list(np.asarray(table["people"])) == [option.people for option in made.options]
+
+
+def test_the_table_for_people(nine):
+    text = str(nine.summary())
+    assert text.startswith("Plan for 9 categories: ±2 points at 95 %, whatever the distribution")
+    assert "people, worst w" in text
+    assert "* partition, 2 groups" in text
+    assert "Asking directly: 2401 people" in text
+    assert "Ask each person once: a second draw would leave 2.58 candidates on average" in text
+
+
+def test_the_table_for_a_margin():
+    made = plan(9, n=2000, w=np.arange(1, 10) / 45)
+    text = str(made.summary())
+    assert text.startswith("Plan for 9 categories: 2000 people at 95 %, the given distribution")
+    assert f"±{made.margin:.4f}" in text
+    assert "margin, given w" in text
+    assert "has the smallest margin" in made.reason
+
+
+def test_looks():
+    made = plan(ABCD, margin=0.05)
+    assert repr(made) == "<Plan: <uniform: 865 people for ±0.05> of 1 designs>"
+    assert "<table>" in made._repr_html_()
+
+
+@pytest.mark.parametrize("asked", [{"margin": 0.02}, {"n": 500, "w": np.arange(1, 10) / 45}])
+def test_the_picture_marks_the_recommended_design(asked):
+    made = plan(9, **asked)
+    axes = made.plot()
+    assert isinstance(axes, Axes)
+    names = axes.get_yticklabels()
+    assert [text.get_text() for text in names] == [option.name for option in made.options]
+    assert [text.get_text() for text in names if text.get_weight() == "bold"] == ["partition, 2 groups"]
+    lines = {line.get_label(): line.get_xdata() for line in axes.get_lines()}
+    wanted = [option.people if "margin" in asked else option.margin for option in made.options]
+    assert list(lines["worst w" if "margin" in asked else "given w"]) == pytest.approx(wanted)
+    assert lines["asking directly"][0] == pytest.approx(made.direct)
+    assert "1.58 bit, sets of 3 or more" in [text.get_text() for text in axes.texts]
+
+
+def test_covered_designs_of_ones_own():
+    made = plan(9, designs=[covered(partition(range(9), groups=3), 0.2)], maximal_leakage=2)
+    assert made.best.name == "partition, 3 groups, floor 0.2"

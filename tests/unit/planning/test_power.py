@@ -1,0 +1,134 @@
+"""`power`: the two-sided z test for a difference, by hand, by inversion and by simulation."""
+
+import numpy as np
+import pytest
+from lopsided import ABCD, ASKED, ASKED5
+from problems import quietly
+from scipy.stats import norm
+
+import subsetprivacy as sp
+from subsetprivacy.design import hadamard, partition, warner
+from subsetprivacy.errors import ArgumentError, CategoryError, DistributionError, NotIdentifiableError
+from subsetprivacy.planning import power
+from subsetprivacy.planning.variance import limit_covariance
+
+ONE = np.array([0.4, 0.3, 0.2, 0.1])
+TWO = np.array([0.3, 0.3, 0.2, 0.2])
+
+
+def test_warner_by_hand():
+    design = warner(["no", "yes"], q=0.2)
+    same = [share * 0.8 + (1 - share) * 0.2 for share in (0.5, 0.4)]
+    se = np.sqrt(sum(s * (1 - s) / 0.36 / n for s, n in zip(same, (400, 900))))
+    z = norm.ppf(0.975)
+    found = power(design, [0.5, 0.5], [0.4, 0.6], 400, 900, category="no")
+    assert found.se == pytest.approx(se)
+    assert found.difference == pytest.approx(0.1)
+    assert found.power == pytest.approx(norm.sf(z - 0.1 / se) + norm.cdf(-z - 0.1 / se))
+
+
+def test_without_a_difference_the_power_is_the_level():
+    assert power(ASKED, ONE, ONE, 500, category="a", level=0.1).power == pytest.approx(0.1)
+
+
+def test_the_sign_does_not_matter():
+    there, back = power(ASKED, ONE, TWO, 500, category="a"), power(ASKED, TWO, ONE, 500, category="a")
+    assert there.difference == pytest.approx(-back.difference)
+    assert there.power == pytest.approx(back.power)
+
+
+def test_a_second_group_is_as_large_as_the_first_unless_said():
+    assert power(ASKED, ONE, TWO, 500, category="a") == power(ASKED, ONE, TWO, 500, 500, category="a")
+    assert power(ASKED, ONE, TWO, 500, 5000, category="a").power > power(ASKED, ONE, TWO, 500, category="a").power
+
+
+def test_a_known_value_has_no_error():
+    found = power(ASKED, ONE, 0.3, 500, category="a")
+    assert found.se == pytest.approx(np.sqrt(limit_covariance(ASKED, ONE)[0, 0] / 500))
+    assert found.n2 == 0
+    assert "known value" in str(found.summary())
+
+
+@pytest.mark.parametrize("weights", [{"a": 1, "d": -1}, [1.0, 0, 0, -1.0]], ids=["by label", "in order"])
+def test_contrasts(weights):
+    c = np.array([1.0, 0, 0, -1.0])
+    found = power(ASKED, ONE, TWO, 700, 300, contrast=weights)
+    V1, V2 = (limit_covariance(ASKED, w) for w in (ONE, TWO))
+    assert found.difference == pytest.approx(c @ (ONE - TWO))
+    assert found.se == pytest.approx(np.sqrt(c @ V1 @ c / 700 + c @ V2 @ c / 300))
+
+
+@pytest.mark.parametrize("target", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("second", [TWO, 0.35], ids=["group", "known"])
+def test_the_fewest_people_for_a_power(target, second):
+    n = power(ASKED, ONE, second, category="a", target=target).n1
+    assert power(ASKED, ONE, second, n, category="a").power >= target
+    assert power(ASKED, ONE, second, n - 1, category="a").power < target
+
+
+def test_groups_take_fewer_people_than_yes_or_no():
+    one, two = np.arange(1, 10) / 45, np.full(9, 1 / 9)
+    people = [power(partition(range(9), groups=m), one, two, category=8, target=0.8).n1 for m in (2, 3)]
+    assert people[1] < 0.7 * people[0]
+
+
+def test_a_thousand_categories_and_more():
+    design = hadamard(range(1100))
+    one = np.full(1100, 1 / 1100)
+    two = one.copy()
+    two[[0, 1]] += 0.1, 0
+    two[2:] -= 0.1 / 1098
+    found = power(design, one, two, 2000, category=0)
+    # Every share has a variance of about 1 - w^2 by a yes/no question about half of the categories.
+    assert found.se == pytest.approx(np.sqrt(2 / 2000), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n1": 100}, ArgumentError, "either `category` or `contrast` must be given; got neither"),
+        ({"n1": 100, "category": "a", "contrast": {"a": 1}}, ArgumentError, "got both"),
+        ({"n1": 100, "category": "x"}, CategoryError, "one of the 4 categories"),
+        ({"n1": 100, "contrast": [1, 1, 1, 1]}, ArgumentError, "not all the same"),
+        ({"n1": 100, "contrast": [1, 2]}, ArgumentError, "`contrast` must be 4 finite numbers"),
+        ({"n1": 0, "category": "a"}, ArgumentError, "`n1` must be a whole number of at least 1"),
+        ({"category": "a"}, ArgumentError, "either `n1` or `target` must be given; got neither"),
+        ({"n1": 100, "category": "a", "target": 0.8}, ArgumentError, "got both"),
+        ({"n2": 100, "category": "a", "target": 0.8}, ArgumentError, "`n2` must be left out"),
+        ({"category": "a", "target": 80}, ArgumentError, "`target` must be between 0 and 1"),
+        ({"category": "a", "target": 0.04}, ArgumentError, r"a `target` above the level 0\.05"),
+        ({"category": "b", "target": 0.8}, ArgumentError, "there must be a difference to find"),
+        ({"n1": 100, "category": "a", "level": 5}, ArgumentError, "`level` must be between 0 and 1"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        power(ASKED, ONE, TWO, **arguments)
+
+
+def test_distributions_are_checked():
+    with pytest.raises(DistributionError, match="`w2` must sum to 1"):
+        power(ASKED, ONE, TWO / 2, 100, category="a")
+    with pytest.raises(NotIdentifiableError, match="identifiable"):
+        power(ASKED5, np.full(5, 0.2), np.full(5, 0.2), 100, category="a")
+
+
+def test_the_test_rejects_as_often():
+    design, n1, n2 = sp.uniform(ABCD), 900, 500
+    promised = power(design, ONE, TWO, n1, n2, category="a")
+    reject = 0
+    with quietly():
+        for k in range(300):
+            fits = [
+                sp.estimate(sp.simulate(design, w, n, seed=2 * k + g))
+                for g, (w, n) in enumerate([(ONE, n1), (TWO, n2)])
+            ]
+            z = (fits[0].w[0] - fits[1].w[0]) / np.hypot(fits[0].se[0], fits[1].se[0])
+            reject += abs(z) > norm.ppf(0.975)
+    assert reject / 300 == pytest.approx(promised.power, abs=0.085)  # three standard errors
+
+
+def test_looks():
+    found = power(ASKED, ONE, TWO, 500, category="a")
+    assert str(found.summary()).startswith("Two-sided z test at 5 %")
+    assert "<table>" in found._repr_html_()

@@ -1,0 +1,142 @@
+"""What asking twice leaves: known values, brute force over all pairs of subsets, bounds for many categories."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from lopsided import ASKED, DESIGNS
+
+import subsetprivacy as sp
+from subsetprivacy.design import covered, fixed_size, hadamard, partition, warner
+from subsetprivacy.errors import ArgumentError, DistributionError
+from subsetprivacy.planning import repeat_risk, repeats
+
+
+def by_brute_force(design, times):
+    """Intersect every sequence of reports that the person's value allows."""
+    codes, mu = design.support()
+    rows = design.support_incidence.inner(np.eye(design.p)).T
+    candidates, alone = np.zeros(design.p), np.zeros(design.p)
+    for x in range(design.p):
+        for reports in product(range(len(codes)), repeat=times):
+            chance = np.prod(mu[list(reports)] * rows[list(reports), x])
+            left = (rows[list(reports)] > 0).all(axis=0).sum()
+            candidates[x] += chance * left
+            alone[x] += chance * (left == 1)
+    return candidates, alone
+
+
+@pytest.mark.parametrize(("p", "alone"), [(4, 0.67), (5, 0.42), (8, 0.14), (12, 0.04)])
+def test_two_uniform_draws(p, alone):
+    assert repeat_risk(sp.uniform(range(p))).probability == pytest.approx(alone, abs=0.005)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 5])
+def test_half_sets_halve_the_candidates(times):
+    # Eight categories, four in each half: a second category stays with probability 3/7.
+    risk = repeat_risk(partition(range(8), groups=2), times=times)
+    assert risk.expected == pytest.approx(1 + 7 * (3 / 7) ** times)
+    # A Hadamard design of many categories: nearly 1/2.
+    assert repeat_risk(hadamard(range(64)), times=times).expected == pytest.approx(1 + 63 * (31 / 63) ** times)
+
+
+SMALL = {name: design for name, design in DESIGNS.items() if design.p <= 5} | {
+    "groups of two sizes": partition(range(5), groups=2),
+    "pairs": fixed_size(range(4), 2),
+    "hadamard": hadamard(range(8)),
+    "warner": warner(["no", "yes"]),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_brute_force(name):
+    design = SMALL[name]
+    times = 3 if len(design.support()[0]) <= 8 else 2
+    candidates, alone = by_brute_force(design, times)
+    risk = repeat_risk(design, times=times)
+    np.testing.assert_allclose(risk.candidates, candidates, atol=1e-12)
+    np.testing.assert_allclose(risk.alone, alone, atol=1e-12)
+    assert risk.remark == ""
+
+
+def test_listed_and_by_size_agree():
+    design = sp.uniform(range(9))
+    for one, two in zip(repeats._listed(design, 3), repeats._alike(design, 3)):
+        np.testing.assert_allclose(one, two, atol=1e-12)
+
+
+def test_many_alike_categories_are_exact():
+    risk = repeat_risk(sp.uniform(range(48)), times=4)
+    assert risk.expected == pytest.approx(1 + 47 * sp.uniform(range(48)).pair_probability ** 4)
+    assert 0 < risk.probability < 0.1
+
+
+def test_averages_are_over_the_people():
+    w = np.array([0.7, 0.1, 0.1, 0.1])
+    risk = repeat_risk(ASKED, w)
+    assert risk.expected == pytest.approx(w @ (ASKED.Q**2).sum(axis=1))
+    assert risk.probability == pytest.approx(w @ risk.alone)
+
+
+def test_simulation_is_near_the_truth(monkeypatch):
+    exact = repeat_risk(ASKED, times=2)
+    monkeypatch.setattr(repeats, "MAX_LISTED", 3)
+    simulated = repeat_risk(ASKED, times=2, seed=5)
+    np.testing.assert_allclose(simulated.candidates, exact.candidates)
+    np.testing.assert_allclose(simulated.alone, exact.alone, atol=0.02)
+    assert simulated.probability != exact.probability
+    assert "simulated, standard error" in str(simulated.summary())
+
+
+def test_all_rows_of_a_matrix_of_64():
+    # With all 64 columns in use what is left is a subspace: only the value iff six of the rows are independent.
+    risk = repeat_risk(hadamard(range(64)), times=7)
+    ranks = np.zeros(7)
+    ranks[0] = 1.0
+    for _ in range(7):  # a nonzero row lies in the span of r independent ones with probability (2^r - 1)/63
+        inside = (2.0 ** np.arange(7) - 1) / 63
+        ranks = ranks * inside + np.r_[0, (ranks * (1 - inside))[:-1]]
+    assert risk.probability == pytest.approx(ranks[6], abs=0.01)
+
+
+def test_a_bound_for_many_categories(monkeypatch):
+    design = hadamard(range(200))
+    monkeypatch.setattr(repeats, "_DRAWS", 20_000)
+    simulated = repeat_risk(design, times=6)
+    monkeypatch.setattr(repeats, "MAX_SIMULATED", 100)
+    bounded = repeat_risk(design, times=6)
+    assert simulated.probability <= bounded.probability < 1
+    np.testing.assert_allclose(bounded.candidates, simulated.candidates)
+    assert bounded.remark == "The probability is an upper bound."
+
+
+def test_dummy_rows_do_not_help_against_whoever_knows_the_person():
+    base = partition(range(7), groups=2)
+    assert repeat_risk(covered(base, 0.2)).probability == repeat_risk(base).probability
+
+
+def test_what_rules_nothing_out_still_adds_up():
+    risk = repeat_risk(warner(["no", "yes"], q=0.25), times=2)
+    assert (risk.expected, risk.probability) == (2, 0)
+    assert risk.odds == pytest.approx(9)  # three to one, twice
+    assert "together they can multiply its odds by 9" in str(risk.summary())
+    assert repeat_risk(ASKED).odds == np.inf
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(ArgumentError, match="`times` must be a whole number of at least 1; got 0"):
+        repeat_risk(ASKED, times=0)
+    with pytest.raises(DistributionError, match="`w` must sum to 1"):
+        repeat_risk(ASKED, [0.1] * 4)
+    with pytest.raises(ArgumentError, match="`design` must be a design"):
+        repeat_risk("uniform")
+
+
+def test_looks():
+    risk = repeat_risk(sp.uniform(["a", "b", "c", "d"]))
+    text = str(risk.summary())
+    assert text.startswith("2 draws for the same person: uniform design, 4 categories")
+    assert "all people" in text
+    assert repr(risk) == "<2 draws for one person leave 1.333 of 4 candidates, one alone with probability 0.6667>"
+    assert "<table>" in risk._repr_html_()
+    assert list(risk.to_frame()["alone"]) == pytest.approx([2 / 3] * 4)
