@@ -3,6 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
@@ -284,6 +285,11 @@ class Design(Written, ABC):
     @cached_property
     def _key(self) -> tuple[Any, ...]:
         return (self.kind, self.categories.identity, json.dumps(self.content(), sort_keys=True))
+
+    @cached_property
+    def _tag(self) -> str:
+        """A short name for exactly this design; unlike a fingerprint it needs no labels that JSON can hold."""
+        return sha256(repr(self._key).encode()).hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self._key == other._key

@@ -52,7 +52,7 @@ class Hadamard(Design):
     @property
     def code_space(self) -> str:
         """Masks, or rows of this very matrix."""
-        return "mask" if self._masked else f"hadamard {self.fingerprint}"
+        return "mask" if self._masked else f"hadamard {self._tag}"
 
     @cached_property
     def _mask_of_row(self) -> IntArray:

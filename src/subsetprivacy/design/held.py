@@ -57,7 +57,7 @@ class Held(Design):
     @property
     def code_space(self) -> str:
         """Masks of the enlarged variable: only the same design's counts can be added."""
-        return f"{self.kind} {self.fingerprint}"
+        return f"{self.kind} {self._tag}"
 
     def holds(self, codes: Any, x: Any) -> BoolArray:
         """Tell for each code whether the value at position x is possible."""

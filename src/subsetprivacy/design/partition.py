@@ -120,7 +120,7 @@ class ListedPartition(Design):
     @property
     def code_space(self) -> str:
         """Masks, or numbers in this very list."""
-        return f"partition {self.fingerprint}" if self.recorded else "mask"
+        return f"partition {self._tag}" if self.recorded else "mask"
 
     def masks(self, codes: Any) -> IntArray:
         """Return the bit mask of each code."""

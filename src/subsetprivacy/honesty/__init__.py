@@ -1,0 +1,7 @@
+"""Whether the answers fit the design, the questions were drawn as stated, and how many are answered by chance."""
+
+from subsetprivacy.honesty.check import check_honesty
+from subsetprivacy.honesty.draws import check_draws
+from subsetprivacy.honesty.result import GoodnessOfFit, HonestyCheck, RandomAnswers
+
+__all__ = ["GoodnessOfFit", "HonestyCheck", "RandomAnswers", "check_draws", "check_honesty"]

@@ -1,0 +1,103 @@
+"""Whether the answers fit the design."""
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.errors import NotIdentifiableError
+from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue, resampled_pvalue
+from subsetprivacy.honesty.linear import LinearModel, Step
+from subsetprivacy.honesty.result import GoodnessOfFit
+from subsetprivacy.honesty.table import AnswerTable
+
+_PASSES = 12  # over the rows, to find an estimate and to step from it
+_OVERHEAD = 4e6  # of a replication, however small the table
+
+
+@frozen(slots=False, eq=False)
+class Tested:
+    """A test of the answers, the fit it is about, and a second statistic with its bootstrap law if there is one."""
+
+    part: GoodnessOfFit
+    fit: Step
+    second: float
+    second_drawn: FloatArray | None
+
+
+def answers_part(
+    name: str,
+    model: LinearModel,
+    calibration: Calibration,
+    second: Callable[[FloatArray, FloatArray], float] = lambda observed, start: 0.0,
+) -> Tested:
+    """Test whether a model fits the answers.
+
+    Parameters
+    ----------
+    name
+        The name of the test.
+    model
+        The model.
+    calibration
+        How the p-value is found.
+    second
+        Another statistic of the answers and the estimate, to be resampled with the first.
+    """
+    observed = model.table.observed
+    fit = model.step(observed, model.estimate(observed))
+    value, drawn = second(observed, fit.start), None
+    least = float(fit.expected.min())
+    if model.df == 0:  # nothing to test; the fit is asked for
+        return Tested(GoodnessOfFit(name, 0.0, 0, 1.0, CHI_SQUARE, least), fit, value, drawn)
+    resample, note = calibration.choose(fit.expected, _OVERHEAD + _PASSES * model.rows.rows * model.rows.p**2)
+    pvalue, law = chi_square_pvalue(fit.statistic, model.df), CHI_SQUARE
+    if resample:
+
+        def statistics(again: FloatArray) -> tuple[float, float]:
+            start = model.estimate(again)
+            return model.step(again, start).statistic, second(again, start)
+
+        drawn = calibration.resample(lambda generator: statistics(model.table.redraw(fit.expected, generator)))
+        pvalue, law = resampled_pvalue(drawn[:, 0], fit.statistic), calibration.bootstrap
+    part = GoodnessOfFit(name, fit.statistic, model.df, pvalue, law, least, (note,) if note else ())
+    return Tested(part, fit, value, None if drawn is None else drawn[:, 1])
+
+
+def require_spare(model: LinearModel) -> LinearModel:
+    """Return the model if the answers have a degree of freedom to spare.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If every set of answers fits, with the numbers and what would help.
+    """
+    if model.df > 0:
+        return model
+    table = model.table
+    cells = _many(len(table.asked), "question") if table.is_stratified else _many(len(table.codes), "subset")
+    free, taken = _many(table.free_cells, "free proportion"), _many(model.rank - 1, "free weight")
+    raise NotIdentifiableError(
+        f"the answers must leave a degree of freedom to be checked; got {cells} with {free} for {taken}, so that all "
+        f"answers fit. Hint: {_help(table)}"
+    )
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _help(table: AnswerTable) -> str:
+    """Say what would leave degrees of freedom to spare."""
+    design = table.design
+    draws = "; check_draws(data) still tests the draws." if table.is_stratified and len(table.asked) > 1 else "."
+    if table.is_stratified and design.enumerable:
+        support = design.support()[0]
+        if (~design.is_missing(support)).sum() > len(table.codes):
+            return f"some questions of the design were never asked; more people{draws}"
+    if design.kind == "hadamard":
+        more = 2 * (len(table.asked) + 1) - 1
+        return f"ask more questions, hadamard(categories, questions={more}){draws}"
+    if design.p == 4 and design.is_independent:
+        return f"four categories have three questions only, five have ten{draws}"
+    return f"ask more different questions, of different sizes{draws}"

@@ -1,0 +1,67 @@
+"""Which answers fit worst."""
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray
+from subsetprivacy.honesty.linear import LinearModel, Step
+from subsetprivacy.honesty.table import AnswerTable
+from subsetprivacy.tables import Table, number
+
+_MATRIX = 1 << 24
+_CERTAIN = 1e-9
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Residuals:
+    """Observed and expected counts of every answer, and their standardised difference.
+
+    Attributes
+    ----------
+    table
+        The answers: `codes`, `observed`, the `question` of each.
+    expected
+        The expected counts of the free fit.
+    standardised
+        Differences over their standard errors: about standard normal where people are honest, not a number
+        where the fit leaves no freedom (or the table is too large).
+    """
+
+    table: AnswerTable
+    expected: FloatArray
+    standardised: FloatArray
+
+    def summary(self, most: int = 10) -> Table:
+        """Return the worst answers as a table, one for each question."""
+        count = check_count(most, "most", least=1)
+        size = np.nan_to_num(np.abs(self.standardised))
+        # The two answers to a yes/no question differ by the same; the one that was given too often is shown.
+        order = np.lexsort((-self.standardised, -size.round(6)))
+        if self.table.is_stratified:
+            order = order[np.sort(np.unique(self.table.question[order], return_index=True)[1])]
+        rows = [
+            (
+                self.table.design.format(int(self.table.codes[k])),
+                f"{self.table.observed[k]:.0f}",
+                number(self.expected[k], 1),
+                number(self.standardised[k], 2),
+            )
+            for k in order[:count]
+        ]
+        return Table("Answers that fit worst", ("subset", "observed", "expected", "residual"), tuple(rows))
+
+
+def residuals(model: LinearModel, fit: Step) -> Residuals:
+    """Return the residuals of a free fit."""
+    table = model.table
+    expected = table.exposure * model.rows.inner(fit.free)
+    if model.rows.rows * model.rows.p > _MATRIX:
+        return Residuals(table, read_only(expected), read_only(np.full(len(expected), np.nan)))
+    # An answer's own variance, less what the fit takes up of it.
+    own = fit.expected * (1 - fit.expected / table.asked[table.question])
+    M = model.rows.inner(np.eye(model.rows.p))
+    taken = table.exposure**2 * (M * model.rows.inner(fit.covariance(table.n))).sum(axis=0)
+    left = np.where(own - taken > _CERTAIN * own, own - taken, np.nan)
+    return Residuals(table, read_only(expected), read_only((table.observed - expected) / np.sqrt(left)))

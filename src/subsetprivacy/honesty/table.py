@@ -1,0 +1,127 @@
+"""The answers to the questions that were asked, as a table of cells."""
+
+from functools import cached_property
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError, TooLargeError
+from subsetprivacy.incidence import MAX_MATRIX
+
+
+@frozen(slots=False, eq=False)
+class AnswerTable:
+    r"""Every answer that somebody could have given, with the number of people who gave it.
+
+    With a row :math:`r_a` per cell the expected count is :math:`t_a\, r_a^\top w`. Where the subset tells which
+    question it answers, the questions are strata: :math:`t_a` is the number of people who were asked that
+    question, so that nothing is assumed about how questions were drawn. Else all subsets are one
+    stratum with :math:`t_a = n\mu_a/(1-\mu_{[p]})`. Either way :math:`\sum_a t_a r_a = n 1`.
+
+    Attributes
+    ----------
+    design
+        The design of the counts.
+    codes
+        The cells, those of one question side by side.
+    observed
+        People per cell.
+    exposure
+        The factors t.
+    question
+        The number of the question (0, 1, 2 …) of each cell.
+    is_stratified
+        Whether the questions could be read off the subsets.
+    """
+
+    design: Design
+    codes: IntArray
+    observed: FloatArray
+    exposure: FloatArray
+    question: IntArray
+    is_stratified: bool
+
+    @cached_property
+    def n(self) -> float:
+        """The number of people."""
+        return float(self.observed.sum())
+
+    @cached_property
+    def asked(self) -> IntArray:
+        """How many people were asked each question."""
+        return np.bincount(self.question, weights=self.observed).astype(np.int64)
+
+    @property
+    def free_cells(self) -> int:
+        """The degrees of freedom of the answers: in each question all cells but one."""
+        return len(self.codes) - len(self.asked)
+
+    @cached_property
+    def _slot(self) -> IntArray:
+        """The place of each cell within its question."""
+        return np.arange(len(self.codes)) - np.searchsorted(self.question, self.question)
+
+    def redraw(self, expected: FloatArray, generator: np.random.Generator) -> FloatArray:
+        """Draw new answers to the same questions, by the expected counts."""
+        law = np.zeros((len(self.asked), int(self._slot.max()) + 1))
+        law[self.question, self._slot] = expected
+        drawn = generator.multinomial(self.asked, law / law.sum(axis=1, keepdims=True))
+        return drawn[self.question, self._slot].astype(np.float64)
+
+
+def tabulate(counts: SubsetCounts) -> AnswerTable:
+    """Make the table of the answers of these counts.
+
+    Raises
+    ------
+    ArgumentError
+        If the people are weighted: the laws of the tests are those of counts.
+    TooLargeError, UnknownDesignError
+        If the cells cannot be listed.
+    """
+    require_people(counts).require_data()
+    if counts.categories.p > MAX_MATRIX:
+        raise TooLargeError(
+            f"the honesty check solves one equation per category and must have at most {MAX_MATRIX}; "
+            f"got {counts.categories.p}. Hint: check_draws(counts) solves none."
+        )
+    codes, question = _cells(counts)
+    observed = np.zeros(len(codes))
+    order = np.argsort(codes)
+    observed[order[np.searchsorted(codes, counts.observed_codes, sorter=order)]] = counts.n_a
+    if question is not None:
+        asked = np.bincount(question, weights=observed).astype(np.float64)
+        return AnswerTable(counts.design, codes, observed, asked[question], question, True)
+    exposure = counts.total * counts.design.mu(codes) / (1 - counts.design.mu_full)
+    return AnswerTable(counts.design, codes, observed, exposure, np.zeros(len(codes), np.int64), False)
+
+
+def require_people(counts: SubsetCounts) -> SubsetCounts:
+    """Return the counts if they count people."""
+    if counts.squares is not None:
+        raise ArgumentError(
+            "`data` must count unweighted people to be checked; got sampling weights. "
+            "Hint: whether people answered honestly does not depend on whom they stand for; count without weights."
+        )
+    return counts
+
+
+def _cells(counts: SubsetCounts) -> tuple[IntArray, IntArray | None]:
+    """Return all cells of the questions that were asked, question by question, and the question of each."""
+    design, seen = counts.design, counts.observed_codes
+    asked = design.strata(seen)
+    if asked is not None and design.options == 2 and not design.enumerable:
+        codes = np.union1d(seen, design.complement(seen))
+    else:
+        support = design.support()[0]  # refuses where it cannot be listed
+        codes = support[~design.is_missing(support)]
+    question = design.strata(codes)
+    if asked is None or question is None:
+        return codes, None
+    kept = np.isin(question, asked)
+    _, number = np.unique(question[kept], return_inverse=True)
+    order = np.argsort(number, kind="stable")
+    return codes[kept][order], number[order]

@@ -1,0 +1,86 @@
+"""What cannot be checked, why, and what would help."""
+
+import numpy as np
+import pytest
+from lopsided import ASKED, GIVEN, UNKNOWN
+
+from subsetprivacy.data import SubsetCounts, SubsetData
+from subsetprivacy.design import fixed_size, independent, uniform
+from subsetprivacy.errors import (
+    ArgumentError,
+    NoDataError,
+    NotIdentifiableError,
+    UnknownDesignError,
+)
+from subsetprivacy.honesty import check_honesty
+from subsetprivacy.mechanism.simulate import simulate
+
+W5 = np.array([0.35, 0.05, 0.2, 0.3, 0.1])
+W6 = np.array([0.3, 0.05, 0.2, 0.25, 0.1, 0.1])
+
+
+def test_four_categories_have_nothing_to_spare():
+    counts = simulate(uniform(list("abcd")), [0.1, 0.2, 0.3, 0.4], 500, seed=1)
+    with pytest.raises(NotIdentifiableError, match="3 questions with 3 free proportions for 3 free weights") as caught:
+        check_honesty(counts)
+    assert "five have ten; check_draws(data) still tests the draws" in str(caught.value)
+
+
+def test_too_few_questions_have_nothing_to_spare():
+    five = {("a", "b"): 0.3, ("a", "c"): 0.3, ("a", "d"): 0.2, ("a", "e"): 0.2}
+    with pytest.raises(NotIdentifiableError, match=r"4 questions with 4 free .* Hint: ask more different questions"):
+        check_honesty(simulate(independent(list("abcde"), five), W5, 500, seed=1))
+    with pytest.raises(NotIdentifiableError, match="some questions of the design were never asked; more people"):
+        check_honesty(SubsetCounts([0b00011, 0b00101], [5, 6], uniform(range(5))))
+    # Three subsets of three categories, drawn around the value: two free proportions, two weights.
+    with pytest.raises(NotIdentifiableError, match="3 subsets with 2 free proportions for 2 free weights") as caught:
+        check_honesty(SubsetCounts([0b011, 0b110], [5, 6], fixed_size(list("xyz"), 2)))
+    assert "check_draws" not in str(caught.value)
+
+
+def test_one_degree_of_freedom_is_enough():
+    five = {("a", "b"): 0.3, ("a", "c"): 0.3, ("a", "d"): 0.2, ("a", "e"): 0.1, ("b", "c"): 0.1}
+    check = check_honesty(simulate(independent(list("abcde"), five), W5, 5000, seed=1))
+    assert check.answers.df == 1
+    assert check.random is not None  # takes the last one
+    assert check.rest is None
+    assert [part.name for part in check.parts] == ["answers", "draws", "random"]
+
+
+def test_questions_of_half_the_categories_cannot_tell_random_answers():
+    halves = fixed_size(list("abcdef"), 3)
+    check = check_honesty(simulate(halves, W6, 3000, seed=1))
+    assert check.answers.df == 10 - 5
+    assert check.draws.df == 9
+    assert np.isnan([check.random_share, check.random_share_se, *check.random_share_interval]).all()
+    assert check.notes[0].startswith("Random answers cannot be told: each question splits")
+
+
+def test_random_answers_can_hide_behind_uneven_weights():
+    questions = [("a", "b"), ("a", "c"), ("a", "d"), ("a", "b", "e"), ("a", "c", "e"), ("a", "d", "e")]
+    design = independent(list("abcde"), dict.fromkeys(questions, 1 / 6))
+    # Every question holds two of a … d: 1/4 on each of these and 0 on e answers all of them as chance does.
+    check = check_honesty(simulate(design, W5, 3000, seed=1))
+    assert check.random is None
+    assert "they look like a change of the weights" in check.notes[0]
+
+
+def test_a_publishers_design_has_no_questions():
+    check = check_honesty(simulate(GIVEN, [0.1, 0.2, 0.3, 0.4], 1000, seed=1))
+    assert (check.draws, check.random, check.rest) == (None, None, None)
+    assert check.notes == (
+        "Random answers are not estimated: in a conditional design the subset is drawn around the value, and nobody "
+        "answers a question.",
+        "The subsets do not tell the questions: draws and answers are tested together, as answers.",
+    )
+
+
+def test_what_is_no_sample_of_a_design_is_refused():
+    with pytest.raises(UnknownDesignError, match="must be known"):
+        check_honesty(SubsetCounts([3, 12], [1, 2], UNKNOWN))
+    with pytest.raises(NoDataError, match="at least one informative"):
+        check_honesty(SubsetData([15, 15], ASKED))
+    with pytest.raises(ArgumentError, match="unweighted people"):
+        check_honesty(SubsetCounts([3, 12], [1.5, 1.0], uniform(range(5)), squares=[1.0, 1.0]))
+    with pytest.raises(ArgumentError, match="`level` must be between 0 and 1"):
+        check_honesty(SubsetCounts([3, 12], [1, 2], uniform(range(5))), level=95)
