@@ -11,19 +11,19 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Coarse
 from subsetprivacy.design.identify import describe_direction, null_direction
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning, NotUniqueWarning
-from subsetprivacy.estimation.ascent import MAX_STEPS, ascend
+from subsetprivacy.estimation.ascent import ascend
 from subsetprivacy.estimation.fisher import fisher_error
 from subsetprivacy.estimation.likelihood import score
-from subsetprivacy.estimation.mom import mean_indicator, mom
+from subsetprivacy.estimation.mom import mean_indicator
 from subsetprivacy.estimation.mom_conditional import asked_Q
 from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, Solution, newton
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.estimation.simplex import lifted, project
+from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import Rows
 
 _START_FLOOR = 1e-3
-LARGE = 1024  # categories beyond which Newton's matrix costs more than many products
-ASCENT_TOLERANCE = 1e-6
+MANY = 64  # categories beyond which steps without a matrix are faster
+LARGE = 1024  # categories beyond which a matrix is no longer an alternative
 
 
 def mle(
@@ -34,7 +34,7 @@ def mle(
     start: ArrayLike | None = None,
     information: str = "observed",
 ) -> Estimate:
-    r"""Estimate w by maximum likelihood (`obj`), with Newton's method and an active set.
+    r"""Estimate w by maximum likelihood (`obj`), by Newton's method; by gradients where there are many categories.
 
     Parameters
     ----------
@@ -42,10 +42,9 @@ def mle(
         The counts of the subsets.
     tol
         The gap to reach: at most this much log-likelihood per person is left.
-        By default 1e-9; with more than 1024 categories 1e-6, by steps that
-        need no matrix.
     max_iter
-        The most iterations.
+        The most iterations; ten times as many of the short steps that are
+        taken with more than 64 categories.
     start
         A distribution to start from; by default moments where the design
         asks yes/no questions, else the uniform one.
@@ -58,20 +57,21 @@ def mle(
     :math:`N(0, B I(\theta)^{-1} B^\top)` (`thm_normality_mle`).
     """
     check_stopping(tol, max_iter)
-    if counts.categories.p > LARGE:
-        return _by_ascent(counts, tol, max_iter, start, information)
+    if counts.categories.p > MANY:
+        solution = _climb(counts, None if start is None else read_start(start, counts), tol, 10 * max_iter)
+        return likelihood_estimate(counts, solution, "mle", tol, information)
     begin, unique = _moment_start(counts) if start is None else (read_start(start, counts), False)
     solution = newton(counts.incidence, counts.shares, start=begin, tol=tol, max_iter=max_iter)
     return likelihood_estimate(counts, solution, "mle", tol, information, unique=unique)
 
 
-def _by_ascent(counts: SubsetCounts, tol: float, max_iter: int, start: ArrayLike | None, information: str) -> Estimate:
-    """Climb with products alone, where a Hessian would be too large; the certificate is the same."""
-    begin = lifted(project(mom(counts).w), 1e-2 / counts.categories.p) if start is None else read_start(start, counts)
-    goal = max(tol, ASCENT_TOLERANCE) if tol == TOLERANCE else tol
-    steps = MAX_STEPS if max_iter == MAX_ITERATIONS else max_iter
-    solution = ascend(counts.incidence, counts.shares, start=begin, tol=goal, max_iter=steps)
-    return likelihood_estimate(counts, solution, "mle", goal, information)
+def _climb(counts: SubsetCounts, start: FloatArray | None, tol: float, max_iter: int) -> Solution:
+    """Climb with products alone; where that stops short and a Hessian fits, go on with Newton's method."""
+    inc, f = counts.incidence, counts.shares
+    solution = ascend(inc, f, start=start, tol=tol, max_iter=max_iter)
+    if solution.converged or inc.p > LARGE:
+        return solution
+    return newton(inc, f, start=lifted(solution.w, 1e-3 / inc.p), tol=tol, max_iter=max_iter)
 
 
 def _moment_start(counts: SubsetCounts) -> tuple[FloatArray | None, bool]:
