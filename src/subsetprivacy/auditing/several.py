@@ -56,7 +56,7 @@ class TableAudit:
         keys = ("mi_leakage", "maximal_leakage", "prediction_leakage", "prediction_baseline", "smallest_set")
         rows = [(name, *(facts[key] for key in keys), facts["largest_posterior"]) for name, facts in named]
         total = self.totals()
-        return [*rows, ("together", *(total[key] for key in keys), total["largest_posterior"])]  # type: ignore[list-item]
+        return [*rows, ("together", *(total[key] for key in keys), total["largest_posterior"])]
 
     def summary(self) -> Table:
         """Return the table: a row per factor, then what they add up to."""

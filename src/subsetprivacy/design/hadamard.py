@@ -13,7 +13,7 @@ from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Labe
 from subsetprivacy.design.base import Design
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Walsh, incidence
-from subsetprivacy.incidence.walsh import choose_columns
+from subsetprivacy.incidence.walsh import choose_columns, scattered
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories, as_categories
 
 MOST = 1 << 20
@@ -202,7 +202,9 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     if labels.p < 4 or labels.p > MOST:
         raise InvalidDesignError(f"a hadamard design must have 4 to {MOST} categories; got {labels.p}.")
     size = fewest if questions is None else _read_questions(questions, fewest)
-    return Hadamard(labels, size, read_only(choose_columns(labels.p, size)))
+    columns = choose_columns(labels.p, size)
+    # In a scattered order: ascending columns would ask about long runs of neighbouring categories.
+    return Hadamard(labels, size, read_only(columns[scattered(labels.p)]))
 
 
 def _read_questions(questions: Any, fewest: int) -> int:

@@ -5,6 +5,7 @@ share. Category j has the column :math:`c_j`, question r asks whether :math:`H_{
 for yes and -1 for no the subset is :math:`1_a(j) = (1 + \sigma H_{r c_j})/2`.
 """
 
+import math
 from collections.abc import Iterator
 from functools import cache
 
@@ -37,14 +38,14 @@ def transform(v: ArrayLike) -> FloatArray:
     The matrix is a Kronecker product of small ones. Each pass multiplies the
     leading digit of the index by a small matrix and moves it to the end, so
     that after all passes the digits are in their order again. A pass is one
-    matrix product: some ten times as fast as butterflies.
+    matrix product: three to six times as fast as butterflies.
 
     Examples
     --------
     >>> transform([1.0, 0.0, 0.0, 2.0])
     array([ 3., -1., -1.,  3.])
     """
-    here = np.array(v, np.float64)
+    here = np.array(v, np.float64, order="C")  # rows in one piece, for BLAS
     N = here.shape[-1] if here.ndim else 0
     if N < 1 or N & (N - 1):
         raise ArgumentError(f"`v` must have a power of two as its length; got {N}.")
@@ -179,10 +180,10 @@ class Walsh:
     def _scatter(self, values: FloatArray) -> FloatArray:
         """Add up the values of each row of the matrix."""
         lead = values.shape[:-1]
-        batch = values.reshape(-1, self.rows)
-        cells = (self._row + self._N * np.arange(len(batch))[:, None]).ravel()
-        sums = np.bincount(cells, weights=batch.ravel(), minlength=len(batch) * self._N)
-        return sums.reshape(*lead, self._N)
+        batch = math.prod(lead)
+        cells = (self._row + self._N * np.arange(batch)[:, None]).ravel()
+        sums = np.bincount(cells, values.ravel(), minlength=batch * self._N)
+        return sums.astype(np.float64, copy=False).reshape(*lead, self._N)
 
 
 def choose_columns(p: int, size: int, smallest: int = 2) -> IntArray:
@@ -218,7 +219,7 @@ def choose_columns(p: int, size: int, smallest: int = 2) -> IntArray:
     Examples
     --------
     >>> choose_columns(6, 8)
-    array([0, 1, 3, 4, 5, 7])
+    array([0, 1, 3, 5, 6, 7])
     """
     _check_possible(p, size, check_count(smallest, "smallest", least=2))
     tried = list(_candidates(p, size))
@@ -267,6 +268,11 @@ def _spanning(m: int) -> IntArray:
     # The sum of them all is a sum of an odd number if m is even; else two sums share the points out.
     more = [(1 << m) - 1] if m % 2 == 0 else [(1 << m) - 2, 3]
     return np.r_[basis, more]
+
+
+def scattered(n: int) -> IntArray:
+    """Return 0 … n-1 in a fixed order without pattern, the same everywhere and for ever."""
+    return np.argsort(_scrambled(n, 0), kind="stable")
 
 
 def _scrambled(size: int, i: int) -> AnyArray:

@@ -1,0 +1,74 @@
+"""Commands that make designs and plan."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import subsetprivacy as sp
+from subsetprivacy.cli.main import main
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "design"),
+    [
+        (["uniform", *"abcd"], sp.uniform(list("abcd"))),
+        (["partition", *"abcdef", "--groups", 3], sp.partition(list("abcdef"), 3)),
+        (["hadamard", *"abcdefghi", "--questions", 31], sp.hadamard(list("abcdefghi"), 31)),
+        (["fixed-size", *"abc", "--size", 2], sp.fixed_size(list("abc"), 2)),
+        (["warner", "no", "yes", "--q", 0.3], sp.warner(["no", "yes"], 0.3)),
+    ],
+    ids=lambda x: x[0] if isinstance(x, list) else "",
+)
+def test_a_design_is_made_as_the_library_makes_it(arguments, design, tmp_path):
+    path = tmp_path / "x.design.json"
+    result = run("design", *arguments, "-o", path)
+    assert result.exit_code == 0, result.output
+    assert "fingerprint" in result.output
+    assert sp.load_design(path) == design
+    assert sp.design_from_json(run("design", *arguments).output) == design
+    assert json.loads(run("design", "show", path, "--json").output)["S"] == pytest.approx(design.S)
+
+
+def test_designs_are_covered_and_combined(tmp_path):
+    race, income, both, safe = (tmp_path / f"{name}.json" for name in ("race", "income", "both", "safe"))
+    sp.uniform(list("abcd")).save(race)
+    sp.partition(range(6), 3).save(income)
+    assert run("design", "product", f"race={race}", f"income={income}", "-o", both).exit_code == 0
+    assert run("design", "covered", both, "--floor", "0.1", "-o", safe).exit_code == 0
+    read = sp.load_design(safe)
+    assert read.D == 6
+    assert read.categories.names == ("race", "income")
+    assert run("design", "show", safe).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["design", "hadamard", *"abcde"], "Hint: sp.uniform(categories)"),
+        (["design", "partition", *"abcde", "--groups", "3"], "`groups` must be at most 2"),
+        (["design", "warner", "a", "b", "--q", "0.5"], "`q` must not be 1/2"),
+        (["design", "product", "race"], "must be NAME=PATH"),
+        (["plan"], "give either LABELS or --categories"),
+        (["plan", "--categories", "5", "a"], "give either LABELS or --categories"),
+        (["plan", "--categories", "5", "--margin", "2"], "`margin` must be between 0 and 0.5; got 2"),
+        (["plan", "--categories", "5", "--margin", ".02", "--people", "100"], "either `margin` or `n`"),
+        (["plan", "--categories", "5", "--w", "a"], "must be numbers joined by commas"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code in (1, 2)
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_plan_is_that_of_the_library():
+    result = run("plan", "never", "once", "often", "daily", "--margin", "0.05")
+    assert result.output == f"{sp.plan(['never', 'once', 'often', 'daily'], margin=0.05).summary()}\n"
+    facts = json.loads(run("plan", "--categories", 6, "--people", 2000, "--w", ".5,.1,.1,.1,.1,.1", "--json").output)
+    assert facts

@@ -1,0 +1,146 @@
+"""The shares of one of several variables."""
+
+import numpy as np
+import pytest
+from lopsided import ASKED, GIVEN3, TRIPLE
+from problems import exact_shares, quietly, rising
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, BoundaryWarning, CategoryError
+
+BOTH = sp.product({"x": ASKED, "y": GIVEN3})
+W = rising(12)
+FIT = sp.estimate(sp.simulate(BOTH, W, 20_000, seed=1))
+
+
+def test_margins_add_up_the_joint_shares():
+    table = FIT.table()
+    assert table.shape == (4, 3)
+    assert FIT.margin("x").w == pytest.approx(table.sum(axis=1))
+    assert FIT.margin("y").w == pytest.approx(table.sum(axis=0))
+    assert FIT.margin("x", "y").w == pytest.approx(table.ravel())
+    assert FIT.margin("y", "x").w == pytest.approx(table.T.ravel())
+    assert FIT.margin("y", "x").categories.names == ("y", "x")
+    assert FIT.margin("x").categories == ASKED.categories
+
+
+def test_margins_of_three_variables():
+    fit = sp.estimate(sp.simulate(TRIPLE, rising(24), 50_000, seed=1))
+    table = fit.table()
+    assert table.shape == (4, 3, 2)
+    assert fit.margin("z").w == pytest.approx(table.sum(axis=(0, 1)))
+    assert fit.margin("z", "x").w == pytest.approx(table.sum(axis=1).T.ravel())
+
+
+def test_errors_of_margins_are_those_of_the_sums():
+    margin = FIT.margin("y")
+    fold = np.array([[float(k % 3 == j) for k in range(12)] for j in range(3)])
+    cov = fold @ FIT.cov @ fold.T
+    assert margin.cov == pytest.approx(cov)
+    assert margin.se == pytest.approx(np.sqrt(np.diag(cov)))
+    label = "y"
+    by_contrast = FIT.contrast({combination: 1.0 for combination in FIT.categories if combination[1] == label})
+    assert margin.w[1] == pytest.approx(by_contrast.value if hasattr(by_contrast, "value") else by_contrast.estimate)
+    assert margin.se[1] == pytest.approx(by_contrast.se)
+
+
+@pytest.mark.parametrize("method", ["mle", "mom", "em"])
+def test_expected_counts_have_the_margins_of_the_single_variables(method):
+    joint = sp.estimate(exact_shares(BOTH, W), method)
+    table = W.reshape(4, 3)
+    for name, design, w in (("x", ASKED, table.sum(axis=1)), ("y", GIVEN3, table.sum(axis=0))):
+        alone = sp.estimate(exact_shares(design, w), method)
+        assert joint.margin(name).w == pytest.approx(alone.w, abs=1e-5)
+
+
+def test_margins_are_right_as_far_as_they_claim_to_know():
+    for name, axis in (("x", 1), ("y", 0)):
+        margin = FIT.margin(name)
+        assert np.abs((margin.w - W.reshape(4, 3).sum(axis=axis)) / margin.se).max() < 4.5
+
+
+def test_intervals_contrasts_and_frames():
+    margin = FIT.margin("x")
+    bounds = margin.interval(0.9)
+    assert bounds == pytest.approx(
+        np.column_stack([margin.w - 1.6448536 * margin.se, margin.w + 1.6448536 * margin.se])
+    )
+    contrast = margin.contrast({"a": 1, "d": -1})
+    spread = margin.cov
+    assert contrast.se == pytest.approx(np.sqrt(spread[0, 0] + spread[3, 3] - 2 * spread[0, 3]))
+    frame = margin.to_frame()
+    assert frame["category"].tolist() == ["a", "b", "c", "d"]
+    assert frame["estimate"].to_numpy() == pytest.approx(margin.w)
+    text = str(margin.summary())
+    assert text.startswith("Margin of x: mle, n = ")
+    assert "lower 95 %" in text
+    assert repr(margin).startswith("<Margin of x: a ")
+    assert margin._repr_html_().count("<tr>") == 5
+    assert margin.plot(reference=W.reshape(4, 3).sum(axis=1)) is not None
+
+
+def test_bounds_are_cut_only_where_the_method_stays_in_the_simplex():
+    counts = sp.simulate(BOTH, np.r_[np.zeros(3), np.full(9, 1 / 9)], 400, seed=3)
+    with quietly():
+        moments, best = sp.estimate(counts, "mom").margin("x"), sp.estimate(counts).margin("x")
+        assert not moments.in_simplex
+        assert moments.interval()[0, 0] < 0
+        assert best.interval().min() == 0
+
+
+def test_doubts_of_the_joint_estimate_are_those_of_the_margin():
+    counts = sp.simulate(BOTH, np.r_[np.zeros(3), np.full(9, 1 / 9)], 4000, seed=3)
+    with quietly():
+        fit = sp.estimate(counts)
+    assert fit.on_boundary
+    for ask in (lambda m: m.se, lambda m: m.cov, lambda m: m.interval(), lambda m: m.contrast([1, 0, 0, 0])):
+        with pytest.warns(BoundaryWarning, match="zero"):
+            ask(fit.margin("x"))
+    assert fit.margin("x").summary().notes == fit.notes
+
+
+def test_a_projected_estimate_has_margins_too():
+    counts = sp.simulate(BOTH, W, 500, seed=5)
+    fit = sp.estimate(counts, "mom").projected()
+    margin = fit.margin("y")
+    assert margin.w.sum() == pytest.approx(1)
+    with quietly():
+        assert margin.se == pytest.approx(sp.estimate(counts, "mom").margin("y").se)
+
+
+def test_arrays_are_locked():
+    with pytest.raises(ValueError, match="read-only"):
+        FIT.margin("x").w[0] = 1
+
+
+def test_what_has_no_margin():
+    with pytest.raises(CategoryError, match="`name` must be one of the variables x, y; got 'z'"):
+        FIT.margin("z")
+    with pytest.raises(ArgumentError, match="`margin` must name a variable: x, y"):
+        FIT.margin()
+    alone = sp.estimate(sp.simulate(ASKED, [0.1, 0.2, 0.3, 0.4], 500, seed=1))
+    with pytest.raises(ArgumentError, match="`margin` must be of an estimate of several variables"):
+        alone.margin("x")
+    assert alone.table().shape == (4,)
+
+
+def test_a_variable_twice_is_refused():
+    with pytest.raises((ArgumentError, CategoryError), match="x"):
+        FIT.margin("x", "x")
+
+
+def test_joined_variables_have_margins():
+    design = sp.join({"s": ["f", "m"], "v": ["no", "so", "yes"]})
+    w = rising(6)
+    fit = sp.estimate(sp.simulate(design, w, 50_000, seed=2))
+    margin = fit.margin("v")
+    assert np.abs((margin.w - w.reshape(2, 3).sum(axis=0)) / margin.se).max() < 4.5
+
+
+def test_a_covered_product_has_margins():
+    counts = sp.simulate(
+        sp.covered(sp.product({"x": ASKED, "y": sp.uniform(range(4))}), 0.1), rising(16), 60_000, seed=3
+    )
+    fit = sp.estimate(counts)
+    margin = fit.margin("x")
+    assert np.abs((margin.w - rising(16).reshape(4, 4).sum(axis=1)) / margin.se).max() < 4.5
