@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._types import ArrayLike, FloatArray
 from subsetprivacy.data import CountsBatch, SubsetCounts, count_codes
@@ -53,7 +55,7 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> Subse
 
 
 def simulate_many(design: Design, w: ArrayLike, n: int, size: int, *, seed: Any = None) -> CountsBatch:
-    """Draw `size` independent samples of n people each, for replication loops (up to 22 categories).
+    """Draw `size` independent samples of n people each, for replication loops.
 
     Examples
     --------
@@ -63,9 +65,21 @@ def simulate_many(design: Design, w: ArrayLike, n: int, size: int, *, seed: Any 
     """
     generator = numpy_generator(seed)
     weights = _exact(check_distribution(w, require_design(design).categories.labels))
+    people, samples = check_count(n, "n"), check_count(size, "size", least=1)
+    if isinstance(design, Covered) or not design.enumerable:
+        return _one_by_one(design, weights, people, samples, generator)
     codes, law = subset_law(design, weights)
-    counts = generator.multinomial(check_count(n, "n"), law, size=check_count(size, "size", least=1))
-    return CountsBatch(codes, counts, design)
+    return CountsBatch(codes, generator.multinomial(people, law, size=samples), design)
+
+
+def _one_by_one(design: Design, w: FloatArray, n: int, size: int, generator: Any) -> CountsBatch:
+    """Draw samples whose counts follow no one multinomial, or one with too many cells to list."""
+    samples = [simulate(design, w, n, seed=generator) for _ in range(size)]
+    codes = np.unique(np.concatenate([sample.codes for sample in samples]))
+    counts = np.zeros((size, len(codes)), np.int64)
+    for row, sample in zip(counts, samples, strict=True):
+        row[np.searchsorted(codes, sample.codes)] = sample.counts
+    return CountsBatch(codes, counts, samples[0].design)
 
 
 def subset_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:

@@ -4,7 +4,7 @@ from lopsided import ABCD, ASKED, DESIGNS, GIVEN, UNKNOWN
 from scipy.stats import chisquare
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, DistributionError, TooLargeError, UnknownDesignError
+from subsetprivacy.errors import ArgumentError, DistributionError, UnknownDesignError
 from subsetprivacy.mechanism.simulate import subset_law
 
 W = np.array([0.1, 0.2, 0.3, 0.4])
@@ -121,9 +121,22 @@ def test_many_samples_of_nobody():
             "`size` must be a whole number of at least 1; got 0",
         ),
         (lambda: sp.simulate_many(ASKED, W, -1, 2), ArgumentError, "`n` must be a whole number of at least 0; got -1"),
-        (lambda: sp.simulate_many(sp.uniform(range(30)), weights(30), 10, 2), TooLargeError, "at most 22 categories"),
     ],
 )
 def test_arguments_are_checked(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_many_samples_of_a_covered_design_know_their_dummies():
+    design = sp.covered(sp.uniform(list("abcd")), 0.1)
+    batch = sp.simulate_many(design, [0.1, 0.2, 0.3, 0.4], n=200, size=5, seed=1)
+    assert batch.counts.sum(axis=1).tolist() == [250] * 5
+    assert (batch.design.people, batch.design.dummies) == (200, 25)
+    assert len(sp.estimate_many(batch)) == 5
+
+
+def test_many_samples_of_a_design_too_large_to_list():
+    batch = sp.simulate_many(sp.uniform(range(30)), np.full(30, 1 / 30), n=100, size=3, seed=1)
+    assert batch.counts.sum(axis=1).tolist() == [100] * 3
+    assert (batch.counts.max(axis=0) > 0).all()
