@@ -1,6 +1,6 @@
 """Several variables seen as one: its categories are the combinations of theirs (`subsec_product`)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from functools import cached_property
 from itertools import product as combinations
 from math import prod
@@ -135,13 +135,17 @@ class JointCategories(Categories):
             columns = [values[name] for name in self.names]
         else:
             columns = _by_column(values, len(self.names))
+        if not all(isinstance(column, Sized) for column in columns):
+            raise CategoryError("`values` must have columns with a length; got something that can be read once only.")
         lengths = {len(column) for column in columns}
         if len(lengths) > 1:
             raise MismatchError("`values` must have columns of one length; got different ones.")
         return columns
 
 
-def _by_column(values: Any, width: int) -> list[list[Any]]:
+def _by_column(values: Any, width: int) -> list[Any]:
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == width:
+        return list(values.T)
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise CategoryError(f"`values` must be a table of columns; got {type(values).__name__}.")
     rows = [row if isinstance(row, (tuple, list)) else (None,) * width if row is None else () for row in values]

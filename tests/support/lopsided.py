@@ -2,6 +2,7 @@
 
 import subsetprivacy as sp
 from subsetprivacy.design import Mixture, coarse
+from subsetprivacy.design.held import beside_bit
 
 ABCD = ("a", "b", "c", "d")
 ABCDE = ("a", "b", "c", "d", "e")
@@ -41,3 +42,55 @@ DESIGNS = {
     "mixture, given": Mixture.of([ASKED, GIVEN, sp.fully_private(ABCD)], [0.1, 0.2, 0.4]),
 }
 UNKNOWN = coarse(ABCD)
+
+# Codes of these mean something else than a mask, or rows are not only zeros and ones -------------------------------
+
+SEVEN = tuple("abcdefg")
+# One partition comes twice, the groups are of different sizes: no two groups are alike.
+LISTED = [
+    [tuple(group) for group in groups.split()]
+    for groups in ("abc de fg", "ab cd efg", "ac bdf eg", "ag bf cde", "abc de fg")
+]
+GROUPS = sp.partition(SEVEN, 3, partitions=LISTED)
+RECORDED = sp.partition(SEVEN, 3, partitions=LISTED, record=True)
+TWO_GROUPS = sp.partition(
+    ABCDE,
+    partitions=[
+        [tuple(one), tuple(two)]
+        for one, two in (("ab", "cde"), ("ac", "bde"), ("ad", "bce"), ("bc", "ade"), ("abe", "cd"))
+    ],
+)
+WARNER = sp.warner(["no", "yes"], 0.3)
+BIT = beside_bit(["no", "yes"], 0.4)
+BIT3 = beside_bit(["x", "y", "z"], 0.3)
+TRIPLE = sp.product({"x": ASKED, "y": GIVEN3, "z": WARNER})
+NUMBERED = sp.product({"group": RECORDED, "side": sp.hadamard(range(6), 15)})
+# 400 people and 200 dummy rows for each of the two dummy categories.
+COVERED = sp.covered(ASKED, 0.25).realised(400)
+
+NEW = {
+    "fixed size, p=3": sp.fixed_size(["x", "y", "z"], 2),
+    "fixed size, p=6": sp.fixed_size(range(6), 4),
+    "fixed size, half": sp.fixed_size(range(6), 3),
+    "partition": sp.partition(SEVEN, 3),
+    "partition, two groups": sp.partition(ABCDE, 2),
+    "partition, listed": GROUPS,
+    "partition, recorded": RECORDED,
+    "partition, two listed groups": TWO_GROUPS,
+    "hadamard, p=6": sp.hadamard(range(6), 15),
+    "hadamard, p=7": sp.hadamard(SEVEN),
+    "hadamard, p=60": sp.hadamard(60),
+    "warner": WARNER,
+    "bit": BIT,
+    "bit, p=3": BIT3,
+    "product": TRIPLE,
+    "product of numbers": NUMBERED,
+    "joined": sp.join({"sex": ["f", "m"], "view": ["no", "so", "yes"]}),
+    "joined, revealing": sp.join({"sex": ["f", "m"], "smokes": [True, False]}, reveals=True),
+    "joined by twos": sp.join({name: [0, 1] for name in "abcde"}, together=2),
+    "covered": COVERED,
+    "covered groups": sp.covered(RECORDED, 0.1).realised(70),
+    "covered product": sp.covered(sp.product({"g": RECORDED, "h": sp.hadamard(range(6))}), 0.05).realised(1000),
+    "dummies, p=2": sp.small(["no", "yes"], "dummies", reveals=True).realised(100),
+    "dummies, p=3": sp.small(["x", "y", "z"], "dummies", floor=0.3, reveals=True).realised(101),
+}

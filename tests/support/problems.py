@@ -71,6 +71,42 @@ def random_counts(k, rng):
     return sp.simulate(design, w / w.sum(), n, seed=rng)
 
 
+def exact_shares(design, w):
+    """The expected shares mu_a L(a) of all reports, as weighted counts: no rounding to whole people."""
+    codes, mu = design.support()
+    law = 1000 * mu * design.support_incidence.inner(np.asarray(w, float))
+    return sp.SubsetCounts(codes, law, design, squares=law)
+
+
+def rising(p):
+    """Shares in proportion to 1, 2, … p: no two alike."""
+    return np.arange(1, p + 1) / (p * (p + 1) / 2)
+
+
+class Odometer:
+    """Words that count through all combinations of several draws, so that n people realise a law exactly.
+
+    Each step is (what, radix, stride): call number k returns, for row i, the
+    digit ``i // stride % radix`` as a word: a number for an even draw below
+    the radix ("below"), the midpoint of a cell for a draw by weights ("grid"),
+    or one of the given words (a list).
+    """
+
+    def __init__(self, *steps):
+        self._steps = list(steps)
+
+    def bits(self, n, width):
+        what, radix, stride = self._steps.pop(0)
+        digit = np.arange(n) // stride % radix
+        if what == "below":
+            words = [int(d) << (width - max(radix - 1, 1).bit_length()) for d in digit]
+        elif what == "grid":
+            words = [((2 * int(d) + 1) << width) // (2 * radix) for d in digit]
+        else:
+            words = [what[d] for d in digit]
+        return np.array(words, dtype=f"u{width // 8}")
+
+
 @contextmanager
 def quietly():
     """Let the package's own warnings pass, where a test is about something else."""

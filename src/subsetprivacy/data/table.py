@@ -87,7 +87,7 @@ class SubsetTable:
 
     def select(self, names: Iterable[str]) -> SubsetData:
         """Return the named variables' subsets as one code per person."""
-        wanted = set(names)
+        wanted = {names} if isinstance(names, str) else set(names)
         design = self.design.select(wanted)
         kept = [codes for held, codes in zip(self.design.named(), self.columns, strict=True) if set(held) & wanted]
         codes = kept[0] if len(kept) == 1 else _joined(kept, design)

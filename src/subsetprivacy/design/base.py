@@ -173,10 +173,17 @@ class Design(Written, ABC):
         """Return, per category j, the sum of mu_a r_a(j) over the subsets in which j is the best guess."""
         codes, mu = self.support()
         guess = self.best_guess(codes, belief)
-        return np.bincount(guess, weights=mu, minlength=self.p).astype(np.float64)
+        weights = mu if self.noise is None else mu * self._matrix(codes)[np.arange(len(codes)), guess]
+        return np.bincount(guess, weights, minlength=self.p).astype(np.float64)
+
+    def _matrix(self, codes: IntArray) -> FloatArray:
+        """Return the rows r_a as a matrix, where they are not only 0 and 1."""
+        return self.incidence(codes).inner(np.eye(self.p)).T
 
     def best_guess(self, codes: IntArray, belief: FloatArray) -> IntArray:
         """Return for each code the position of its most likely member, the first of them in a tie."""
+        if self.noise is not None:
+            return (self._matrix(codes) * belief).argmax(axis=1)
         guess = np.full(len(codes), -1, np.int64)
         left = np.arange(len(codes))
         for j in np.argsort(-belief, kind="stable"):

@@ -1,5 +1,6 @@
 """A floor for how many could have sent a report: dummy rows with dummy categories (`sec:dummy`)."""
 
+from fractions import Fraction
 from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar
@@ -7,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import evolve, frozen
 
+from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.require import require_design
@@ -24,6 +26,7 @@ class Covered(Design):
     A code is the base design's code and, above its bits, one bit for the dummy
     category. Once data are drawn, `people` and `dummies` (rows per dummy
     category) are known, and the realised share is held in every estimate.
+    Rows of missing values are not among them.
     """
 
     base: Design
@@ -40,13 +43,14 @@ class Covered(Design):
     @property
     def share(self) -> float:
         """The share of rows per dummy category: realised where data were drawn, else the floor."""
-        if self.people is None or self.dummies is None:
+        if not self.people or self.dummies is None:
             return self.floor
         return self.dummies / (self.people + self.D * self.dummies)
 
     def dummies_for(self, people: int) -> int:
         r"""Return how many dummy rows each dummy category needs: :math:`\lceil \alpha n/(1-D\alpha) \rceil`."""
-        return ceil(self.floor * people / (1 - self.D * self.floor) - 1e-9)
+        floor = Fraction(repr(self.floor))  # the decimal that was written, so that rounding adds no row
+        return ceil(floor * people / (1 - self.D * floor))
 
     def realised(self, people: int) -> "Covered":
         """Return the design of data about this many people: their dummy rows are counted."""
@@ -98,8 +102,8 @@ class Covered(Design):
 
     @property
     def code_space(self) -> str:
-        """The base design's meaning, covered."""
-        return f"{self.base.code_space} covered by {self.D}"
+        """The base design's meaning, covered: rows depend on the share, so only releases of one plan add up."""
+        return f"{self.base._tag} covered to {self.floor!r}"
 
     @property
     def missing_code(self) -> int:
@@ -153,7 +157,7 @@ class Covered(Design):
     def _support(self) -> tuple[IntArray, FloatArray]:
         codes, mu = self.base.support()
         every = np.concatenate([self.join(codes, np.int64(d)) for d in range(self.D)])
-        return every, np.tile(mu / self.D, self.D)
+        return read_only(every), read_only(np.tile(mu / self.D, self.D))
 
     def support(self) -> tuple[IntArray, FloatArray]:
         """Return every subset with every dummy category, and mu over D."""
@@ -169,7 +173,7 @@ class Covered(Design):
         base, _ = self.split(codes)
         distinct, inverse = np.unique(base, return_inverse=True)
         rows = Affine(self.base.incidence(distinct), 1 - self.D * self.share, self.share)
-        return rows if len(distinct) == len(base) else Cells(rows, inverse)
+        return rows if np.array_equal(distinct, base) else Cells(rows, inverse)
 
     @cached_property
     def S(self) -> float:
@@ -230,6 +234,10 @@ def covered(design: Design, floor: float) -> Covered:
     """
     if require_design(design).kind in {"covered", "coarse", "fully_private"}:
         raise InvalidDesignError(f"`design` must be one that can be covered; got a {design.kind} one.")
+    if design.noise is not None:
+        raise InvalidDesignError(
+            "`design` must report subsets of the value itself to be covered; got one with a secret bit in it."
+        )
     S = design.S
     if abs(S - round(S)) > _WHOLE or round(S) < 2:
         raise InvalidDesignError(

@@ -65,6 +65,8 @@ def design_from_json(text: str | bytes) -> Design:
         raise DesignDocumentError(f"a design document must be complete; this one lacks or misuses {error}.") from None
     except SubsetPrivacyError as error:
         raise DesignDocumentError(f"a design document must describe a valid design: {error}") from error
+    except (ValueError, OverflowError):
+        raise DesignDocumentError("a design document must hold numbers where numbers are due; got others.") from None
 
 
 def _refuse(constant: str) -> float:
@@ -95,7 +97,10 @@ def _covered(categories: Categories, part: dict[str, Any]) -> Design:
     made = covered(_build(categories, part["base"]), _amount(part["floor"]))
     if "people" not in part:
         return made
-    return evolve(made, people=check_count(part["people"], "people"), dummies=check_count(part["dummies"], "dummies"))
+    people, dummies = check_count(part["people"], "people"), check_count(part["dummies"], "dummies")
+    if dummies < made.dummies_for(people):
+        raise DesignDocumentError(f"`dummies` must be at least {made.dummies_for(people)} to keep the floor.")
+    return evolve(made, people=people, dummies=dummies)
 
 
 def _product(categories: Categories, part: dict[str, Any]) -> Design:
@@ -109,6 +114,8 @@ def _product(categories: Categories, part: dict[str, Any]) -> Design:
         factors[names if len(names) > 1 else names[0]] = _build(
             JointCategories(held) if len(names) > 1 else held[names[0]], inner
         )
+    if next(left, None) is not None:
+        raise DesignDocumentError("a product must have factors for all of its variables.")
     return product(factors)
 
 

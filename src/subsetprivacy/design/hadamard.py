@@ -201,13 +201,13 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     fewest = 1 << max(labels.p - 1, 1).bit_length()
     if labels.p < 4 or labels.p > MOST:
         raise InvalidDesignError(f"a hadamard design must have 4 to {MOST} categories; got {labels.p}.")
-    size = fewest if questions is None else _read_questions(questions, fewest)
+    size = fewest if questions is None else _read_questions(questions, fewest, labels.p)
     columns = choose_columns(labels.p, size)
     # In a scattered order: ascending columns would ask about long runs of neighbouring categories.
     return Hadamard(labels, size, read_only(columns[scattered(labels.p)]))
 
 
-def _read_questions(questions: Any, fewest: int) -> int:
+def _read_questions(questions: Any, fewest: int, p: int) -> int:
     number = check_count(questions, "questions", least=1)
     size = number + 1
     if size & number or size < fewest:
@@ -217,8 +217,9 @@ def _read_questions(questions: Any, fewest: int) -> int:
             f"`questions` must be one less than a power of two, {fewest - 1} or more; got {number}. "
             f"Hint: the nearest is {nearest}."
         )
-    if size > 8 * MOST:
-        raise InvalidDesignError(f"`questions` must be at most {8 * MOST - 1}; got {number}.")
+    most = min(8 * MOST, 1 << (p - 2 - p % 2))  # more leave a single category after some answer: see choose_columns
+    if size > most >= fewest:
+        raise InvalidDesignError(f"`questions` must be at most {most - 1} for {p} categories; got {number}.")
     return size
 
 
@@ -230,6 +231,8 @@ def with_columns(categories: Categories, size: int, columns: list[int]) -> Hadam
     InvalidDesignError
         If they are not distinct columns that leave two categories after every answer.
     """
+    if not all(type(column) is int for column in columns) or type(size) is not int:
+        raise InvalidDesignError("columns and size must be whole numbers.")
     chosen = np.array(columns, np.int64)
     good = chosen.shape == (categories.p,) and size & (size - 1) == 0 and 0 <= chosen.min() <= chosen.max() < size
     if not good or len(np.unique(chosen)) < len(chosen) or not 4 <= size <= 8 * MOST:

@@ -103,17 +103,6 @@ class Held(Design):
         """Return the share of people with the same value of the enlarged variable."""
         return float((self.lift @ w) @ (self.lift @ belief))
 
-    def best_guess(self, codes: IntArray, belief: FloatArray) -> IntArray:
-        """Return for each code the position of its most likely value, the first of them in a tie."""
-        return (self.incidence(codes).inner(np.eye(self.p)).T * belief).argmax(axis=1)
-
-    def guess_weights(self, belief: FloatArray) -> FloatArray:
-        """Return, per category j, the sum of mu_a r_a(j) over the subsets in which j is the best guess."""
-        codes, mu = self.support()
-        guess = self.best_guess(codes, belief)
-        weights = mu * self._rows[np.arange(len(codes)), guess]
-        return np.bincount(guess, weights, minlength=self.p).astype(np.float64)
-
     # Questions --------------------------------------------------------------------------------
 
     @property

@@ -120,6 +120,21 @@ class Mixture(Design):
         return np.asarray(self._average(lambda design: design.mu(codes)), np.float64)
 
     @cached_property
+    def mu_full(self) -> float:
+        """The averaged probability of saying nothing."""
+        return float(self._average(lambda design: design.mu_full))
+
+    @cached_property
+    def informative_Q(self) -> FloatArray:
+        """The average of the parts', by how often each says something."""
+        said = self._average(lambda design: (1 - design.mu_full) * design.informative_Q)
+        return read_only(said / (1 - self.mu_full))
+
+    def allows(self, codes: IntArray) -> BoolArray:
+        """Tell which codes some part can produce."""
+        return np.logical_or.reduce([design.allows(codes) for design in self.components])
+
+    @cached_property
     def Q(self) -> FloatArray:
         """The averaged matrix of pair probabilities."""
         return read_only(self._average(lambda design: design.Q))

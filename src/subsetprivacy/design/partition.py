@@ -66,6 +66,11 @@ class EvenPartition(Sized):
             size -= k
         return groups
 
+    def are_partitions(self, options: IntArray) -> BoolArray:
+        """Tell which rows of masks are partitions of all categories."""
+        once = sizes(options).sum(axis=1) == self.p
+        return np.asarray(once & (np.bitwise_or.reduce(options, axis=1) == self.categories.full))
+
     def content(self) -> dict[str, Any]:
         """Return the number of groups, and that the partition is not recorded."""
         return {"groups": self.m, "recorded": False}
@@ -151,7 +156,7 @@ class ListedPartition(Design):
         """Return the rows 1_a of the given codes."""
         masks, at = np.unique(self.masks(codes), return_inverse=True)
         rows = incidence(masks, self.p)
-        return rows if len(masks) == len(at) and not self.recorded else Cells(rows, at)
+        return rows if np.array_equal(masks, codes) else Cells(rows, at)
 
     # Questions --------------------------------------------------------------------------------
 
@@ -180,6 +185,13 @@ class ListedPartition(Design):
             return (self.m * (number + 1))[:, None] + np.arange(self.m)
         return self.groups[number]
 
+    def are_partitions(self, options: IntArray) -> BoolArray:
+        """Tell which rows of codes are listed partitions, in their order."""
+        if self.recorded:
+            return np.asarray((options[:, 0] % self.m == 0) & (np.diff(options, axis=1) == 1).all(axis=1))
+        listed = {row.tobytes() for row in np.ascontiguousarray(self.groups)}
+        return np.array([row.tobytes() in listed for row in np.ascontiguousarray(options, np.int64)], np.bool_)
+
     def content(self) -> dict[str, Any]:
         """Return the partitions as rows of codes, and whether the asked one is recorded."""
         return {"groups": self.m, "partitions": self.groups.tolist(), "recorded": self.recorded}
@@ -187,7 +199,7 @@ class ListedPartition(Design):
 
 def partition(
     categories: Iterable[Label],
-    groups: int = 2,
+    groups: int | None = None,
     *,
     partitions: Iterable[Iterable[Any]] | None = None,
     record: bool = False,
@@ -203,7 +215,8 @@ def partition(
     categories
         Four to 48 distinct labels; their order is kept.
     groups
-        The number m of groups, at most p/2: every group has two members or more.
+        The number m of groups, at most p/2: every group has two members or
+        more. By default 2, or that of `partitions`.
     partitions
         The partitions to ask, each as likely: lists of m groups, a group a
         tuple of labels or a code. By default all of even sizes, drawn afresh
@@ -231,7 +244,7 @@ def partition(
             raise InvalidDesignError(
                 "`record` must come with `partitions`, the list that a recorded number points into; got none."
             )
-        m = check_count(groups, "groups", least=2)
+        m = check_count(2 if groups is None else groups, "groups", least=2)
         if m > labels.p // 2:
             raise InvalidDesignError(
                 f"`groups` must be at most {labels.p // 2} for {labels.p} categories, so that each has two members; "
@@ -243,6 +256,8 @@ def partition(
         raise InvalidDesignError(
             f"`partitions` must be a list of partitions into as many groups each; got {len(rows)}."
         )
+    if groups is not None and groups != len(rows[0]):
+        raise InvalidDesignError(f"`groups` must be that of `partitions`, {len(rows[0])}; got {groups}.")
     # Of two groups either tells the other: their masks are record enough.
     return ListedPartition(labels, read_only(np.array(rows, np.int64)), bool(record) and len(rows[0]) > 2)
 

@@ -170,6 +170,19 @@ class Product(Design):
         return prod(factor.S for factor in self.factors)
 
     @cached_property
+    def noise(self) -> FloatArray | None:
+        """The sum of the factors', each at its own coordinate."""
+        if all(factor.noise is None for factor in self.factors):
+            return None
+        parts = [np.zeros(factor.p) if factor.noise is None else factor.noise for factor in self.factors]
+        return read_only(reduce(np.add.outer, parts).ravel())
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The sum of the factors'."""
+        return sum(factor.epsilon for factor in self.factors)
+
+    @cached_property
     def mu_full(self) -> float:
         """The probability that some variable's subset is full."""
         return 1 - prod(1 - factor.mu_full for factor in self.factors)

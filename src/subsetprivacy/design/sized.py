@@ -11,7 +11,8 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_count
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label, RandomSource
+from subsetprivacy.design import choose
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.require import check_size, require_enumerable
 from subsetprivacy.errors import InvalidDesignError
@@ -122,6 +123,10 @@ class FixedSize(Sized):
     def is_independent(self) -> bool:
         """Whether k is half of the categories: then the complement of a subset is one as well."""
         return 2 * self.k == self.p and self.k >= 2
+
+    def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
+        """Draw halves of the categories, where k is half of them."""
+        return choose.subsets(n, self.p, self.k, source) if self.is_independent else super().draw_questions(n, source)
 
     def content(self) -> dict[str, Any]:
         """Return the size."""

@@ -129,13 +129,12 @@ def join(
     Parameters
     ----------
     variables
-        ``{name: labels}``; two or more, or a single small one, which is then
-        joined with an artificial bit.
+        ``{name: labels}``; a single small one is treated as one left over.
     together
         Join so many at a time, in the given order, and ask about each bundle
         by itself (`product`); 2 is the paper's proposal for many small
-        variables. A small one that is left over gets the bit, a larger one
-        its own uniform design. By default all are joined into one.
+        variables. A small one that is left over gets its safe design (or,
+        with `reveals`, the artificial bit), a larger one a uniform design. By default all are joined into one.
     design
         How to make the design of the combinations, for instance
         `hadamard`; by default the safe one below.

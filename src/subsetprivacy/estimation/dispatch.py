@@ -97,7 +97,7 @@ def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: An
     run = METHODS[read_method(method)]
     counts = as_counts(data).require_data()
     if isinstance(counts.design, Covered):
-        counts.design.require_rows(float(counts.counts.sum()))
+        counts.design.require_rows(counts.total)
     if counts.design.kind != "coarse":
         counts.design.require_identifiable()
     elif len(counts.observed_codes) == 1:

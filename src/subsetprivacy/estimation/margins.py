@@ -146,6 +146,8 @@ def margin_of(fit: "Estimate", names: tuple[str, ...]) -> Margin:
         )
     if not names:
         raise ArgumentError(f"`margin` must name a variable: {', '.join(joint.names)}.")
+    if len(set(names)) < len(names):
+        raise ArgumentError(f"`margin` must name each variable once; got {', '.join(names)}.")
     axes = [joint.axis(name) for name in names]
     at = joint.coordinates(np.arange(joint.p))
     kept = joint.parts[axes[0]] if len(axes) == 1 else JointCategories({joint.names[k]: joint.parts[k] for k in axes})

@@ -78,12 +78,12 @@ class Question:
         """
         said = _read_answer(answer, len(self.options), self.is_yes_no)
         if said == _WRONG:
-            raise CodeError(f"`answer` must be {_choices(self.design.options)}; got {type(answer).__name__}.{_HINT}")
+            hint = " Hint: answer == 'yes'." if self.is_yes_no else ""
+            raise CodeError(f"`answer` must be {_choices(self.design.options)}; got {type(answer).__name__}.{hint}")
         return self.design.missing_code if said < 0 else self.options[said]
 
 
 _WRONG = -2
-_HINT = " Hint: answer == 'yes'."
 
 
 def _listed(members: tuple[Label, ...]) -> str:
@@ -174,6 +174,11 @@ def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData:
 
 def _options(questions: ArrayLike, design: Design) -> IntArray:
     """Return the options of each question, or raise if it is none of the design's."""
+    if design.options is None:
+        raise NotIndependentError(
+            f"the design must be one of questions for answers to be resolved; got a {design.kind} design. "
+            "Hint: several variables are asked one at a time, a covered design by its base."
+        )
     if design.options == 2:
         asked = check_codes(questions, "questions")
         _check_asked(asked[:, None], design)
@@ -193,9 +198,8 @@ def _check_asked(asked: IntArray, design: Design) -> None:
     # A question and its complement are both answers; the empty set is one only with the full set.
     known = (design.mu(asked.ravel()) > 0) | ((asked.ravel() == 0) & (design.mu_full > 0))
     foreign = ~known.reshape(asked.shape).all(axis=1)
-    if asked.shape[1] > 1:
-        left = sum(design.sizes(asked[:, k]) for k in range(asked.shape[1]))
-        foreign |= np.asarray(left != design.p)
+    if isinstance(design, (EvenPartition, ListedPartition)) and asked.shape[1] > 1:
+        foreign |= ~design.are_partitions(asked)
     if foreign.any():
         raise CodeError(
             f"`questions` must be sets that the design asks about; got {int(foreign.sum())} that are not, "

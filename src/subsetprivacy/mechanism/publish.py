@@ -70,11 +70,12 @@ def privatize(values: Any, design: Design, *, missing: str = "error", seed: int 
     source = random_source(seed, rng)
     if isinstance(design, Product):
         return _privatize_table(values, design, missing, source)
-    codes = _draw(values, design.base if isinstance(design, Covered) else design, missing, source)
-    if not isinstance(design, Covered):
-        return SubsetData.trusted(codes, design)
-    rows, realised = cover(codes, design, source)
-    return SubsetData.trusted(rows, realised)
+    if isinstance(design, Covered):
+        x, absent = _positions(values, design.base, missing)
+        present = x if absent is None else x[~absent]
+        drawn = draw_given(present, design.base, source)
+        return SubsetData.trusted(*cover(drawn, design, source, missing=len(x) - len(present)))
+    return SubsetData.trusted(_draw(values, design, missing, source), design)
 
 
 def _check_design(design: Design) -> None:
@@ -103,13 +104,18 @@ def _privatize_table(values: Any, design: Product, missing: str, source: RandomS
 
 
 def _draw(values: Any, design: Design, missing: str, source: RandomSource) -> IntArray:
-    x, absent = design.categories.positions(values)
-    _check_values(x, absent, missing, design)
+    x, absent = _positions(values, design, missing)
     if absent is None:
         return draw_given(x, design, source)
     codes = np.full(len(x), design.missing_code, np.int64)
     codes[~absent] = draw_given(x[~absent], design, source)
     return codes
+
+
+def _positions(values: Any, design: Design, missing: str) -> tuple[IntArray, BoolArray | None]:
+    x, absent = design.categories.positions(values)
+    _check_values(x, absent, missing, design)
+    return x, absent
 
 
 def _check_values(x: IntArray, absent: BoolArray | None, missing: str, design: Design) -> None:
@@ -132,17 +138,18 @@ def _hint_of_types(design: Design) -> str:
     return f" Hint: the categories are of type {', '.join(kinds)}; are the values?"
 
 
-def cover(codes: IntArray, design: Covered, source: RandomSource) -> tuple[IntArray, Covered]:
+def cover(codes: IntArray, design: Covered, source: RandomSource, *, missing: int = 0) -> tuple[IntArray, Covered]:
     """Add a dummy category to each row and the dummy rows, shuffle all, and return them with the realised design.
 
     A dummy row is drawn like a person's: its subset is a report of the base
-    design, its category one of the same D. The order is an even shuffle.
+    design, its category one of the same D. The order is an even shuffle. Rows
+    of missing values are no reports; dummies are counted for the others.
     """
     realised = design.realised(len(codes))
     dummies = int(realised.dummies or 0)
     real = design.join(codes, choose.below(len(codes), design.D, source))
     drawn = [design.join(draw_any(dummies, design.base, source), d) for d in range(design.D)]
-    together = np.concatenate([real, *drawn])
+    together = np.concatenate([real, *drawn, np.full(missing, design.missing_code)])
     return together[shuffled(len(together), source)], realised
 
 

@@ -27,7 +27,7 @@ def draw_any(n: int, design: Design, source: RandomSource) -> IntArray:
     if isinstance(design, (EvenPartition, ListedPartition)):
         groups = design.draw_partitions(n, source)
         return groups[np.arange(n), choose.below(n, groups.shape[1], source)]
-    if design.is_independent:
+    if design.is_independent and design.mu_full == 0:
         asked = design.draw_questions(n, source).astype(np.int64)
         return np.where(choose.below(n, 2, source) == 1, asked, design.complement(asked))
     codes, mu = design.support()
@@ -166,14 +166,15 @@ class _Hidden(_Sampler):
 
     def __init__(self, design: Held) -> None:
         self._sampler = _sampler(design.inner)
-        self._lift = [thresholds(column) for column in design.lift.T]
+        # Only what is possible: beyond the last threshold lies what comes last.
+        self._laws = [(np.flatnonzero(column), thresholds(column[column > 0])) for column in design.lift.T]
 
     def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
         words = source.bits(len(x), 64)
         y = np.empty(len(x), np.int64)
-        for j, table in enumerate(self._lift):
+        for j, (possible, table) in enumerate(self._laws):
             rows = np.flatnonzero(x == j)
-            y[rows] = pick(table, words[rows])
+            y[rows] = possible[pick(table, words[rows])]
         return self._sampler(y, source)
 
 

@@ -1,0 +1,226 @@
+"""A value beside a bit of known law: Warner's question in subset form, and the paper's artificial bit."""
+
+import json
+
+import numpy as np
+import pytest
+from lopsided import BIT, BIT3, WARNER
+from problems import quietly
+
+import subsetprivacy as sp
+from subsetprivacy.design.held import beside_bit
+from subsetprivacy.errors import DesignDocumentError, InvalidDesignError, MismatchError
+from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
+from subsetprivacy.mechanism.reports import draw_given
+from subsetprivacy.privacy import information, prediction
+from subsetprivacy.privacy.attacker import Setting
+
+DIFFERENT, SAME = 0b0110, 0b1001  # (first, 0), (first, 1), (second, 0), (second, 1)
+
+
+def rows_of(design):
+    return design.support_incidence.inner(np.eye(design.p)).T
+
+
+def channel(design):
+    """P(a | j), a row for each value."""
+    return (rows_of(design) * design.support()[1][:, None]).T
+
+
+# Warner's question ------------------------------------------------------------------------------------------------
+
+
+def test_warners_reports_are_pairs_that_are_always_true():
+    assert WARNER.support()[0].tolist() == [DIFFERENT, SAME]
+    assert WARNER.members(SAME) == (("no", 0), ("yes", 1))
+    assert WARNER.members(DIFFERENT) == (("no", 1), ("yes", 0))
+    # The bit is 1 with probability .3: "the same" is .7 for the first category, .3 for the second.
+    assert channel(WARNER) == pytest.approx(np.array([[0.3, 0.7], [0.7, 0.3]]))
+
+
+@pytest.mark.parametrize("q", [0.25, 0.1, 0.8, 0.45])
+@pytest.mark.parametrize("method", ["mle", "mom", "mom-conditional", "em", "icm", "one-step"])
+def test_warners_closed_forms(q, method):
+    # lambda = P("the same") = (1-q)(1-w) + q w for the share w of the second category.
+    n, w = 2000, 0.35
+    same = round(n * ((1 - q) * (1 - w) + q * w))
+    counts = sp.SubsetCounts([SAME, DIFFERENT], [same, n - same], sp.warner(["no", "yes"], q))
+    rate = same / n
+    second = (rate - (1 - q)) / (2 * q - 1)
+    fit = sp.estimate(counts, method, **({"tol": 1e-12} if method in ("mle", "em", "icm") else {}))
+    assert fit.w == pytest.approx([1 - second, second], abs=1e-6)
+    variance = rate * (1 - rate) / (2 * q - 1) ** 2 / n
+    with quietly():
+        assert fit.se == pytest.approx([np.sqrt(variance)] * 2, rel=1e-4)
+
+
+@pytest.mark.parametrize("q", [0.25, 0.1, 0.8])
+def test_warners_limit_variance_and_leakage(q):
+    design = sp.warner(["no", "yes"], q)
+    w = np.array([0.65, 0.35])
+    rate = (1 - q) * w[0] + q * w[1]
+    limit = tangent_inverse(expected_information(design, w))
+    assert limit[1, 1] == pytest.approx(rate * (1 - rate) / (2 * q - 1) ** 2)
+    assert design.epsilon == pytest.approx(abs(np.log(q / (1 - q))))
+    assert np.log2(design.S) == pytest.approx(np.log2(2 * max(q, 1 - q)))
+    assert design.smallest_set == 2
+    assert design.is_subset_private
+
+
+def test_warners_epsilon_at_a_quarter():
+    assert sp.warner(["no", "yes"]).epsilon == pytest.approx(1.10, abs=0.005)
+
+
+def test_warner_is_identified_by_the_bits_law_alone():
+    # On the four pairs (X, bit) the two reports have rank 2; seen through the held law they have rank 2 of 2.
+    assert np.linalg.matrix_rank(WARNER.inner.support_incidence.inner(np.eye(4))) == 2
+    assert not WARNER.inner.is_identifiable
+    assert np.linalg.matrix_rank(rows_of(WARNER)) == 2
+    assert WARNER.is_identifiable
+    assert WARNER.equal_only
+    assert not BIT.equal_only
+
+
+def test_warners_question_is_asked_without_the_value():
+    question = sp.ask(WARNER, seed=1)
+    assert sp.ask(WARNER, seed=2).code == question.code
+    assert str(question) == (
+        "Draw a secret bit that is 1 with probability 0.3. "
+        "Are your answer and the bit one of these pairs: ('no', 1), ('yes', 0)?"
+    )
+    assert question.resolve(True) == DIFFERENT
+    assert question.resolve(False) == SAME
+    assert question.resolve(None) == WARNER.missing_code == 15
+    data = sp.resolve([DIFFERENT, SAME, DIFFERENT], [True, True, None], WARNER)
+    assert data.codes.tolist() == [DIFFERENT, SAME, 15]
+    assert data.counts().n_missing == 1
+
+
+@pytest.mark.parametrize(
+    "design", [WARNER, BIT, BIT3, beside_bit(["no", "yes"])], ids=["warner", "bit", "three", "fair"]
+)
+def test_leakage_is_that_of_the_channel(design):
+    # By the definitions, from the matrix P(a | j) alone.
+    P = channel(design)
+    w = np.arange(1, design.p + 1) / (design.p * (design.p + 1) / 2)
+    joint = P * w[:, None]
+    law = joint.sum(axis=0)
+    seen = joint > 0
+    mutual = (joint[seen] * np.log2((joint / law / w[:, None])[seen])).sum()
+    setting = Setting.of(design, w)
+    assert information.leakage(setting).value == pytest.approx(mutual)
+    assert prediction.leakage(setting) == pytest.approx(joint.max(axis=0).sum())
+    assert pytest.approx(P.max(axis=0).sum()) == design.S
+    assert design.largest_posterior(w) == pytest.approx((joint / law).max())
+    assert design.least_size(w) == pytest.approx((law / design.support()[1]).min())
+    ratio = np.inf if (P == 0).any() else np.log(P.max(axis=0) / P.min(axis=0)).max()
+    assert design.epsilon == pytest.approx(ratio)
+    np.testing.assert_array_equal(design.best_guess(design.support()[0], w), joint.argmax(axis=0))
+
+
+# The paper's bit ----------------------------------------------------------------------------------------------------
+
+
+def test_a_fair_bit_reveals_a_third_and_the_rest_says_nothing():
+    design = beside_bit(["no", "yes"])
+    rows, mu = rows_of(design), design.support()[1]
+    revealing = (rows > 0).sum(axis=1) == 1
+    for w in ([0.5, 0.5], [0.9, 0.1]):
+        law = mu * (rows @ np.array(w))
+        assert law[revealing].sum() == pytest.approx(1 / 3)
+    assert np.ptp(rows[~revealing], axis=1) == pytest.approx(np.zeros(4))
+    assert design.smallest_set == 1
+    assert design.epsilon == np.inf
+
+
+def test_a_biased_bit_makes_the_rest_say_something():
+    rows = rows_of(BIT)
+    hidden = (rows > 0).all(axis=1)
+    assert hidden.sum() == 4
+    assert (np.ptp(rows[hidden], axis=1) > 0.1).any()
+
+
+def test_the_fair_bit_costs_three_times_asking():
+    # A third of the rows carry the value, the others nothing.
+    w = np.array([0.3, 0.7])
+    limit = tangent_inverse(expected_information(beside_bit(["no", "yes"]), w))
+    assert limit[0, 0] == pytest.approx(3 * 0.3 * 0.7)
+
+
+def test_three_categories_beside_a_bit_are_six_pairs():
+    assert BIT3.inner.p == 6
+    assert BIT3.support()[0].tolist() == sp.uniform(range(6)).support()[0].tolist()
+    assert rows_of(BIT3) == pytest.approx(
+        np.array(
+            [
+                [sum((0.7, 0.3)[b] for b in (0, 1) if a >> (2 * j + b) & 1) for j in range(3)]
+                for a in BIT3.support()[0].tolist()
+            ]
+        )
+    )
+
+
+def test_the_largest_word_draws_nothing_impossible():
+    # Of "no" and a bit there are two pairs: the last of all 2^64 words must not draw a pair with "yes".
+    class Largest:
+        def __init__(self):
+            self._words = [(1 << 64) - 1, 0b1100]
+
+        def bits(self, n, width):
+            return np.full(n, self._words.pop(0), f"u{width // 8}")
+
+    assert BIT.holds(draw_given(np.array([0]), BIT, Largest()), np.array([0])).all()
+
+
+# Counts, documents, refusals ---------------------------------------------------------------------------------------
+
+
+def test_counts_of_different_bits_cannot_be_added():
+    one, two = (sp.simulate(sp.warner(["no", "yes"], q), [0.3, 0.7], 100, seed=1) for q in (0.25, 0.3))
+    with pytest.raises(MismatchError, match="designs must number their subsets alike"):
+        one + two
+    with pytest.raises(MismatchError, match="designs must number their subsets alike"):
+        one + sp.simulate(BIT, [0.3, 0.7], 100, seed=1)
+    assert (one + one).n == 200
+
+
+@pytest.mark.parametrize("q", [0, 1, -0.2, 1.3, float("nan"), True, "0.25", None])
+def test_the_bits_probability_is_checked(q):
+    for make in (sp.warner, beside_bit):
+        with pytest.raises(InvalidDesignError, match=r"`q` must be between 0 and 1; got .*Hint: 0.25"):
+            make(["no", "yes"], q)
+
+
+def test_warners_bit_must_not_be_fair():
+    for q in (0.5, 0.5005):
+        with pytest.raises(InvalidDesignError, match="`q` must not be 1/2, where the answers say nothing"):
+            sp.warner(["no", "yes"], q)
+    assert sp.warner(["no", "yes"], 0.49).is_identifiable
+    assert beside_bit(["no", "yes"], 0.5).is_identifiable
+    assert sp.warner(["no", "yes"], np.float64(0.3)) == WARNER
+
+
+@pytest.mark.parametrize("labels", [["one"], ["a", "b", "c"]])
+def test_warner_is_for_two(labels):
+    with pytest.raises(InvalidDesignError, match=f"Warner's question must have two categories; got {len(labels)}"):
+        sp.warner(labels)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"q": "0.5"}, "`q` must not be 1/2"),
+        ({"q": "2"}, "`q` must be between"),
+        ({"asked": "both"}, "lacks or misuses"),
+    ],
+)
+def test_documents_without_fingerprint_are_checked(changes, message):
+    document = WARNER.document()
+    document.pop("fingerprint")
+    with pytest.raises(DesignDocumentError, match=message):
+        sp.design_from_json(json.dumps(document | changes))
+
+
+def test_the_repr_says_what_is_asked():
+    assert repr(WARNER) == "<'no', 'yes' beside a bit with P(1) = 0.3, asked whether they are equal>"
+    assert repr(BIT) == "<'no', 'yes' beside a bit with P(1) = 0.4, uniform questions about both>"

@@ -1,0 +1,295 @@
+"""Several variables, each with its own design."""
+
+import json
+
+import numpy as np
+import pytest
+from lopsided import ABCD, ASKED, ASKED5, BIT, GIVEN, GIVEN3, NUMBERED, RECORDED, TRIPLE, WARNER
+from problems import exact_shares, quietly, rising, with_full_question
+
+import subsetprivacy as sp
+from subsetprivacy.design import Mixture
+from subsetprivacy.errors import (
+    ArgumentError,
+    CategoryError,
+    DesignDocumentError,
+    InvalidDesignError,
+    MismatchError,
+    NotIdentifiableError,
+    NotIndependentError,
+    TooLargeError,
+    UnknownDesignError,
+)
+from subsetprivacy.privacy import information, prediction
+from subsetprivacy.privacy.attacker import Setting
+
+RSTU = tuple("rstu")
+UNIFORM = sp.uniform(RSTU)
+BOTH = sp.product({"x": ASKED, "y": UNIFORM})
+WIDE = sp.product({name: sp.uniform(range(20)) for name in "abc"})
+
+
+# Law -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_variable_has_the_highest_bits():
+    codes = BOTH.join([np.array([3, 12]), np.array([5, 10])])
+    assert codes.tolist() == [3 << 4 | 5, 12 << 4 | 10]
+    assert [part.tolist() for part in BOTH.split(codes)] == [[3, 12], [5, 10]]
+    assert BOTH.members(3 << 4 | 5) == (("a", "b"), ("r", "t"))
+    assert BOTH.format(3 << 4 | 5) == "a|b & r|t"
+    assert BOTH.missing_code == 255
+
+
+@pytest.mark.parametrize("design", [BOTH, TRIPLE, NUMBERED], ids=["two", "three", "numbers"])
+def test_everything_is_a_product(design):
+    codes, mu = design.support()
+    parts = design.split(codes)
+    expected = np.prod([factor.mu(part) for factor, part in zip(design.factors, parts)], axis=0)
+    assert mu == pytest.approx(expected)
+    assert len(codes) == np.prod([len(factor.support()[0]) for factor in design.factors])
+    Q = np.ones((1, 1))
+    for factor in design.factors:
+        Q = np.kron(Q, factor.Q)
+    np.testing.assert_allclose(design.Q, Q, atol=1e-14)
+    assert pytest.approx(np.prod([factor.S for factor in design.factors])) == design.S
+    # Row by row: the product of the variables' rows at the coordinates of each combination.
+    rows = design.incidence(codes).inner(np.eye(design.p)).T
+    at = np.unravel_index(np.arange(design.p), [factor.p for factor in design.factors])
+    spelt = np.ones_like(rows)
+    for factor, part, k in zip(design.factors, parts, at):
+        spelt *= np.vstack([factor.incidence(np.array([a])).inner(np.eye(factor.p))[:, 0] for a in part])[:, k]
+    np.testing.assert_allclose(rows, spelt, atol=1e-14)
+    np.testing.assert_allclose(design.support_incidence.inner(np.eye(design.p)).T, spelt, atol=1e-14)
+
+
+def test_labels_are_combinations_the_last_fastest():
+    assert BOTH.categories.labels[:5] == (("a", "r"), ("a", "s"), ("a", "t"), ("a", "u"), ("b", "r"))
+    assert repr(BOTH) == "<product design of x (4) x y (4)>"
+
+
+def test_a_full_set_of_any_variable_is_missing():
+    design = sp.product({"x": with_full_question(), "y": GIVEN3})  # both draw full sets
+    codes, mu = design.support()
+    left = mu * design.support_incidence.inner(np.full(12, 1 / 12))
+    silent = design.is_missing(codes)
+    assert design.mu_full == pytest.approx(left[silent].sum())
+    assert design.mu_full == pytest.approx(1 - 0.9 * 0.6)
+    kept = ~silent
+    rows = design.incidence(codes[kept]).inner(np.eye(12)).T
+    np.testing.assert_allclose(design.informative_Q, (rows.T * mu[kept]) @ rows / (1 - design.mu_full), atol=1e-12)
+    for method in ("mle", "mom"):
+        assert sp.estimate(exact_shares(design, rising(12)), method).w == pytest.approx(rising(12), abs=1e-5)
+
+
+def test_what_one_person_gives_adds_up():
+    # Independent variables: bits add up, and so do the logarithms of maximal leakage and epsilon.
+    u, v = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])
+    joint = Setting.of(BOTH, np.kron(u, v))
+    one, two = Setting.of(ASKED, u), Setting.of(UNIFORM, v)
+    assert information.leakage(joint).value == pytest.approx(
+        information.leakage(one).value + information.leakage(two).value
+    )
+    assert prediction.leakage(joint) == pytest.approx(prediction.leakage(one) * prediction.leakage(two))
+    assert BOTH.epsilon == np.inf
+
+
+def test_with_a_bit_in_it_the_bits_still_add_up():
+    # Rows of Warner's variable are not zeros and ones: what is mixed in must be subtracted for the product too.
+    made = sp.product({"s": WARNER, "x": ASKED})
+    u, v = np.array([0.3, 0.7]), np.array([0.1, 0.2, 0.3, 0.4])
+    parts = information.leakage(Setting.of(WARNER, u)).value + information.leakage(Setting.of(ASKED, v)).value
+    assert information.leakage(Setting.of(made, np.kron(u, v))).value == pytest.approx(parts)
+
+
+def test_with_a_bit_in_it_guesses_still_multiply():
+    made = sp.product({"s": WARNER, "x": ASKED})
+    u, v = np.array([0.3, 0.7]), np.array([0.1, 0.2, 0.3, 0.4])
+    parts = prediction.leakage(Setting.of(WARNER, u)) * prediction.leakage(Setting.of(ASKED, v))
+    assert prediction.leakage(Setting.of(made, np.kron(u, v))) == pytest.approx(parts)
+
+
+def test_the_epsilon_of_two_bits_is_their_sum():
+    made = sp.product({"s": WARNER, "t": sp.warner(["f", "m"], 0.2)})
+    assert made.epsilon == pytest.approx(np.log(7 / 3) + np.log(4))
+
+
+# Parts -----------------------------------------------------------------------------------------------------------
+
+
+def test_parts_come_under_their_names():
+    joined = sp.product({"pair": sp.join({"s": [0, 1], "t": [0, 1]}), "x": ASKED, "w": WARNER})
+    assert joined.categories.names == ("s", "t", "x", "w")
+    assert list(joined.named()) == [("s", "t"), ("x",), ("w",)]
+    assert joined.select(["x"]) is ASKED
+    assert joined.select(["t"]) == joined.select(["s", "t"]) == joined.factors[0]
+    assert joined.select(["w", "x"]).categories.names == ("x", "w")  # in the order of the product
+    assert joined.select(["t", "x"]).categories.names == ("s", "t", "x")
+    assert joined.select(["s", "t", "x", "w"]) == joined
+    with pytest.raises(CategoryError, match="`name` must be one of the variables s, t, x, w; got 'z'"):
+        joined.select(["z"])
+
+
+def test_identifiability_is_that_of_every_variable():
+    blind = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
+    made = sp.product({"x": blind, "y": UNIFORM})
+    assert not made.is_identifiable
+    with pytest.raises(NotIdentifiableError, match="x: the design must be identifiable"):
+        made.require_identifiable()
+    direction = made.null_direction()
+    u = np.array([direction.get(label, 0) for label in made.categories.labels], float)
+    assert np.abs(made.support_incidence.inner(u)).max() < 1e-9
+    assert np.abs(u).max() > 0
+
+
+def test_a_variable_that_reveals_makes_the_product_no_subset_design():
+    made = sp.product({"x": sp.nonprivate(ABCD), "y": UNIFORM})
+    assert made.smallest_set == 2
+    assert not made.is_subset_private
+    assert BOTH.is_subset_private
+
+
+# Size ------------------------------------------------------------------------------------------------------------
+
+
+def test_more_than_48_bits_are_no_joint_code():
+    assert WIDE.code_bits == 60
+    assert not WIDE.enumerable
+    x = {name: np.random.default_rng(k).integers(20, size=3000) for k, name in enumerate("abc")}
+    table = sp.privatize(x, WIDE, seed=1)
+    with pytest.raises(
+        TooLargeError, match=r"a joint code must fit in 48 bits; these 3 variables need 60. Hint: look at"
+    ):
+        table.counts()
+    counts = table.counts("a", "c")
+    assert counts.n == 3000
+    assert counts.design.categories.names == ("a", "c")
+    assert table.counts("b").design == sp.uniform(range(20))
+    assert sp.design_from_json(WIDE.to_json()) == WIDE
+    assert WIDE.S == 8
+    assert WIDE.is_identifiable
+
+
+def test_a_support_that_is_too_long_is_refused():
+    pair = WIDE.select(["a", "b"])
+    assert not pair.enumerable
+    with pytest.raises(TooLargeError, match="the support of a product must be small enough to be listed"):
+        pair.support()
+    counts = sp.simulate(pair, np.full(400, 1 / 400), 500, seed=1)
+    assert counts.n == 500
+    assert len(counts.codes) > 400
+
+
+# Mixtures --------------------------------------------------------------------------------------------------------
+
+
+def test_two_waves_of_a_product_add_up():
+    other = sp.product({"x": sp.uniform(ABCD), "y": UNIFORM})
+    w = rising(16)
+    one, two = sp.simulate(BOTH, w, 30_000, seed=1), sp.simulate(other, w, 40_000, seed=2)
+    together = one + two
+    for method in ("mle", "mom"):
+        fit = sp.estimate(together, method)
+        assert np.abs((fit.w - w) / fit.se).max() < 4.5
+
+
+def test_rows_with_one_missing_variable_survive_adding():
+    other = sp.product({"x": sp.uniform(ABCD), "y": UNIFORM})
+    values = {"x": ["a", "b", None] * 40, "y": ["r", "s", "t"] * 40}
+    together = sum(sp.privatize(values, d, missing="full", seed=k).counts() for k, d in enumerate((BOTH, other)))
+    assert (together.n, together.n_missing) == (160, 80)
+    again = sp.SubsetCounts(together.codes, together.counts, together.design)
+    assert (again.n, again.n_missing) == (160, 80)
+
+
+def test_two_waves_that_draw_full_sets_have_the_averaged_moments():
+    one = sp.product({"x": ASKED5, "y": GIVEN3})
+    two = sp.product({"x": sp.uniform(list("abcde")), "y": GIVEN3})
+    mixed = Mixture.of([one, two], [1, 1])
+    w = rising(15)
+    assert sp.estimate(exact_shares(mixed, w), "mom").w == pytest.approx(w, abs=1e-9)
+
+
+def test_products_of_other_widths_do_not_add_up():
+    five = sp.product({"x": sp.partition(list("abcdefg"), 3), "y": UNIFORM})
+    numbered = sp.product({"x": RECORDED, "y": UNIFORM})
+    w = np.full(28, 1 / 28)
+    with pytest.raises(MismatchError, match="designs must number their subsets alike"):
+        sp.simulate(five, w, 50, seed=1) + sp.simulate(numbered, w, 50, seed=1)
+
+
+# Refusals ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("designs", "error", "message"),
+    [
+        ({"x": ASKED}, InvalidDesignError, "`designs` must map two or more names to designs; got 1"),
+        ([ASKED, UNIFORM], InvalidDesignError, "`designs` must map two or more names to designs; got list"),
+        ({"x": ASKED, "y": "uniform"}, ArgumentError, "`design` must be a design; got str"),
+        ({"x": ASKED, 3: UNIFORM}, CategoryError, "names of variables must be text; got int"),
+        ({"x": ASKED, "": UNIFORM}, CategoryError, "names of variables must be text"),
+        ({"x": ASKED, "y": BOTH}, InvalidDesignError, "of one variable each; got a product for 'y'"),
+        (
+            {"x": ASKED, "y": sp.covered(UNIFORM, 0.1)},
+            InvalidDesignError,
+            "a covered design for 'y' alone. Hint: cover",
+        ),
+        ({"x": ASKED, "y": sp.design.coarse(ABCD)}, UnknownDesignError, "the design of 'y' must be known"),
+        (
+            {"s": ASKED, "pair": sp.join({"s": [0, 1], "t": [0, 1]})},
+            InvalidDesignError,
+            "must name each variable once; got 's' twice",
+        ),
+    ],
+)
+def test_what_is_no_product(designs, error, message):
+    with pytest.raises(error, match=message):
+        sp.product(designs)
+
+
+def test_variables_are_asked_one_at_a_time():
+    with pytest.raises(NotIndependentError, match="several variables must be asked one at a time"):
+        sp.ask(BOTH)
+    with pytest.raises(NotIndependentError, match="several variables must be asked one at a time"):
+        sp.draw_questions(BOTH, 3)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"factors": []},
+        {"factors": [{"variables": 1, "kind": "uniform"}]},
+        {"factors": [{"variables": 2, "kind": "uniform"}]},
+        {"factors": [{"variables": 1, "kind": "uniform"}] * 3},
+        {"factors": [{"kind": "uniform"}] * 2},
+        {"variables": []},
+        {"variables": [{"name": "x"}, {"name": "y"}]},
+        {"variables": None, "categories": ["a", "b", "c", "d"]},
+    ],
+)
+def test_documents_without_fingerprint_are_checked(changes):
+    document = sp.product({"x": sp.uniform(ABCD), "y": UNIFORM}).document()
+    document.pop("fingerprint")
+    document |= changes
+    if document["variables"] is None:
+        document.pop("variables")
+    with pytest.raises(DesignDocumentError, match=r"a design document must|a product must list its variables"):
+        sp.design_from_json(json.dumps(document))
+
+
+def test_a_product_document_uses_all_of_its_variables():
+    # A factor that takes more than there are, or too few, is no description of these variables.
+    three = sp.product({"x": sp.uniform(ABCD), "y": UNIFORM, "z": sp.uniform(range(4))}).document()
+    three.pop("fingerprint")
+    three["factors"] = three["factors"][:2]
+    with pytest.raises(DesignDocumentError, match="a design document must"):
+        sp.design_from_json(json.dumps(three))
+
+
+def test_estimates_of_a_product_with_every_kind_of_factor():
+    made = sp.product({"g": RECORDED, "b": BIT, "f": GIVEN})
+    w = rising(made.p)
+    fit = sp.estimate(sp.simulate(made, w, 200_000, seed=1))
+    with quietly():
+        assert np.abs((fit.w - w) / fit.se).max() < 4.5

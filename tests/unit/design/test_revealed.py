@@ -1,0 +1,82 @@
+"""Which reports leave one value of a variable."""
+
+from itertools import product as combinations
+
+import numpy as np
+import pytest
+from lopsided import ASKED, COVERED, TRIPLE
+
+import subsetprivacy as sp
+from subsetprivacy.design.held import beside_bit
+from subsetprivacy.design.revealed import revealing, values_left
+from subsetprivacy.errors import TooLargeError, UnknownDesignError
+from subsetprivacy.incidence import Rows
+
+
+def by_hand(design):
+    """{variable: for each report whether its members share one value of it}."""
+    joint = design.categories
+    codes = design.support()[0]
+    out = {}
+    for k, name in enumerate(joint.names):
+        held = design.holds(codes[:, None], np.arange(design.p))
+        values = np.array([labels[k] for labels in joint.labels])
+        out[name] = np.array([len(set(values[row].tolist())) == 1 for row in held])
+    return out
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        sp.uniform(sp.JointCategories({"s": ["f", "m"], "t": ["u", "v"]})),
+        sp.uniform(sp.JointCategories({"s": ["f", "m"], "t": ["u", "v", "w"]})),
+        sp.hadamard(sp.JointCategories({"s": ["f", "m"], "t": ["u", "v", "w"], "r": [0, 1]})),
+        sp.fixed_size(sp.JointCategories({"s": ["f", "m", "x"], "t": ["u", "v"]}), 2),
+        TRIPLE,
+    ],
+    ids=["2x2", "2x3", "2x3x2", "pairs of 3x2", "product"],
+)
+def test_what_is_revealed_is_what_all_members_share(design):
+    found = revealing(design)
+    expected = by_hand(design)
+    assert set(found) == set(expected)
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_two_binary_variables_reveal_each_in_a_third():
+    design = sp.uniform(sp.JointCategories({"s": ["f", "m"], "t": ["u", "v"]}))
+    rows, mu = design.support_incidence, design.support()[1]
+    for w in ([0.25] * 4, [0.1, 0.2, 0.3, 0.4]):
+        law = mu * rows.inner(np.array(w))
+        shown = revealing(design)
+        assert law[shown["s"]].sum() == pytest.approx(1 / 3)
+        assert law[shown["t"]].sum() == pytest.approx(1 / 3)
+        assert not (shown["s"] & shown["t"]).any()
+
+
+def test_one_variable_is_the_value():
+    assert not revealing(ASKED)["the value"].any()
+    assert revealing(sp.nonprivate(list("abc")))["the value"].all()
+    assert revealing(beside_bit(["no", "yes"]))["the value"].sum() == 2
+
+
+def test_rows_that_are_not_zero_and_one_count_what_is_possible():
+    joint = sp.JointCategories({"s": [0, 1], "t": [0, 1, 2]})
+    M = np.zeros((8, 6))
+    for row, (i, k, m) in zip(M, combinations([0, 0.25], [0, 0.5], [0, 1e-3])):
+        row[[0, 2, 5]] = i, k, m
+    left = values_left(Rows(M), joint)
+    assert left["s"].tolist() == [len({0} if (M[r, 0] or M[r, 2]) else set()) + bool(M[r, 5]) for r in range(8)]
+    assert left["t"].tolist() == [bool(M[r, 0]) + bool(M[r, 2] or M[r, 5]) for r in range(8)]
+
+
+def test_dummies_hide_from_whoever_does_not_know():
+    assert not revealing(COVERED)["the value"].any()
+
+
+def test_what_cannot_be_listed_is_refused():
+    with pytest.raises(TooLargeError, match="what a design reveals lists all subsets"):
+        revealing(sp.uniform(range(30)))
+    with pytest.raises(UnknownDesignError, match="must be known for this"):
+        revealing(sp.design.coarse(list("abcd")))

@@ -1,0 +1,227 @@
+"""Designs for two and three categories, and joined variables."""
+
+from itertools import product as combinations
+
+import numpy as np
+import pytest
+from lopsided import ABCD
+
+import subsetprivacy as sp
+from subsetprivacy.design import ArtificialBit, Covered, FixedSize, Hadamard, Product, Uniform
+from subsetprivacy.design.revealed import revealing
+from subsetprivacy.design.small import singles
+from subsetprivacy.errors import ArgumentError, CategoryError, InvalidDesignError
+
+TWO, THREE = ["no", "yes"], ["never", "once", "often"]
+
+
+# small ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_safe_routes_are_the_default():
+    assert sp.small(TWO) == sp.small(TWO, "warner") == sp.warner(TWO, 0.25)
+    assert sp.small(THREE) == sp.small(THREE, "pair") == sp.fixed_size(THREE, 2)
+    assert sp.small(TWO, q=0.1).q == 0.1
+    for design in (sp.small(TWO), sp.small(THREE)):
+        assert design.is_subset_private
+        assert design.is_identifiable
+
+
+@pytest.mark.parametrize("labels", [TWO, THREE])
+@pytest.mark.parametrize("route", ["bit", "dummies"])
+def test_the_papers_routes_must_be_allowed(labels, route):
+    with pytest.raises(
+        InvalidDesignError,
+        match=f"`reveals` must be True for the route '{route}'.*Hint: the safe route is "
+        f"'{'warner' if len(labels) == 2 else 'pair'}'",
+    ):
+        sp.small(labels, route)
+    design = sp.small(labels, route, reveals=True)
+    assert design.is_identifiable
+    assert isinstance(design, ArtificialBit if route == "bit" else Covered)
+
+
+def test_options_of_the_routes():
+    assert sp.small(TWO, "bit", reveals=True).q == 0.5
+    assert sp.small(TWO, "bit", q=0.2, reveals=True).q == 0.2
+    assert sp.small(TWO, "dummies", floor=0.3, reveals=True).floor == 0.3
+
+
+def test_two_values_among_dummies_are_the_appendix():
+    # {X, 3} or {X, 4} with even chances; of dummies {d, 1} or {d, 2}.
+    design = sp.small(TWO, "dummies", floor=0.25, reveals=True).realised(100)
+    codes, mu = design.support()
+    assert codes.tolist() == [0b0101, 0b0110, 0b1001, 0b1010]
+    assert mu.tolist() == [0.5] * 4
+    assert (design.people, design.dummies, design.D) == (100, 50, 2)
+    assert design.exposed.smallest_set == 1
+
+
+def test_three_values_among_dummies():
+    design = sp.small(THREE, "dummies", reveals=True)
+    base = singles(THREE)
+    assert design.base == base
+    assert base.support()[0].tolist() == [1, 2, 3, 4, 5, 6]
+    assert base.support()[1] == pytest.approx([1 / 3] * 6)
+    assert pytest.approx(2) == base.S
+    assert base.is_independent
+
+
+@pytest.mark.parametrize("labels", [["one"], ABCD])
+def test_only_two_or_three_are_small(labels):
+    with pytest.raises(
+        InvalidDesignError, match=f"a small variable must have two or three categories; got {len(labels)}"
+    ):
+        sp.small(labels)
+
+
+def test_routes_that_do_not_fit_are_refused():
+    with pytest.raises(InvalidDesignError, match="Warner's question must have two categories; got 3"):
+        sp.small(THREE, "warner")
+    with pytest.raises(InvalidDesignError, match="a fixed size design must have at least 3 categories; got 2"):
+        sp.small(TWO, "pair")
+    with pytest.raises(ArgumentError, match="`route` must be one of warner, pair, bit, dummies; got 'coin'"):
+        sp.small(TWO, "coin")
+
+
+@pytest.mark.parametrize("labels", [TWO, THREE])
+@pytest.mark.parametrize("route", [None, "bit", "dummies"])
+def test_every_route_finds_the_truth(labels, route):
+    design = sp.small(labels, route, reveals=True)
+    w = np.array([0.3, 0.7]) if len(labels) == 2 else np.array([0.2, 0.3, 0.5])
+    values = np.repeat(labels, (20_000 * w).astype(int)).tolist()
+    fit = sp.estimate(sp.privatize(values, design, seed=1))
+    assert np.abs((fit.w - w) / fit.se).max() < 4.5
+
+
+# join ----------------------------------------------------------------------------------------------------------------
+
+SHAPES = [(2, 2), (2, 3), (3, 3), (2, 2, 2), (2, 2, 2, 2), (4, 3), (2, 5)]
+
+
+def variables(shape):
+    return {f"v{k}": [f"{k}{i}" for i in range(size)] for k, size in enumerate(shape)}
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_joined_variables_are_never_revealed(shape):
+    design = sp.join(variables(shape))
+    assert design.categories.shape == shape
+    assert design.is_identifiable
+    # By hand: of every report, and for every variable, two values are left.
+    codes = design.support()[0]
+    at = np.array(list(combinations(*map(range, shape))))
+    held = (codes[:, None] >> np.arange(design.p)) & 1 == 1
+    for k in range(len(shape)):
+        left = np.array([[held[:, at[:, k] == value].any(axis=1)] for value in range(shape[k])]).sum(axis=0)
+        assert left.min() >= 2
+    assert not any(rows.any() for rows in revealing(design).values())
+    np.testing.assert_allclose(design.support_incidence.spread(design.support()[1]), 1, atol=1e-12)
+
+
+def test_two_binary_variables_rule_one_combination_out():
+    design = sp.join(variables((2, 2)))
+    assert isinstance(design, FixedSize)
+    assert design.k == 3
+    # The only question that leaves both values of both whatever the answer is "are the two equal?".
+    assert not design.is_independent
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 3), (2, 2, 2)], ids=str)
+def test_larger_ones_can_be_asked(shape):
+    design = sp.join(variables(shape))
+    assert design.is_independent
+    assert len(set(design.nu.tolist())) == 1
+    # No admissible question is left out.
+    at = np.array(list(combinations(*map(range, shape))))
+
+    def hides(code):
+        members = [row for j, row in enumerate(at) if code >> j & 1]
+        return all(len({row[k] for row in members}) > 1 for k in range(len(shape)))
+
+    full = (1 << design.p) - 1
+    questions = {min(a, full - a) for a in range(1, full) if hides(a) and hides(full - a)}
+    assert {min(a, full - a) for a in design.questions.tolist()} == questions
+
+
+def test_two_binary_variables_as_in_the_paper():
+    design = sp.join(variables((2, 2)), reveals=True)
+    assert isinstance(design, Uniform)
+    w = np.array([0.1, 0.2, 0.3, 0.4])
+    law = design.support()[1] * design.support_incidence.inner(w)
+    for rows in revealing(design).values():
+        assert law[rows].sum() == pytest.approx(1 / 3)
+
+
+def test_margins_come_back():
+    values = {"sex": ["f", "m", "m"] * 8000, "smokes": (["yes"] + ["no"] * 3) * 6000}
+    design = sp.join({"sex": ["f", "m"], "smokes": ["yes", "no"]})
+    fit = sp.estimate(sp.privatize(values, design, seed=1))
+    for name, share in (("sex", [1 / 3, 2 / 3]), ("smokes", [0.25, 0.75])):
+        margin = fit.margin(name)
+        assert np.abs((margin.w - share) / margin.se).max() < 4.5
+
+
+def test_by_twos_with_one_left_over():
+    five = sp.join(variables((2, 2, 3, 2, 2)), together=2)
+    assert isinstance(five, Product)
+    assert [type(factor) for factor in five.factors][::2] == [FixedSize, ArtificialBit]
+    assert five.categories.names == ("v0", "v1", "v2", "v3", "v4")
+    assert list(five.named()) == [("v0", "v1"), ("v2", "v3"), ("v4",)]
+    assert five.factors[2] == sp.warner(["40", "41"])
+    assert five.is_identifiable
+    left = sp.join(variables((2, 2, 3)), together=2)
+    assert left.factors[1] == sp.fixed_size(["20", "21", "22"], 2)
+    large = sp.join(variables((2, 2, 6)), together=2)
+    assert large.factors[1] == sp.uniform([f"2{i}" for i in range(6)])
+    paper = sp.join(variables((2, 2, 2)), together=2, reveals=True)
+    assert isinstance(paper.factors[0], Uniform)
+    assert paper.factors[1] == sp.small(["20", "21"], "bit", reveals=True)
+
+
+def test_three_at_a_time():
+    design = sp.join(variables((2, 2, 2, 2, 2, 2)), together=3)
+    assert list(design.named()) == [("v0", "v1", "v2"), ("v3", "v4", "v5")]
+    assert sp.join(variables((2, 2)), together=2) == sp.join(variables((2, 2)))
+    assert sp.join(variables((2, 2)), together=5) == sp.join(variables((2, 2)))
+
+
+def test_a_single_variable_keeps_its_small_design():
+    assert sp.join({"sex": ["f", "m"]}) == sp.warner(["f", "m"])
+    assert sp.join({"view": THREE}) == sp.fixed_size(THREE, 2)
+    assert sp.join({"sex": ["f", "m"]}, reveals=True) == sp.small(["f", "m"], "bit", reveals=True)
+    assert sp.join({"x": ABCD}) == sp.uniform(ABCD)
+
+
+def test_other_designs_of_the_combinations():
+    with pytest.raises(
+        InvalidDesignError, match="`reveals` must be True for a design of which some rows reveal v0, v1"
+    ):
+        sp.join(variables((2, 2)), design=sp.uniform)
+    assert sp.join(variables((2, 2)), design=sp.uniform, reveals=True) == sp.join(variables((2, 2)), reveals=True)
+    wide = sp.join(variables((8, 9)), design=sp.hadamard)
+    assert isinstance(wide, Hadamard)
+    assert wide.p == 72
+    assert wide.categories.names == ("v0", "v1")
+
+
+def test_too_many_combinations_are_refused_with_a_way_out():
+    with pytest.raises(InvalidDesignError, match=r"at most 48 combinations; got 64. Hint: join fewer \(together=2\)"):
+        sp.join(variables((8, 8)))
+    with pytest.raises(
+        InvalidDesignError, match=r"at most 22 combinations; got 32. Hint: together=2, or design=sp.hadam"
+    ):
+        sp.join(variables((2,) * 5))
+    assert sp.join(variables((2,) * 5), reveals=True).p == 32
+
+
+@pytest.mark.parametrize("together", [1, 0, 2.0, True, "2"])
+def test_how_many_together_is_checked(together):
+    with pytest.raises(ArgumentError, match="`together` must be a whole number of at least 2"):
+        sp.join(variables((2, 2)), together=together)
+
+
+@pytest.mark.parametrize("wrong", [{}, [("sex", ["f", "m"])], {"sex": "fm"}, {1: ["f", "m"]}, {"sex": []}])
+def test_variables_are_checked(wrong):
+    with pytest.raises(CategoryError, match="must"):
+        sp.join(wrong)
