@@ -1,6 +1,7 @@
 """The command line: help, output for people and machines, errors in one line."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,8 @@ import subsetprivacy as sp
 from subsetprivacy.cli.main import main
 from subsetprivacy.cli.show import echo_json
 
-COMMANDS = [[], ["demo"], ["design"], ["design", "uniform"], ["design", "show"], ["audit"]]
+KINDS = ("uniform", "partition", "hadamard", "fixed-size", "warner", "covered", "product")
+COMMANDS = [[], ["demo"], ["design"], *(["design", kind] for kind in KINDS), ["design", "show"], ["plan"], ["audit"]]
 
 
 def run(*arguments):
@@ -40,7 +42,7 @@ def test_every_command_explains_itself(command, flag):
     assert result.exit_code == 0
     assert result.output.startswith("Usage: ")
     if command and command != ["design"]:
-        assert f"subsetprivacy {' '.join(command)}" in result.output.split("Example:")[1]  # an example of itself
+        assert f"subsetprivacy {' '.join(command)}" in re.split("Examples?:", result.output)[1]  # an example of itself
 
 
 def test_every_command_is_in_the_list_above():
