@@ -14,6 +14,7 @@ from subsetprivacy.data import SubsetCounts, SubsetData
 from subsetprivacy.design import Covered, Design, Product, fully_private, nonprivate
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.privacy import information, maximal, prediction, revealing, size
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.privacy.information import Bits
@@ -71,7 +72,7 @@ class Audit:
     @cached_property
     def _standard_errors(self) -> dict[str, float]:
         """Delta-method errors of the three leakages from the estimated distribution; empty without data."""
-        if self.fit is None:
+        if self.fit is None or self.design.p > MAX_MATRIX:
             return {}
         slopes = {"size": size.gradient(self.setting), "prediction": prediction.guess_weights(self.setting)}
         if self.design.enumerable:
@@ -190,6 +191,8 @@ class Audit:
         if self._has_tie:
             lines.append("The two likeliest categories can hardly be told apart: the prediction interval is too short.")
         lines += self.notes
+        if self.fit is not None and self.design.p > MAX_MATRIX:
+            lines.append(f"No intervals: there are more than {MAX_MATRIX} categories.")
         if self._mi.simulation_error:
             error = self._mi.simulation_error
             lines.append(f"Mutual information was simulated, standard error {error:.1e} bit; it has no interval.")

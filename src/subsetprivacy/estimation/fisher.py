@@ -8,13 +8,13 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.design.require import require_enumerable
-from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import expected_information, observed_information, tangent_inverse
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.incidence import MAX_MATRIX
 
 INFORMATION = ("observed", "expected")
+MAX_PRODUCTS = 300  # well-posed problems need a few dozen
 
 
 def fisher_error(information: str, design: Design) -> "FisherError":
@@ -60,10 +60,9 @@ def _by_gradients(fit: Estimate, c: FloatArray) -> float:
         return y - y.mean()
 
     centred = c - c.mean()
-    x, failed = cg(LinearOperator((p, p), matvec=apply, dtype=np.float64), centred, rtol=1e-8, maxiter=2000)
-    if failed:
-        raise ArgumentError("the information must be regular enough to be inverted along this direction; it is not.")
-    return float(centred @ x)
+    x, failed = cg(LinearOperator((p, p), matvec=apply, dtype=np.float64), centred, rtol=1e-8, maxiter=MAX_PRODUCTS)
+    # Too few distinct subsets leave directions without information, and then there is no solution.
+    return float("inf") if failed else float(centred @ x)
 
 
 def _observed(fit: Estimate) -> FloatArray:

@@ -122,3 +122,16 @@ def test_a_margin_of_one_variable_is_refused():
     fit = sp.estimate(sp.simulate(sp.uniform(list("abcd")), [0.1, 0.2, 0.3, 0.4], 100, seed=1))
     with pytest.raises(ArgumentError, match="must be of an estimate of several variables"):
         fit.margin("a")
+
+
+def test_where_nothing_is_known_an_error_along_a_direction_is_infinite():
+    # Forty people cannot tell five thousand categories apart.
+    fit = sp.estimate(sp.simulate(sp.hadamard(5000), falling(5000), 40, seed=10))
+    with quietly():
+        assert fit.contrast({0: 1, 17: -1}).se == np.inf
+
+
+def test_an_audit_of_very_many_categories_has_no_intervals():
+    report = sp.audit(sp.simulate(sp.hadamard(5000), falling(5000), 2000, seed=11))
+    assert "No intervals: there are more than 4096 categories." in str(report.summary())
+    assert "mi_leakage_lower" not in report.to_dict()
