@@ -1,0 +1,8 @@
+"""The best design for a budget of leakage, and the frontier of what is possible."""
+
+from subsetprivacy.optimizing.curve import Frontier, frontier
+from subsetprivacy.optimizing.marked import Mark, marked_designs
+from subsetprivacy.optimizing.result import Optimum
+from subsetprivacy.optimizing.search import optimal
+
+__all__ = ["Frontier", "Mark", "Optimum", "frontier", "marked_designs", "optimal"]

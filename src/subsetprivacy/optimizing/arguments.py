@@ -1,0 +1,158 @@
+"""What is asked for, checked: every argument out of its range is refused with the nearest possible value."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_choice, check_count, check_distribution
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.design.require import check_size
+from subsetprivacy.errors import ArgumentError, DistributionError, TooLargeError
+from subsetprivacy.optimizing import conic
+from subsetprivacy.optimizing.criterion import CRITERIA
+from subsetprivacy.optimizing.program import METRICS
+from subsetprivacy.subsets import Categories
+
+KINDS = ("independent", "conditional")
+OVER = ("average", "worst")
+MOST_CATEGORIES = {"interior": 14, "conic": conic.MOST}
+LEAST_SHARE = 1e-6  # of a category; beyond that the information of subsets differs by more digits than there are
+
+
+@frozen(eq=False)
+class Task:
+    """The arguments that `optimal` and `frontier` share; `w` has a row per distribution."""
+
+    categories: Categories
+    w: FloatArray
+    kind: str
+    criterion: str
+    smallest: int
+    over: str
+    full_set: bool
+    solver: str
+    tol: float
+    max_iter: int
+    progress: Callable[[str], object] | None
+
+    @property
+    def worst(self) -> bool:
+        """Whether the largest loss counts, not the average."""
+        return self.over == "worst" and len(self.w) > 1
+
+
+def read_task(
+    categories: Iterable[Label],
+    w: Any,
+    *,
+    kind: str,
+    criterion: str,
+    smallest: int,
+    over: str,
+    full_set: bool,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    progress: Callable[[str], object] | None,
+) -> Task:
+    """Check the arguments one by one."""
+    labels = categories if isinstance(categories, Categories) else Categories(categories)
+    check_choice(kind, KINDS, "kind")
+    check_choice(criterion, CRITERIA, "criterion")
+    check_choice(over, OVER, "over")
+    check_choice(solver, tuple(MOST_CATEGORIES), "solver")
+    _check_number(labels, kind, solver)
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"`progress` must be called with a line of text; got {type(progress).__name__}.")
+    if not isinstance(tol, (int, float)) or not 0 < tol < 1:
+        raise ArgumentError(f"`tol` must be between 0 and 1; got {tol!r}.")
+    return Task(
+        labels,
+        _read_distributions(w, labels),
+        kind,
+        criterion,
+        _check_smallest(smallest, labels.p, kind),
+        over,
+        bool(full_set),
+        solver,
+        float(tol),
+        check_count(max_iter, "max_iter", least=1),
+        progress,
+    )
+
+
+def _check_number(labels: Categories, kind: str, solver: str) -> None:
+    most, other = MOST_CATEGORIES[solver], MOST_CATEGORIES["interior"]
+    if labels.p > most:
+        hint = f"solver='interior' goes to {other}" if labels.p <= other else "group rare categories, or use hadamard()"
+        raise TooLargeError(
+            f"`categories` must be at most {most} for solver={solver!r}, which weighs all 2^p subsets; "
+            f"got {labels.p}. Hint: {hint}."
+        )
+    least, hint = {
+        "independent": (4, "Hint: kind='conditional' accepts three."),
+        "conditional": (3, "Hint: with two categories the only subset of two is the full set."),
+    }[kind]
+    check_size(labels, least, kind, hint)
+
+
+def _check_smallest(smallest: Any, p: int, kind: str) -> int:
+    size, most = check_count(smallest, "smallest", least=2), p // 2 if kind == "independent" else p - 1
+    if size > most:
+        why = "either answer leaves that many" if kind == "independent" else "the full set says nothing"
+        raise ArgumentError(
+            f"`smallest` must be at most {most} for {kind} designs on {p} categories, where {why}; "
+            f"got {size}. Hint: the nearest is {most}."
+        )
+    return size
+
+
+def _read_distributions(w: Any, labels: Categories) -> FloatArray:
+    """Return one distribution, or several, as rows."""
+    several = not isinstance(w, Mapping) and not hasattr(w, "items") and _holds_distributions(w)
+    named = [(f"w[{k}]", one) for k, one in enumerate(w)] if several else [("w", w)]
+    if not named:
+        raise DistributionError("`w` must be a distribution or a list of them; got an empty list.")
+    rows = np.array([check_distribution(one, labels.labels, name) for name, one in named])
+    for (name, _), row in zip(named, rows, strict=True):
+        if row.min() < LEAST_SHARE:
+            raise DistributionError(
+                f"`{name}` must be at least {LEAST_SHARE:g} in every category, since normal limits need all of them; "
+                f"got {row.min():.3g} for {labels.labels[int(row.argmin())]!r}. "
+                "Hint: give it the smallest share that it may have."
+            )
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
+def _holds_distributions(w: Any) -> bool:
+    if isinstance(w, np.ndarray):
+        return w.ndim > 1
+    return isinstance(w, Iterable) and any(isinstance(one, (Mapping, Iterable)) for one in w)
+
+
+def read_budget(budget: Any) -> dict[str, float]:
+    """Return the budgets as numbers.
+
+    Raises
+    ------
+    ArgumentError
+        If one is unknown, or not a number.
+    """
+    if budget is None:
+        return {}
+    if not isinstance(budget, Mapping):
+        raise ArgumentError(
+            f"`budget` must map leakages to the most they may be; got {type(budget).__name__}. "
+            "Hint: write budget={'mi': 0.4}."
+        )
+    for metric, value in budget.items():
+        check_choice(metric, METRICS, "budget")
+        number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if not number or not np.isfinite(value) or value < 0:
+            raise ArgumentError(
+                f"`budget` must be finite and not negative; got {value if number else type(value).__name__} "
+                f"for {metric!r}."
+            )
+    return {metric: float(value) for metric, value in budget.items()}

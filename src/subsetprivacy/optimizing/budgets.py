@@ -1,0 +1,58 @@
+"""Budgets that can be met, and words for those that cannot."""
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.optimizing.arguments import Task
+from subsetprivacy.optimizing.feasible import Extreme, inside, least
+from subsetprivacy.optimizing.program import Program, as_leakage, as_linear
+
+_CLOSE = 1e-8  # a budget this near to the least possible leakage is taken for it
+
+
+def within(task: Task, columns: Program, budget: dict[str, float]) -> tuple[Program, FloatArray]:
+    """Return the program with its budgets and weights inside them, or say which budget is too small."""
+    limited = columns.limited(budget)
+    start = inside(limited)
+    if start is not None:
+        return limited, start
+    before: dict[str, float] = {}
+    for metric, value in budget.items():
+        extreme = least(columns.limited(before), metric)
+        room = as_linear(metric, value) - extreme.value
+        if abs(room) <= _CLOSE:
+            face = _face(columns, extreme, {name: budget[name] for name in budget if name != metric})
+            if face is not None:
+                return face
+        alone = _face(columns, extreme, {})
+        if room < -_CLOSE or (room <= _CLOSE and alone is None):
+            raise _refusal(task, metric, value, extreme, bool(before), attained=alone is not None)
+        before[metric] = value
+    # All but the last can be met together, and all of them by rounding only.
+    raise _refusal(task, metric, value, extreme, len(budget) > 1, attained=False)
+
+
+def _face(columns: Program, extreme: Extreme, others: dict[str, float]) -> tuple[Program, FloatArray] | None:
+    """Return the program of the designs that leak the least, if they are identifiable."""
+    if extreme.face is None or np.linalg.matrix_rank(columns.V[extreme.face]) < columns.p - 1:
+        return None
+    face = columns.limited(others).restricted(extreme.face)
+    start = inside(face)
+    return None if start is None else (face, start)
+
+
+def _refusal(task: Task, metric: str, value: float, extreme: Extreme, others: bool, *, attained: bool) -> ArgumentError:
+    nearest = np.ceil(as_leakage(metric, extreme.value) * 1e5 - 1e-4) / 1e5 + 0.0
+    least_words = f"{nearest:.5g} or more" if attained else f"above {nearest:.5g}"
+    within = ", given the other budgets" if others else ""
+    sets = f"sets of {task.smallest} or more"
+    hint = (
+        "Hint: that much leaks without any data."
+        if task.full_set
+        else "Hint: allow more, or ask some people nothing: full_set=True."
+    )
+    return ArgumentError(
+        f"`budget` must be {least_words} for {metric!r} with {task.kind} designs and {sets}{within}; "
+        f"got {value:g}. {hint}"
+    )

@@ -1,0 +1,298 @@
+"""`frontier`: the least loss at every leakage, with the named designs on the map."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from subsetprivacy import draw
+from subsetprivacy._checks import check_choice
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.design import nonprivate
+from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.optimizing import measure
+from subsetprivacy.optimizing.arguments import Task, read_budget, read_task
+from subsetprivacy.optimizing.feasible import least, most
+from subsetprivacy.optimizing.marked import Mark, marks
+from subsetprivacy.optimizing.program import METRICS, Program, as_leakage
+from subsetprivacy.optimizing.result import NAMES, Optimum
+from subsetprivacy.optimizing.search import MAX_ITER, TOLERANCE, search, write
+from subsetprivacy.tables import Table, frame, number
+
+_ROUNDING = 1e-9  # so that the least leakage itself can be met
+_BEND = 2  # points lie closer together near the least leakage, where the loss runs off
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Frontier:
+    """The least loss at every leakage; made by `frontier`.
+
+    Attributes
+    ----------
+    metric
+        The leakage on the horizontal axis.
+    kind, criterion, smallest
+        What the designs are, what was minimised, and the smallest set.
+    leakage, loss
+        The curve: the most that may leak, ascending, and the least loss then.
+    bound
+        What no design can beat, at the same leakages; None where the bound
+        does not apply.
+    optima
+        The best design at each point.
+    marks
+        The named designs, by leakage.
+    least
+        No identifiable design of the kind leaks less.
+    """
+
+    metric: str
+    kind: str
+    criterion: str
+    smallest: int
+    leakage: FloatArray
+    loss: FloatArray
+    bound: FloatArray | None
+    optima: tuple[Optimum, ...]
+    marks: tuple[Mark, ...]
+    least: float
+
+    @property
+    def direct_loss(self) -> float:
+        """The loss of reporting the value itself."""
+        return self.optima[0].direct_loss
+
+    @cached_property
+    def p(self) -> int:
+        """The number of categories."""
+        return self.optima[0].design.p
+
+    def best(self, leakage: float) -> float:
+        """Return the least loss at a leakage, by interpolation: a little too much, since the curve is convex."""
+        inside = float(np.interp(leakage, self.leakage, self.loss))
+        return inside if leakage >= self.leakage[0] else np.nan
+
+    def to_frame(self, engine: str = "pandas") -> Any:
+        """Return the curve as a data frame of pandas, polars or pyarrow."""
+        columns: dict[str, Any] = {
+            "leakage": self.leakage.tolist(),
+            "loss": self.loss.tolist(),
+            "people": (self.loss / self.direct_loss).tolist(),
+            "gap": [one.gap for one in self.optima],
+            "subsets": [one.questions for one in self.optima],
+        }
+        if self.bound is not None:
+            columns["bound"] = self.bound.tolist()
+        return frame(columns, engine)
+
+    def summary(self) -> Table:
+        """Return a table of the named designs, each beside the best one that leaks as much."""
+        rows = []
+        for mark in self.marks:
+            best = self.best(mark.leakage) if mark.attainable else np.nan
+            cells = (mark.leakage, mark.loss, mark.loss / self.direct_loss, best, best / mark.loss)
+            rows.append((mark.name, *(number(cell) for cell in cells)))
+        columns = ("design", f"{self.metric} leakage", "loss", "people", "best loss", "efficiency")
+        notes = [
+            f"Best loss: of {self.kind} designs that leak as much, sets of {self.smallest} or more; "
+            "a dash where a design is not of that kind or leaks less than the curve shows.",
+            f"The least leakage is {self.least:.4f}. "
+            f"Largest certified gap of the {len(self.optima)} points: {max(one.gap for one in self.optima):.1g}.",
+        ]
+        if self._flat:
+            notes.append(f"Beyond {self.optima[-1].leakage[self.metric]:.4f} no more can be gained.")
+        title = f"Frontier of {self.kind} designs on {self.p} categories, {self.criterion}-criterion"
+        return Table(title, columns, tuple(rows), tuple(notes))
+
+    def plot(self, *others: "Frontier", title: str | None = None, ax: Any = None) -> Any:
+        """Draw loss against leakage, with the named designs; other frontiers of the same problem join in.
+
+        Notes
+        -----
+        A named design that none of the curves can be is hollow. The dashed line is the bound (p-1)/(S-1) times the
+        loss of asking directly; at distributions other than the uniform one it holds for the D-criterion only, not
+        for the mean squared error, and is not drawn.
+        """
+        for other in others:
+            self._check(other)
+        drawn = (self, *others)
+        names = [f"best {one.kind}" for one in drawn]
+        if len(set(names)) < len(names):
+            names = [f"best {one.kind}, sets of {one.smallest} or more" for one in drawn]
+        reach = max(*(mark.leakage for mark in self.marks), *(one.leakage[-1] for one in drawn))
+        possible = [any(one.marks[k].attainable for one in drawn) for k in range(len(self.marks))]
+        return draw.tradeoff(
+            {name: one._line(reach) for name, one in zip(names, drawn, strict=True)},
+            [(mark.name, mark.leakage, mark.loss, filled) for mark, filled in zip(self.marks, possible, strict=True)],
+            bound=self._lowest_bound(others),
+            unit=self.direct_loss,
+            xlabel=NAMES[self.metric],
+            ylabel="loss: n × mean squared error" if self.criterion == "A" else "loss: n × geometric mean variance",
+            title=title,
+            ax=ax,
+        )
+
+    @property
+    def _flat(self) -> bool:
+        """Whether the last point leaves some of its leakage unused: beyond it no more can be gained."""
+        return self.metric not in self.optima[-1].saturated
+
+    def _line(self, reach: float) -> tuple[FloatArray, FloatArray]:
+        """Return the curve, and its flat end where it has one."""
+        if not self._flat or reach <= self.leakage[-1]:
+            return self.leakage, self.loss
+        return np.append(self.leakage, reach), np.append(self.loss, self.loss[-1])
+
+    def _lowest_bound(self, others: tuple["Frontier", ...]) -> tuple[FloatArray, FloatArray] | None:
+        """Return the bound of the curve that can go lowest, if there is one."""
+        bounds = [(one.leakage, one.bound) for one in (self, *others) if one.bound is not None]
+        return min(bounds, key=lambda curve: curve[1][-1], default=None)
+
+    def _check(self, other: Any) -> None:
+        if not isinstance(other, Frontier):
+            raise ArgumentError(f"`others` must be frontiers; got {type(other).__name__}.")
+        mine, theirs = ((one.metric, one.criterion, one.optima[0].over) for one in (self, other))
+        if mine != theirs or not np.array_equal(self.optima[0].w, other.optima[0].w):
+            raise MismatchError("frontiers in one picture must have the same leakage, criterion and w; got others.")
+
+    def __repr__(self) -> str:
+        return (
+            f"<Frontier of {self.kind} designs on {self.p} categories: loss {self.loss[0]:.4g} at {self.metric} "
+            f"{self.leakage[0]:.4g} to {self.loss[-1]:.4g} at {self.leakage[-1]:.4g}, {len(self.optima)} points>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def frontier(
+    categories: Iterable[Label],
+    w: Any,
+    *,
+    leakage: str = "mi",
+    kind: str = "independent",
+    criterion: str = "A",
+    points: int | Iterable[float] = 25,
+    smallest: int = 2,
+    budget: Mapping[str, float] | None = None,
+    over: str = "average",
+    full_set: bool = False,
+    solver: str = "interior",
+    progress: Callable[[str], object] | None = None,
+) -> Frontier:
+    r"""Find the least loss at every leakage.
+
+    Parameters
+    ----------
+    categories, w, kind, criterion, smallest, over, full_set, solver
+        As in `optimal`.
+    leakage
+        ``"mi"``, ``"size"``, ``"prediction"`` or ``"maximal"``.
+    points
+        How many points above the least leakage, up to that of the best design
+        without a budget; the least leakage itself comes first where some
+        identifiable design has it. Or a list of leakages.
+    budget
+        Other budgets that hold all along.
+    progress
+        Called with a line of text after every point, for example ``print``.
+
+    Raises
+    ------
+    ArgumentError
+        If no identifiable design leaks as little as one of the points given.
+
+    Notes
+    -----
+    At every w, :math:`\operatorname{tr}(I(w)(\operatorname{diag} w - ww^\top)) = S - 1`, so by the inequality of the
+    means the D-criterion is at least (p-1)/(S-1) times that of asking directly, and at the uniform distribution the
+    A-criterion too. `Frontier.bound` takes the largest S that the leakage allows. For the mean squared error at other
+    distributions there is no such bound: Adult race costs 3.33 < 4 with the uniform design.
+
+    Examples
+    --------
+    >>> curve = frontier(["a", "b", "c", "d", "e"], [0.4, 0.3, 0.15, 0.1, 0.05], points=4)
+    >>> curve.loss.round(2).tolist()
+    [30.24, 7.68, 3.59, 2.63]
+    """
+    check_choice(leakage, METRICS, "leakage")
+    task = read_task(
+        categories,
+        w,
+        kind=kind,
+        criterion=criterion,
+        smallest=smallest,
+        over=over,
+        full_set=full_set,
+        solver=solver,
+        tol=TOLERANCE,
+        max_iter=MAX_ITER,
+        progress=progress,
+    )
+    columns, others = write(task), read_budget(budget)
+    others.pop(leakage, None)
+    lowest = as_leakage(leakage, least(columns.limited(others), leakage).value)
+    found = _curve(task, columns, others, leakage, lowest, points)
+    budgets = np.array(list(found))
+    return Frontier(
+        leakage,
+        kind,
+        criterion,
+        task.smallest,
+        read_only(budgets),
+        read_only(np.array([one.loss for one in found.values()])),
+        _bound(task, columns, others, leakage, budgets),
+        tuple(found.values()),
+        marks(task.categories, task.w, leakage, criterion, task.worst, kind, task.smallest),
+        lowest,
+    )
+
+
+def _curve(
+    task: Task, columns: Program, others: dict[str, float], metric: str, lowest: float, points: Any
+) -> dict[float, Optimum]:
+    """Return the best design for each leakage, in ascending order."""
+    quiet = evolve(task, progress=None)
+    free = search(quiet, columns, others)
+    budgets = _grid(points, lowest, free.leakage[metric])
+    found: dict[float, Optimum] = {}
+    if not np.iterable(points):
+        with suppress(ArgumentError):  # where only designs that are not identifiable leak the least
+            found[lowest] = search(quiet, columns, {**others, metric: lowest})
+    for k, most_leaked in enumerate(budgets.tolist()):
+        enough = most_leaked >= free.leakage[metric]
+        found[most_leaked] = free if enough else search(quiet, columns, {**others, metric: most_leaked})
+        if task.progress is not None:
+            loss = found[most_leaked].loss
+            task.progress(f"point {k + 1} of {len(budgets)}: {metric} {most_leaked:.4g}, loss {loss:.4g}")
+    return found
+
+
+def _grid(points: Any, lowest: float, highest: float) -> FloatArray:
+    if isinstance(points, (int, np.integer)) and not isinstance(points, bool):
+        if points < 1:
+            raise ArgumentError(f"`points` must be at least 1; got {points}.")
+        steps = np.linspace(0, 1, int(points) + 1)[1:] ** _BEND
+        return np.unique(lowest + (highest - lowest) * steps)
+    try:
+        given = np.unique(np.asarray(list(points), np.float64))
+    except (TypeError, ValueError):
+        raise ArgumentError(f"`points` must be a number, or a list of leakages; got {type(points).__name__}.") from None
+    if not len(given) or not np.isfinite(given).all():
+        raise ArgumentError("`points` must be finite leakages, at least one.")
+    return given
+
+
+def _bound(
+    task: Task, columns: Program, others: dict[str, float], metric: str, budgets: FloatArray
+) -> FloatArray | None:
+    """Return the loss of asking directly times (p-1)/(S-1), with the largest S at each leakage."""
+    if task.criterion == "A" and np.ptp(task.w) > 1e-9:
+        return None
+    direct = measure.loss(nonprivate(task.categories.labels), task.w, task.criterion, task.worst)
+    S = [most(columns.limited({**others, metric: budget + _ROUNDING}), "maximal") for budget in budgets.tolist()]
+    return np.asarray(read_only(direct * (columns.p - 1) / (np.array(S) - 1)))

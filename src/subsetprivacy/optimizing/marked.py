@@ -1,0 +1,61 @@
+"""The named designs that a frontier is compared with."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.design import Design, fixed_size, hadamard, partition, uniform
+from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.optimizing import measure
+from subsetprivacy.subsets import Categories
+
+
+@frozen(eq=False)
+class Mark:
+    """A named design on the map of leakage and loss.
+
+    Attributes
+    ----------
+    attainable
+        Whether it is one of the designs that the frontier is the best of.
+    """
+
+    name: str
+    design: Design
+    leakage: float
+    loss: float
+    attainable: bool
+
+
+def marked_designs(categories: Iterable[Label]) -> dict[str, Design]:
+    """Return the uniform, fixed-size, partition and Hadamard designs that there are on these categories.
+
+    Examples
+    --------
+    >>> list(marked_designs(["a", "b", "c", "d"]))
+    ['uniform', 'size 2', 'size 3', '2 groups', 'Hadamard']
+    """
+    labels = (categories if isinstance(categories, Categories) else Categories(categories)).labels
+    p = len(labels)
+    designs: dict[str, Design] = {} if p < 4 else {"uniform": uniform(labels)}
+    designs |= {f"size {k}": fixed_size(labels, k) for k in range(2, p)}
+    designs |= {f"{m} groups": partition(labels, groups=m) for m in range(2, p // 2 + 1)}
+    with suppress(InvalidDesignError):  # with five categories some question would reveal a value
+        designs["Hadamard"] = hadamard(labels)
+    return designs
+
+
+def marks(
+    categories: Categories, w: FloatArray, metric: str, criterion: str, worst: bool, kind: str, smallest: int
+) -> tuple[Mark, ...]:
+    """Return the named designs with their leakage and loss, by leakage."""
+    found = []
+    for name, design in marked_designs(categories).items():
+        attainable = design.smallest_set >= smallest and (kind == "conditional" or design.is_independent)
+        leaked = measure.leakage(design, w)[metric]
+        loss = measure.loss(design, w, criterion, worst)
+        found.append(Mark(name, design, leaked, loss, attainable))
+    return tuple(sorted(found, key=lambda mark: (mark.leakage, mark.loss if np.isfinite(mark.loss) else np.inf)))

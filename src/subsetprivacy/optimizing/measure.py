@@ -1,0 +1,42 @@
+"""What any design costs and leaks at one or several distributions."""
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Design
+from subsetprivacy.optimizing.criterion import as_loss, total
+from subsetprivacy.optimizing.program import tangent_basis
+from subsetprivacy.privacy import information, maximal, prediction, size
+from subsetprivacy.privacy.attacker import Setting
+
+
+def loss(design: Design, w: FloatArray, criterion: str, worst: bool) -> float:
+    r"""Return the A- or D-criterion of a design, over all rows of w; infinite if it is not identifiable.
+
+    Notes
+    -----
+    Per person asked: the full set counts as a person about whom nothing was learnt. A is
+    :math:`\operatorname{tr}(B^\top I B)^{-1}`, the limit of n times the mean squared error, D the geometric mean
+    of the eigenvalues of :math:`(B^\top I B)^{-1}`. Over several w the A-criterion is averaged as it is, the
+    D-criterion by its logarithm.
+    """
+    if not design.is_identifiable:
+        return np.inf
+    _, mu = design.support()
+    rows, B = design.support_incidence, tangent_basis(design.p)
+    f = []
+    for one in w:
+        values = np.linalg.eigvalsh(B.T @ rows.gram(mu / rows.inner(one)) @ B)
+        f.append((1 / values).sum() if criterion == "A" else -np.log(values).mean())
+    return float(as_loss(criterion, total(np.array(f), worst)))
+
+
+def leakage(design: Design, w: FloatArray) -> dict[str, float]:
+    """Return the four leakages of a design, each the largest over all rows of w."""
+    settings = [Setting.of(design, one) for one in w]
+    return {
+        "size": max(size.leakage(setting) for setting in settings),
+        "mi": max(information.leakage(setting).value for setting in settings),
+        "prediction": max(prediction.leakage(setting) for setting in settings),
+        "maximal": maximal.maximal_leakage(design),
+    }

@@ -1,0 +1,225 @@
+"""`optimal`: the design that costs the fewest people within a budget of leakage."""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.design import Design, conditional, independent, nonprivate, uniform
+from subsetprivacy.errors import ArgumentError, ConvergenceWarning
+from subsetprivacy.optimizing import conic, interior, measure
+from subsetprivacy.optimizing.arguments import Task, read_budget, read_task
+from subsetprivacy.optimizing.budgets import within
+from subsetprivacy.optimizing.criterion import expand, gap, relative_gap
+from subsetprivacy.optimizing.feasible import inside, multipliers
+from subsetprivacy.optimizing.interior import Solution
+from subsetprivacy.optimizing.program import Program, program
+from subsetprivacy.optimizing.result import Optimum
+from subsetprivacy.optimizing.shorten import exact, shorten
+
+TOLERANCE = 1e-8
+MAX_ITER = 100
+_ACCEPTED = 1e-4  # a certified gap above this is worth a warning
+_SHORT = 1e-6  # and a short design may cost this share of the loss more than a long one
+_CRAMPED = 1e-3  # with less room than this above the least possible leakage the loss is enormous
+
+
+def optimal(
+    categories: Iterable[Label],
+    w: Any,
+    budget: Mapping[str, float] | None = None,
+    *,
+    kind: str = "independent",
+    criterion: str = "A",
+    smallest: int = 2,
+    over: str = "average",
+    full_set: bool = False,
+    solver: str = "interior",
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
+    progress: Callable[[str], object] | None = None,
+) -> Optimum:
+    r"""Find the design that costs the fewest people within a budget of leakage.
+
+    Parameters
+    ----------
+    categories
+        Four to 14 distinct labels, for conditional designs from three.
+    w
+        A guess of the distribution, or a list of guesses; in category order
+        or by label. Every category needs a share of at least 1e-6.
+    budget
+        The most that may leak: any of ``"size"``, ``"mi"`` (mutual
+        information, bits), ``"prediction"`` and ``"maximal"`` (bits), as the
+        audit reports them. With several guesses each budget holds at every
+        one of them.
+    kind
+        ``"independent"``: yes/no questions. ``"conditional"``: any subsets,
+        for whoever holds the values; it costs less.
+    criterion
+        ``"A"``: the limit of n times the mean squared error. ``"D"``: the
+        geometric mean of the limit variances along the axes of their
+        ellipsoid. Of both, a ratio of losses is a ratio of sample sizes.
+    smallest
+        The size of the smallest set that may be reported.
+    over
+        With several guesses, ``"average"`` (of losses; of their logarithms
+        for D) or ``"worst"``.
+    full_set
+        Allow that some people are asked nothing. Then every budget above
+        what is known without data can be met.
+    solver
+        ``"interior"``, up to 14 categories, or ``"conic"``, the reference by
+        CVXPY for up to eight.
+    tol
+        The share of the loss within which the search stops.
+    max_iter
+        The most Newton steps.
+    progress
+        Called with a line of text after every step, for example ``print``.
+
+    Raises
+    ------
+    ArgumentError
+        If no identifiable design meets the budget or has sets that large;
+        the message says what is possible.
+    DistributionError, InvalidDesignError, TooLargeError
+        If w is no distribution inside the simplex, or there are too few or
+        too many categories.
+
+    Notes
+    -----
+    Fisher information and all leakages are linear in :math:`\mu` (`cond_design`), and
+    :math:`\operatorname{tr}(B^\top I(w) B)^{-1}` and :math:`-\ln\det B^\top I(w) B` are convex in it
+    (`thm_normality_mle`): the program is convex, and the result comes with a proof that no design of its kind saves
+    more than the share `gap` of the loss.
+
+    Examples
+    --------
+    >>> best = optimal(["a", "b", "c", "d", "e"], w=[0.4, 0.3, 0.15, 0.1, 0.05], budget={"mi": 0.8})
+    >>> round(best.loss, 3), round(best.uniform_loss, 3), best.saturated
+    (2.737, 2.773, ('mi',))
+    """
+    task = read_task(
+        categories,
+        w,
+        kind=kind,
+        criterion=criterion,
+        smallest=smallest,
+        over=over,
+        full_set=full_set,
+        solver=solver,
+        tol=tol,
+        max_iter=max_iter,
+        progress=progress,
+    )
+    return search(task, write(task), read_budget(budget))
+
+
+def write(task: Task) -> Program:
+    """Write the program of a task, without budgets."""
+    return program(task.categories, task.w, task.kind, task.smallest, task.full_set)
+
+
+def search(task: Task, columns: Program, budget: dict[str, float]) -> Optimum:
+    """Solve one program and make a design of its solution."""
+    limited, start = within(task, columns, budget)
+    found = _solved(task, limited, start)
+    x, proved = _designed(task, limited, found)
+    if proved > _ACCEPTED:
+        _doubt(task, budget, limited, start, proved)
+    design = _design(task, limited, x)
+    return Optimum(
+        design=design,
+        criterion=task.criterion,
+        over=task.over,
+        w=read_only(task.w),
+        budget=budget,
+        loss=measure.loss(design, task.w, task.criterion, task.worst),
+        gap=proved,
+        leakage=measure.leakage(design, task.w),
+        uniform_loss=np.nan if columns.p < 4 else _compared(task, uniform),
+        direct_loss=_compared(task, nonprivate),
+        steps=found.steps,
+        solver=task.solver,
+    )
+
+
+def _compared(task: Task, make: Callable[[Any], Design]) -> float:
+    return measure.loss(make(task.categories.labels), task.w, task.criterion, task.worst)
+
+
+def _solved(task: Task, limited: Program, start: FloatArray) -> Solution:
+    if task.solver == "conic":
+        return conic.solve(limited, task.criterion, task.worst, tol=task.tol, max_iter=task.max_iter)
+    return interior.solve(
+        limited, task.criterion, task.worst, start, tol=task.tol, max_iter=task.max_iter, progress=task.progress
+    )
+
+
+def _designed(task: Task, limited: Program, found: Solution) -> tuple[FloatArray, float]:
+    """Return short weights with their own certificate, or the long ones if shortening cost too much."""
+    x = shorten(limited, found)
+    proved = _proved(task, limited, found, x)
+    if proved > 10 * task.tol and task.solver == "interior":  # a reference stays what it is
+        again = _polished(task, limited, found, x)
+        if again is not None and again[1] < proved:
+            x, proved = again
+    if proved <= max(10 * found.gap, _SHORT):
+        return x, proved
+    x = exact(limited, found.x)
+    return x, _proved(task, limited, found, x)
+
+
+def _polished(task: Task, limited: Program, found: Solution, x: FloatArray) -> tuple[FloatArray, float] | None:
+    """Minimise again on the columns of short weights: what was dropped left a trace in the others."""
+    kept = np.flatnonzero(x)
+    few = limited.restricted(kept)
+    start = inside(few) if np.linalg.matrix_rank(few.V) == few.p - 1 else None
+    if start is None:
+        return None
+    last = interior.solve(few, task.criterion, task.worst, start, tol=task.tol / 10, max_iter=task.max_iter)
+    polished = np.zeros(len(x))
+    polished[kept] = shorten(few, last)
+    return polished, min(_proved(task, limited, found, polished), _proved(task, limited, last, polished))
+
+
+def _proved(task: Task, limited: Program, found: Solution, x: FloatArray) -> float:
+    """Return the certified gap of weights, with the multipliers of a solution near by or else the best ones."""
+    at = expand(limited, task.criterion, x)
+    if at is None or x.min() < 0:
+        return np.inf
+
+    def relative(y: FloatArray, lam: FloatArray) -> float:
+        absolute = gap(limited, at, x, found.shares, y, lam)
+        return max(relative_gap(task.criterion, at, found.shares, task.worst, absolute), 0.0)
+
+    near = relative(found.y, found.lam)
+    # A linear program has the best multipliers, which matter where a small budget makes them large.
+    return near if near <= 10 * task.tol else min(near, relative(*multipliers(limited, found.shares @ at.slopes)))
+
+
+def _design(task: Task, limited: Program, x: FloatArray) -> Design:
+    kept = np.flatnonzero(x > 0)
+    weights = dict(zip(limited.codes[kept].tolist(), x[kept].tolist(), strict=True))
+    make = independent if task.kind == "independent" else conditional
+    return make(task.categories.labels, weights).require_identifiable()
+
+
+def _doubt(task: Task, budget: dict[str, float], limited: Program, start: FloatArray, proved: float) -> None:
+    """Refuse a budget so small that rounding decides, or warn."""
+    if len(limited.h) and (limited.h - limited.G @ start).min() < _CRAMPED:
+        told = ", ".join(f"{metric} {value:g}" for metric, value in budget.items())
+        raise ArgumentError(
+            f"`budget` must be further above the least that can leak, where the loss is infinite; got {told}. "
+            "Hint: allow a thousandth more."
+        )
+    warnings.warn(
+        f"optimal stopped with a certified gap of {proved:.1e}: that share of the loss might still be saved. "
+        "Hint: raise max_iter.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
