@@ -11,11 +11,12 @@ from subsetprivacy.subsets import MAX_CATEGORIES, Categories
 def check_size(categories: Categories, least: int, kind: str, hint: str) -> Categories:
     """Return the categories if their number suits the kind of design."""
     if categories.p < least:
-        raise InvalidDesignError(f"a {kind} design must have at least {least} categories; got {categories.p}. {hint}")
+        article = "an" if kind[0] in "aeio" else "a"  # a uniform one
+        raise InvalidDesignError(f"{article} {kind} design must have at least {least} categories; got {categories.p}. {hint}")
     if categories.p > MAX_CATEGORIES:
         raise InvalidDesignError(
-            f"a {kind} design must have at most {MAX_CATEGORIES} categories; got {categories.p}. "
-            "Hint: group rare categories; designs for more categories are not part of this release."
+            f"designs whose codes are masks must have at most {MAX_CATEGORIES} categories; got {categories.p} for a {kind} "
+            "one. Hint: sp.hadamard(categories) takes up to a million."
         )
     return categories
 

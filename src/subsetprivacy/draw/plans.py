@@ -41,6 +41,8 @@ def costs(
     recommended : int
         The row of the design to take: its ball is filled, its name bold.
     """
+    from matplotlib.ticker import LogLocator
+
     k = len(designs)
     cost, flat = _vector(planned, k, "planned"), _vector(even, k, "even")
     ax = ax or _panels(7.6, 1.4 + 0.3 * k)[0]
@@ -55,7 +57,9 @@ def costs(
     ax.get_yticklabels()[recommended].set_fontweight("bold")
     ends = np.concatenate([cost, flat, [direct]])
     ax.set(xscale="log", xlabel=what, xlim=(ends.min() / 1.25, ends.max() * 1.25))
+    steps = (1, 2, 3, 5, 7) if ends.max() < 8 * ends.min() else (1,)  # more labels of a decade would meet
+    ax.xaxis.set_major_locator(LogLocator(subs=steps))
     ax.xaxis.set_major_formatter("{x:g}")
-    ax.xaxis.set_minor_formatter("{x:g}" if ends.max() < 8 * ends.min() else "")
+    ax.xaxis.set_minor_formatter("")
     ax.spines["left"].set_visible(False)
     return _finish(ax, title, legend=True)
