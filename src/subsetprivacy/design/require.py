@@ -12,7 +12,9 @@ def check_size(categories: Categories, least: int, kind: str, hint: str) -> Cate
     """Return the categories if their number suits the kind of design."""
     if categories.p < least:
         article = "an" if kind[0] in "aeio" else "a"  # a uniform one
-        raise InvalidDesignError(f"{article} {kind} design must have at least {least} categories; got {categories.p}. {hint}")
+        raise InvalidDesignError(
+            f"{article} {kind} design must have at least {least} categories; got {categories.p}. {hint}"
+        )
     if categories.p > MAX_CATEGORIES:
         raise InvalidDesignError(
             f"designs whose codes are masks must have at most {MAX_CATEGORIES} categories; got {categories.p} for a {kind} "

@@ -12,10 +12,11 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_distribution, check_level
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
 from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import Table, frame, number, percent
+from subsetprivacy.tables import Table, frame, number
 from subsetprivacy.variables import JointCategories
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Margin:
     def _se(self) -> FloatArray:
         return np.sqrt(np.maximum(np.diag(self._cov), 0.0))
 
+    _shown_se = _se
+
     @property
     def se(self) -> FloatArray:
         """The standard errors of `w`; warns where normal theory is doubtful."""
@@ -95,26 +98,13 @@ class Margin:
 
     def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
         """Return a data frame: a row per category, the level in the column names."""
-        bounds = self._bounds(check_level(level))
-        columns = {
-            "category": list(self.categories),
-            "estimate": self.w,
-            "std_error": self._se,
-            f"lower {percent(level)}": bounds[:, 0],
-            f"upper {percent(level)}": bounds[:, 1],
-        }
-        return frame(columns, engine)
+        return frame(presenting.columns(self, self._bounds(check_level(level)), level), engine)
 
     def summary(self, level: float = 0.95) -> Table:
         """Return the table to print or to show in a notebook."""
-        bounds = self._bounds(check_level(level))
-        rows = tuple(
-            (str(label), number(w), number(se), number(low), number(high))
-            for label, w, se, (low, high) in zip(self.categories, self.w, self._se, bounds, strict=True)
-        )
-        columns = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
+        head, rows = presenting.cells(self, self._bounds(check_level(level)), level)
         title = f"Margin of {' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
-        return Table(title, columns, rows, self.fit.notes)
+        return Table(title, head, rows, self.fit.notes)
 
     def plot(self, *, level: float = 0.95, reference: Any = None, ax: Any = None) -> Any:
         """Draw the shares with their intervals, and a known distribution to compare with."""

@@ -13,6 +13,7 @@ from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.tables import Table, number, percent
 
 if TYPE_CHECKING:
+    from subsetprivacy.estimation.margins import Margin
     from subsetprivacy.estimation.result import Estimate
 
 MOST_SHOWN, SHOWN = 64, 30
@@ -20,21 +21,39 @@ MOST_SHOWN, SHOWN = 64, 30
 
 def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> Table:
     """Return the table to print, the level in the column names."""
-    shown = _largest(fit.w)
-    se, labels = fit._shown_se, fit.categories.labels
-    rows = tuple((str(labels[j]), *(number(x) for x in (fit.w[j], se[j], *bounds[j]))) for j in shown)
-    columns = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
+    head, rows = cells(fit, bounds, level)
     what = "weight" if fit.counts.squares is not None else "people"
     missing = f", {fit.n_missing:.0f} {what} missing and left out" if fit.n_missing else ""
     title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
     notes = [certificate(fit)]
     if len(rows) < fit.categories.p:
         notes.append(f"The {len(rows)} largest of {fit.categories.p} categories; to_frame() has all.")
-    if fit.categories.p > MAX_MATRIX and not np.isfinite(se).any():
+    if fit.categories.p > MAX_MATRIX and not np.isfinite(fit._shown_se).any():
         notes.append("Standard errors: contrast({label: 1}) for one share, method='mom' for all at once.")
     if method != "wald":
         notes.append(f"The intervals are {method} intervals.")
-    return Table(title, columns, rows, (*notes, *fit.notes))
+    return Table(title, head, rows, (*notes, *fit.notes))
+
+
+def columns(fit: "Estimate | Margin", bounds: FloatArray, level: float) -> dict[str, Any]:
+    """Return the columns of a data frame: a row per category, the level in the column names."""
+    return {
+        "category": list(fit.categories),
+        "estimate": fit.w,
+        "std_error": fit._shown_se,
+        f"lower {percent(level)}": bounds[:, 0],
+        f"upper {percent(level)}": bounds[:, 1],
+    }
+
+
+def cells(
+    fit: "Estimate | Margin", bounds: FloatArray, level: float
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the head and the rows of a printed table: all categories, or the largest of very many."""
+    se, labels = fit._shown_se, fit.categories.labels
+    head = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
+    rows = ((str(labels[j]), *(number(x) for x in (fit.w[j], se[j], *bounds[j]))) for j in _largest(fit.w))
+    return head, tuple(rows)
 
 
 def _largest(w: FloatArray) -> Sequence[int]:

@@ -21,7 +21,7 @@ from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import Table, frame, number, percent
+from subsetprivacy.tables import Table, frame, number
 
 INTERVALS = ("wald", "profile", "bootstrap")
 MAX_PROFILED = 512  # each category is a search of its own
@@ -281,15 +281,7 @@ class Estimate:
 
     def to_frame(self, level: float = 0.95, *, method: str = "wald", engine: str = "pandas") -> Any:
         """Return a data frame of pandas, polars or pyarrow: a row per category, the level in the column names."""
-        bounds = self._bounds(level, method)
-        columns = {
-            "category": list(self.categories),
-            "estimate": self.w,
-            "std_error": self._shown_se,
-            f"lower {percent(level)}": bounds[:, 0],
-            f"upper {percent(level)}": bounds[:, 1],
-        }
-        return frame(columns, engine)
+        return frame(presenting.columns(self, self._bounds(level, method), level), engine)
 
     def summary(self, level: float = 0.95, *, method: str = "wald") -> Table:
         """Return the table to print or to show in a notebook; the level stands in the column names.
