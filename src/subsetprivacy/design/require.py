@@ -17,8 +17,8 @@ def check_size(categories: Categories, least: int, kind: str, hint: str) -> Cate
         )
     if categories.p > MAX_CATEGORIES:
         raise InvalidDesignError(
-            f"designs whose codes are masks must have at most {MAX_CATEGORIES} categories; got {categories.p} for a {kind} "
-            "one. Hint: sp.hadamard(categories) takes up to a million."
+            f"designs whose codes are masks must have at most {MAX_CATEGORIES} categories; got {categories.p} for a "
+            f"{kind} one. Hint: sp.hadamard(categories) takes up to a million."
         )
     return categories
 
