@@ -125,7 +125,7 @@ class SubsetCounts:
     @property
     def n_text(self) -> str:
         """How many people, in words that tell a weighted sample from a plain one."""
-        return f"n = {self.n:.0f}" if self.squares is None else f"weighted, effective n = {self.n:.0f}"
+        return self.design.rows_text(self.n) if self.squares is None else f"weighted, effective n = {self.n:.0f}"
 
     @property
     def n_missing(self) -> float:

@@ -1,12 +1,15 @@
 """One subset per person."""
 
+from collections.abc import Iterable
+
 from attrs import Attribute, field, frozen
 
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.tally import count_codes
-from subsetprivacy.design import Design, require_design
+from subsetprivacy.design import Covered, Design, Product, require_design
+from subsetprivacy.errors import ArgumentError
 from subsetprivacy.subsets import Categories
 
 
@@ -47,16 +50,31 @@ class SubsetData:
         return len(self.codes)
 
     def __repr__(self) -> str:
-        return f"<SubsetData: {len(self)} people, {self.design!r}>"
+        what = "rows" if isinstance(self.design, Covered) else "people"
+        return f"<SubsetData: {len(self)} {what}, {self.design!r}>"
 
     @property
     def categories(self) -> Categories:
         """The categories of the variable."""
         return self.design.categories
 
-    def counts(self) -> "SubsetCounts":
-        """Return the counts of the distinct subsets."""
-        return count_codes(self.codes, self.design)
+    def counts(self, *names: str) -> "SubsetCounts":
+        """Return the counts of the distinct subsets; of several variables, of the named ones."""
+        data = self.select(names) if names else self
+        return count_codes(data.codes, data.design)
+
+    def select(self, names: Iterable[str]) -> "SubsetData":
+        """Return the subsets of some of several variables, for a product or a covered one.
+
+        Raises
+        ------
+        ArgumentError
+            If the design is of one variable.
+        """
+        if not isinstance(self.design, (Product, Covered)):
+            raise ArgumentError(f"`names` must be given for several variables only; got a {self.design.kind} design.")
+        wanted = (names,) if isinstance(names, str) else tuple(names)
+        return SubsetData.trusted(self.design.select_codes(self.codes, wanted), self.design.select(wanted))
 
     def labels(self) -> list[tuple[Label, ...]]:
         """Return each person's subset as labels, in category order."""

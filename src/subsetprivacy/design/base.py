@@ -17,6 +17,12 @@ from subsetprivacy.incidence import MAX_MATRIX, Listable, incidence
 from subsetprivacy.subsets import Categories, sizes
 
 
+def require_matrix(p: int) -> None:
+    """Raise if a matrix of all pairs of categories would not fit."""
+    if p > MAX_MATRIX:
+        raise TooLargeError(f"a matrix of all pairs must have at most {MAX_MATRIX} categories; got {p}.")
+
+
 @frozen(slots=False, eq=False, repr=False)
 class Design(Written, ABC):
     r"""How subsets are drawn: a conditional design :math:`\mu` (`cond_design`).
@@ -126,10 +132,7 @@ class Design(Written, ABC):
     @cached_property
     def Q(self) -> FloatArray:
         """The matrix of pair probabilities, q_ij = sum of mu_a over the a that hold i and j (`gen_mom`)."""
-        if self.p > MAX_MATRIX:
-            raise TooLargeError(
-                f"the matrix Q must have at most {MAX_MATRIX} rows; got {self.p}. Hint: see pair_probability."
-            )
+        require_matrix(self.p)
         if self.pair_probability is None:
             Q = self.support_incidence.gram(self.support()[1])
         else:
@@ -137,6 +140,25 @@ class Design(Written, ABC):
             np.fill_diagonal(Q, 1.0)
         Q.setflags(write=False)
         return Q
+
+    def apply_Q(self, w: FloatArray) -> FloatArray:
+        """Return Q w along the last axis; no matrix is made where all pairs are alike."""
+        q = self.pair_probability
+        if q is None:
+            return w @ self.Q
+        return (1 - q) * w + q * w.sum(axis=-1, keepdims=True)
+
+    def pair_form(self, w: FloatArray, belief: FloatArray) -> float:
+        """Return w'Q belief, the average size of a report in the eyes of that belief."""
+        return float(self.apply_Q(w) @ belief)
+
+    def solve_informative_Q(self, gamma: FloatArray) -> FloatArray:
+        """Return the w with Qw = gamma along the last axis, Q given that the subset says something."""
+        q = self.pair_probability
+        if q is None or self.mu_full > 0:
+            return np.linalg.solve(self.informative_Q, gamma[..., None])[..., 0]
+        kappa = q / (1 - q + self.p * q)
+        return (gamma - kappa * gamma.sum(axis=-1, keepdims=True)) / (1 - q)
 
     @cached_property
     def informative_Q(self) -> FloatArray:
@@ -167,7 +189,11 @@ class Design(Written, ABC):
 
     def alike(self, w: FloatArray, belief: FloatArray) -> float:
         """Return the share of people whose value is that of a random person: the size if the value were reported."""
-        return float(w @ belief)
+        return float(self.enlarge(w) @ self.enlarge(belief))
+
+    def enlarge(self, w: FloatArray) -> FloatArray:
+        """Return the distribution of what a report is a subset of, along the last axis: that of the value itself."""
+        return w
 
     def guess_weights(self, belief: FloatArray) -> FloatArray:
         """Return, per category j, the sum of mu_a r_a(j) over the subsets in which j is the best guess."""
@@ -208,6 +234,14 @@ class Design(Written, ABC):
     def exposed(self) -> "Design":
         """The design that somebody sees who knows that a report is a real person's."""
         return self
+
+    def expose(self, codes: IntArray) -> IntArray:
+        """Return the codes of the exposed design."""
+        return codes
+
+    def rows_text(self, n: float) -> str:
+        """Return how many people n rows are, in words."""
+        return f"n = {n:.0f}"
 
     @cached_property
     def epsilon(self) -> float:

@@ -1,5 +1,6 @@
 """A floor for how many could have sent a report: dummy rows with dummy categories (`sec:dummy`)."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -11,6 +12,7 @@ from attrs import evolve, frozen
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
+from subsetprivacy.design.product import Product
 from subsetprivacy.design.require import require_design
 from subsetprivacy.errors import InvalidDesignError, MismatchError
 from subsetprivacy.incidence import Affine, Cells, Listable
@@ -92,6 +94,35 @@ class Covered(Design):
     def exposed(self) -> Design:
         """The base design: what is seen by whoever knows that a row is a real person's."""
         return self.base
+
+    def expose(self, codes: IntArray) -> IntArray:
+        """Return the base design's codes."""
+        return self.split(codes)[0]
+
+    def rows_text(self, n: float) -> str:
+        """Return the numbers of people and of dummy rows."""
+        if self.people is None or self.dummies is None:
+            return f"n = {n:.0f} rows"
+        return f"n = {self.people} people and {self.D * self.dummies} dummy rows"
+
+    def select(self, names: Iterable[str]) -> "Covered":
+        """Return the covered design of some of a product's variables: seen alone, their floor is higher."""
+        if not isinstance(self.base, Product):
+            raise InvalidDesignError("`names` must be variables of a product; got a covered design of one variable.")
+        base = self.base.select(names)
+        times = self.D // round(base.S)
+        dummies = None if self.dummies is None else times * self.dummies
+        return Covered(base.categories, base, times * self.floor, self.people, dummies)
+
+    def select_codes(self, codes: IntArray, names: Iterable[str]) -> IntArray:
+        """Return the codes under `select`: the factors that are kept, and a dummy category of the fewer ones."""
+        wanted = tuple(names)
+        part = self.select(wanted)
+        assert isinstance(self.base, Product)
+        base, dummy = self.split(codes)
+        kept = self.base.select_codes(base, wanted)
+        number = np.bitwise_count((dummy & -dummy) - 1).astype(np.int64)  # of the lowest dummy category
+        return np.where(self.is_missing(codes), part.missing_code, part.join(kept, number % part.D))
 
     # Codes ------------------------------------------------------------------------------------
 
@@ -176,6 +207,20 @@ class Covered(Design):
         return rows if np.array_equal(distinct, base) else Cells(rows, inverse)
 
     @cached_property
+    def Q(self) -> FloatArray:
+        """That of the base design, scaled, and a constant: nothing is listed that the base design does not list."""
+        c, alpha = 1 - self.D * self.share, self.share
+        return read_only(c**2 * self.base.Q + 2 * c * alpha + alpha**2 * self.D)
+
+    @property
+    def _null(self) -> AnyArray | None:
+        return self.base._null  # a constant and a factor change no rank
+
+    def least_size(self, w: FloatArray) -> float:
+        """Return the base design's, scaled and raised by the share of a dummy category."""
+        return (1 - self.D * self.share) * self.base.least_size(w) + self.share
+
+    @cached_property
     def S(self) -> float:
         """That of the base design: for somebody who knows that a row is a real person's."""
         return self.base.S
@@ -195,7 +240,7 @@ class Covered(Design):
         return f"<{self.base!r} with a floor of {self.floor:g} by {self.D} dummy categories{rows}>"
 
 
-def covered(design: Design, floor: float) -> Covered:
+def covered(design: Design, floor: float, *, reveals: bool = False) -> Covered:
     r"""Give every row of a release a floor: at least this share of the rows could have been sent by dummies.
 
     D = S dummy categories are added (2 for yes/no questions, m for m groups),
@@ -209,6 +254,9 @@ def covered(design: Design, floor: float) -> Covered:
         A design whose S is a whole number: yes/no questions, groups, products of them.
     floor
         The least size :math:`\alpha`, below 1/D.
+    reveals
+        Must be True for a design that reports single values: whoever knows
+        that a row is a person's then knows the value.
 
     Raises
     ------
@@ -238,6 +286,11 @@ def covered(design: Design, floor: float) -> Covered:
         raise InvalidDesignError(
             "`design` must report subsets of the value itself to be covered; got one with a secret bit in it."
         )
+    if design.smallest_set < 2 and not reveals:
+        raise InvalidDesignError(
+            f"`reveals` must be True to cover a {design.kind} design, of which some rows reveal the value to whoever "
+            "knows that they are a person's; got False."
+        )
     S = design.S
     if abs(S - round(S)) > _WHOLE or round(S) < 2:
         raise InvalidDesignError(
@@ -249,7 +302,7 @@ def covered(design: Design, floor: float) -> Covered:
         shown = f"{floor:g}" if isinstance(floor, (int, float)) else type(floor).__name__
         raise InvalidDesignError(
             f"`floor` must be positive and below 1/{D} = {1 / D:.6g} for a design with S = {D}; got {shown}. "
-            f"Hint: the nearest with as many dummy rows as people is {1 / (2 * D):.4g}."
+            f"Hint: any number below {1 / D:.6g}; with {1 / (2 * D):.4g} there are as many dummy rows as people."
         )
     if design.code_bits + D > MAX_CATEGORIES:
         raise InvalidDesignError(

@@ -94,7 +94,7 @@ def _bit(categories: Categories, part: dict[str, Any]) -> Design:
 
 
 def _covered(categories: Categories, part: dict[str, Any]) -> Design:
-    made = covered(_build(categories, part["base"]), _amount(part["floor"]))
+    made = covered(_build(categories, part["base"]), _amount(part["floor"]), reveals=True)
     if "people" not in part:
         return made
     people, dummies = check_count(part["people"], "people"), check_count(part["dummies"], "dummies")

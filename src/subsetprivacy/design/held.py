@@ -17,6 +17,9 @@ from subsetprivacy.incidence import Listable, Mapped
 from subsetprivacy.subsets import Categories, as_categories
 from subsetprivacy.variables import JointCategories
 
+# The bits of a mask of pairs: (first, 0), (first, 1), (second, 0), (second, 1).
+EQUAL = 0b1001
+
 
 @frozen(slots=False, eq=False, repr=False)
 class Held(Design):
@@ -99,9 +102,9 @@ class Held(Design):
         r = self._rows
         return float(np.log(r.max(axis=1) / r.min(axis=1)).max()) if r.min() > 0 else float("inf")
 
-    def alike(self, w: FloatArray, belief: FloatArray) -> float:
-        """Return the share of people with the same value of the enlarged variable."""
-        return float((self.lift @ w) @ (self.lift @ belief))
+    def enlarge(self, w: FloatArray) -> FloatArray:
+        """Return the distribution of the enlarged variable, along the last axis."""
+        return w @ self.lift.T
 
     # Questions --------------------------------------------------------------------------------
 
@@ -142,9 +145,9 @@ class ArtificialBit(Held):
         return np.minimum(codes, self.complement(codes))
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw the sets asked about: always the same one where only equality is asked."""
+        """Draw the sets asked about: always the pairs that are equal where only equality is asked."""
         if self.equal_only:
-            return np.full(n, self.inner.support()[0][0])
+            return np.full(n, EQUAL)
         return self.inner.draw_questions(n, source)
 
     def content(self) -> dict[str, Any]:
@@ -193,8 +196,7 @@ def warner(categories: Iterable[Label], q: float = 0.25) -> ArtificialBit:
     labels = _two(as_categories(categories))
     share = read_q(q, fair=False)
     pairs = with_bit_categories(labels)
-    # Bits of the mask: (first, 0), (first, 1), (second, 0), (second, 1).
-    inner = Conditional(pairs, read_only(np.array([0b0110, 0b1001], np.int64)), read_only(np.ones(2)))
+    inner = Conditional(pairs, read_only(np.array([0b1111 - EQUAL, EQUAL], np.int64)), read_only(np.ones(2)))
     return ArtificialBit(labels, inner, lift_of_bit(labels.p, share), share)
 
 

@@ -120,6 +120,22 @@ class Mixture(Design):
         return np.asarray(self._average(lambda design: design.mu(codes)), np.float64)
 
     @cached_property
+    def noise(self) -> FloatArray | None:
+        """The averaged noise of rows that are not only 0 and 1."""
+        if all(design.noise is None for design in self.components):
+            return None
+        return read_only(self._average(lambda design: 0.0 if design.noise is None else design.noise))
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The largest of the parts': which part a report came from may be known."""
+        return max(design.epsilon for design in self.components)
+
+    def alike(self, w: FloatArray, belief: FloatArray) -> float:
+        """Return the averaged share of people with the same value."""
+        return float(self._average(lambda design: design.alike(w, belief)))
+
+    @cached_property
     def mu_full(self) -> float:
         """The averaged probability of saying nothing."""
         return float(self._average(lambda design: design.mu_full))

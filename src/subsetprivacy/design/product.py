@@ -1,6 +1,6 @@
 """Several variables, each with a design of its own (`prod_design`)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
 from math import prod
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
-from subsetprivacy.design.base import Design
+from subsetprivacy.design.base import Design, require_matrix
 from subsetprivacy.design.require import require_design
 from subsetprivacy.errors import InvalidDesignError, NotIdentifiableError, TooLargeError, UnknownDesignError
 from subsetprivacy.incidence import MAX_DENSE_BITS, Kronecker, Listable, joint_incidence
@@ -157,12 +157,33 @@ class Product(Design):
     @cached_property
     def Q(self) -> FloatArray:
         """The Kronecker product of the factors' matrices."""
+        require_matrix(self.p)
         return read_only(reduce(np.kron, [factor.Q for factor in self.factors]))
 
     @cached_property
     def informative_Q(self) -> FloatArray:
         """The Kronecker product of the factors' matrices, given that no answer is missing."""
+        require_matrix(self.p)
         return read_only(reduce(np.kron, [factor.informative_Q for factor in self.factors]))
+
+    def apply_Q(self, w: FloatArray) -> FloatArray:
+        """Return Q w, one factor after the other."""
+        return self._by_factor(w, lambda factor, table: factor.apply_Q(table))
+
+    def solve_informative_Q(self, gamma: FloatArray) -> FloatArray:
+        """Return the w with Qw = gamma, given that no answer is missing, one factor after the other."""
+        return self._by_factor(gamma, lambda factor, table: factor.solve_informative_Q(table))
+
+    def enlarge(self, w: FloatArray) -> FloatArray:
+        """Return the distribution of what the reports are subsets of, what is mixed in included."""
+        return self._by_factor(w, lambda factor, table: factor.enlarge(table))
+
+    def _by_factor(self, w: FloatArray, change: Callable[[Design, FloatArray], FloatArray]) -> FloatArray:
+        """Apply a linear map of each factor along its axis of the table w."""
+        table = w.reshape([factor.p for factor in self.factors])
+        for axis, factor in enumerate(self.factors):
+            table = np.moveaxis(change(factor, np.moveaxis(table, axis, -1)), -1, axis)
+        return table.ravel()
 
     @cached_property
     def S(self) -> float:
@@ -219,6 +240,10 @@ class Product(Design):
         names = iter(self.categories.names)
         return {tuple(next(names) for _ in range(_width(factor))): factor for factor in self.factors}
 
+    def by_name(self) -> dict[str, Design]:
+        """Return the factors under one name each: that of their variable, or theirs joined by " x "."""
+        return {" x ".join(names): factor for names, factor in self.named().items()}
+
     def select(self, names: Iterable[str]) -> Design:
         """Return the design of the named variables; all that a factor holds come together.
 
@@ -231,6 +256,13 @@ class Product(Design):
         if len(kept) == 1:
             return next(iter(kept.values()))
         return product({held if len(held) > 1 else held[0]: factor for held, factor in kept.items()})
+
+    def select_codes(self, codes: IntArray, names: Iterable[str]) -> IntArray:
+        """Return the codes under `select`."""
+        wanted = set(names)
+        kept = [part for held, part in zip(self.named(), self.split(codes), strict=True) if set(held) & wanted]
+        design = self.select(wanted)
+        return design.join(kept) if isinstance(design, Product) else kept[0]
 
     def content(self) -> dict[str, Any]:
         """Return the factors' kinds and contents, and how many of the variables each takes."""

@@ -87,7 +87,7 @@ def small(
     design = (
         beside_bit(labels, 0.5 if q is None else q)
         if chosen == "bit"
-        else covered(nonprivate(labels) if labels.p == 2 else singles(labels), floor)
+        else covered(nonprivate(labels) if labels.p == 2 else singles(labels), floor, reveals=True)
     )
     if not reveals and design.smallest_set < 2:
         raise InvalidDesignError(

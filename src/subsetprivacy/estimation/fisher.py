@@ -1,12 +1,13 @@
 """Standard errors of the likelihood methods (`thm_normality_mle`)."""
 
 import numpy as np
+from attrs import frozen
 from scipy.sparse.linalg import LinearOperator, cg
 
 from subsetprivacy._checks import check_choice
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Design
+from subsetprivacy.design import Covered, Design
 from subsetprivacy.design.require import require_enumerable
 from subsetprivacy.estimation.likelihood import expected_information, observed_information, tangent_inverse
 from subsetprivacy.estimation.result import Estimate
@@ -36,33 +37,46 @@ def fisher_error(information: str, design: Design) -> "FisherError":
     """
     if check_choice(information, INFORMATION, "information") == "expected":
         require_enumerable(design, "expected information")
-        return FisherError(_expected)
+        return FisherError(_expected, expected=True)
     return FisherError(_observed)
 
 
+@frozen
 class FisherError(FromMatrix):
     """The inverse information; with too many categories for a matrix, along one direction at a time."""
+
+    expected: bool = False
 
     def along(self, fit: Estimate, c: FloatArray) -> float:
         """Return c'J^-1 c on the simplex: by the matrix, or by conjugate gradients where there is none."""
         if fit.categories.p <= MAX_MATRIX:
             return super().along(fit, c)
-        return _by_gradients(fit, c) / fit.n
+        return _by_gradients(fit, c, expected=self.expected)
 
 
-def _by_gradients(fit: Estimate, c: FloatArray) -> float:
-    """Solve J x = c - mean on the sum-zero space by conjugate gradients and return c'x; products only, no matrix."""
-    inc, p = fit.counts.incidence, fit.categories.p
-    curvature = fit.counts.shares / inc.inner(fit.w) ** 2
+def _by_gradients(fit: Estimate, c: FloatArray, *, expected: bool = False) -> float:
+    """Solve J x = c - mean on the sum-zero space by conjugate gradients; products only, no matrix."""
+    counts, p = fit.counts, fit.categories.p
+    if expected:
+        inc = counts.design.support_incidence
+        curvature = counts.design.support()[1] / np.maximum(inc.inner(fit.w), 1 / fit.n)
+    else:
+        inc = counts.incidence
+        curvature = counts.shares / inc.inner(fit.w) ** 2
 
     def apply(x: FloatArray) -> FloatArray:
         y = inc.spread(curvature * inc.inner(x - x.mean()))
         return y - y.mean()
 
     centred = c - c.mean()
-    x, failed = cg(LinearOperator((p, p), matvec=apply, dtype=np.float64), centred, rtol=1e-8, maxiter=MAX_PRODUCTS)
-    # Too few distinct subsets leave directions without information, and then there is no solution.
-    return float("inf") if failed else float(centred @ x)
+    operator = LinearOperator((p, p), matvec=apply, dtype=np.float64)
+    x, failed = cg(operator, centred, rtol=1e-8, maxiter=MAX_PRODUCTS)
+    if failed:  # too few distinct subsets leave directions without information, and then there is no solution
+        return float("inf")
+    if counts.squares is None:
+        return float(centred @ x) / fit.n
+    scores = counts.incidence.inner(x - x.mean()) / counts.incidence.inner(fit.w)
+    return float(counts.squares[counts.informative] @ scores**2) / counts.total**2
 
 
 def _observed(fit: Estimate) -> FloatArray:
@@ -75,13 +89,28 @@ def _observed(fit: Estimate) -> FloatArray:
         # A category that no reported subset holds has weight 0 whatever the others do: it must not widen their errors.
         covariance[np.ix_(seen, ~seen)] = covariance[np.ix_(~seen, seen)] = 0.0
         covariance[np.ix_(seen, seen)] = tangent_inverse(J[np.ix_(seen, seen)])
-    return covariance / fit.n
+    return _less_known_part(fit, covariance / fit.n)
 
 
 def _expected(fit: Estimate) -> FloatArray:
     if fit.counts.squares is not None:
         return sandwich(fit.counts, fit.w)
-    return tangent_inverse(expected_information(fit.counts.design, fit.w, floor=1 / fit.n)) / fit.n
+    information = expected_information(fit.counts.design, fit.w, floor=1 / fit.n)
+    return _less_known_part(fit, tangent_inverse(information) / fit.n)
+
+
+def _less_known_part(fit: Estimate, covariance: FloatArray) -> FloatArray:
+    """Take from the covariance what the fixed number of dummy rows leaves out of the variance of the score."""
+    design = fit.counts.design
+    if not isinstance(design, Covered) or not design.enumerable or not np.isfinite(covariance).all():
+        return covariance
+    _, mu = design.support()
+    rows = design.support_incidence
+    share = design.D * design.share
+    # The mean score of a dummy row; that of a person's follows, since all rows together have mean score 1.
+    apart = (rows.spread(mu / np.maximum(rows.inner(fit.w), 1 / fit.n)) / design.D - 1) / (1 - share)
+    known = covariance @ apart
+    return covariance - fit.n * share * (1 - share) * np.outer(known, known)
 
 
 def sandwich(counts: SubsetCounts, w: FloatArray) -> FloatArray:

@@ -7,10 +7,11 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Uniform
+from subsetprivacy.design import Covered, Design, Uniform
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.uncertainty import FromMatrix
+from subsetprivacy.incidence import MAX_MATRIX
 
 
 def mom(counts: SubsetCounts) -> Estimate:
@@ -25,12 +26,10 @@ def mom(counts: SubsetCounts) -> Estimate:
     """
     design = counts.design.require_identifiable()
     gamma = mean_indicator(counts)
-    if design.pair_probability is not None:
-        alike = AlikePairs(design.pair_probability, design.p)
+    alike = alike_pairs(design)
+    if alike is not None:
         return Estimate(alike.solve(gamma), counts, "mom", alike, in_simplex=False)
-    Q = design.informative_Q
-    covariance = partial(_spread_by, np.linalg.inv(Q))
-    return Estimate(np.linalg.solve(Q, gamma), counts, "mom", FromMatrix(covariance), in_simplex=False)
+    return Estimate(design.solve_informative_Q(gamma), counts, "mom", MomentError(), in_simplex=False)
 
 
 def mom_uniform(counts: SubsetCounts) -> Estimate:
@@ -71,46 +70,111 @@ def _spread_by(scale: FloatArray, fit: Estimate) -> FloatArray:
     gamma = mean_indicator(counts)
     cross = np.outer(counts.incidence.spread(v), gamma)
     C = counts.incidence.gram(v) - cross - cross.T + v.sum() * np.outer(gamma, gamma)
-    return scale @ C @ scale.T
+    return scale @ (C - _known_part(fit)) @ scale.T
+
+
+def _known_part(fit: Estimate) -> FloatArray | float:
+    """Return what the fixed number of dummy rows takes from the variance of the mean indicator."""
+    design = fit.counts.design
+    if not isinstance(design, Covered):
+        return 0.0
+    c, share = 1 - design.D * design.share, design.D * design.share
+    apart = c * (
+        design.base.apply_Q(fit.w) - 1 / design.D
+    )  # the means of people's rows and of dummy rows differ by this
+    return share * (1 - share) * np.outer(apart, apart) / fit.counts.n
+
+
+class MomentError(FromMatrix):
+    """The error of moments under any Q; along a direction no matrix is needed."""
+
+    def __init__(self) -> None:
+        super().__init__(_by_inverse)
+
+    def along(self, fit: Estimate, c: FloatArray) -> float:
+        """Return the variance of the weighted sum c'w."""
+        if fit.categories.p <= MAX_MATRIX:
+            return super().along(fit, c)
+        each = fit.counts.incidence.inner(fit.counts.design.solve_informative_Q(c))
+        return float(row_weights(fit.counts) @ (each - c @ fit.w) ** 2)
+
+
+def _by_inverse(fit: Estimate) -> FloatArray:
+    return _spread_by(np.linalg.inv(fit.counts.design.informative_Q), fit)
+
+
+def alike_pairs(design: Design) -> "AlikePairs | None":
+    """Return the closed form where all pairs of categories are alike, under dummies too; else None."""
+    base = design.base if isinstance(design, Covered) else design
+    if base.pair_probability is None or base.mu_full > 0:
+        return None
+    if isinstance(design, Covered):
+        return AlikePairs(base.pair_probability, base.p, 1 - design.D * design.share, design.share, design.D)
+    return AlikePairs(base.pair_probability, base.p)
 
 
 @frozen
 class AlikePairs:
-    r"""Moments under :math:`Q = (1-q)I + q11^\top`, in closed form for any number of categories.
+    r"""Moments under :math:`Q = aI + b11^\top`, in closed form for any number of categories.
 
-    A person's part of the estimate is :math:`z = Q^{-1}1_a = (1_a - \kappa|a|1)/(1-q)` with
-    :math:`\kappa = q/(1-q+pq)`; the variance of a share is that of its z_j, and two products give all of them.
+    Rows are :math:`r = c\,1_a + \alpha 1` (c = 1 and :math:`\alpha = 0` without dummies), so :math:`a = c^2(1-q)` and
+    :math:`b = c^2q + 2c\alpha + \alpha^2D`. A person's part of the estimate is
+    :math:`z = Q^{-1}r = (r - \kappa\,1^\top r\,1)/a` with :math:`\kappa = b/(a+pb)`; the variance of a share is that of its z_j, and two products give all of them.
     """
 
     q: float
     p: int
+    scale: float = 1.0
+    offset: float = 0.0
+    dummies: int = 0
 
     @property
-    def kappa(self) -> float:
-        """What the size of a subset takes from every share."""
-        return self.q / (1 - self.q + self.p * self.q)
+    def _a(self) -> float:
+        return self.scale**2 * (1 - self.q)
+
+    @property
+    def _kappa(self) -> float:
+        c, alpha = self.scale, self.offset
+        b = c**2 * self.q + 2 * c * alpha + alpha**2 * self.dummies
+        return b / (self._a + self.p * b)
 
     def solve(self, v: FloatArray) -> FloatArray:
         """Return Q^-1 v."""
-        return (v - self.kappa * v.sum()) / (1 - self.q)
+        return (v - self._kappa * v.sum()) / self._a
 
     def matrix(self, fit: Estimate) -> FloatArray:
         """Return the covariance matrix, up to a few thousand categories."""
         return FromMatrix(self._covariance).matrix(fit)
 
     def _covariance(self, fit: Estimate) -> FloatArray:
-        return _spread_by((np.eye(self.p) - self.kappa) / (1 - self.q), fit)
+        return _spread_by((np.eye(self.p) - self._kappa) / self._a, fit)
 
     def variances(self, fit: Estimate) -> FloatArray:
         """Return the variance of each share."""
         inc, v = fit.counts.incidence, row_weights(fit.counts)
-        sizes = inc.inner(np.ones(self.p))
-        once, sized = inc.spread(v), inc.spread(v * sizes)
-        squares = (once - 2 * self.kappa * sized + self.kappa**2 * (v @ sizes**2)) / (1 - self.q) ** 2
-        means = (once - self.kappa * (v @ sizes)) / (1 - self.q)
-        return np.maximum(squares - 2 * fit.w * means + fit.w**2 * v.sum(), 0.0)
+        totals = inc.inner(np.ones(self.p))
+        once, weighed = inc.spread(v), inc.spread(v * totals)
+        # An entry r is alpha or c + alpha, so that its square is linear in it.
+        own = (self.scale + 2 * self.offset) * once - self.offset * (self.scale + self.offset) * v.sum()
+        squares = (own - 2 * self._kappa * weighed + self._kappa**2 * (v @ totals**2)) / self._a**2
+        means = (once - self._kappa * (v @ totals)) / self._a
+        spread = squares - 2 * fit.w * means + fit.w**2 * v.sum()
+        return np.maximum(spread - self._known(fit), 0.0)
+
+    def _known(self, fit: Estimate) -> FloatArray | float:
+        """Return what the fixed number of dummy rows takes from each variance."""
+        if not self.dummies:
+            return 0.0
+        share = self.dummies * self.offset
+        apart = self.scale * (self.q + (1 - self.q) * fit.w - 1 / self.dummies)
+        return share * (1 - share) * self.solve(apart) ** 2 / fit.counts.n
 
     def along(self, fit: Estimate, c: FloatArray) -> float:
         """Return the variance of the weighted sum c'w."""
         each = fit.counts.incidence.inner(self.solve(c))
-        return float(row_weights(fit.counts) @ (each - c @ fit.w) ** 2)
+        whole = float(row_weights(fit.counts) @ (each - c @ fit.w) ** 2)
+        if not self.dummies:
+            return whole
+        share = self.dummies * self.offset
+        apart = self.scale * (self.q + (1 - self.q) * fit.w - 1 / self.dummies)
+        return whole - share * (1 - share) * float(self.solve(c) @ apart) ** 2 / fit.counts.n

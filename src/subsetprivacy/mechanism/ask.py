@@ -7,39 +7,54 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
 from subsetprivacy._checks import check_codes, check_count
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label
-from subsetprivacy.data import SubsetData
+from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import ArtificialBit, Covered, Design, EvenPartition, ListedPartition, Product, require_design
 from subsetprivacy.errors import CodeError, MismatchError, NotIndependentError
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.subsets import is_missing
 
 
-@frozen
+@frozen(init=False)
 class Question:
     """One question, drawn without the value: "is your answer one of these?", or "which of these groups?".
 
-    Attributes
+    Parameters
     ----------
     code
-        The set asked about; of several groups, the first.
+        The set asked about; of several groups, the codes of all of them: an
+        entry, or a row, of what `draw_questions` returns.
     design
         The design it was drawn from.
+
+    Attributes
+    ----------
     options
         The code to store for each answer: for a yes/no question yes and no,
         else one for each group.
+
+    Raises
+    ------
+    CodeError
+        If the design does not ask this.
     """
 
-    code: int
     design: Design
-    options: tuple[int, ...] = field()
+    options: tuple[int, ...]
 
-    @options.default
-    def _yes_and_no(self) -> tuple[int, ...]:
-        return (self.code, int(self.design.complement(np.int64(self.code))))
+    def __init__(self, code: Any, design: Design) -> None:
+        row = np.atleast_1d(np.asarray(code))
+        asked = row if row.ndim > 1 or design.options != 2 else row[:1]
+        options = _options(asked[None, :] if design.options != 2 else asked, require_design(design))
+        self.__attrs_init__(design, tuple(options[0].tolist()))
+
+    @property
+    def code(self) -> int:
+        """The set asked about; of several groups, the first."""
+        return self.options[0]
 
     @property
     def members(self) -> tuple[Label, ...]:
@@ -58,13 +73,12 @@ class Question:
 
     def __str__(self) -> str:
         if not self.is_yes_no:
-            listed = "; ".join(f"{k}: {_listed(group)}" for k, group in enumerate(self.groups))
+            listed = "; ".join(
+                f"{letter}: {_listed(group)}" for letter, group in zip(_LETTERS, self.groups, strict=False)
+            )
             return f"Which of these groups holds your answer? {listed}"
         if isinstance(self.design, ArtificialBit):
-            return (
-                f"Draw a secret bit that is 1 with probability {self.design.q:g}. "
-                f"Are your answer and the bit one of these pairs: {_listed(self.members)}?"
-            )
+            return _with_a_bit(self)
         return f"Is your answer one of these: {_listed(self.members)}?"
 
     def resolve(self, answer: bool | int | None) -> int:
@@ -73,14 +87,31 @@ class Question:
         Parameters
         ----------
         answer
-            True or False; of several groups the number of the group, from 0;
-            None for no answer, which is stored as the full set.
+            True or False; of several groups the number of the group, from 0
+            (the letter A) on; None for no answer, which is stored as the full
+            set.
         """
         said = _read_answer(answer, len(self.options), self.is_yes_no)
         if said == _WRONG:
-            hint = " Hint: answer == 'yes'." if self.is_yes_no else ""
+            hint = " Hint: {'yes': True, 'no': False}.get(answer) keeps None for no answer." if self.is_yes_no else ""
             raise CodeError(f"`answer` must be {_choices(self.design.options)}; got {type(answer).__name__}.{hint}")
         return self.design.missing_code if said < 0 else self.options[said]
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWX"
+
+
+def _with_a_bit(question: Question) -> str:
+    """Return the words of a question about the answer and a secret bit together."""
+    design = question.design
+    assert isinstance(design, ArtificialBit)
+    bit = f"Secretly draw a number: 1 with probability {design.q:g}, else 0. Tell nobody."
+    if not design.equal_only:
+        members: Any = question.members
+        pairs = "; ".join(f"{label} with a {number}" for label, number in members)
+        return f"{bit} Are your answer and the number one of these: {pairs}?"
+    first, second = design.categories.labels
+    return f"{bit} Your answer has a number too: 0 for {first}, 1 for {second}. Are the two numbers the same?"
 
 
 _WRONG = -2
@@ -94,13 +125,14 @@ def _choices(options: int | None) -> str:
     return "True, False or None" if options == 2 else f"a group from 0 to {(options or 0) - 1}, or None"
 
 
-def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question:
+def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Any:
     """Draw one question for one person.
 
     Parameters
     ----------
     design
-        A design of yes/no questions or of groups.
+        A design of yes/no questions or of groups. For a product a dict of
+        questions is returned, by the variable.
     seed, rng
         For experiments only: the draw is then repeatable and not private.
 
@@ -119,20 +151,17 @@ def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Question
     >>> question.design.categories.members(question.resolve(False))
     ('black', 'red')
     >>> print(ask(partition(range(6), groups=3), seed=1))
-    Which of these groups holds your answer? 0: 0, 5; 1: 1, 3; 2: 2, 4
+    Which of these groups holds your answer? A: 0, 5; B: 1, 3; C: 2, 4
     """
+    if isinstance(design, Product):
+        source = random_source(seed, rng)
+        return {name: ask(factor, rng=source) for name, factor in design.by_name().items()}
     drawn = _draw(require_design(design), 1, random_source(seed, rng))
-    options = tuple(int(code) for code in drawn[0])
-    return Question(options[0], design, options)
+    return Question(drawn[0] if design.options != 2 else drawn[0][0], design)
 
 
 def _draw(design: Design, n: int, source: Any) -> IntArray:
     """Return the codes of the options of n questions, a row each."""
-    if isinstance(design, Product):
-        raise NotIndependentError(
-            "several variables must be asked one at a time. "
-            "Hint: {names: sp.ask(factor) for names, factor in design.named().items()}."
-        )
     if isinstance(design, Covered):
         raise NotIndependentError(
             "a covered design must be asked by the design it covers. Hint: sp.ask(design.base); dummy rows come later."
@@ -143,25 +172,45 @@ def _draw(design: Design, n: int, source: Any) -> IntArray:
     return np.column_stack([asked, design.complement(asked)])
 
 
-def draw_questions(design: Design, n: int, *, seed: int | None = None, rng: Any = None) -> IntArray:
-    """Draw the questions of n people, as codes: the sets asked about, or for groups a row of codes each."""
+def draw_questions(design: Design, n: int, *, seed: int | None = None, rng: Any = None) -> Any:
+    """Draw the questions of n people, as codes.
+
+    Returns
+    -------
+    array
+        The sets asked about; for groups a row of codes each; for a product a
+        dict of these, by the variable. `Question(code, design)` puts one into
+        words.
+    """
     size = check_count(n, "n")
-    drawn = _draw(require_design(design), size, random_source(seed, rng))
+    source = random_source(seed, rng)
+    if isinstance(design, Product):
+        return {name: draw_questions(factor, size, rng=source) for name, factor in design.by_name().items()}
+    drawn = _draw(require_design(design), size, source)
     return drawn[:, 0] if design.options == 2 else drawn
 
 
-def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData:
+def resolve(questions: Any, answers: Any, design: Design) -> Any:
     """Return what the answers leave possible: one row per person.
 
     Parameters
     ----------
     questions
         What `draw_questions` returned: codes of the sets asked about, or a
-        row of codes for each question of several groups.
+        row of codes for each question of several groups; for a product a
+        dict, by the variable.
     answers
-        True for yes, False for no, or the number of the group; None where
-        there was no answer, which is stored as the full set.
+        True for yes, False for no, or the number of the group, from 0; None
+        where there was no answer, which is stored as the full set. For a
+        product a dict or a data frame, by the variable.
+
+    Returns
+    -------
+    SubsetData
+        For a product a `SubsetTable`.
     """
+    if isinstance(design, Product):
+        return _resolve_table(questions, answers, design)
     if isinstance(questions, (list, tuple)) and questions and isinstance(questions[0], Question):
         raise CodeError("`questions` must be codes; got Question objects. Hint: [q.code for q in questions].")
     options = _options(questions, require_design(design))
@@ -170,6 +219,16 @@ def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData:
         raise MismatchError(f"`answers` must be one per question; got {said.size} for {len(options)}.")
     chosen = options[np.arange(len(said)), np.maximum(said, 0)]
     return SubsetData(np.where(said < 0, design.missing_code, chosen), design)
+
+
+def _resolve_table(questions: Any, answers: Any, design: Product) -> SubsetTable:
+    factors = design.by_name()
+    for name in factors:
+        for given, what in ((questions, "questions"), (answers, "answers")):
+            if isinstance(given, (str, bytes)) or not hasattr(given, "__getitem__") or name not in given:
+                raise MismatchError(f"`{what}` must have a column for each variable; got none for {name}.")
+    columns = [resolve(questions[name], answers[name], factor).codes for name, factor in factors.items()]
+    return SubsetTable(columns, design)
 
 
 def _options(questions: ArrayLike, design: Design) -> IntArray:

@@ -5,7 +5,17 @@ from functools import singledispatch
 import numpy as np
 
 from subsetprivacy._types import AnyArray, IntArray, RandomSource
-from subsetprivacy.design import Design, EvenPartition, FixedSize, Hadamard, Held, ListedPartition, Product, choose
+from subsetprivacy.design import (
+    Design,
+    EvenPartition,
+    FixedSize,
+    Hadamard,
+    Held,
+    ListedPartition,
+    Product,
+    Sized,
+    choose,
+)
 from subsetprivacy.design.weights import pick, thresholds
 
 _BLOCK = 1 << 16  # rows drawn at a time: the working arrays stay in the processor's cache
@@ -30,6 +40,15 @@ def draw_any(n: int, design: Design, source: RandomSource) -> IntArray:
     if design.is_independent and design.mu_full == 0:
         asked = design.draw_questions(n, source).astype(np.int64)
         return np.where(choose.below(n, 2, source) == 1, asked, design.complement(asked))
+    if isinstance(design, Sized):
+        # There are p/k times as many reports of size k as of one person's: t_k p/k of S in all.
+        shares = np.array([share / k for k, share in design.by_size.items()])
+        size = np.array(list(design.by_size))[pick(thresholds(shares), source.bits(n, 64))]
+        out = np.empty(n, np.int64)
+        for k in design.by_size:
+            rows = np.flatnonzero(size == k)
+            out[rows] = choose.subsets(len(rows), design.p, k, source)
+        return out
     codes, mu = design.support()
     return codes[pick(thresholds(mu), source.bits(n, 64))]
 

@@ -8,10 +8,7 @@ from subsetprivacy.privacy.attacker import Setting
 
 def coverage(setting: Setting) -> float:
     r"""Return :math:`\tau = E\,L(A) = w^\top Q w`, the average size of the reported subset."""
-    q = setting.design.pair_probability
-    if q is not None:  # Q = (1-q) I + q 11', and no matrix is needed
-        return float(q + (1 - q) * setting.w @ setting.belief)
-    return float(setting.w @ setting.design.Q @ setting.belief)
+    return setting.design.pair_form(setting.w, setting.belief)
 
 
 def leakage(setting: Setting) -> float:
@@ -21,10 +18,7 @@ def leakage(setting: Setting) -> float:
 
 def gradient(setting: Setting) -> FloatArray:
     """Return the derivative of the leakage in w."""
-    q = setting.design.pair_probability
-    if q is not None:
-        return -2 * (q + (1 - q) * setting.w)
-    return -2 * setting.design.Q @ setting.w
+    return -2 * setting.design.apply_Q(setting.w)
 
 
 def baseline() -> float:

@@ -6,8 +6,8 @@ from lopsided import ABCD, ABCDE, ASKED, GIVEN, GIVEN3
 
 import subsetprivacy as sp
 from subsetprivacy.design import identify
-from subsetprivacy.incidence import Rows
 from subsetprivacy.errors import NotIdentifiableError
+from subsetprivacy.incidence import Rows
 from subsetprivacy.subsets import bits
 
 TWO_BLOCKS = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
