@@ -89,10 +89,14 @@ def _is_labelled(w: Any, labels: Sequence[Label]) -> bool:
 
 
 def _from_mapping(w: Mapping[Label, float], labels: Sequence[Label], name: str) -> list[float]:
-    unknown = [label for label in w if label not in set(labels)]
+    known = set(labels)
+    unknown = [label for label in w if label not in known]
     absent = [label for label in labels if label not in w]
     if unknown or absent:
-        what = f"unknown {unknown!r}" if unknown else f"no entry for {absent!r}"
+        named = ", ".join(repr(label) for label in (unknown or absent)[:6]) + (
+            ", …" if len(unknown or absent) > 6 else ""
+        )
+        what = f"unknown {named}" if unknown else f"no entry for {named}"
         raise DistributionError(f"`{name}` must give one number per category; got {what}.")
     return [w[label] for label in labels]
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from subsetprivacy._checks import check_choice, check_codes
 from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
-from subsetprivacy.data import SubsetCounts, SubsetData, check_allowed, count_codes
-from subsetprivacy.design import Design, coarse, require_design
+from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable, check_allowed, count_codes
+from subsetprivacy.design import Covered, Design, coarse, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
 from subsetprivacy.subsets import Categories, is_frame, is_missing
 
@@ -91,6 +91,8 @@ def count(
     amounts = None if weights is None else _check_weights(weights, len(codes), str(weights_kind))
     if by is None:
         return count_codes(codes, chosen, amounts, frequency=frequency)
+    if isinstance(chosen, Covered):
+        raise ArgumentError("`by` must be left out for a covered release: dummy rows belong to no group.")
     check_allowed(codes, chosen)  # now, while a row number is still that of the whole
     return {
         group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)
@@ -103,6 +105,8 @@ def _read(data: Any, design: Design | None, categories: Iterable[Label] | None) 
         if design is not None and design != data.design:
             raise MismatchError("`design` must be the design of `data`; got another one.")
         return data.codes, data.design
+    if isinstance(data, SubsetTable):
+        return _read(data.select(data.names), design, categories)
     if isinstance(data, SubsetCounts):
         raise ArgumentError("`data` must hold a subset per person; got SubsetCounts, which are counted already.")
     if is_frame(data):

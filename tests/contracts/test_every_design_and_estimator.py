@@ -151,7 +151,7 @@ def test_every_estimator_keeps_its_word_on_every_design(name, method):
     json.dumps({key: value for key, value in facts.items() if key != "categories"})
     text = str(fit.summary())
     assert all(str(label) in text for label in design.categories)
-    assert repr(fit).startswith(f"<Estimate by {method}, n = {fit.n}")
+    assert repr(fit).startswith(f"<Estimate by {method}, {counts.n_text}: ")
     assert fit._repr_html_().count("<tr>") == p + 1
 
 

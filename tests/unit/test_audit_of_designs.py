@@ -71,7 +71,10 @@ def test_a_covered_design_is_audited_as_a_real_person_is_seen():
     report = sp.audit(sp.covered(base, 0.1), W4)
     plain = sp.audit(base, W4).to_dict()
     facts = report.to_dict()
-    assert {key: facts[key] for key in plain if key != "design"} == {k: v for k, v in plain.items() if k != "design"}
+    assert {k: facts[k] for k in plain if k not in ("design", "cost")} == {
+        k: v for k, v in plain.items() if k not in ("design", "cost")
+    }
+    assert facts["cost"] > plain["cost"]
     assert facts["floor"] == 0.1
     assert facts["dummy_share"] == pytest.approx(0.2)
     text = str(report.summary())
@@ -102,37 +105,100 @@ def test_more_hadamard_questions_are_cheaper_where_the_distribution_is_uneven():
     assert costs[0] > costs[1] > costs[2]
 
 
-def test_several_variables_add_up():
-    survey = sp.product({"x": sp.uniform(list("abcd")), "y": sp.partition(range(6), 3)})
-    w = {"x": W4, "y": np.full(6, 1 / 6)}
+def product_of_two():
+    return sp.product({"x": sp.uniform(list("abcd")), "y": sp.partition(range(6), 3)})
+
+
+def test_several_variables_add_up_in_the_worst_case():
+    survey, w = product_of_two(), {"x": W4, "y": np.full(6, 1 / 6)}
     report = sp.audit(survey, w)
-    total, joint = report.totals(), sp.audit(survey, np.kron(W4, np.full(6, 1 / 6))).to_dict()
-    assert total["mi_leakage"] == pytest.approx(joint["mi_leakage"])  # independent variables: the sum is exact
-    assert total["maximal_leakage"] == pytest.approx(joint["maximal_leakage"])
-    assert total["prediction_leakage"] == pytest.approx(joint["prediction_leakage"])
-    assert total["smallest_set"] == joint["smallest_set"]
-    assert total["largest_posterior"] == pytest.approx(joint["largest_posterior"])
-    assert "together" in str(report.summary())
+    total = report.totals()
+    rng = np.random.default_rng(1)
+    for _ in range(20):  # whatever the dependence, within the same margins
+        table = rng.dirichlet(np.full(24, 0.2)).reshape(4, 6)
+        for _ in range(200):
+            table *= (np.array(W4) / table.sum(axis=1))[:, None]
+            table *= (np.full(6, 1 / 6) / table.sum(axis=0))[None, :]
+        joint = sp.audit(survey, table.ravel() / table.sum()).to_dict()
+        assert joint["mi_leakage"] <= total["mi_leakage"] + 1e-9
+        assert joint["maximal_leakage"] == pytest.approx(total["maximal_leakage"])
+        assert joint["prediction_leakage"] <= total["prediction_leakage"] + 1e-9
+        assert joint["largest_posterior"] <= total["largest_posterior"]
+    assert "the worst over all dependences" in str(report.summary())
     assert report.to_frame().index.tolist() == ["x", "y", "together"]
     assert set(report.to_dict()["variables"]) == {"x", "y"}
     assert "<caption>" in report._repr_html_()
     assert "2.58 bit at most" in repr(report)
 
 
-def test_dependent_variables_leak_at_most_the_sum():
+def test_a_table_is_audited_at_its_joint_distribution():
     survey = sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("abcd"))})
-    same = np.diag(W4).ravel()  # the second answer says nothing new of the person, but much of the first
-    parts = sp.audit(survey, {"x": W4, "y": W4}).totals()["mi_leakage"]
-    assert sp.audit(survey, same).to_dict()["mi_leakage"] < parts
+    x = np.random.default_rng(2).choice(list("abcd"), 20_000)
+    report = sp.audit(sp.privatize({"x": x, "y": x}, survey, seed=3))  # the second variable is a copy of the first
+    truth = sp.audit(survey, np.diag([0.25] * 4).ravel()).to_dict()
+    assert report.totals()["prediction_leakage"] == pytest.approx(truth["prediction_leakage"], abs=0.03)
+    assert report.totals()["largest_posterior"] > 0.9
+    # One answer leaves two values, the other too: the two pairs meet in one value in two thirds of all rows.
+    assert report.guesses["x"] == pytest.approx(1 / 3 * 0.5 + 2 / 3, abs=0.03)
+    assert "an answer to one tells of the others" in str(report.summary())
 
 
-def test_a_table_is_audited_from_its_columns():
+def test_a_table_too_large_for_its_joint_says_the_worst():
+    survey = sp.product({name: sp.uniform(range(6)) for name in "abcd"})
+    rng = np.random.default_rng(4)
+    report = sp.audit(sp.privatize({name: rng.integers(0, 6, 2000) for name in "abcd"}, survey, seed=3))
+    assert report.joint is None
+    assert report.guesses == {}
+    assert report.totals()["largest_posterior"] == 1
+
+
+def test_arguments_of_an_audit_of_a_table():
     survey = sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("rstu"))})
-    table = sp.privatize({"x": list("abcd") * 500, "y": list("rstu") * 500}, survey, seed=3)
-    report = sp.audit(table)
-    fit = sp.estimate(table["x"])
-    assert report.parts["x",].setting.w == pytest.approx(fit.w)
-    with pytest.raises(ArgumentError, match="one variable at a time"):
-        sp.audit(table, prior={"x": W4, "y": W4})
-    with pytest.raises(ArgumentError, match="got none for y"):
-        sp.audit(survey, {"x": W4})
+    table = sp.privatize({"x": list("abcd") * 50, "y": list("rstu") * 50}, survey, seed=3)
+    for what in (table, survey):
+        with pytest.raises(ArgumentError, match="one variable at a time"):
+            sp.audit(what, {"x": W4, "y": W4}, prior={"x": W4, "y": W4})
+        with pytest.raises(ArgumentError, match="got none for y"):
+            sp.audit(what, {"x": W4})
+    with pytest.raises(ArgumentError, match="must map variables to distributions; got list"):
+        sp.audit(table, W4)
+
+
+def test_persons_of_a_covered_release_are_seen_as_the_base_shows_them():
+    w = [0.7, 0.2, 0.07, 0.03]
+    data = sp.privatize(
+        np.random.default_rng(5).choice(list("abcd"), 4000, p=w), sp.covered(sp.uniform(list("abcd")), 0.2)
+    )
+    people = sp.person_leakage(data, w)
+    pair = people.codes == 0b1100
+    assert people.guess_posterior[pair] == pytest.approx(np.full(pair.sum(), 0.7))  # .07 of .1
+    assert people.guess[pair].tolist() == [2] * pair.sum()
+
+
+def test_persons_beside_a_bit_tell_on_average_what_the_audit_says():
+    w, design = [0.7, 0.3], sp.warner(["n", "y"])
+    data = sp.privatize(np.random.default_rng(6).choice(["n", "y"], 200_000, p=w), design, seed=7)
+    people = sp.person_leakage(data, w)
+    assert people.mi_leakage.mean() == pytest.approx(sp.audit(design, w).to_dict()["mi_leakage"], abs=2e-3)
+
+
+def test_a_mixture_of_products_with_a_bit_is_the_whole_channel():
+    bit = sp.warner(["n", "y"])
+    parts = [sp.product({"s": bit, "x": other}) for other in (sp.uniform(list("abcd")), sp.fixed_size(list("abcd"), 3))]
+    counts = sum(sp.simulate(part, np.full(8, 1 / 8), 1000, seed=1) for part in parts)
+    w = np.arange(1, 9) / 36
+    facts = sp.audit(counts.design, w).to_dict()
+    assert {key: facts[key] for key in by_hand(counts.design, w)} == pytest.approx(by_hand(counts.design, w))
+    assert facts["size_leakage"] <= facts["size_nonprivate"]
+
+
+def test_the_price_of_a_cover_counts_people():
+    design, w = sp.covered(sp.uniform(list("abcd")), 0.1), np.array(W4)
+    counts = sp.simulate(design, w, 200_000, seed=8)
+    fit = sp.estimate(counts)
+    direct = (w * (1 - w)).sum() / 200_000
+    assert sp.audit(design, w).cost == pytest.approx(float((fit.se**2).sum() / direct), rel=0.03)
+
+
+def test_very_many_categories_can_be_drawn():
+    assert sp.audit(sp.hadamard(60), np.full(60, 1 / 60)).plot() is not None

@@ -45,8 +45,8 @@ def test_choice_lists_what_is_allowed():
         ([0.5, 0.5, 0.1], "must sum to 1; got 1.1. Hint: divide by the sum"),
         ("abc", "must be numbers, one per category; got str"),
         (["x", "y", "z"], "must be numbers, one per category; got list"),
-        ({"a": 0.5, "b": 0.5}, r"one number per category; got no entry for \['c'\]"),
-        ({"a": 0.5, "b": 0.5, "c": 0.0, "z": 0.0}, r"one number per category; got unknown \['z'\]"),
+        ({"a": 0.5, "b": 0.5}, r"one number per category; got no entry for 'c'"),
+        ({"a": 0.5, "b": 0.5, "c": 0.0, "z": 0.0}, r"one number per category; got unknown 'z'"),
     ],
 )
 def test_distribution_is_checked(w, message):

@@ -5,7 +5,7 @@ from typing import Any
 
 from subsetprivacy._checks import check_level
 from subsetprivacy.auditing.report import Audit
-from subsetprivacy.auditing.several import TableAudit, audit_table
+from subsetprivacy.auditing.several import TableAudit, audit_margins, audit_table
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Covered, Design, Product
 from subsetprivacy.errors import ArgumentError
@@ -26,7 +26,8 @@ def audit(
         A design, then `w` is needed; or data or counts, then w is estimated
         and the leakages get intervals. A table, or a product with a
         distribution for each variable, gets a `TableAudit`: what each variable
-        gives away and what they add up to for one person.
+        gives away and what they add up to for one person. Of a table the joint
+        distribution is estimated where it has at most 1024 combinations.
     w
         The distribution of the value, in category order or by label. For a
         product ``{name: distribution}``, or the joint distribution.
@@ -51,7 +52,9 @@ def audit(
     if isinstance(what, Design):
         return _audit_design(what, w, prior, level)
     if isinstance(what, SubsetTable):
-        return audit_table(what.design, _margins(what, w), prior)
+        if prior is not None:
+            raise ArgumentError("`prior` must be given to the audit of one variable at a time; got one for a table.")
+        return audit_table(what) if w is None else audit_margins(what.design, w)
     counts = as_counts(what)
     data = what if isinstance(what, SubsetData) else None
     covered = counts.design if isinstance(counts.design, Covered) else None
@@ -69,13 +72,8 @@ def _audit_design(design: Design, w: Any, prior: Any, level: float) -> Any:
     if w is None:
         raise ArgumentError("`w` must be given to audit a design. Hint: try audit(design, fit.w), or audit(data).")
     if isinstance(design, Product) and isinstance(w, Mapping) and set(w) & set(design.categories.names):
-        return audit_table(design, w, prior)
+        if prior is not None:
+            raise ArgumentError("`prior` must be given to the audit of one variable at a time; got one for a product.")
+        return audit_margins(design, w)
     setting = Setting.of(design.exposed, w, prior)
     return Audit(setting, level, covered=design if isinstance(design, Covered) else None)
-
-
-def _margins(table: SubsetTable, w: Any) -> dict[Any, Any]:
-    """Return the distribution of each factor, given or estimated from its column."""
-    if w is not None:
-        return dict(w)
-    return {names if len(names) > 1 else names[0]: estimate(table[names[0]]).w for names in table.design.named()}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.design import Design
+from subsetprivacy.design import Covered, Design
 from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
 
 MAX_CATEGORIES = 512
@@ -17,10 +17,13 @@ def bound(design: Design) -> float:
 def cost(design: Design, w: FloatArray) -> float:
     """Return how many times the people of asking directly maximum likelihood needs for the same squared error.
 
-    Not a number where that is not computed: too many categories or subsets,
-    a design that is not identifiable, or a category without weight.
+    Of a covered design the people are counted, not the dummy rows. Not a
+    number where that is not computed: too many categories or subsets, a design
+    that is not identifiable, or a category without weight.
     """
     direct = float(1 - w @ w)
     if not design.enumerable or design.p > MAX_CATEGORIES or not design.is_identifiable or w.min() <= 0 or direct <= 0:
         return np.nan
-    return float(np.trace(tangent_inverse(expected_information(design, w)))) / direct / (1 - design.mu_full)
+    people = 1 - design.D * design.share if isinstance(design, Covered) else 1.0
+    trace = float(np.trace(tangent_inverse(expected_information(design, w))))
+    return people * trace / direct / (1 - design.mu_full)

@@ -11,7 +11,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy.auditing import price
 from subsetprivacy.data import SubsetCounts, SubsetData
-from subsetprivacy.design import Covered, Design, Product, fully_private, nonprivate
+from subsetprivacy.design import Covered, Design, Product
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.incidence import MAX_MATRIX
@@ -113,7 +113,7 @@ class Audit:
     @cached_property
     def cost(self) -> float:
         """How many times the people of asking directly the estimate needs at this distribution."""
-        return price.cost(self.design, self.setting.w)
+        return price.cost(self.covered or self.design, self.setting.w)
 
     def _interval(self, name: str) -> tuple[float, float]:
         leaked = self._numbers[name][0]
@@ -251,15 +251,10 @@ class Audit:
         check_choice(kind, ("designs", "persons"), "kind")
         if kind == "persons":
             return self.persons().plot(**options)
-        others = [
-            Audit(Setting.of(make(self.design.categories), self.setting.w), self.level)
-            for make in (nonprivate, fully_private)
-        ]
-        columns = [others[0], self, others[1]]
         titles = {"size": "size", "mi": "mutual information", "prediction": "prediction"}
         return draw.leakage(
             ["value published", self.kind, "nothing published"],
-            {titles[name]: [column._numbers[name][0] for column in columns] for name in METRICS},
+            {titles[name]: [self._numbers[name][k] for k in (3, 0, 2)] for name in METRICS},
             baselines={titles["prediction"]: self._numbers["prediction"][2]},
             units={
                 titles["size"]: "share of people ruled out",

@@ -1,19 +1,25 @@
 """What one person gives away over several variables."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from math import prod
 from typing import Any
 
+import numpy as np
 from attrs import frozen
 
 from subsetprivacy.auditing.report import Audit
+from subsetprivacy.data import SubsetTable
 from subsetprivacy.design import Product
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.tables import Table, frame, number
 
+MAX_JOINT = 1024  # combinations up to which the joint distribution is looked at
 
-@frozen(eq=False, repr=False)
+
+@frozen(slots=False, eq=False, repr=False)
 class TableAudit:
     """What each variable of a product gives away, and what that adds up to.
 
@@ -22,44 +28,70 @@ class TableAudit:
     design
         The product design.
     parts
-        An audit for each factor, by the names of its variables.
+        An audit for each factor by itself, by the names of its variables.
+    joint
+        The audit at the joint distribution, or None where that is not known:
+        then only what holds for every dependence is said of all together.
     """
 
     design: Product
     parts: dict[tuple[str, ...], Audit]
+    joint: Audit | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals and each factor's numbers under stable names."""
         each = {" x ".join(names): part.to_dict() for names, part in self.parts.items()}
-        return {"design": "product", **self.totals(), "variables": each}
+        return {"design": "product", "joint_known": self.joint is not None, **self.totals(), "variables": each}
 
     def totals(self) -> dict[str, float]:
         """Return what one person gives over all variables.
 
-        Mutual information and the chance that all guesses are right are
-        those of independent variables; of dependent ones the information is
-        at most this. Maximal leakages add up exactly, whatever the dependence.
+        Maximal leakages add up exactly, whatever the dependence. Without the
+        joint distribution the others are the worst over all of them: mutual
+        information at most the sum, the guess of all variables at once at
+        most S times the best guess without data, a posterior up to 1.
         """
         numbers = [part.to_dict() for part in self.parts.values()]
-        return {
-            "mi_leakage": sum(part["mi_leakage"] for part in numbers),
+        shared = {
             "maximal_leakage": sum(part["maximal_leakage"] for part in numbers),
-            "prediction_leakage": prod(part["prediction_leakage"] for part in numbers),
-            "prediction_baseline": prod(part["prediction_baseline"] for part in numbers),
             "smallest_set": prod(part["smallest_set"] for part in numbers),
             "combinations": self.design.p,
-            "largest_posterior": prod(part["largest_posterior"] for part in numbers),
+        }
+        keys = ("mi_leakage", "prediction_leakage", "prediction_baseline", "largest_posterior")
+        if self.joint is not None:
+            known = self.joint.to_dict()
+            return {**shared, **{key: known[key] for key in keys}}
+        baseline = min(part["prediction_baseline"] for part in numbers)
+        return {
+            **shared,
+            "mi_leakage": sum(part["mi_leakage"] for part in numbers),
+            "prediction_leakage": min(1.0, self.design.S * baseline),
+            "prediction_baseline": baseline,
+            "largest_posterior": 1.0,
         }
 
-    def _rows(self) -> list[tuple[str, float, float, float, float, int, float]]:
-        named = [(" x ".join(names), part.to_dict()) for names, part in self.parts.items()]
+    @cached_property
+    def guesses(self) -> dict[str, float]:
+        """How often each variable is guessed right from all answers together; empty without the joint distribution."""
+        if self.joint is None:
+            return {}
+        setting, categories = self.joint.setting, self.design.categories
+        _, mu = setting.design.support()
+        at = categories.coordinates(np.arange(categories.p))
+        out = {}
+        for k, (name, part) in enumerate(zip(categories.names, categories.parts, strict=True)):
+            chances = [setting.rows.inner(np.where(at[k] == value, setting.w, 0.0)) for value in range(part.p)]
+            out[name] = float(mu @ np.max(chances, axis=0))
+        return out
+
+    def _rows(self) -> list[tuple[Any, ...]]:
         keys = ("mi_leakage", "maximal_leakage", "prediction_leakage", "prediction_baseline", "smallest_set")
-        rows = [(name, *(facts[key] for key in keys), facts["largest_posterior"]) for name, facts in named]
-        total = self.totals()
-        return [*rows, ("together", *(total[key] for key in keys), total["largest_posterior"])]
+        facts = {" x ".join(names): part.to_dict() for names, part in self.parts.items()}
+        facts["together"] = self.totals()
+        return [(name, *(one[key] for key in keys), one["largest_posterior"]) for name, one in facts.items()]
 
     def summary(self) -> Table:
-        """Return the table: a row per factor, then what they add up to."""
+        """Return the table: a row per factor by itself, then all together."""
         columns = (
             "variable",
             "mutual information (bits)",
@@ -70,21 +102,30 @@ class TableAudit:
             "largest posterior",
         )
         rows = tuple(
-            (name, *(number(x) for x in rest[:4]), str(rest[4]), number(rest[5])) for name, *rest in self._rows()
+            (name, *(number(x) for x in four), str(smallest), number(posterior))
+            for name, *four, smallest, posterior in self._rows()
         )
-        reveals = [
+        return Table(f"Privacy audit of {len(self.parts)} answers of one person", columns, rows, tuple(self._notes()))
+
+    def _notes(self) -> list[str]:
+        notes = ["Each variable by itself, then all together; maximal leakage adds up exactly."]
+        if self.joint is not None:
+            named = ", ".join(f"{name} {chance:.4f}" for name, chance in self.guesses.items())
+            notes.append(
+                "Together: at the joint distribution, the guess of all variables at once. Where variables depend on "
+                f"each other, an answer to one tells of the others. From all answers each is guessed right: {named}."
+            )
+        else:
+            notes.append(
+                "Together: the worst over all dependences, since the joint distribution is not known: mutual "
+                "information at most the sum, the best guess at most S times that without data, a posterior up to 1."
+            )
+        return notes + [
             f"Revealed exactly: {name}, in {100 * share:.1f} % of the rows."
             for part in self.parts.values()
             for name, share in part.reveals.items()
             if share > 0
         ]
-        notes = (
-            "Together: maximal leakage adds up exactly. Mutual information adds up if the variables are independent; "
-            "otherwise it is at most the sum.",
-            "The best guess is of all variables at once, as if they were independent.",
-            *reveals,
-        )
-        return Table(f"Privacy audit of {len(self.parts)} answers of one person", columns, rows, notes)
 
     def to_frame(self, *, engine: str = "pandas") -> Any:
         """Return the table as a data frame."""
@@ -100,20 +141,33 @@ class TableAudit:
         return self.summary()._repr_html_()
 
 
-def audit_table(design: Product, w: Mapping[Any, Any], prior: Any) -> TableAudit:
-    """Audit each factor at its own distribution.
+def audit_table(table: SubsetTable) -> TableAudit:
+    """Audit a table: each factor at its own estimate, all at the joint estimate where there are not too many cells."""
+    design = table.design
+    parts = {
+        names: Audit(Setting.of(factor.exposed, estimate(table[names[0]]).w), 0.95)
+        for names, factor in design.named().items()
+    }
+    joint = None
+    if design.enumerable and design.p <= MAX_JOINT:
+        joint = Audit(Setting.of(design, estimate(table.counts()).w), 0.95)
+    return TableAudit(design, parts, joint)
+
+
+def audit_margins(design: Product, w: Mapping[Any, Any]) -> TableAudit:
+    """Audit each factor at a given distribution; of the joint one nothing is known.
 
     Raises
     ------
     ArgumentError
         If a factor has no distribution.
     """
-    if prior is not None:
-        raise ArgumentError("`prior` must be given to the audit of one variable at a time; got one for a table.")
+    if not isinstance(w, Mapping):
+        raise ArgumentError(f"`w` must map variables to distributions; got {type(w).__name__}.")
     parts = {}
     for names, factor in design.named().items():
-        key = names if names in w else names[0]
-        if key not in w:
+        key = next((key for key in (names, " x ".join(names), names[0]) if key in w), None)
+        if key is None:
             raise ArgumentError(f"`w` must give a distribution for each variable; got none for {', '.join(names)}.")
-        parts[names] = Audit(Setting.of(factor.exposed, w[key], None), 0.95)
+        parts[names] = Audit(Setting.of(factor.exposed, w[key]), 0.95)
     return TableAudit(design, parts)

@@ -1,10 +1,10 @@
 """Several columns of subsets, one row per person."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from attrs import Attribute, field, frozen
+from attrs import frozen
 
 from subsetprivacy._types import IntArray
 from subsetprivacy.data.counts import SubsetCounts
@@ -13,10 +13,8 @@ from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.tally import count_codes
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, MismatchError
-
-
-def _columns(columns: Sequence[Any]) -> tuple[IntArray, ...]:
-    return tuple(as_codes(column) for column in columns)
+from subsetprivacy.subsets import is_frame
+from subsetprivacy.tables import frame
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -26,7 +24,9 @@ class SubsetTable:
     Parameters
     ----------
     columns
-        Integer codes, a column for each factor of the design, in its order.
+        Integer codes: a data frame or a dict by the variables' names, or a
+        column for each factor of the design, in its order. Joined variables
+        share the column "a x b".
     design
         The product design the subsets were drawn with.
 
@@ -41,15 +41,16 @@ class SubsetTable:
     3
     """
 
-    columns: tuple[IntArray, ...] = field(converter=_columns)
-    design: Product = field()
+    columns: tuple[IntArray, ...]
+    design: Product
 
-    @design.validator
-    def _check(self, _: "Attribute[Product]", design: Product) -> None:
+    def __attrs_post_init__(self) -> None:
+        design = self.design
         if not isinstance(design, Product):
             raise CodeError(
                 f"`design` must be a product design; got {type(design).__name__}. Hint: sp.product({{...}})."
             )
+        object.__setattr__(self, "columns", tuple(as_codes(column) for column in _in_order(self.columns, design)))
         if len(self.columns) != len(design.factors):
             raise MismatchError(f"`columns` must be {len(design.factors)}, one a factor; got {len(self.columns)}.")
         if len({len(column) for column in self.columns}) > 1:
@@ -81,9 +82,15 @@ class SubsetTable:
         """The variables."""
         return self.design.categories.names
 
-    def __getitem__(self, name: str) -> SubsetData:
-        """Return one variable's column; of joined variables, the column they share."""
-        return self.select([name])
+    def __getitem__(self, name: str | tuple[str, ...]) -> SubsetData:
+        """Return one variable's column, of joined variables the column they share; or several as one code."""
+        return self.select(name)
+
+    def to_frame(self, *, engine: str = "pandas") -> Any:
+        """Return a data frame of codes, a column for each factor."""
+        return frame(
+            {"row": np.arange(len(self)), **dict(zip(self.design.by_name(), self.columns, strict=True))}, engine
+        )
 
     def select(self, names: Iterable[str]) -> SubsetData:
         """Return the named variables' subsets as one code per person."""
@@ -97,6 +104,17 @@ class SubsetTable:
         """Return the joint counts of the named variables, by default of all."""
         data = self.select(names or self.names)
         return count_codes(data.codes, data.design)
+
+
+def _in_order(columns: Any, design: Product) -> list[Any]:
+    """Return a column for each factor, by name where there are names."""
+    if not isinstance(columns, Mapping) and not is_frame(columns):
+        return list(columns)
+    held = list(columns) if isinstance(columns, Mapping) else [str(name) for name in columns.columns]
+    absent = [name for name in design.by_name() if name not in held]
+    if absent:
+        raise MismatchError(f"`columns` must have one for each variable; got none for {', '.join(absent)}.")
+    return [columns[name] for name in design.by_name()]
 
 
 def _joined(columns: list[IntArray], design: Design) -> IntArray:

@@ -318,7 +318,8 @@ class Design(Written, ABC):
         """Draw the sets asked about, without any value."""
         raise NotIndependentError(
             f"the design must be independent to be asked as yes/no questions; got a {self.kind} design. "
-            "Hint: try design.as_independent(), or privatize() where the values are held."
+            "Hint: the value must be at hand where it is drawn: privatize([value], design), on the respondent's device "
+            "or at the publisher's."
         )
 
     # Identity and looks -----------------------------------------------------------------------

@@ -15,7 +15,6 @@ def below(n: int, bound: int, source: RandomSource) -> IntArray:
     drawn = source.bits(n, width) >> shift
     again = np.flatnonzero(drawn >= bound)
     while again.size:
-        drawn = drawn.copy() if not drawn.flags.writeable else drawn
         fresh = source.bits(again.size, width) >> shift
         drawn[again] = fresh
         again = again[fresh >= bound]

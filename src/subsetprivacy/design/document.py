@@ -90,7 +90,9 @@ def _partition(categories: Categories, part: dict[str, Any]) -> Design:
 
 
 def _bit(categories: Categories, part: dict[str, Any]) -> Design:
-    return {"equal": warner, "uniform": beside_bit}[part["asked"]](categories, _amount(part["q"]))
+    if part["asked"] == "equal":
+        return warner(categories, _amount(part["q"]), reveals=True)
+    return {"uniform": beside_bit}[part["asked"]](categories, _amount(part["q"]))
 
 
 def _covered(categories: Categories, part: dict[str, Any]) -> Design:

@@ -197,10 +197,14 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     >>> design.questions, design.smallest_set > 400
     (1023, True)
     """
-    labels = as_categories(range(categories) if isinstance(categories, int) else categories)
-    fewest = 1 << max(labels.p - 1, 1).bit_length()
-    if labels.p < 4 or labels.p > MOST:
-        raise InvalidDesignError(f"a hadamard design must have 4 to {MOST} categories; got {labels.p}.")
+    number = categories if isinstance(categories, int) else None
+    labels = None if number is not None else as_categories(categories)
+    p = labels.p if labels is not None else int(number or 0)
+    if p < 4 or p > MOST:
+        nearest = "sp.small() has designs for two and three" if p < 4 else f"the nearest is {MOST}"
+        raise InvalidDesignError(f"a hadamard design must have 4 to {MOST} categories; got {p}. Hint: {nearest}.")
+    labels = as_categories(range(p)) if labels is None else labels
+    fewest = 1 << (p - 1).bit_length()
     size = fewest if questions is None else _read_questions(questions, fewest, labels.p)
     columns = choose_columns(labels.p, size)
     # In a scattered order: ascending columns would ask about long runs of neighbouring categories.

@@ -19,6 +19,7 @@ from subsetprivacy.variables import JointCategories
 
 # The bits of a mask of pairs: (first, 0), (first, 1), (second, 0), (second, 1).
 EQUAL = 0b1001
+MOST_ODDS = 20.0
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -159,7 +160,7 @@ class ArtificialBit(Held):
         return f"<{self.categories.preview()} beside a bit with P(1) = {self.q:g}, {asked}>"
 
 
-def warner(categories: Iterable[Label], q: float = 0.25) -> ArtificialBit:
+def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = False) -> ArtificialBit:
     r"""Make the safe design for two categories: only whether the answer's number is that of a secret bit is asked.
 
     The respondent draws a bit that is 1 with probability q, tells nobody, and
@@ -174,6 +175,9 @@ def warner(categories: Iterable[Label], q: float = 0.25) -> ArtificialBit:
     q
         The probability that the bit is 1; not 1/2. Far from 1/2 it costs fewer
         people and hides less.
+    reveals
+        Must be True for a q so near 0 or 1 that an answer multiplies the odds
+        of a value by more than 20: that is next to asking directly.
 
     Raises
     ------
@@ -195,6 +199,14 @@ def warner(categories: Iterable[Label], q: float = 0.25) -> ArtificialBit:
     """
     labels = _two(as_categories(categories))
     share = read_q(q, fair=False)
+    odds = max(share, 1 - share) / min(share, 1 - share)
+    if odds > MOST_ODDS and not reveals:
+        least = 1 / (1 + MOST_ODDS)
+        nearest = np.ceil(least * 1e4) / 1e4 if share < 0.5 else np.floor((1 - least) * 1e4) / 1e4
+        raise InvalidDesignError(
+            f"`reveals` must be True for a bit that all but gives the answer away; got q = {share:g}, which multiplies "
+            f"the odds by {odds:.3g}. Hint: the nearest safe q is {nearest:g}."
+        )
     pairs = with_bit_categories(labels)
     inner = Conditional(pairs, read_only(np.array([0b1111 - EQUAL, EQUAL], np.int64)), read_only(np.ones(2)))
     return ArtificialBit(labels, inner, lift_of_bit(labels.p, share), share)
@@ -223,10 +235,10 @@ def lift_of_bit(p: int, q: float) -> FloatArray:
 
 def read_q(q: Any, *, fair: bool) -> float:
     """Return the bit's probability if it is one, strictly between 0 and 1, and not 1/2 unless that is allowed."""
-    if isinstance(q, bool) or not isinstance(q, (int, float)) or not 0 < q < 1:  # NumPy's floats are floats
-        shown = repr(q) if isinstance(q, (int, float)) else type(q).__name__
+    if isinstance(q, bool) or not isinstance(q, (int, float, np.floating)) or not 0 < float(q) < 1:
+        shown = f"{float(q):g}" if isinstance(q, (int, float, np.floating)) else type(q).__name__
         raise InvalidDesignError(f"`q` must be between 0 and 1; got {shown}. Hint: 0.25.")
-    if not fair and abs(q - 0.5) < 1e-3:
+    if not fair and abs(float(q) - 0.5) < 1e-3:
         raise InvalidDesignError(f"`q` must not be 1/2, where the answers say nothing; got {q}. Hint: 0.25.")
     return float(q)
 

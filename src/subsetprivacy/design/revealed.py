@@ -19,7 +19,11 @@ def values_left(rows: Listable, categories: JointCategories) -> dict[str, IntArr
 
 
 def _possible(rows: Listable, groups: FloatArray) -> IntArray:
-    return sum((rows.inner(group) > 1e-12).astype(np.int64) for group in groups)  # type: ignore[return-value]
+    # A few at a time: one call for all would hold as many tables as there are values.
+    left = np.zeros(rows.rows, np.int64)
+    for start in range(0, len(groups), 16):
+        left += (rows.inner(groups[start : start + 16]) > 1e-12).sum(axis=0)
+    return left
 
 
 def revealing(design: Design) -> dict[str, BoolArray]:

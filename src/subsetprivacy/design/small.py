@@ -13,10 +13,12 @@ from subsetprivacy._types import Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import nonprivate
 from subsetprivacy.design.coverage import covered
+from subsetprivacy.design.hadamard import hadamard
 from subsetprivacy.design.held import beside_bit, warner
 from subsetprivacy.design.identify import null_direction
 from subsetprivacy.design.independent import Independent, uniform
 from subsetprivacy.design.product import product
+from subsetprivacy.design.require import require_design
 from subsetprivacy.design.revealed import revealing, values_left
 from subsetprivacy.design.sized import fixed_size
 from subsetprivacy.errors import InvalidDesignError
@@ -33,7 +35,7 @@ def small(
     route: str | None = None,
     *,
     q: float | None = None,
-    floor: float = 0.2,
+    floor: float | None = None,
     reveals: bool = False,
 ) -> Design:
     """Make a design for two or three categories.
@@ -51,7 +53,7 @@ def small(
         The probability that the bit is 1: by default 1/4 for Warner's
         question, 1/2 for the paper's bit.
     floor
-        The share of rows per dummy category, for ``"dummies"``.
+        The share of rows per dummy category, for ``"dummies"``; by default 0.2.
     reveals
         Must be True for a route of which some rows reveal the value.
 
@@ -80,15 +82,20 @@ def small(
             f"a small variable must have two or three categories; got {labels.p}. Hint: sp.uniform(categories)."
         )
     chosen = _SAFE[labels.p] if route is None else check_choice(route, ROUTES, "route")
+    for given, name, routes in ((q, "q", ("warner", "bit")), (floor, "floor", ("dummies",))):
+        if given is not None and chosen not in routes:
+            raise InvalidDesignError(
+                f"`{name}` must be left out for the route {chosen!r}; it is for {', '.join(routes)}."
+            )
     if chosen == "pair":
         return fixed_size(labels, 2)  # refuses two categories, with the reason
     if chosen == "warner":
-        return warner(labels, 0.25 if q is None else q)
-    design = (
-        beside_bit(labels, 0.5 if q is None else q)
-        if chosen == "bit"
-        else covered(nonprivate(labels) if labels.p == 2 else singles(labels), floor, reveals=True)
-    )
+        return warner(labels, 0.25 if q is None else q, reveals=reveals)
+    if chosen == "bit":
+        design: Design = beside_bit(labels, 0.5 if q is None else q)
+    else:
+        base = nonprivate(labels) if labels.p == 2 else singles(labels)
+        design = covered(base, 0.2 if floor is None else floor, reveals=True)
     if not reveals and design.smallest_set < 2:
         raise InvalidDesignError(
             f"`reveals` must be True for the route {chosen!r}, of which some rows reveal the value to whoever reads "
@@ -145,6 +152,7 @@ def join(
         leave two values of every variable whatever the answer; where there
         are not enough of those (two binary variables) a random combination
         is ruled out instead, which needs the value on the respondent's side.
+        A row with one variable missing is missing as a whole.
 
     Raises
     ------
@@ -178,28 +186,27 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
             return uniform(labels)
         return small(labels, "bit", reveals=True) if reveals else small(labels)
     joint = JointCategories(variables)
+    for name, part in zip(joint.names, joint.parts, strict=True):
+        if part.p < 2:
+            raise InvalidDesignError(f"a joined variable must have two values or more; {name!r} has one.")
     if make is not None:
-        design = make(joint)
+        design = require_design(make(joint))
+        if design.categories != joint:
+            raise InvalidDesignError("`design` must make a design of the combinations it is given; got one of others.")
         if not reveals and (shown := [name for name, rows in revealing(design).items() if rows.any()]):
             raise InvalidDesignError(
                 f"`reveals` must be True for a design of which some rows reveal {', '.join(shown)} exactly; got False."
             )
         return design
-    if joint.p > MAX_CATEGORIES:
-        raise InvalidDesignError(
-            f"joined variables must have at most {MAX_CATEGORIES} combinations; got {joint.p}. "
-            "Hint: join fewer (together=2), ask each by itself (sp.product), or pass design=sp.hadamard."
-        )
-    return uniform(joint) if reveals else _discreet(joint)
+    if reveals and joint.p <= MAX_CATEGORIES:
+        return uniform(joint)
+    return hadamard(joint) if reveals else _discreet(joint)
 
 
 def _discreet(joint: JointCategories) -> Design:
     """Return uniform questions that reveal no variable whatever the answer, or a design that rules one value out."""
     if joint.p > MAX_DENSE_BITS:
-        raise InvalidDesignError(
-            f"questions that reveal no variable are listed, of at most {MAX_DENSE_BITS} combinations; got {joint.p}. "
-            "Hint: together=2, or design=sp.hadamard."
-        )
+        return _discreet_hadamard(joint)
     half = np.arange(1, 1 << (joint.p - 1), dtype=np.int64)  # one of each question and its complement
     hidden = np.ones(len(half), np.bool_)
     for answer in (half, joint.full - half):
@@ -209,3 +216,16 @@ def _discreet(joint: JointCategories) -> Design:
     if questions.size and null_direction(incidence(np.append(questions, joint.full), joint.p)) is None:
         return Independent(joint, read_only(questions), read_only(np.full(len(questions), 1 / len(questions))))
     return fixed_size(joint, joint.p - 1)
+
+
+def _discreet_hadamard(joint: JointCategories) -> Design:
+    """Return Hadamard questions that reveal no variable: the fewest, or twice or four times as many."""
+    fewest = hadamard(joint)
+    for questions in (fewest.questions, 2 * fewest.size - 1, 4 * fewest.size - 1):
+        design = hadamard(joint, questions)
+        if not any(rows.any() for rows in revealing(design).values()):
+            return design
+    raise InvalidDesignError(
+        f"joined variables must have questions that reveal none of them; found none for {joint.preview()}. "
+        "Hint: ask each by itself, sp.product({...})."
+    )

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, FloatArray
 from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, as_counts
-from subsetprivacy.design import Covered
+from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -19,6 +19,7 @@ from subsetprivacy.errors import (
     NotUniqueWarning,
     SubsetPrivacyError,
     SubsetPrivacyWarning,
+    TooLargeError,
 )
 from subsetprivacy.estimation.conic import conic
 from subsetprivacy.estimation.em import em
@@ -40,6 +41,8 @@ METHODS: dict[str, Callable[..., Estimate]] = {
     "one-step": one_step,
     "conic": conic,
 }
+
+MAX_JOINT = 1 << 16  # combinations of several variables
 
 _SAID: dict[type[Warning], str] = {
     ConvergenceWarning: "did not converge",
@@ -96,6 +99,11 @@ def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: An
     """
     run = METHODS[read_method(method)]
     counts = as_counts(data).require_data()
+    if isinstance(counts.design.exposed, Product) and counts.categories.p > MAX_JOINT:
+        raise TooLargeError(
+            f"a joint distribution must have at most {MAX_JOINT} combinations; got {counts.categories.p}. "
+            "Hint: fewer variables at a time, as in data.counts('a', 'b')."
+        )
     if isinstance(counts.design, Covered):
         counts.design.require_rows(counts.total)
     if counts.design.kind != "coarse":

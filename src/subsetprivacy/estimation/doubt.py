@@ -9,12 +9,19 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
 _NAMES = 6
+MANY = 64
+_TOO_FEW = (
+    "So many zeros mean too few people for so many categories: the other shares are pulled down as well, and intervals "
+    "miss them. Hint: method='mom' is unbiased, with honest errors."
+)
 
 
 def doubts(fit: "Estimate") -> list[tuple[type[Warning], str]]:
     """Return each doubt about the standard errors, with the class of its warning."""
     if fit.on_boundary:
         text = f"On the boundary: the estimate for {_listed(fit.on_boundary)} is 0. Standard errors are rough then"
+        if fit.categories.p > MANY and 3 * len(fit.on_boundary) > fit.categories.p:
+            return [(BoundaryWarning, f"{text}. {_TOO_FEW}")]
         return [(BoundaryWarning, f"{text}, and rather too wide.{_advice(fit)}")]
     if fit.smallest_size < 5 / fit.n:
         text = (

@@ -9,7 +9,13 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Covered, Design
 from subsetprivacy.design.require import require_enumerable
-from subsetprivacy.estimation.likelihood import expected_information, observed_information, tangent_inverse
+from subsetprivacy.estimation.likelihood import (
+    MANY,
+    clearly_regular,
+    expected_information,
+    observed_information,
+    tangent_inverse,
+)
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.incidence import MAX_MATRIX
@@ -32,7 +38,8 @@ def fisher_error(information: str, design: Design) -> "FisherError":
     zero it misses what the subsets tell that could have been reported and
     never were, and is too wide. ``"expected"`` sums over the support, for up
     to 22 categories, and is too narrow in small samples; a fitted probability
-    below 1/n counts as 1/n there. Sampling weights turn the observed kind
+    below 1/n counts as 1/n there. With more than 64 categories the observed
+    kind gives way to it where the sample has too few distinct subsets. Sampling weights turn the observed kind
     into a sandwich.
     """
     if check_choice(information, INFORMATION, "information") == "expected":
@@ -83,6 +90,8 @@ def _observed(fit: Estimate) -> FloatArray:
     if fit.counts.squares is not None:
         return sandwich(fit.counts, fit.w)
     J = observed_information(fit.counts.incidence, fit.counts.shares, fit.w)
+    if len(J) > MANY and fit.counts.design.enumerable and not clearly_regular(J):
+        return _expected(fit)  # the notes of the estimate say so
     covariance = tangent_inverse(J)
     seen = J.diagonal() > 0
     if not seen.all():

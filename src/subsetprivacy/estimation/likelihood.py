@@ -65,16 +65,21 @@ def expected_information(design: Design, w: FloatArray, *, floor: float = 0.0) -
     return design.support_incidence.gram(mu / np.maximum(design.support_incidence.inner(w), floor))
 
 
-_MANY = 256  # categories from which eigenvectors take seconds
+MANY = 64  # categories beyond which eigenvectors are slow, and a sample often lacks some direction
+
+
+def clearly_regular(J: FloatArray) -> bool:
+    """Tell whether an information matrix has a safe inverse."""
+    factor, info = dpotrf(J)
+    pivots = factor.diagonal()
+    return not info and bool(pivots.min() > 1e-4 * pivots.max())
 
 
 def _of_regular(J: FloatArray) -> FloatArray | None:
     """Return J^-1 - J^-1 11' J^-1 / 1'J^-1 1, the same for a clearly regular J, by its Cholesky factor."""
-    factor, info = dpotrf(J)
-    pivots = factor.diagonal()
-    if info or pivots.min() < 1e-4 * pivots.max():
+    if not clearly_regular(J):
         return None
-    upper, _ = dpotri(factor)
+    upper, _ = dpotri(dpotrf(J)[0])
     inverse = np.triu(upper) + np.triu(upper, 1).T
     sums = inverse.sum(axis=0)
     return inverse - np.outer(sums, sums) / sums.sum()
@@ -87,7 +92,7 @@ def tangent_inverse(information: FloatArray) -> FloatArray:
     variance, and covariances that are not a number.
     """
     p = len(information)
-    if p > _MANY and (quick := _of_regular(information)) is not None:
+    if p > MANY and (quick := _of_regular(information)) is not None:
         return quick
     # An orthonormal B: with the direction 1 still in, its eigenvalue 0 would mix with those of lost directions.
     B, _ = np.linalg.qr(np.vstack([np.eye(p - 1), -np.ones(p - 1)]))

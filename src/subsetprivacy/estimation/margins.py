@@ -10,17 +10,19 @@ from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_distribution, check_level
-from subsetprivacy._types import ArrayLike, FloatArray, Label
+from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
-from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, frame, number
 from subsetprivacy.variables import JointCategories
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
+
+
+_PROFILE = " Hint: interval(method='profile')."  # which a margin does not have
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -33,19 +35,19 @@ class Margin:
         The variables.
     fit
         The joint estimate.
-    fold
-        The matrix of zeros and ones that adds up the joint shares.
+    where
+        The position among `categories` of every joint category.
     """
 
     names: tuple[str, ...]
     categories: Categories
     fit: "Estimate"
-    fold: FloatArray
+    where: IntArray
 
     @cached_property
     def w(self) -> FloatArray:
         """The shares, in category order."""
-        w = self.fold @ self.fit.w
+        w = np.bincount(self.where, self.fit.w, minlength=self.categories.p).astype(np.float64)
         w.setflags(write=False)
         return w
 
@@ -54,9 +56,14 @@ class Margin:
         """Whether the joint estimate stays in the simplex by construction."""
         return self.fit.in_simplex
 
+    def _member(self, k: int) -> FloatArray:
+        """Return the direction that adds up the k-th share."""
+        return (self.where == k).astype(np.float64)
+
     @cached_property
     def _cov(self) -> FloatArray:
-        return self.fold @ self.fit._cov @ self.fold.T
+        fold = np.array([self._member(k) for k in range(self.categories.p)])
+        return fold @ self.fit._cov @ fold.T
 
     @property
     def cov(self) -> FloatArray:
@@ -64,11 +71,15 @@ class Margin:
         self.fit._warn_of_doubts()
         return self._cov
 
-    @property
+    @cached_property
     def _se(self) -> FloatArray:
-        return np.sqrt(np.maximum(np.diag(self._cov), 0.0))
+        # One direction at a time: a joint share without a finite variance spoils only its own margin.
+        variances = [self.fit.uncertainty.along(self.fit, self._member(k)) for k in range(self.categories.p)]
+        return np.sqrt(np.maximum([np.inf if v != v else v for v in variances], 0.0))
 
-    _shown_se = _se
+    @property
+    def _shown_se(self) -> FloatArray:
+        return self._se
 
     @property
     def se(self) -> FloatArray:
@@ -77,9 +88,13 @@ class Margin:
         return self._se
 
     @property
-    def uncertainty(self) -> FromMatrix:
+    def uncertainty(self) -> "Margin":
         """How the error is asked for."""
-        return FromMatrix(lambda _: self._cov)
+        return self
+
+    def along(self, _: Any, c: FloatArray) -> float:
+        """Return the variance of the weighted sum c'w."""
+        return self.fit.uncertainty.along(self.fit, c[self.where])
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return a Wald interval for each share, shape (p, 2), cut to [0, 1] where the method stays in the simplex."""
@@ -104,7 +119,7 @@ class Margin:
         """Return the table to print or to show in a notebook."""
         head, rows = presenting.cells(self, self._bounds(check_level(level)), level)
         title = f"Margin of {' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
-        return Table(title, head, rows, self.fit.notes)
+        return Table(title, head, rows, tuple(note.removesuffix(_PROFILE) for note in self.fit.notes))
 
     def plot(self, *, level: float = 0.95, reference: Any = None, ax: Any = None) -> Any:
         """Draw the shares with their intervals, and a known distribution to compare with."""
@@ -142,5 +157,4 @@ def margin_of(fit: "Estimate", names: tuple[str, ...]) -> Margin:
     at = joint.coordinates(np.arange(joint.p))
     kept = joint.parts[axes[0]] if len(axes) == 1 else JointCategories({joint.names[k]: joint.parts[k] for k in axes})
     where = np.ravel_multi_index([at[k] for k in axes], [joint.parts[k].p for k in axes])
-    fold = (where == np.arange(kept.p)[:, None]).astype(np.float64)
-    return Margin(tuple(names), kept, fit, fold)
+    return Margin(tuple(names), kept, fit, where)

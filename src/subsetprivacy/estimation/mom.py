@@ -119,7 +119,8 @@ class AlikePairs:
 
     Rows are :math:`r = c\,1_a + \alpha 1` (c = 1 and :math:`\alpha = 0` without dummies), so :math:`a = c^2(1-q)` and
     :math:`b = c^2q + 2c\alpha + \alpha^2D`. A person's part of the estimate is
-    :math:`z = Q^{-1}r = (r - \kappa\,1^\top r\,1)/a` with :math:`\kappa = b/(a+pb)`; the variance of a share is that of its z_j, and two products give all of them.
+    :math:`z = Q^{-1}r = (r - \kappa\,1^\top r\,1)/a` with :math:`\kappa = b/(a+pb)`; the variance of a share is that
+    of its z_j, and two products give all of them.
     """
 
     q: float

@@ -27,7 +27,10 @@ def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> T
     title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
     notes = [certificate(fit)]
     if len(rows) < fit.categories.p:
-        notes.append(f"The {len(rows)} largest of {fit.categories.p} categories; to_frame() has all.")
+        notes.append(
+            f"The {len(rows)} largest of {fit.categories.p} categories; to_frame() has all. "
+            "Being picked for their size, they look larger than they are."
+        )
     if fit.categories.p > MAX_MATRIX and not np.isfinite(fit._shown_se).any():
         notes.append("Standard errors: contrast({label: 1}) for one share, method='mom' for all at once.")
     if method != "wald":

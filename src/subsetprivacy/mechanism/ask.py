@@ -3,6 +3,7 @@
 Nothing here ever sees a value. The import law keeps it so.
 """
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,8 +13,17 @@ from attrs import frozen
 from subsetprivacy._checks import check_codes, check_count
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label
 from subsetprivacy.data import SubsetData, SubsetTable
-from subsetprivacy.design import ArtificialBit, Covered, Design, EvenPartition, ListedPartition, Product, require_design
-from subsetprivacy.errors import CodeError, MismatchError, NotIndependentError
+from subsetprivacy.design import (
+    ArtificialBit,
+    Covered,
+    Design,
+    EvenPartition,
+    Held,
+    ListedPartition,
+    Product,
+    require_design,
+)
+from subsetprivacy.errors import CodeError, MismatchError, NotIndependentError, NotPrivateWarning
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.subsets import is_missing
 
@@ -162,6 +172,12 @@ def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Any:
 
 def _draw(design: Design, n: int, source: Any) -> IntArray:
     """Return the codes of the options of n questions, a row each."""
+    if design.options is not None and not design.is_subset_private and not isinstance(design, Held):
+        warnings.warn(
+            f"a {design.kind} design asks about single values: an answer can reveal one.",
+            NotPrivateWarning,
+            stacklevel=4,
+        )
     if isinstance(design, Covered):
         raise NotIndependentError(
             "a covered design must be asked by the design it covers. Hint: sp.ask(design.base); dummy rows come later."
@@ -228,7 +244,7 @@ def _resolve_table(questions: Any, answers: Any, design: Product) -> SubsetTable
             if isinstance(given, (str, bytes)) or not hasattr(given, "__getitem__") or name not in given:
                 raise MismatchError(f"`{what}` must have a column for each variable; got none for {name}.")
     columns = [resolve(questions[name], answers[name], factor).codes for name, factor in factors.items()]
-    return SubsetTable(columns, design)
+    return SubsetTable(tuple(columns), design)
 
 
 def _options(questions: ArrayLike, design: Design) -> IntArray:

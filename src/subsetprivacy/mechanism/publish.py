@@ -128,7 +128,8 @@ def _check_values(x: IntArray, absent: BoolArray | None, missing: str, design: D
         )
     if missing == "error" and absent is not None:
         raise CategoryError(
-            f"every value must be known; got {int(absent.sum())} missing, first in row {int(absent.argmax())}. "
+            f"every value must be known; got {int(absent.sum())} missing, first in row {int(absent.argmax())} "
+            "(counted from 0). "
             "Hint: missing='full' stores them as the full set."
         )
 

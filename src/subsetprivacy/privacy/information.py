@@ -6,6 +6,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.incidence import Listable
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.privacy.attacker import Setting, entropy_bits
 
@@ -78,3 +79,10 @@ def of_subsets(sizes: FloatArray) -> FloatArray:
     """Return what each person's subset tells, -log2 L(a) bits; its mean over people is the mutual information."""
     with np.errstate(divide="ignore"):
         return -np.log2(np.minimum(sizes, 1.0)) + 0.0
+
+
+def of_rows(rows: Listable, belief: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return what each report tells where rows are not only 0 and 1: the divergence of posterior from belief."""
+    entries = rows.inner(np.eye(rows.p)).T / sizes[:, None]
+    told = np.where(entries > 0, entries * np.log2(np.where(entries > 0, entries, 1.0)), 0.0)
+    return told @ belief

@@ -118,6 +118,11 @@ def person_leakage(data: SubsetData, w: Any, *, values: Any = None) -> PersonLea
         **The result then discloses values**: a right guess is the value, and
         a wrong one of a pair leaves the other. Do not publish it.
 
+    Notes
+    -----
+    Of a covered release every row is read as a real person's, dummy rows too:
+    what somebody sees who knows that it is.
+
     Examples
     --------
     >>> from subsetprivacy.design import uniform
@@ -130,27 +135,21 @@ def person_leakage(data: SubsetData, w: Any, *, values: Any = None) -> PersonLea
         raise ArgumentError(f"`data` must be SubsetData, one subset per person; got {type(data).__name__}.")
     labels: tuple[Label, ...] = data.categories.labels
     belief = check_distribution(w, labels)
-    rows = data.design.incidence(data.codes)
+    design, codes = data.design.exposed, data.design.expose(data.codes)
+    rows = design.incidence(codes)
     L = np.minimum(rows.inner(belief), 1.0)
-    guess = data.design.best_guess(data.codes, belief)
+    guess = design.best_guess(codes, belief)
     with np.errstate(invalid="ignore"):
         posterior = rows.peak(belief) / L
-    correct = None if values is None else _compare(guess, values, data)
+    correct = None if values is None else _compare(guess, values, design, codes)
+    told = information.of_subsets(L) if design.noise is None else information.of_rows(rows, belief, L)
     return PersonLeakage(
-        data.codes,
-        data.design,
-        belief,
-        data.design.sizes(data.codes),
-        size.of_subsets(L),
-        information.of_subsets(L),
-        guess,
-        posterior,
-        correct,
+        codes, design, belief, design.sizes(codes), size.of_subsets(L), told, guess, posterior, correct
     )
 
 
-def _compare(guess: IntArray, values: Any, data: SubsetData) -> BoolArray:
-    x, missing = _checked_values(values, data.codes, data.design)
+def _compare(guess: IntArray, values: Any, design: Design, codes: IntArray) -> BoolArray:
+    x, missing = _checked_values(values, codes, design)
     correct = guess == x
     return np.asarray(correct if missing is None else correct & ~missing)
 

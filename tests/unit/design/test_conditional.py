@@ -161,5 +161,5 @@ def test_rounding_is_no_lopsidedness():
 
 
 def test_a_conditional_design_draws_no_questions():
-    with pytest.raises(NotIndependentError, match=r"got a conditional design. Hint: try design.as_independent\(\)"):
+    with pytest.raises(NotIndependentError, match=r"got a conditional design. Hint: the value must be at hand"):
         sp.draw_questions(GIVEN, 3)

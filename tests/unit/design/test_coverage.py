@@ -14,6 +14,7 @@ from scipy.stats import chi2_contingency, chisquare, kstest
 import subsetprivacy as sp
 from subsetprivacy.design import Mixture
 from subsetprivacy.errors import (
+    ArgumentError,
     DesignDocumentError,
     InvalidDesignError,
     MismatchError,
@@ -46,7 +47,7 @@ def fresh_rows(design):
 @pytest.mark.parametrize("name", BASES)
 def test_there_are_as_many_dummy_categories_as_the_reports_need(name):
     base = BASES[name]
-    design = sp.covered(base, 0.9 / round(base.S))
+    design = sp.covered(base, 0.9 / round(base.S), reveals=True)
     assert pytest.approx(base.S) == design.D
     assert len(design.dummy_names) == design.D
     # A dummy's reports are a law as well: mu_a over the reports with its category.
@@ -61,7 +62,7 @@ def test_every_report_keeps_the_floor_whatever_the_distribution(name):
     rng = np.random.default_rng(1)
     for floor in (0.01, 0.5 / base.S, 0.9 / base.S):
         for people in (1, 2, 7, 100, 12_345):
-            design = sp.covered(base, floor).realised(people)
+            design = sp.covered(base, floor, reveals=True).realised(people)
             assert design.share >= floor - 1e-12
             anyone = np.vstack([np.eye(base.p), rng.dirichlet(np.full(base.p, 0.3), 20)])
             sizes = design.support_incidence.inner(anyone)
@@ -123,7 +124,7 @@ def test_the_enlarged_model_alone_is_not_identifiable(base, rank):
     rows = enlarged(base, 2)
     assert rows.shape[1] == base.p + 2
     assert np.linalg.matrix_rank(rows) == rank == base.p + 1
-    held = sp.covered(base, 0.2)
+    held = sp.covered(base, 0.2, reveals=True)
     assert np.linalg.matrix_rank(fresh_rows(held)) == base.p
     assert held.is_identifiable
     held.require_identifiable()
@@ -187,7 +188,7 @@ def test_with_the_papers_number_of_dummies_the_plans_share_would_be_biased():
 def test_estimates_are_as_good_as_they_say(name, method):
     base = BASES[name]
     w = np.random.default_rng(3).dirichlet(np.full(base.p, 5.0))
-    counts = sp.simulate(sp.covered(base, 0.5 / base.S), w, 40_000, seed=4)
+    counts = sp.simulate(sp.covered(base, 0.5 / base.S, reveals=True), w, 40_000, seed=4)
     fit = sp.estimate(counts, method)
     assert np.abs((fit.w - w) / fit.se).max() < 4.5
 
@@ -205,9 +206,11 @@ def test_small_samples_are_read_right():
 
 def test_all_rows_must_be_counted_together():
     data = sp.privatize(list("abcd") * 50, sp.covered(UNIFORM, 0.1), seed=1)
-    groups = sp.count(data, by=["one", "two"] * 125)
+    with pytest.raises(ArgumentError, match="`by` must be left out for a covered release"):
+        sp.count(data, by=["one", "two"] * 125)
+    part = sp.SubsetData(data.codes[:125], data.design)
     with pytest.raises(MismatchError, match=r"all 250 rows of a covered release must be counted together; got 125"):
-        sp.estimate(groups["one"])
+        sp.estimate(part)
     plan = sp.SubsetData(data.codes, sp.covered(UNIFORM, 0.1))
     with pytest.raises(MismatchError, match="must know its dummy rows to be estimated from; got the plan"):
         sp.estimate(plan)
@@ -437,3 +440,65 @@ def test_a_mixture_under_cover():
     counts = sp.simulate(sp.covered(base, 0.2), W, 50_000, seed=1)
     fit = sp.estimate(counts)
     assert np.abs((fit.w - W) / fit.se).max() < 4.5
+
+
+def test_a_base_that_reveals_needs_a_word():
+    with pytest.raises(InvalidDesignError, match="`reveals` must be True to cover a nonprivate design"):
+        sp.covered(sp.nonprivate(["no", "yes"]), 0.2)
+
+
+@pytest.mark.parametrize("base", [sp.uniform(range(30)), sp.partition(range(30), 3), sp.fixed_size(range(30), 10)])
+@pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
+def test_designs_too_large_to_list_can_be_covered_too(base):
+    w = np.arange(1, 31) / 465
+    release = sp.privatize(np.random.default_rng(1).choice(30, 20_000, p=w), sp.covered(base, 0.1), seed=2)
+    for method in ("mle", "mom"):
+        fit = sp.estimate(release, method)
+        assert np.abs((fit.w - w) / fit.se).max() < 4.5
+
+
+@pytest.mark.parametrize("name", ["uniform", "groups", "two values"] if "groups" in BASES else list(BASES)[:2])
+def test_moments_in_closed_form_are_those_of_the_matrix(name):
+    base = BASES[name]
+    w = np.random.default_rng(5).dirichlet(np.full(base.p, 5.0))
+    counts = sp.simulate(sp.covered(base, 0.3 / base.S, reveals=True), w, 3000, seed=6)
+    fit = sp.estimate(counts, "mom")
+    rows, mu = counts.design.support_incidence, counts.design.support()[1]
+    Q = rows.gram(mu)  # by listing
+    assert fit.w == pytest.approx(np.linalg.solve(Q, counts.incidence.spread(counts.shares)))
+    assert fit._se == pytest.approx(np.sqrt(np.diag(fit._cov)))
+    c = np.arange(base.p, dtype=float)
+    assert fit.uncertainty.along(fit, c) == pytest.approx(float(c @ fit._cov @ c))
+
+
+def test_variables_of_a_covered_product_are_looked_at_by_themselves():
+    both = sp.product({"x": UNIFORM, "y": sp.partition(range(6), 3)})
+    rng = np.random.default_rng(7)
+    x, y = rng.choice(list("abcd"), 30_000, p=[0.1, 0.2, 0.3, 0.4]), rng.integers(0, 6, 30_000)
+    release = sp.privatize({"x": x, "y": y}, sp.covered(both, 0.05), seed=8)
+    alone = release.counts("x")
+    assert alone.design.floor == pytest.approx(0.15)
+    assert alone.design.share == pytest.approx(3 * release.design.share)
+    fit = sp.estimate(alone)
+    assert np.abs((fit.w - [0.1, 0.2, 0.3, 0.4]) / fit.se).max() < 4
+    assert fit.w == pytest.approx(sp.estimate(release).margin("x").w, abs=0.02)
+    with pytest.raises(ArgumentError, match="for several variables only; got a uniform design"):
+        sp.privatize(x, UNIFORM).select("x")
+
+
+def test_what_is_printed_of_a_release_counts_people():
+    release = sp.privatize(list("abcd") * 50, sp.covered(UNIFORM, 0.1), seed=1)
+    assert repr(release).startswith("<SubsetData: 250 rows, ")
+    assert "n = 200 people and 50 dummy rows" in repr(release.counts())
+    assert "mle, n = 200 people and 50 dummy rows" in str(sp.estimate(release).summary())
+
+
+@pytest.mark.slow
+def test_the_fixed_number_of_dummies_is_taken_out_of_the_errors():
+    w = [0.8, 0.1, 0.05, 0.03, 0.02]
+    rng = np.random.default_rng(9)
+    design = sp.covered(sp.uniform(range(5)), 0.3)
+    fits = [sp.estimate(sp.simulate(design, w, 4000, seed=rng)) for _ in range(1500)]
+    spread = np.std([fit.w[0] for fit in fits])
+    claimed = np.mean([fit._se[0] for fit in fits])
+    assert claimed / spread == pytest.approx(1, abs=0.06)  # 1.16 with the number taken for random

@@ -85,11 +85,11 @@ def test_warners_question_is_asked_without_the_value():
     question = sp.ask(WARNER, seed=1)
     assert sp.ask(WARNER, seed=2).code == question.code
     assert str(question) == (
-        "Draw a secret bit that is 1 with probability 0.3. "
-        "Are your answer and the bit one of these pairs: ('no', 1), ('yes', 0)?"
+        "Secretly draw a number: 1 with probability 0.3, else 0. Tell nobody. "
+        "Your answer has a number too: 0 for no, 1 for yes. Are the two numbers the same?"
     )
-    assert question.resolve(True) == DIFFERENT
-    assert question.resolve(False) == SAME
+    assert question.resolve(True) == SAME
+    assert question.resolve(False) == DIFFERENT
     assert question.resolve(None) == WARNER.missing_code == 15
     data = sp.resolve([DIFFERENT, SAME, DIFFERENT], [True, True, None], WARNER)
     assert data.codes.tolist() == [DIFFERENT, SAME, 15]
@@ -224,3 +224,20 @@ def test_documents_without_fingerprint_are_checked(changes, message):
 def test_the_repr_says_what_is_asked():
     assert repr(WARNER) == "<'no', 'yes' beside a bit with P(1) = 0.3, asked whether they are equal>"
     assert repr(BIT) == "<'no', 'yes' beside a bit with P(1) = 0.4, uniform questions about both>"
+
+
+def test_answers_in_words_come_back_as_the_truth():
+    rng = np.random.default_rng(1)
+    x, bit = rng.random(40_000) < 0.3, rng.random(40_000) < 0.25
+    design = sp.warner(["no", "yes"], q=0.25)
+    asked = sp.draw_questions(design, 40_000)
+    fit = sp.estimate(sp.resolve(asked, x == bit, design))  # "are the two numbers the same?"
+    assert abs(fit.w[1] - 0.3) < 4 * fit.se[1]
+
+
+def test_questions_beside_a_bit_are_put_in_words():
+    text = str(sp.ask(beside_bit(["no", "yes"]), seed=1))
+    assert text.startswith(
+        "Secretly draw a number: 1 with probability 0.5, else 0. Tell nobody. Are your answer and the"
+    )
+    assert " with a " in text

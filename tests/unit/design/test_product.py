@@ -248,11 +248,28 @@ def test_what_is_no_product(designs, error, message):
         sp.product(designs)
 
 
-def test_variables_are_asked_one_at_a_time():
-    with pytest.raises(NotIndependentError, match="several variables must be asked one at a time"):
-        sp.ask(BOTH)
-    with pytest.raises(NotIndependentError, match="several variables must be asked one at a time"):
-        sp.draw_questions(BOTH, 3)
+def test_a_survey_is_asked_and_resolved_as_a_whole():
+    survey = sp.product({"x": sp.uniform(list("abcd")), "g": sp.partition(range(6), 3)})
+    questions = sp.ask(survey, seed=1)
+    assert list(questions) == ["x", "g"]
+    assert str(questions["g"]).startswith("Which of these groups")
+    asked = sp.draw_questions(survey, 3000, seed=2)
+    assert asked["g"].shape == (3000, 3)
+    rng = np.random.default_rng(3)
+    x, g = rng.choice(4, 3000, p=[0.1, 0.2, 0.3, 0.4]), rng.integers(0, 6, 3000)
+    answers = {
+        "x": [bool(q >> v & 1) for q, v in zip(asked["x"], x)],
+        "g": [next(k for k, code in enumerate(row) if code >> v & 1) for row, v in zip(asked["g"], g)],
+    }
+    answers["x"][0] = None
+    table = sp.resolve(asked, answers, survey)
+    assert table.counts("x").n_missing == 1
+    fit = sp.estimate(table["x"])
+    assert np.abs((fit.w - [0.1, 0.2, 0.3, 0.4]) / fit.se).max() < 4
+    with pytest.raises(MismatchError, match="`answers` must have a column for each variable; got none for g"):
+        sp.resolve(asked, {"x": answers["x"]}, survey)
+    with pytest.raises(NotIndependentError, match="the value must be at hand"):
+        sp.ask(sp.product({"x": GIVEN, "y": UNIFORM}))
 
 
 @pytest.mark.parametrize(

@@ -205,14 +205,37 @@ def test_other_designs_of_the_combinations():
     assert wide.categories.names == ("v0", "v1")
 
 
-def test_too_many_combinations_are_refused_with_a_way_out():
-    with pytest.raises(InvalidDesignError, match=r"at most 48 combinations; got 64. Hint: join fewer \(together=2\)"):
-        sp.join(variables((8, 8)))
-    with pytest.raises(
-        InvalidDesignError, match=r"at most 22 combinations; got 32. Hint: together=2, or design=sp.hadam"
-    ):
-        sp.join(variables((2,) * 5))
-    assert sp.join(variables((2,) * 5), reveals=True).p == 32
+@pytest.mark.parametrize("shape", [(8, 8), (2,) * 5, (5, 5), (3, 3, 3)])
+def test_many_combinations_are_asked_by_hadamard_questions(shape):
+    design = sp.join(variables(shape))
+    assert design.kind == "hadamard"
+    assert not any(rows.any() for rows in revealing(design).values())
+    assert sp.join(variables(shape), reveals=True).p == np.prod(shape)
+
+
+def test_what_cannot_be_joined():
+    with pytest.raises(InvalidDesignError, match="a joined variable must have two values or more; 's' has one"):
+        sp.join({"s": ["f"], "t": list("abcd")})
+    with pytest.raises(ArgumentError, match="`design` must be a design; got int"):
+        sp.join({"s": [0, 1], "t": [0, 1]}, design=lambda joint: 3)
+    with pytest.raises(InvalidDesignError, match="must make a design of the combinations it is given"):
+        sp.join({"s": [0, 1], "t": [0, 1]}, design=lambda joint: sp.uniform(list("abcd")))
+
+
+def test_arguments_belong_to_their_route():
+    with pytest.raises(InvalidDesignError, match="`q` must be left out for the route 'pair'; it is for warner, bit"):
+        sp.small(list("abc"), q=0.9)
+    with pytest.raises(InvalidDesignError, match="`floor` must be left out for the route 'warner'; it is for dummies"):
+        sp.small(["n", "y"], floor=0.1)
+
+
+def test_a_bit_that_gives_the_answer_away_needs_a_word():
+    with pytest.raises(InvalidDesignError, match=r"multiplies the odds by 99. Hint: the nearest safe q is 0.0477"):
+        sp.small(["n", "y"], q=0.01)
+    with pytest.raises(InvalidDesignError, match=r"the nearest safe q is 0.9523"):
+        sp.warner(["n", "y"], q=0.99)
+    assert sp.warner(["n", "y"], q=0.0477).epsilon < np.log(20.0)
+    assert sp.design_from_json(sp.warner(["n", "y"], q=0.01, reveals=True).to_json()).q == 0.01
 
 
 @pytest.mark.parametrize("together", [1, 0, 2.0, True, "2"])

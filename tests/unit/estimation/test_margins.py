@@ -95,7 +95,9 @@ def test_doubts_of_the_joint_estimate_are_those_of_the_margin():
     for ask in (lambda m: m.se, lambda m: m.cov, lambda m: m.interval(), lambda m: m.contrast([1, 0, 0, 0])):
         with pytest.warns(BoundaryWarning, match="is 0"):
             ask(fit.margin("x"))
-    assert fit.margin("x").summary().notes == fit.notes
+    assert fit.margin("x").summary().notes == tuple(
+        note.removesuffix(" Hint: interval(method='profile').") for note in fit.notes
+    )
 
 
 def test_a_projected_estimate_has_margins_too():
@@ -143,3 +145,26 @@ def test_a_covered_product_has_margins():
     fit = sp.estimate(counts)
     margin = fit.margin("x")
     assert np.abs((margin.w - rising(16).reshape(4, 4).sum(axis=1)) / margin.se).max() < 4.5
+
+
+def test_a_joint_share_without_information_spoils_only_its_own_margin():
+    pair = sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("rstu"))})
+    with quietly():
+        fit = sp.estimate(sp.simulate(pair, np.full(16, 1 / 16), 30, seed=4))
+        assert not np.isfinite(fit.se).all()
+        margin = fit.margin("x")
+        assert not np.isnan(margin.se).any()
+        for k, label in enumerate("abcd"):
+            alone = fit.contrast(np.kron(np.eye(4)[k], np.ones(4))).se
+            assert margin.se[k] == pytest.approx(alone), label
+
+
+def test_margins_of_a_joint_too_large_for_a_matrix():
+    joint = sp.join({"a": range(100), "b": range(100)}, design=sp.hadamard)
+    fit = sp.estimate(sp.simulate(joint, np.full(10_000, 1e-4), 20_000, seed=1), "mom")
+    margin = fit.margin("a")
+    assert "Margin of a" in repr(margin)
+    with quietly():
+        assert margin.se[0] == pytest.approx(fit.contrast(np.kron(np.eye(100)[0], np.ones(100))).se)
+        assert margin.contrast({0: 1, 1: -1}).se > 0
+    assert np.abs((margin.w - 0.01) / margin._se).max() < 4.5

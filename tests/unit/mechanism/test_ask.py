@@ -39,7 +39,7 @@ def test_an_answer_leaves_the_set_or_its_complement(answer, code):
 def test_what_is_no_answer_is_refused(answer):
     # By its truth "no" would be stored as a yes.
     kind = type(answer).__name__
-    with pytest.raises(CodeError, match=f"`answer` must be True, False or None; got {kind}. Hint: answer == 'yes'"):
+    with pytest.raises(CodeError, match=f"`answer` must be True, False or None; got {kind}. Hint: .* keeps None"):
         QUESTION.resolve(answer)
 
 

@@ -74,7 +74,8 @@ def test_missing_values_of_every_kind_become_full_sets(kind):
     kept = sp.privatize([v for v in HOLES if v], ASKED, seed=1).codes.tolist()
     assert data.codes.tolist() == [kept[0], 15, kept[1], kept[2], 15, kept[3]]
     with pytest.raises(
-        CategoryError, match=r"every value must be known; got 2 missing, first in row 1. Hint: missing="
+        CategoryError,
+        match=r"every value must be known; got 2 missing, first in row 1 .counted from 0.. Hint: missing=",
     ):
         sp.privatize(TEXT[kind](HOLES), ASKED)
 
