@@ -167,8 +167,11 @@ class AlikePairs:
         if not self.dummies:
             return 0.0
         share = self.dummies * self.offset
-        apart = self.scale * (self.q + (1 - self.q) * fit.w - 1 / self.dummies)
-        return share * (1 - share) * self.solve(apart) ** 2 / fit.counts.n
+        return share * (1 - share) * self.solve(self._apart(fit)) ** 2 / fit.counts.n
+
+    def _apart(self, fit: Estimate) -> FloatArray:
+        """Return people's mean row less that of dummy rows."""
+        return self.scale * (self.q * fit.w.sum() + (1 - self.q) * fit.w - 1 / self.dummies)
 
     def along(self, fit: Estimate, c: FloatArray) -> float:
         """Return the variance of the weighted sum c'w."""
@@ -177,5 +180,4 @@ class AlikePairs:
         if not self.dummies:
             return whole
         share = self.dummies * self.offset
-        apart = self.scale * (self.q + (1 - self.q) * fit.w - 1 / self.dummies)
-        return whole - share * (1 - share) * float(self.solve(c) @ apart) ** 2 / fit.counts.n
+        return whole - share * (1 - share) * float(self.solve(c) @ self._apart(fit)) ** 2 / fit.counts.n
