@@ -17,6 +17,19 @@ def _output(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("-o", "--output", type=where, help="Write here instead of printing.")(command)
 
 
+def _categories(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the ways to give the categories: as words, or as lines of a file."""
+    file = click.Path(exists=True, dir_okay=False, path_type=Path)
+    named = click.option("--file", "file", type=file, help="Read the categories from here, one a line.")(command)
+    return click.argument("labels", nargs=-1)(named)
+
+
+def _read(labels: tuple[str, ...], file: Path | None) -> list[str]:
+    if bool(labels) == (file is not None):
+        raise click.UsageError("give either LABELS or --file")
+    return list(labels) if file is None else file.read_text(encoding="utf-8").splitlines()
+
+
 def _write(made: Any, output: Path | None) -> None:
     if output is None:
         click.echo(made.to_json())
@@ -31,9 +44,9 @@ def design() -> None:
 
 
 @design.command()
-@click.argument("labels", nargs=-1, required=True)
+@_categories
 @_output
-def uniform(labels: tuple[str, ...], output: Path | None) -> None:
+def uniform(labels: tuple[str, ...], file: Path | None, output: Path | None) -> None:
     """Make a uniform design for the categories LABELS: any yes/no question, four to 48 categories.
 
     \b
@@ -42,14 +55,14 @@ def uniform(labels: tuple[str, ...], output: Path | None) -> None:
     """
     from subsetprivacy import design as designs
 
-    _write(designs.uniform(labels), output)
+    _write(designs.uniform(_read(labels, file)), output)
 
 
 @design.command()
-@click.argument("labels", nargs=-1, required=True)
+@_categories
 @click.option("--groups", type=int, default=2, show_default=True, help="How many groups a question has.")
 @_output
-def partition(labels: tuple[str, ...], groups: int, output: Path | None) -> None:
+def partition(labels: tuple[str, ...], file: Path | None, groups: int, output: Path | None) -> None:
     """Make a design that asks which of several groups holds the answer.
 
     \b
@@ -58,30 +71,30 @@ def partition(labels: tuple[str, ...], groups: int, output: Path | None) -> None
     """
     from subsetprivacy import design as designs
 
-    _write(designs.partition(labels, groups), output)
+    _write(designs.partition(_read(labels, file), groups), output)
 
 
 @design.command()
-@click.argument("labels", nargs=-1, required=True)
+@_categories
 @click.option("--questions", type=int, help="How many, one less than a power of two; by default the fewest.")
 @_output
-def hadamard(labels: tuple[str, ...], questions: int | None, output: Path | None) -> None:
+def hadamard(labels: tuple[str, ...], file: Path | None, questions: int | None, output: Path | None) -> None:
     """Make a design with few yes/no questions for many categories.
 
     \b
     Example:
-      subsetprivacy design hadamard a b c d e f g h i -o many.design.json
+      subsetprivacy design hadamard --file towns.txt -o towns.design.json
     """
     from subsetprivacy import design as designs
 
-    _write(designs.hadamard(labels, questions), output)
+    _write(designs.hadamard(_read(labels, file), questions), output)
 
 
 @design.command("fixed-size")
-@click.argument("labels", nargs=-1, required=True)
+@_categories
 @click.option("--size", type=int, required=True, help="How many categories every report has.")
 @_output
-def fixed_size(labels: tuple[str, ...], size: int, output: Path | None) -> None:
+def fixed_size(labels: tuple[str, ...], file: Path | None, size: int, output: Path | None) -> None:
     """Make a design that reports the value among a fixed number of categories; for publishers, and for three.
 
     \b
@@ -90,7 +103,7 @@ def fixed_size(labels: tuple[str, ...], size: int, output: Path | None) -> None:
     """
     from subsetprivacy import design as designs
 
-    _write(designs.fixed_size(labels, size), output)
+    _write(designs.fixed_size(_read(labels, file), size), output)
 
 
 @design.command()

@@ -46,6 +46,21 @@ def test_designs_are_covered_and_combined(tmp_path):
     assert run("design", "show", safe).exit_code == 0
 
 
+def test_categories_come_from_a_file_as_well(tmp_path):
+    towns, path = tmp_path / "towns.txt", tmp_path / "towns.design.json"
+    towns.write_text("\n".join(f"town {k}" for k in range(60)) + "\n", encoding="utf-8")
+    assert run("design", "hadamard", "--file", towns, "-o", path).exit_code == 0
+    assert sp.load_design(path).categories.labels[59] == "town 59"
+
+
+def test_several_variables_are_audited_by_name(tmp_path):
+    path = tmp_path / "both.json"
+    both = sp.product({"x": sp.uniform(list("abcd")), "s": sp.warner(["n", "y"])})
+    both.save(path)
+    result = run("audit", path, "--w", "x=0.1,0.2,0.3,0.4", "--w", "s=0.7,0.3")
+    assert result.output == f"{sp.audit(both, {'x': [0.1, 0.2, 0.3, 0.4], 's': [0.7, 0.3]}).summary()}\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -53,6 +68,7 @@ def test_designs_are_covered_and_combined(tmp_path):
         (["design", "partition", *"abcde", "--groups", "3"], "`groups` must be at most 2"),
         (["design", "warner", "a", "b", "--q", "0.5"], "`q` must not be 1/2"),
         (["design", "product", "race"], "must be NAME=PATH"),
+        (["design", "uniform"], "give either LABELS or --file"),
         (["plan"], "give either LABELS or --categories"),
         (["plan", "--categories", "5", "a"], "give either LABELS or --categories"),
         (["plan", "--categories", "5", "--margin", "2"], "`margin` must be between 0 and 0.5; got 2"),
