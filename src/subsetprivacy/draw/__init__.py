@@ -2,6 +2,7 @@
 
 from subsetprivacy.draw.charts import cases, convergence, difference, estimate, leakage
 from subsetprivacy.draw.plans import costs
+from subsetprivacy.draw.residuals import residuals
 from subsetprivacy.draw.tradeoff import tradeoff
 
-__all__ = ["cases", "convergence", "costs", "difference", "estimate", "leakage", "tradeoff"]
+__all__ = ["cases", "convergence", "costs", "difference", "estimate", "leakage", "residuals", "tradeoff"]

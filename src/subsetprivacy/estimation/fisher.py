@@ -91,7 +91,7 @@ def _observed(fit: Estimate) -> FloatArray:
         return sandwich(fit.counts, fit.w)
     J = observed_information(fit.counts.incidence, fit.counts.shares, fit.w)
     if len(J) > MANY and fit.counts.design.enumerable and not clearly_regular(J):
-        return _expected(fit)  # the notes of the estimate say so
+        return _expected(fit)  # of subsets that were not reported the sample says nothing, but the design does
     covariance = tangent_inverse(J)
     seen = J.diagonal() > 0
     if not seen.all():

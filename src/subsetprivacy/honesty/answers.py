@@ -9,6 +9,7 @@ from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue, resampled_pvalue
 from subsetprivacy.honesty.linear import LinearModel, Step
 from subsetprivacy.honesty.result import GoodnessOfFit
+from subsetprivacy.honesty.several import one_at_a_time
 from subsetprivacy.honesty.table import AnswerTable
 
 _PASSES = 12  # over the rows, to find an estimate and to step from it
@@ -90,6 +91,8 @@ def _many(number: int, what: str) -> str:
 def _help(table: AnswerTable) -> str:
     """Say what would leave degrees of freedom to spare."""
     design = table.design
+    if alone := one_at_a_time(design):
+        return f"{alone}."
     draws = "; check_draws(data) still tests the draws." if table.is_stratified and len(table.asked) > 1 else "."
     if table.is_stratified and design.enumerable:
         support = design.support()[0]

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from subsetprivacy._checks import check_level
-from subsetprivacy.data import SubsetCounts, SubsetData, as_counts
+from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
 from subsetprivacy.honesty.answers import answers_part, require_spare
 from subsetprivacy.honesty.draws import draws_part
@@ -13,11 +13,12 @@ from subsetprivacy.honesty.linear import LinearModel
 from subsetprivacy.honesty.random_answers import chance_model, random_answers, random_part, score_statistic
 from subsetprivacy.honesty.residuals import residuals
 from subsetprivacy.honesty.result import GoodnessOfFit, HonestyCheck
+from subsetprivacy.honesty.several import read_counts
 from subsetprivacy.honesty.table import tabulate
 
 
 def check_honesty(
-    data: SubsetData | SubsetCounts,
+    data: SubsetData | SubsetCounts | SubsetTable,
     *,
     level: float = 0.95,
     method: str = "auto",
@@ -33,7 +34,9 @@ def check_honesty(
     Parameters
     ----------
     data
-        `SubsetData` or `SubsetCounts`, of people and not of sampling weights.
+        `SubsetData` or `SubsetCounts`, of people and not of sampling weights. Of a table of several variables
+        it is tested whether a joint distribution explains the answers; random answers are found one variable
+        at a time, ``check_honesty(table["race"])``.
     level
         The confidence level of the interval of the share of random answers.
     method
@@ -88,7 +91,7 @@ def check_honesty(
     """
     check_level(level)
     calibration = Calibration.of(method, replications, seed)
-    counts = as_counts(data)
+    counts = read_counts(data, "check_honesty")
     plain = require_spare(LinearModel(tabulate(counts)))
     model, no_share = chance_model(plain)
     draws, no_draws = _draws(counts, calibration)

@@ -6,10 +6,11 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.data import SubsetCounts, SubsetData, as_counts
+from subsetprivacy.data import SubsetCounts, SubsetData
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
 from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue, resampled_pvalue
 from subsetprivacy.honesty.result import GoodnessOfFit
+from subsetprivacy.honesty.several import one_at_a_time, read_counts
 from subsetprivacy.honesty.table import require_people
 
 
@@ -58,7 +59,7 @@ def check_draws(
     >>> round(check.statistic, 2), check.df, round(check.pvalue, 3)
     (10.83, 2, 0.004)
     """
-    counts = require_people(as_counts(data)).require_data()
+    counts = require_people(read_counts(data, "check_draws")).require_data()
     calibration = Calibration.of(method, replications, seed)
     part = draws_part(counts, calibration)
     calibration.warn()
@@ -124,9 +125,10 @@ def _questions(counts: SubsetCounts) -> _Questions:
     design = counts.design
     answered = design.strata(counts.observed_codes)
     if answered is None:
+        hint = one_at_a_time(design, "check_draws") or "yes/no questions and recorded partitions do"
         raise NotIdentifiableError(
             f"a subset must tell which question it answers for the draws to be tested; those of a {design.kind} design "
-            "do not. Hint: yes/no questions and recorded partitions do."
+            f"do not. Hint: {hint}."
         )
     if not design.enumerable:
         raise TooLargeError(

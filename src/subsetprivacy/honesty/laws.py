@@ -10,13 +10,14 @@ from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_choice, check_count
 from subsetprivacy._types import FloatArray
-from subsetprivacy.errors import SmallCountWarning
+from subsetprivacy.errors import ArgumentError, SmallCountWarning
 from subsetprivacy.mechanism.randomness import numpy_generator
 
 METHODS = ("auto", "chi-square", "bootstrap")
 CHI_SQUARE = "chi-square"
 HALF = "half chi-square"
 LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5 %
+MOST_REPLICATIONS = 1_000_000
 _WORK = 2e10  # operations that an unasked bootstrap may cost: about a quarter of a minute
 
 
@@ -33,7 +34,13 @@ class Calibration:
     def of(cls, method: str, replications: int, seed: Any) -> "Calibration":
         """Check the arguments that every test here takes."""
         check_choice(method, METHODS, "method")
-        return cls(method, check_count(replications, "replications", least=LEAST_REPLICATIONS), numpy_generator(seed))
+        number = check_count(replications, "replications", least=LEAST_REPLICATIONS)
+        if number > MOST_REPLICATIONS:
+            raise ArgumentError(
+                f"`replications` must be at most {MOST_REPLICATIONS}; got more. Hint: 999 tell a p-value of 5 % within "
+                "1.4 points."
+            )
+        return cls(method, number, numpy_generator(seed))
 
     def choose(self, expected: FloatArray, work: float) -> tuple[bool, str]:
         """Tell whether to bootstrap, and say so where the counts are small.

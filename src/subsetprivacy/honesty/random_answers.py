@@ -25,6 +25,7 @@ from subsetprivacy.honesty.answers import Tested
 from subsetprivacy.honesty.laws import HALF, Calibration, half_pvalue, resampled_pvalue
 from subsetprivacy.honesty.linear import MOST_EXACT, LinearModel, Step
 from subsetprivacy.honesty.result import GoodnessOfFit, RandomAnswers
+from subsetprivacy.honesty.several import one_at_a_time
 from subsetprivacy.incidence import Affine
 
 _MOST_RANDOM = 0.95
@@ -33,6 +34,8 @@ _MOST_RANDOM = 0.95
 def chance_model(plain: LinearModel) -> tuple[LinearModel | None, str]:
     """Return the model with random answers, or the reason why there is none."""
     design = plain.table.design
+    if alone := one_at_a_time(design):
+        return None, f"Random answers are not estimated for several variables together. Hint: {alone}."
     if design.options is None:
         return None, (
             f"Random answers are not estimated: in a {design.kind} design the subset is drawn around the value, and "

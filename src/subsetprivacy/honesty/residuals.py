@@ -1,11 +1,16 @@
 """Which answers fit worst."""
 
+from typing import Any
+
 import numpy as np
 from attrs import frozen
+from scipy.special import ndtri
 
+from subsetprivacy import draw
 from subsetprivacy._checks import check_count
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.honesty.linear import LinearModel, Step
 from subsetprivacy.honesty.table import AnswerTable
 from subsetprivacy.tables import Table, number
@@ -33,14 +38,38 @@ class Residuals:
     expected: FloatArray
     standardised: FloatArray
 
-    def summary(self, most: int = 10) -> Table:
-        """Return the worst answers as a table, one for each question."""
+    def worst(self, most: int) -> IntArray:
+        """Return the positions of the answers that fit worst, one for each question, the worst first."""
         count = check_count(most, "most", least=1)
         size = np.nan_to_num(np.abs(self.standardised))
         # The two answers to a yes/no question differ by the same; the one that was given too often is shown.
         order = np.lexsort((-self.standardised, -size.round(6)))
         if self.table.is_stratified:
             order = order[np.sort(np.unique(self.table.question[order], return_index=True)[1])]
+        return order[:count]
+
+    def plot(self, most: int = 20, *, title: str | None = None, ax: Any = None) -> Any:
+        """Draw the answers that fit worst; see `HonestyCheck.plot`."""
+        worst = self.worst(most)
+        shown = worst[np.isfinite(self.standardised[worst])]
+        if not len(shown):
+            raise NotIdentifiableError(
+                "some answer must have a residual to be drawn; got none. Hint: residuals.summary() lists the counts."
+            )
+        table, expected = self.table, self.expected[shown]
+        pairs = table.is_stratified and table.design.options == 2  # the two answers say the same
+        tests = len(table.asked if pairs else table.codes)  # Bonferroni
+        return draw.residuals(
+            [table.design.format(int(code)) for code in table.codes[shown]],
+            self.standardised[shown],
+            remarks=[f"{n:.0f}, expected {e:.1f}" for n, e in zip(table.observed[shown], expected, strict=True)],
+            limits=(float(ndtri(0.975)), float(ndtri(1 - 0.025 / tests))),
+            title=title,
+            ax=ax,
+        )
+
+    def summary(self, most: int = 10) -> Table:
+        """Return the worst answers as a table, one for each question."""
         rows = [
             (
                 self.table.design.format(int(self.table.codes[k])),
@@ -48,7 +77,7 @@ class Residuals:
                 number(self.expected[k], 1),
                 number(self.standardised[k], 2),
             )
-            for k in order[:count]
+            for k in self.worst(most)
         ]
         return Table("Answers that fit worst", ("subset", "observed", "expected", "residual"), tuple(rows))
 

@@ -88,6 +88,8 @@ class RandomAnswers:
         The share of people and its standard error. Unbiased: it can be negative where there are few or none.
     test
         The test that there are none.
+    detectable
+        The share that the test would find in 80 of 100 such samples, about 2.5 standard errors.
     w, w_se
         The distribution of the others, with that share taken out, and its standard errors; not a number where
         nearly all answer by chance, or the questions do not tell it.
@@ -99,10 +101,24 @@ class RandomAnswers:
     w: FloatArray
     w_se: FloatArray
 
+    @property
+    def detectable(self) -> float:
+        """The share that the test at 5 % finds in 80 of 100 such samples: (z_.95 + z_.8) standard errors."""
+        return float(ndtri(0.95) + ndtri(0.8)) * self.se
+
     def interval(self, level: float) -> FloatArray:
         """Return the values from 0 to 1 within so many standard errors."""
         half = float(ndtri(0.5 + level / 2)) * self.se
         return np.clip(np.array([self.share - half, self.share + half]), 0.0, 1.0)
+
+
+def _found_line(share: float) -> str:
+    if share >= 1:
+        return "Too few people to find random answers: if all were, fewer than 80 of 100 such samples would show it."
+    return (
+        f"A share of about {number(share, 2)} would be found in 80 of 100 such samples (test at 5 %), a smaller one "
+        "less often."
+    )
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -171,7 +187,7 @@ class HonestyCheck:
         title = (
             f"Honesty check: {self.counts.design.kind} design, {self.counts.design.p} categories, {self.counts.n_text}"
         )
-        lines = [] if self.random is None else [self._share_line()]
+        lines = [] if self.random is None else [self._share_line(), _found_line(self.random.detectable)]
         return Table(title, _COLUMNS, tuple(part.row() for part in self.parts), (*lines, *self.notes))
 
     def _share_line(self) -> str:
@@ -181,6 +197,28 @@ class HonestyCheck:
             f"Share of random answers {number(self.random_share)}{below}, std. error {number(self.random_share_se)}, "
             f"{percent(self.level)} interval {number(low)} to {number(high)}."
         )
+
+    def plot(self, most: int = 20, *, title: str | None = None, ax: Any = None) -> Any:
+        """Draw the standardised residuals of the answers that fit worst, one for each question, the worst on top.
+
+        The dashed line is what the worst of all stays within in 95 of 100 samples of honest people (Bonferroni).
+        Of the two answers to a yes/no question the one that was given too often is drawn.
+
+        Parameters
+        ----------
+        most
+            How many answers are drawn.
+        title, ax
+            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+
+        Raises
+        ------
+        NotIdentifiableError
+            If the fit leaves no freedom to any answer, or the table is too large for residuals.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
+        return self.residuals.plot(most, title=title, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers under stable names, for JSON; what could not be tested is None."""
@@ -198,6 +236,7 @@ class HonestyCheck:
             "rest": self.rest.to_dict() if self.rest else None,
             "random_share": chance.share if chance else None,
             "random_share_se": chance.se if chance else None,
+            "random_share_detectable": chance.detectable if chance else None,
             "random_share_lower": low if chance else None,
             "random_share_upper": high if chance else None,
             "honest_w": chance.w.tolist() if chance and told else None,

@@ -9,6 +9,7 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, TooLargeError
+from subsetprivacy.honesty.several import one_at_a_time
 from subsetprivacy.incidence import MAX_MATRIX
 
 
@@ -86,7 +87,7 @@ def tabulate(counts: SubsetCounts) -> AnswerTable:
     if counts.categories.p > MAX_MATRIX:
         raise TooLargeError(
             f"the honesty check solves one equation per category and must have at most {MAX_MATRIX}; "
-            f"got {counts.categories.p}. Hint: check_draws(counts) solves none."
+            f"got {counts.categories.p}. Hint: {one_at_a_time(counts.design) or 'check_draws(counts) solves none'}."
         )
     codes, question = _cells(counts)
     observed = np.zeros(len(codes))
@@ -116,6 +117,11 @@ def _cells(counts: SubsetCounts) -> tuple[IntArray, IntArray | None]:
     if asked is not None and design.options == 2 and not design.enumerable:
         codes = np.union1d(seen, design.complement(seen))
     else:
+        if (alone := one_at_a_time(design)) and not design.enumerable:
+            raise TooLargeError(
+                "the answers to several variables together must be few enough to be listed; got too many "
+                f"combinations. Hint: {alone}."
+            )
         support = design.support()[0]  # refuses where it cannot be listed
         codes = support[~design.is_missing(support)]
     question = design.strata(codes)

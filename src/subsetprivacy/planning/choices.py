@@ -1,9 +1,12 @@
 """Which designs a planner compares, and what it calls them."""
 
 from collections.abc import Callable, Iterable
+from collections.abc import Sized as HasLength
+from numbers import Number
 from typing import Any
 
-from subsetprivacy._checks import check_count
+import numpy as np
+
 from subsetprivacy._types import Label
 from subsetprivacy.design import (
     ArtificialBit,
@@ -20,11 +23,13 @@ from subsetprivacy.design import (
     uniform,
     warner,
 )
+from subsetprivacy.design.hadamard import MOST
 from subsetprivacy.errors import ArgumentError, InvalidDesignError
 from subsetprivacy.subsets import Categories, as_categories
 
 MODES = ("ask", "publish")
 MOST_GROUPS = 6
+WARNER_BITS = (0.1, 0.2, 0.25, 0.3, 0.4)  # the odds are multiplied by at most 9, 4, 3, 2.3, 1.5
 _WIDER = 4096  # up to this many categories a Hadamard design with four times the questions is shown as well
 
 
@@ -34,15 +39,46 @@ def read_categories(categories: Iterable[Label] | Categories | int) -> Categorie
     Raises
     ------
     ArgumentError
-        If there are fewer than two.
+        If there are fewer than two, or more than any design takes: said before they are listed.
     """
-    if isinstance(categories, int) and not isinstance(categories, bool):
-        labels = Categories(range(check_count(categories, "categories", least=2)))
-    else:
-        labels = as_categories(categories)
-    if labels.p < 2:
-        raise ArgumentError(f"`categories` must be two or more; got {labels.p}. Hint: one has nothing to hide.")
+    if isinstance(categories, np.ndarray) and categories.ndim == 0:
+        categories = categories.item()
+    if isinstance(categories, Number):
+        return Categories(range(_read_number(categories)))
+    if isinstance(categories, HasLength) and not isinstance(categories, (str, bytes)):
+        _check_number(len(categories))
+    labels = as_categories(categories)
+    _check_number(labels.p)
     return labels
+
+
+def _read_number(number: Any) -> int:
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise ArgumentError(
+            f"`categories` must be labels, or a whole number of them; got {number!r}. Hint: {_nearest(number)}."
+        )
+    _check_number(int(number))
+    return int(number)
+
+
+def _nearest(number: Any) -> str:
+    """Say which whole number is meant, if one is."""
+    if isinstance(number, bool) or not isinstance(number, (float, np.floating)) or not np.isfinite(number):
+        return "plan(5) has the categories 0 to 4"
+    return f"the nearest is {min(max(round(float(number)), 2), MOST)}"
+
+
+def _check_number(number: int) -> None:
+    if number < 2:
+        raise ArgumentError(
+            f"`categories` must be two or more; got {number}. Hint: the nearest is 2, one has nothing to hide."
+        )
+    if number > MOST:
+        shown = f"{number}" if number < 10**15 else "more digits than people can read"
+        raise ArgumentError(
+            f"`categories` must be at most {MOST}, the most that any design takes; got {shown}. "
+            f"Hint: the nearest is {MOST}; group rare categories."
+        )
 
 
 def built_in(labels: Categories, mode: str, floor: float | None) -> list[Design]:
@@ -51,12 +87,9 @@ def built_in(labels: Categories, mode: str, floor: float | None) -> list[Design]
     Raises
     ------
     InvalidDesignError
-        If there are too many categories for any design, or none allows this
-        floor; with the nearest that is possible.
+        If none allows this floor; with the nearest that is possible.
     """
     found = [design for make in _makers(labels, mode) if (design := _made(make)) is not None]
-    if not found:
-        hadamard(labels)  # takes the most categories, and says how many
     if floor is not None:
         found = _with_floor(found, floor)
     by_law: dict[Any, Design] = {}
@@ -68,7 +101,7 @@ def built_in(labels: Categories, mode: str, floor: float | None) -> list[Design]
 def _makers(labels: Categories, mode: str) -> list[Callable[[], Design]]:
     p = labels.p
     if p == 2:
-        return [lambda: warner(labels)]
+        return [lambda q=q: warner(labels, q) for q in WARNER_BITS]  # type: ignore[misc]
     makers: list[Callable[[], Design]] = [lambda: uniform(labels)]
     if p > 5:  # with four categories it is the uniform design, with five there is none
         makers.append(lambda: hadamard(labels))

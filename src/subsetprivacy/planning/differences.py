@@ -10,10 +10,11 @@ from attrs import frozen
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from subsetprivacy._checks import check_count, check_distribution, check_level
+from subsetprivacy._checks import check_distribution, check_level
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.planning.options import read_people
 from subsetprivacy.planning.variance import contrast_variance
 from subsetprivacy.tables import Table, number, percent
 
@@ -118,7 +119,7 @@ def power(
     spread = [contrast_variance(design, first, c), 0.0]
     known = isinstance(w2, Real)
     if isinstance(w2, Real):
-        difference = float(c @ first) - float(w2)
+        difference = float(c @ first) - _known_value(w2, c)
     else:
         second = check_distribution(w2, labels, "w2")
         difference = float(c @ (first - second))
@@ -133,18 +134,46 @@ def _weights(design: Design, category: Label, contrast: Any) -> FloatArray:
     if (category is None) == (contrast is None):
         both = "neither" if category is None else "both"
         raise ArgumentError(f"either `category` or `contrast` must be given; got {both}.")
-    c = np.zeros(design.p)
+    c: FloatArray = np.zeros(design.p)
     if category is not None:
         c[design.categories.index(category)] = 1.0
     elif isinstance(contrast, Mapping):
-        c[[design.categories.index(label) for label in contrast]] = list(contrast.values())
+        c[[design.categories.index(label) for label in contrast]] = _numbers(list(contrast.values()), design)
     else:
-        c = np.asarray(contrast, np.float64)
-    if c.shape != (design.p,) or not np.isfinite(c).all() or np.ptp(c) == 0:
-        raise ArgumentError(
-            f"`contrast` must be {design.p} finite numbers, not all the same, or map labels to numbers."
-        )
+        c = _numbers(contrast, design)
+    if c.shape != (design.p,) or np.ptp(c) == 0:
+        raise _no_contrast(design, "all the same" if c.shape == (design.p,) else f"the shape {c.shape}")
     return c
+
+
+def _numbers(weights: Any, design: Design) -> FloatArray:
+    """Return weights as an array if they are finite numbers."""
+    try:
+        c = np.asarray(weights)
+        if c.dtype.kind in "iuf" and np.isfinite(c).all():
+            return c.astype(np.float64)
+    except (TypeError, ValueError):  # lists of different lengths
+        pass
+    raise _no_contrast(design, "something that is no finite number")
+
+
+def _no_contrast(design: Design, got: str) -> ArgumentError:
+    example = f"{{{design.categories.labels[0]!r}: 1, {design.categories.labels[-1]!r}: -1}}"
+    return ArgumentError(
+        f"`contrast` must map labels to finite numbers, or be {design.p} of them that are not all the same; "
+        f"got {got}. Hint: {example}."
+    )
+
+
+def _known_value(value: Any, c: FloatArray) -> float:
+    """Return the value that is compared with, if a share (or a weighted sum of shares) can have it."""
+    least, most = float(c.min()), float(c.max())
+    if isinstance(value, bool) or not least <= value <= most:
+        shown = f"{value}"[:12] if isinstance(value, (int, float, np.number)) else type(value).__name__
+        raise ArgumentError(
+            f"`w2` must be a distribution, or a known value from {least:g} to {most:g}; got {shown}. Hint: 30 % is 0.3."
+        )
+    return float(value)
 
 
 def _read_sizes(n1: Any, n2: Any, target: Any, known: bool) -> tuple[int, int] | None:
@@ -157,8 +186,8 @@ def _read_sizes(n1: Any, n2: Any, target: Any, known: bool) -> tuple[int, int] |
         raise ArgumentError("`n2` must be left out where the second value is known or the people are worked out.")
     if n1 is None:
         return None
-    first = check_count(n1, "n1", least=1)
-    return first, 0 if known else first if n2 is None else check_count(n2, "n2", least=1)
+    first = read_people(n1, "n1")
+    return first, 0 if known else first if n2 is None else read_people(n2, "n2")
 
 
 def _people(difference: float, variance: float, z: float, level: float, target: Any, known: bool) -> tuple[int, int]:
@@ -176,5 +205,5 @@ def _people(difference: float, variance: float, z: float, level: float, target: 
 
 
 def _chance(difference: float, se: float, z: float) -> float:
-    t = abs(difference) / se if se > 0 else np.inf
+    t = abs(difference) / se if se > 0 else np.inf if difference else 0.0
     return float(ndtr(t - z) + ndtr(-t - z))

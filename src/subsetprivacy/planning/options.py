@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._checks import check_count
 from subsetprivacy._types import FloatArray
 from subsetprivacy.auditing import audit
 from subsetprivacy.design import Covered, Design
-from subsetprivacy.errors import TooLargeError
+from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.planning.choices import name_of
 from subsetprivacy.planning.variance import precision, real_share
 from subsetprivacy.planning.worst import least_favourable
@@ -24,6 +25,17 @@ _DRAWN_BY_RESPONDENT = {
     "artificial_bit": "the respondent draws the bit, which is never shown or sent",
     "fixed_size": "for whoever holds the value: a publisher, or a respondent who draws the others in the set herself",
 }
+
+
+MOST_PEOPLE = 10**12
+
+
+def read_people(value: Any, name: str) -> int:
+    """Return a number of people, if there can be so many."""
+    people = check_count(value, name, least=1)
+    if people > MOST_PEOPLE:
+        raise ArgumentError(f"`{name}` must be at most {MOST_PEOPLE}; got more. Hint: the nearest is {MOST_PEOPLE}.")
+    return people
 
 
 @frozen

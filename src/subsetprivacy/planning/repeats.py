@@ -1,96 +1,26 @@
 """What asking the same person again would leave: true subsets intersect."""
 
-from math import comb, exp, isfinite
-from typing import Any
+from functools import reduce
+from math import comb
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve
 
 from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import ArrayLike, FloatArray
-from subsetprivacy.design import Design, Hadamard, Sized, require_design
-from subsetprivacy.errors import TooLargeError
-from subsetprivacy.mechanism.randomness import SeededSource
+from subsetprivacy.design import Design, Hadamard, Product, Sized, require_design
+from subsetprivacy.errors import ArgumentError, TooLargeError, UnknownDesignError
+from subsetprivacy.mechanism.randomness import SeededSource, numpy_generator
 from subsetprivacy.mechanism.reports import draw_given
-from subsetprivacy.tables import Table, frame, number
+from subsetprivacy.planning.repeat_result import RepeatRisk
 
 MAX_LISTED = 16  # categories up to which every possible intersection is listed
 MAX_SIMULATED = 4096
+MAX_COMBINATIONS = 1 << 20  # of the values of several variables
+MOST_TIMES = 1000
 _DRAWS = 100_000
 _CELLS = 1 << 24
-
-
-@frozen(eq=False, repr=False)
-class RepeatRisk:
-    """What several independent draws for one person leave possible.
-
-    Attributes
-    ----------
-    design, times
-        The design, and how often it was drawn.
-    w
-        The distribution that the averages are over.
-    candidates
-        Per category of the person, how many values are left on average, her own among them.
-    alone
-        Per category of the person, the probability that only her own is left.
-    remark
-        What is approximate about `alone`; empty where it is exact.
-    """
-
-    design: Design
-    times: int
-    w: FloatArray
-    candidates: FloatArray
-    alone: FloatArray
-    remark: str = ""
-
-    @property
-    def expected(self) -> float:
-        """The number of values left, on average over the people."""
-        return float(self.w @ self.candidates)
-
-    @property
-    def probability(self) -> float:
-        """The share of people of whom only their own value is left."""
-        return float(self.w @ self.alone)
-
-    @property
-    def odds(self) -> float:
-        """What the answers can multiply the odds of a value by; infinite where they can rule others out."""
-        return exp(self.times * self.design.exposed.epsilon)
-
-    def to_frame(self, *, engine: str = "pandas") -> Any:
-        """Return a data frame of pandas, polars or pyarrow: a row per category."""
-        columns = {
-            "category": list(self.design.categories),
-            "candidates": self.candidates,
-            "alone": self.alone,
-        }
-        return frame(columns, engine)
-
-    def summary(self) -> Table:
-        """Return the table to print or to show in a notebook."""
-        shown = list(zip(self.design.categories, self.candidates, self.alone, strict=True))[:48]
-        rows = tuple((str(label), number(left, 3), number(alone)) for label, left, alone in shown)
-        total = ("all people", number(self.expected, 3), number(self.probability))
-        notes = ["Asking the same question again leaves what the first answer left: remember it, or ask once."]
-        if isfinite(self.odds):
-            notes.append(f"No answer rules a value out; together they can multiply its odds by {self.odds:.3g}.")
-        if self.remark:
-            notes.append(self.remark)
-        title = f"{self.times} draws for the same person: {self.design.kind} design, {self.design.p} categories"
-        return Table(title, ("value", "candidates left", "only it is left"), (*rows, total), tuple(notes))
-
-    def __repr__(self) -> str:
-        return (
-            f"<{self.times} draws for one person leave {self.expected:.4g} of {self.design.p} candidates, "
-            f"one alone with probability {self.probability:.4g}>"
-        )
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
 
 
 def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, seed: int = 0) -> RepeatRisk:
@@ -100,13 +30,23 @@ def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, s
     ----------
     design
         How subsets are drawn. Of a covered design, what is left to somebody
-        who knows which rows are this person's.
+        who knows which rows are this person's. The variables of a product are
+        drawn independently, and are worked out one by one.
     w
         The distribution of the value, for the averages; by default even.
     times
-        How many draws.
+        How many draws, up to 1000.
     seed
         For designs whose intersections are simulated.
+
+    Raises
+    ------
+    ArgumentError, DistributionError
+        If an argument is out of its range.
+    UnknownDesignError
+        If it is not known how the subsets were drawn.
+    TooLargeError
+        If there are too many categories for a listing, a simulation or a bound.
 
     Notes
     -----
@@ -115,6 +55,8 @@ def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, s
     :math:`\sum_{B\ni x}(-1)^{|B|-1} f(B)^r`, where :math:`f(B) = \sum_{a\supseteq B}\mu_a`: this is listed up to
     16 categories, follows from the law of sizes where all categories are alike,
     and else is simulated; for more than 4096 categories it is an upper bound.
+    Of several variables, candidates and probabilities multiply. Where no answer rules
+    a value out, r of them multiply the odds by at most :math:`e^{r\varepsilon}`.
 
     Examples
     --------
@@ -122,29 +64,62 @@ def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, s
     >>> risk = repeat_risk(uniform(["black", "red", "green", "blue"]))
     >>> round(risk.expected, 3), round(risk.probability, 3)
     (1.333, 0.667)
+    >>> from subsetprivacy.design import warner
+    >>> repeat_risk(warner(["no", "yes"], q=0.25))
+    <2 draws can multiply the odds of a value by up to 9; none of 2 candidates is ruled out>
     """
-    check_count(times, "times", least=1)
-    p = require_design(design).p
-    weights = np.full(p, 1 / p) if w is None else check_distribution(w, design.categories.labels)
+    if check_count(times, "times", least=1) > MOST_TIMES:
+        raise ArgumentError(f"`times` must be at most {MOST_TIMES}; got more. Hint: the nearest is {MOST_TIMES}.")
+    generator = numpy_generator(seed)
+    if require_design(design).kind == "coarse":
+        raise UnknownDesignError(
+            "the design must be known to say what a second draw would leave; got one that is not. "
+            "Hint: data of unknown origin can be audited, sp.audit(data)."
+        )
     drawn = design.exposed
+    if isinstance(drawn, Product) and drawn.p > MAX_COMBINATIONS:
+        raise TooLargeError(
+            f"the variables together must have at most {MAX_COMBINATIONS} combinations; got {drawn.p}. Hint: one "
+            f"variable at a time: repeat_risk(design.by_name()[{next(iter(drawn.by_name()))!r}])."
+        )
+    p = design.p
+    weights = read_only(np.full(p, 1 / p) if w is None else check_distribution(w, design.categories.labels))
+    if isinstance(drawn, Product):
+        return evolve(_by_variable(drawn, weights, int(times), generator), design=design)
+    return evolve(_one_variable(drawn, weights, int(times), generator), design=design)
+
+
+def _by_variable(design: Product, w: FloatArray, times: int, generator: np.random.Generator) -> RepeatRisk:
+    """Work out each variable at its own margin, and multiply: given the values, the draws are independent."""
+    table = w.reshape([factor.p for factor in design.factors])
+    parts = {}
+    for axis, (name, factor) in enumerate(design.by_name().items()):
+        margin = table.sum(axis=tuple(k for k in range(table.ndim) if k != axis))
+        parts[name] = _one_variable(factor, read_only(margin), times, generator)
+    candidates = reduce(np.multiply.outer, [part.candidates for part in parts.values()]).ravel()
+    alone = reduce(np.multiply.outer, [part.alone for part in parts.values()]).ravel()
+    remarks = [f"{name}: {part.remark}" for name, part in parts.items() if part.remark]
+    return RepeatRisk(design, times, w, read_only(candidates), read_only(alone), " ".join(remarks), parts)
+
+
+def _one_variable(design: Design, w: FloatArray, times: int, generator: np.random.Generator) -> RepeatRisk:
     remark = ""
-    if isinstance(drawn, Sized):
-        candidates, alone = _alike(drawn, times)
-    elif p <= MAX_LISTED and drawn.enumerable:
-        candidates, alone = _listed(drawn, times)
-    elif p <= MAX_SIMULATED:
-        candidates, alone, variance = _simulated(drawn, times, seed)
-        error = float(np.sqrt(weights**2 @ variance))
-        remark = f"The probability was simulated, standard error {error:.1g}."
-    elif isinstance(drawn, Hadamard):
-        candidates, alone = _bounded(drawn, times)
+    if isinstance(design, Sized):
+        candidates, alone = _alike(design, times)
+    elif design.p <= MAX_LISTED and design.enumerable:
+        candidates, alone = _listed(design, times)
+    elif design.p <= MAX_SIMULATED:
+        candidates, alone, variance = _simulated(design, times, generator)
+        remark = f"The probability was simulated, standard error {float(np.sqrt(w**2 @ variance)):.1g}."
+    elif isinstance(design, Hadamard):
+        candidates, alone = _bounded(design, times)
         remark = "The probability is an upper bound."
     else:
         raise TooLargeError(
-            f"what is left is simulated, for at most {MAX_SIMULATED} categories; got {p}. "
+            f"what is left is simulated, for at most {MAX_SIMULATED} categories; got {design.p}. "
             "Hint: sp.hadamard(categories) has a bound."
         )
-    return RepeatRisk(design, times, read_only(weights), read_only(candidates), read_only(alone), remark)
+    return RepeatRisk(design, times, w, read_only(candidates), read_only(alone), remark)
 
 
 def _alike(design: Sized, times: int) -> tuple[FloatArray, FloatArray]:
@@ -183,12 +158,12 @@ def _along_supersets(values: FloatArray, sign: int) -> None:
         pairs[:, 0] += sign * pairs[:, 1]
 
 
-def _simulated(design: Design, times: int, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _simulated(design: Design, times: int, generator: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Intersect the subsets of as many people of every category; return the share left alone and its variance."""
     p = design.p
     each = max(min(_DRAWS, _CELLS // p) // p, 1)
     x = np.tile(np.arange(p), each)
-    source = SeededSource(np.random.default_rng(seed))
+    source = SeededSource(generator)
     left = np.ones((len(x), p), bool)
     for _ in range(times):
         left &= design.holds(draw_given(x, design, source)[:, None], np.arange(p))

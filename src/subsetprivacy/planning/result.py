@@ -1,6 +1,6 @@
 """The result of a plan: a table of designs, and the one to take."""
 
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from attrs import frozen
@@ -29,7 +29,9 @@ class Plan:
     at_given_w
         Whether a distribution was given; else each design is planned for its least favourable one.
     limit, smallest
-        The limits of the recommendation.
+        The limits of the recommendation: the most bits, and the fewest values that every report leaves.
+    is_default_limit
+        Whether `limit` is the default.
     """
 
     options: tuple[Option, ...]
@@ -39,6 +41,7 @@ class Plan:
     at_given_w: bool
     limit: float
     smallest: int
+    is_default_limit: bool = False
 
     @property
     def solves_people(self) -> bool:
@@ -70,7 +73,7 @@ class Plan:
     def reason(self) -> str:
         """Why the recommended design is recommended."""
         best = self.best
-        limits = f"gives away at most {self.limit:g} bit and always leaves {self.smallest} or more values possible"
+        limits = f"gives away at most {self._limit()} and always leaves {self.smallest} or more values possible"
         within = [o for o in self.options if o.maximal_leakage <= self.limit + 1e-9 and o.smallest_set >= self.smallest]
         what = "needs the fewest people" if self.solves_people else "has the smallest margin"
         if len(within) == 1:
@@ -78,6 +81,17 @@ class Plan:
         if best.variance > min(o.variance for o in within):
             what = f"is within 5 % of the {'fewest people' if self.solves_people else 'best'} and has the largest sets"
         return f"it {limits}, and of the {len(within)} designs that do it {what}"
+
+    def _limit(self) -> str:
+        """Return the most bits in words, and what a default means."""
+        if not self.is_default_limit:
+            return f"{self.limit:g} bit"
+        if self.recommended.p == 2:
+            return (
+                f"{self.limit:.3f} bit (the default for two categories: Warner's question with q = 1/4, which "
+                "triples the odds at most)"
+            )
+        return f"{self.limit:g} bit (the default: a yes/no question)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recommendation and every design's numbers under stable names, None where one is not finite."""
@@ -98,7 +112,7 @@ class Plan:
         """Return the table to print or to show in a notebook."""
         asked = "people" if self.solves_people else "margin"
         planned = f"{asked}, {'given' if self.at_given_w else 'worst'} w"
-        columns = ("design", planned, f"{asked}, even w", "loss", "efficiency", *_LEAK_COLUMNS)
+        columns = ("design", planned, f"{asked}, even w", "loss", "bound met, even w", *_LEAK_COLUMNS)
         rows = tuple(self._row(o) for o in self.options)
         return Table(self._title(), columns, rows, tuple(self._notes()))
 
@@ -114,7 +128,7 @@ class Plan:
             *wanted,
             _times(o.loss),
             number(o.efficiency, 3),
-            number(o.maximal_leakage, 2),
+            _bits(o.maximal_leakage),
             *leaks,
             f"{o.smallest_set}",
             number(o.leaks["largest_posterior"], 3),
@@ -128,25 +142,43 @@ class Plan:
 
     def _notes(self) -> list[str]:
         best = self.best
-        direct = f"{self.direct:.0f} people" if self.solves_people else f"±{self.direct:.4f}"
-        leak_w = "the given" if self.at_given_w else "the even"
         lines = [f"* Recommended: {best.name}: {self.reason}."]
         if self.cheaper is not None:
             lines.append(self._alternative(self.cheaper))
-        lines.append(
-            f"Asking directly: {direct}; x is the cost against it. People are those who answer"
-            + (f"; {best.dummies} dummy rows come on top." if best.dummies else ".")
-        )
-        lines.append(
-            f"Loss (squared error, summed) and leaks are at {leak_w} distribution, where the best guess without data "
-            f"is right with probability {best.leaks['prediction_baseline']:.2g}; max. leak holds for every one."
-        )
+        direct = f"{self.direct:.0f} people" if self.solves_people else f"±{self.direct:.4f}"
+        dummies = f"; {best.dummies} dummy rows come on top." if best.dummies else "."
+        lines.append(f"Asking directly: {direct}. People are those who answer{dummies}")
         lines.append(_if_asked_twice(best.design))
         even = 1 / best.design.p
         if self.margin > even:
             lines.append(f"An even share is {even:.2g}, less than the margin: rare categories will not be told from 0.")
-        remarked = {f"{o.name}: {remark}." for o in self.options for remark in o.remarks}
-        return lines + sorted(remarked)
+        return [*lines, *self._remarks(), *self._legend()]
+
+    def _remarks(self) -> list[str]:
+        """Return each remark once, in the order of the table, with the designs it is about."""
+        about: dict[str, list[str]] = {}
+        for o in self.options:
+            for remark in dict.fromkeys(o.remarks):
+                about.setdefault(remark, []).append(o.name)
+        every = len(self.options) if len(self.options) > 1 else inf
+        return [
+            f"{'All designs' if len(names) == every else '; '.join(names)}: {remark}."
+            for remark, names in about.items()
+        ]
+
+    def _legend(self) -> list[str]:
+        """Say what the columns mean."""
+        where = "the given" if self.at_given_w else "the even"
+        guess = self.best.leaks["prediction_baseline"]
+        return [
+            f"Costs: x, the people over those of asking directly; loss, the same for the squared error summed over the "
+            f"categories, at {where} distribution; bound met, the share of the bound (p-1)/(S-1) on that cost that is "
+            "met at the even one (1: nothing cheaper with this max. leak).",
+            f"Leaks: max. leak, bits at most, whatever the distribution; at {where} one MI, bits on average; size, the "
+            "population share of what a report rules out, on average; guess, how often the best guess is right "
+            f"({guess:.2g} without data); posterior, the largest probability of a value given a report. "
+            "Smallest: how many values a report leaves at least.",
+        ]
 
     def _alternative(self, other: Option) -> str:
         best = self.best
@@ -154,10 +186,11 @@ class Plan:
             gain = f"{other.people} people, {100 * (1 - other.variance / best.variance):.0f} % fewer"
         else:
             gain = f"±{other.margin:.4f}"
+        least = f"{other.smallest_set} values or more"
+        instead = "as well" if other.smallest_set == best.smallest_set else f"instead of {best.smallest_set}"
         return (
-            f"Next cheaper: {other.name}, {gain}; it gives away up to {other.maximal_leakage:.2f} bit "
-            f"instead of {best.maximal_leakage:.2f}, and leaves {other.smallest_set} values or more "
-            f"instead of {best.smallest_set}."
+            f"Next cheaper: {other.name}, {gain}; it gives away up to {_bits(other.maximal_leakage)} bit "
+            f"instead of {_bits(best.maximal_leakage)}, and leaves {least} {instead}."
         )
 
     def plot(self, *, ax: Any = None) -> Any:
@@ -167,7 +200,7 @@ class Plan:
             [o.name for o in self.options],
             [float(o.people) if people else o.margin for o in self.options],
             [float(o.people_even) if people else o.margin_even for o in self.options],
-            remarks=[f"{o.maximal_leakage:.2f} bit, sets of {o.smallest_set} or more" for o in self.options],
+            remarks=[f"{_bits(o.maximal_leakage)} bit, sets of {o.smallest_set} or more" for o in self.options],
             direct=self.direct,
             recommended=self.options.index(self.best),
             what="people needed" if people else "largest half-width",
@@ -191,7 +224,7 @@ def _plain(value: Any) -> Any:
 def _if_asked_twice(design: Design) -> str:
     again = repeat_risk(design)
     if isfinite(again.odds):
-        return f"Ask each person once: two answers can multiply the odds of a value by {again.odds:.3g}."
+        return f"Ask each person once: two answers can multiply the odds of a value by up to {again.odds:.3g}."
     return (
         f"Ask each person once: a second draw would leave {_few(again.expected)} candidates on average, and "
         f"one alone with probability {again.probability:.2g}. {again.remark}".rstrip()
@@ -200,6 +233,11 @@ def _if_asked_twice(design: Design) -> str:
 
 def _times(factor: float) -> str:
     return f"{factor:.2f}x" if factor < 1000 else f"{factor:.0f}x"
+
+
+def _bits(leak: float) -> str:
+    """Return bits with three digits that say something: Warner's 0.585 is not 0.58."""
+    return number(leak, 2 if leak > 0.9995 else 3)
 
 
 def _few(count: float) -> str:
