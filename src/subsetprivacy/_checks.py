@@ -57,7 +57,7 @@ def check_distribution(w: ArrayLike | Mapping[Label, float], labels: Sequence[La
         w = _from_mapping(dict(w.items()), labels, name)  # type: ignore[union-attr]
     try:
         vector = np.asarray(w, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DistributionError(f"`{name}` must be numbers, one per category; got {type(w).__name__}.") from None
     if vector.shape != (len(labels),):
         raise DistributionError(

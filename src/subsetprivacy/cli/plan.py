@@ -13,6 +13,7 @@ from subsetprivacy.cli.show import echo_json
 @click.option("--people", type=int, help="How many people there are; then the margin is worked out.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
 @click.option("--floor", type=float, help="Covered designs only, with this floor.")
+@click.option("--maximal-leakage", type=float, help="The most bits the recommended design may give away.")
 @click.option("--w", "w", help="The distribution to plan for, e.g. 0.01,0.1,0.2,0.69; by default the worst one.")
 @click.option("--publish", is_flag=True, help="Also designs for whoever holds the values.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
@@ -23,6 +24,7 @@ def plan(
     people: int | None,
     level: float,
     floor: float | None,
+    maximal_leakage: float | None,
     w: str | None,
     publish: bool,
     as_json: bool,
@@ -45,6 +47,7 @@ def plan(
         floor,
         None if w is None else numbers(w, "--w"),
         n=people,
+        maximal_leakage=maximal_leakage,
         mode="publish" if publish else "ask",
     )
     if as_json:

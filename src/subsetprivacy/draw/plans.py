@@ -57,7 +57,8 @@ def costs(
     ax.get_yticklabels()[recommended].set_fontweight("bold")
     ends = np.concatenate([cost, flat, [direct]])
     ax.set(xscale="log", xlabel=what, xlim=(ends.min() / 1.25, ends.max() * 1.25))
-    steps = (1, 2, 3, 5, 7) if ends.max() < 8 * ends.min() else (1,)  # more labels of a decade would meet
+    decades = np.log10(ends.max() / ends.min())
+    steps = (1, 2, 3, 5, 7) if decades < 0.9 else (1, 2, 5) if decades < 2 else (1,)  # more labels would meet
     ax.xaxis.set_major_locator(LogLocator(subs=steps))
     ax.xaxis.set_major_formatter("{x:g}")
     ax.xaxis.set_minor_formatter("")

@@ -10,6 +10,7 @@ from scipy import stats
 
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import independent, partition, uniform
+from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.honesty import check_honesty
 from subsetprivacy.incidence import Rows
@@ -191,6 +192,40 @@ def test_the_summary_reads(with_random_answers):
     assert "< 0.0001" in text
     assert "<table>" in check._repr_html_()
     assert repr(check).startswith("<HonestyCheck of a uniform design, p-values: answers < 0.0001, draws 1.0000")
+
+
+def test_the_summary_says_which_share_would_be_found(with_random_answers):
+    check = check_honesty(with_random_answers(uniform(list("abcde")), W5, 0, 200_000))
+    # One-sided at 5 % with a power of 80 %: 1.6449 + 0.8416 standard errors.
+    assert check.random.detectable == pytest.approx(2.4865 * check.random_share_se, rel=1e-4)
+    assert check.to_dict()["random_share_detectable"] == check.random.detectable
+    found = f"A share of about {check.random.detectable:.2f} would be found in 80 of 100 such samples"
+    assert found in str(check.summary())
+    few = check_honesty(simulate(uniform(list("abcde")), W5, 15, seed=3), method="chi-square")
+    assert few.random.detectable > 1
+    assert "Too few people to find random answers" in str(few.summary())
+    none = check_honesty(simulate(GIVEN, [0.1, 0.2, 0.3, 0.4], 500, seed=1))
+    assert "would be found" not in str(none.summary())
+
+
+def test_the_picture_shows_the_worst_answers_first():
+    design = uniform(list("abcde"))
+    counts = simulate(design, W5, 3000, seed=4)
+    n_a = counts.n_a.astype(int)
+    odd = int(np.flatnonzero(counts.observed_codes == 0b00110)[0])
+    n_a[odd] += 90
+    check = check_honesty(SubsetCounts(counts.observed_codes, n_a, design))
+    axes = check.plot(4, title="Odd answers")
+    rows = check.residuals.summary(4).rows
+    assert [text.get_text() for text in axes.get_yticklabels()] == [row[0] for row in rows]
+    assert rows[0][0] == "b|c"
+    assert f"{n_a[odd]}, expected {rows[0][2]}" in [text.get_text() for text in axes.texts]
+    lines = {line.get_label(): line.get_xdata() for line in axes.get_lines()}
+    assert lines["the worst of all, 95 %"][0] == pytest.approx(stats.norm.isf(0.025 / 10))  # ten questions
+    assert lines["beyond"][0] == pytest.approx(float(rows[0][3]), abs=0.005)
+    assert axes.get_title(loc="left") == "Odd answers"
+    with pytest.raises(ArgumentError, match="`most` must be a whole number of at least 1"):
+        check.plot(0)
 
 
 def test_less_than_nobody_is_no_sign_of_random_answers(with_random_answers):

@@ -59,3 +59,17 @@ def test_the_power_against_random_answers(with_random_answers, p, share, least, 
     assert rates["answers"] < rates["random"]  # the test for one pattern sees it sooner than the test for all
     assert abs(rates["rest"] - 0.05) < 0.03  # random answers explain what is wrong
     assert abs(shares[:, 0].mean() - share) < 4 * shares[:, 0].std() / np.sqrt(600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("w", [np.full(8, 1 / 8), np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05])])
+def test_the_share_that_is_said_to_be_found_is_found(with_random_answers, w):
+    design = uniform(range(8))
+    said = np.median(
+        [
+            check_honesty(with_random_answers(design, w, 0, 2000, np.random.default_rng(k))).random.detectable
+            for k in range(20)
+        ]
+    )
+    rates, _ = rejections(with_random_answers, design, w, 2000, float(said), 400, seed=13)
+    assert rates["random"] == pytest.approx(0.8, abs=0.07)

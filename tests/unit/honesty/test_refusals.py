@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 from lopsided import ASKED, GIVEN, UNKNOWN
 
-from subsetprivacy.data import SubsetCounts, SubsetData
-from subsetprivacy.design import fixed_size, independent, uniform
+from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.design import fixed_size, independent, product, uniform, warner
 from subsetprivacy.errors import (
     ArgumentError,
     NoDataError,
     NotIdentifiableError,
+    TooLargeError,
     UnknownDesignError,
 )
-from subsetprivacy.honesty import check_honesty
+from subsetprivacy.honesty import check_draws, check_honesty
 from subsetprivacy.mechanism.simulate import simulate
 
 W5 = np.array([0.35, 0.05, 0.2, 0.3, 0.1])
@@ -84,3 +85,46 @@ def test_what_is_no_sample_of_a_design_is_refused():
         check_honesty(SubsetCounts([3, 12], [1.5, 1.0], uniform(range(5)), squares=[1.0, 1.0]))
     with pytest.raises(ArgumentError, match="`level` must be between 0 and 1"):
         check_honesty(SubsetCounts([3, 12], [1, 2], uniform(range(5))), level=95)
+    with pytest.raises(ArgumentError, match="`replications` must be at most 1000000"):
+        check_honesty(SubsetCounts([3, 12], [1, 2], uniform(range(5))), replications=10**9)
+
+
+# Several variables ---------------------------------------------------------------------------------
+
+ONE_BY_ONE = r"Hint: one variable at a time: check_honesty\(table\['race'\]\)"
+
+
+def table_of(design, people=3):
+    """A table of the first subset of every variable."""
+    return SubsetTable([[int(factor.support()[0][0])] * people for factor in design.factors], design)
+
+
+def test_a_table_is_checked_as_a_whole_and_says_how_to_see_more():
+    design = product({"race": uniform(list("abcd")), "age": uniform(list("rstu"))})
+    counts = simulate(design, np.full(16, 1 / 16), 5000, seed=1)
+    first, _ = check_honesty(counts).notes
+    assert first.endswith("Hint: one variable at a time: check_honesty(table['race']).")
+    with pytest.raises(NotIdentifiableError, match=r"one variable at a time: check_draws\(table\['race'\]\)"):
+        check_draws(counts)
+
+
+@pytest.mark.parametrize(
+    ("variables", "error"),
+    [
+        ({"race": warner(["a", "b"]), "smokes": warner(["no", "yes"])}, NotIdentifiableError),
+        ({name: uniform(range(12)) for name in ("race", "b", "c")}, TooLargeError),
+        ({name: uniform(range(12)) for name in ("race", "b", "c", "d", "e")}, TooLargeError),
+        ({name: uniform(range(17)) for name in ("race", "b")}, TooLargeError),
+    ],
+    ids=["nothing to spare", "too many answers", "no common code", "too many pairs of answers"],
+)
+def test_several_variables_that_cannot_be_checked_together(variables, error):
+    with pytest.raises(error, match=ONE_BY_ONE):
+        check_honesty(table_of(product(variables)))
+
+
+def test_more_combinations_than_equations():
+    design = product({name: uniform(range(9)) for name in ("race", "b", "c", "d")})
+    counts = SubsetCounts([int(design.join([np.array(3)] * 4))], [5], design)
+    with pytest.raises(TooLargeError, match=rf"must have at most 4096; got 6561\. {ONE_BY_ONE}"):
+        check_honesty(counts)

@@ -1,7 +1,6 @@
 """`plan`: people and margins by hand, the recommendation and its limits, named errors, the table and the picture."""
 
 import json
-import sys
 from math import ceil
 
 import numpy as np
@@ -21,7 +20,7 @@ from subsetprivacy.errors import (
     NotIdentifiableError,
 )
 from subsetprivacy.examples import URN, adult
-from subsetprivacy.planning import plan
+from subsetprivacy.planning import choices, plan
 
 Z = norm.ppf(0.975)
 SKEWED = np.array([0.6, 0.2, 0.1, 0.04, 0.03, 0.01, 0.01, 0.01])
@@ -146,7 +145,7 @@ def test_no_law_is_shown_twice():
 def test_few_categories_have_their_own_designs():
     two = plan(["no", "yes"])
     assert two.recommended == warner(["no", "yes"])
-    assert "two answers can multiply the odds of a value by 9" in str(two.summary())
+    assert "two answers can multiply the odds of a value by up to 9" in str(two.summary())
     three = plan(["a", "b", "c"])
     assert three.recommended == fixed_size(["a", "b", "c"], 2)
     assert "respondent who draws the others in the set herself" in str(three.summary())
@@ -200,12 +199,43 @@ def test_the_next_cheaper_design_and_its_price(nine):
     ("limits", "words"),
     [
         ({}, "it needs the fewest people"),
-        ({"smallest": 4}, "it alone gives away at most 1 bit and always leaves 4 or more values possible"),
+        (
+            {"smallest": 4},
+            "it alone gives away at most 1 bit (the default: a yes/no question) and always leaves 4 or more values",
+        ),
         ({"maximal_leakage": 1.6}, "it gives away at most 1.6 bit"),
     ],
 )
 def test_the_reason_in_words(limits, words):
     assert words in plan(9, **limits).reason
+
+
+def test_two_categories_show_what_a_secret_bit_costs():
+    made = plan(["no", "yes"], margin=0.02)
+    bits = [option.design.q for option in made.options]
+    assert bits == [0.1, 0.2, 0.25, 0.3, 0.4]
+    # At worst half of the answers are "the same": n var = 1/4 over (2q - 1)^2.
+    by_hand = [ceil((Z / 0.02) ** 2 / 4 / (2 * q - 1) ** 2 * (1 - 1e-12)) for q in bits]
+    assert [option.people for option in made.options] == by_hand
+    leaks = [np.log2(2 * (1 - q)) for q in bits]
+    assert [option.maximal_leakage for option in made.options] == pytest.approx(leaks)
+
+
+def test_two_categories_are_not_given_away_by_default():
+    telling, safe = warner(["no", "yes"], q=0.001, reveals=True), warner(["no", "yes"], q=0.25)
+    made = plan(["no", "yes"], designs=[telling, safe])
+    assert made.recommended == safe
+    assert made.options[0].people < 0.3 * made.people
+    assert "0.585 bit (the default for two categories: Warner's question with q = 1/4, which triples" in made.reason
+    asked_for = plan(["no", "yes"], designs=[telling, safe], maximal_leakage=1)
+    assert asked_for.recommended == telling
+    assert "the default" not in asked_for.reason
+    with pytest.raises(ArgumentError, match=r"at least 0\.848 bit .* got 0\.585, the default\. Hint: .* 0\.848"):
+        plan(["no", "yes"], designs=[warner(["no", "yes"], q=0.1)])
+
+
+def test_no_limit_can_be_asked_for():
+    assert plan(9, maximal_leakage=np.inf).recommended == plan(9, maximal_leakage=10**400).recommended
 
 
 # Errors ---------------------------------------------------------------------------------------
@@ -223,7 +253,9 @@ def test_the_reason_in_words(limits, words):
         ({"n": 10.5}, ArgumentError, r"`n` must be a whole number"),
         ({"w": [0.5] * 9}, DistributionError, r"`w` must sum to 1; got 4\.5"),
         ({"w": [0.5, 0.5]}, DistributionError, r"one entry for each of the 9 categories"),
-        ({"floor": 0}, ArgumentError, r"`floor` must be a share above 0; got 0"),
+        ({"floor": 0}, ArgumentError, r"`floor` must be a share above 0 and below 1; got 0"),
+        ({"floor": 10}, ArgumentError, r"`floor` must be a share above 0 and below 1; got 10"),
+        ({"n": 10**400}, ArgumentError, r"`n` must be at most 1000000000000; got more"),
         ({"floor": 0.5}, InvalidDesignError, r"floor.*0\.5"),
         ({"mode": "guess"}, ArgumentError, r"`mode` must be one of ask, publish; got 'guess'"),
         ({"smallest": 5}, ArgumentError, r"`smallest` must be at most 4 for these designs; got 5"),
@@ -231,6 +263,9 @@ def test_the_reason_in_words(limits, words):
         ({"maximal_leakage": -1}, ArgumentError, r"positive number of bits; got -1"),
         ({"designs": []}, ArgumentError, r"`designs` must hold at least one design; got none"),
         ({"designs": [ASKED]}, MismatchError, r"same categories as the plan; got a independent design on 'a', 'b'"),
+        ({"designs": 3}, ArgumentError, r"`designs` must be a list of designs; got int\. Hint: designs=\[sp\.unif"),
+        ({"designs": np.array(0.3)}, ArgumentError, r"`designs` must be a list of designs; got ndarray"),
+        ({"designs": ASKED}, ArgumentError, r"must be a list of designs; got Independent\. Hint: designs=\[design\]"),
         ({"designs": ["uniform"]}, ArgumentError, r"`design` must be a design; got str"),
         ({"designs": [sp.uniform(range(9))], "floor": 0.1}, ArgumentError, r"Hint: pass sp\.covered\(design, floor\)"),
     ],
@@ -260,10 +295,36 @@ def test_a_design_that_is_all_but_blind_is_refused():
         plan(ABCD, designs=[sp.independent(ABCD, weights)])
 
 
-def test_too_many_categories_say_how_many_there_may_be(monkeypatch):
-    monkeypatch.setattr(sys.modules["subsetprivacy.design.hadamard"], "MOST", 60)
-    with pytest.raises(InvalidDesignError, match="must have 4 to 60 categories; got 61"):
-        plan(61)
+@pytest.mark.parametrize("categories", [30_000_000, range(30_000_000), 10**5000], ids=["number", "labels", "huge"])
+def test_too_many_categories_are_refused_before_they_are_listed(categories, monkeypatch):
+    monkeypatch.setattr(choices, "Categories", None)  # cannot be called
+    monkeypatch.setattr(choices, "as_categories", None)
+    with pytest.raises(ArgumentError, match=r"must be at most 1048576, .*Hint: the nearest is 1048576"):
+        plan(categories)
+
+
+def test_labels_without_a_length_are_counted_too(monkeypatch):
+    monkeypatch.setattr(choices, "MOST", 60)
+    with pytest.raises(ArgumentError, match="must be at most 60, the most that any design takes; got 61"):
+        plan(iter(range(61)))
+
+
+@pytest.mark.parametrize(
+    ("categories", "message"),
+    [
+        (-3, "two or more; got -3. Hint: the nearest is 2"),
+        (4.6, "a whole number of them; got 4.6. Hint: the nearest is 5"),
+        (np.array(4.6), "a whole number of them; got 4.6. Hint: the nearest is 5"),
+        (1e30, "Hint: the nearest is 1048576"),
+        (np.nan, r"got nan. Hint: plan\(5\) has the categories 0 to 4"),
+        (True, "got True. Hint: plan"),
+        (2 + 1j, "whole number of them; got"),
+    ],
+)
+def test_a_number_of_categories_is_a_whole_one(categories, message):
+    with pytest.raises(ArgumentError, match=f"`categories` must be .*{message}"):
+        plan(categories)
+    assert plan(np.int64(4)).recommended.p == 4
 
 
 def test_dummies_need_four_categories():
@@ -323,6 +384,27 @@ def test_the_table_for_a_margin():
     assert f"±{made.margin:.4f}" in text
     assert "margin, given w" in text
     assert "has the smallest margin" in made.reason
+
+
+def test_a_remark_is_said_once_in_the_order_of_the_table():
+    two = str(plan(["no", "yes"]).summary())
+    assert two.count("the respondent draws the bit") == 1
+    assert "All designs: the respondent draws the bit" in two
+    own = [hadamard(range(100), questions=511), hadamard(range(100))]
+    notes = plan(100, designs=own).summary().notes
+    assert "All designs: for the moment estimator; maximum likelihood needs no more." in notes
+    sized = [fixed_size(range(5), k) for k in (3, 2)] + [sp.uniform(range(5))]
+    notes = plan(5, designs=sized, maximal_leakage=2).summary().notes
+    assert sum(note.startswith("fixed_size, 3; fixed_size, 2: for whoever holds the value") for note in notes) == 1
+
+
+def test_every_column_of_the_table_is_explained(nine):
+    table = nine.summary()
+    assert "efficiency" not in table.columns
+    legend = " ".join(table.notes[-2:])
+    for column in ("loss", "bound met", "max. leak", "MI", "size", "guess", "posterior", "Smallest"):
+        assert f"{column}" in legend
+    assert {"bound met, even w", "smallest", "posterior", "guess", "size", "MI", "max. leak"} < set(table.columns)
 
 
 def test_looks():

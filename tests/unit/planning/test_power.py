@@ -90,7 +90,17 @@ def test_a_thousand_categories_and_more():
         ({"n1": 100, "category": "a", "contrast": {"a": 1}}, ArgumentError, "got both"),
         ({"n1": 100, "category": "x"}, CategoryError, "one of the 4 categories"),
         ({"n1": 100, "contrast": [1, 1, 1, 1]}, ArgumentError, "not all the same"),
-        ({"n1": 100, "contrast": [1, 2]}, ArgumentError, "`contrast` must be 4 finite numbers"),
+        ({"n1": 100, "contrast": [1, 2]}, ArgumentError, r"or be 4 of them .* got the shape \(2,\)"),
+        ({"n1": 100, "contrast": {"a": "x"}}, ArgumentError, r"must map labels to finite numbers.*Hint: {'a': 1, 'd'"),
+        ({"n1": 100, "contrast": {"a": None}}, ArgumentError, "must map labels to finite numbers"),
+        ({"n1": 100, "contrast": {"a": np.nan}}, ArgumentError, "must map labels to finite numbers"),
+        ({"n1": 100, "contrast": {"x": 1}}, CategoryError, "one of the 4 categories"),
+        ({"n1": 100, "contrast": "a"}, ArgumentError, "must map labels to finite numbers"),
+        ({"n1": 100, "contrast": [[1], [1, 2]]}, ArgumentError, "must map labels to finite numbers"),
+        ({"n1": 100, "contrast": [1j, 0, 0, 1]}, ArgumentError, "must map labels to finite numbers"),
+        ({"n1": -5, "category": "a"}, ArgumentError, "`n1` must be a whole number of at least 1; got -5"),
+        ({"n1": 10**400, "category": "a"}, ArgumentError, "`n1` must be at most 1000000000000"),
+        ({"n1": 100, "n2": "100", "category": "a"}, ArgumentError, "`n2` must be a whole number"),
         ({"n1": 0, "category": "a"}, ArgumentError, "`n1` must be a whole number of at least 1"),
         ({"category": "a"}, ArgumentError, "either `n1` or `target` must be given; got neither"),
         ({"n1": 100, "category": "a", "target": 0.8}, ArgumentError, "got both"),
@@ -104,6 +114,14 @@ def test_a_thousand_categories_and_more():
 def test_bad_arguments_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
         power(ASKED, ONE, TWO, **arguments)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -0.1, 30, True])
+def test_a_known_value_is_one_that_a_share_can_have(value):
+    with pytest.raises(ArgumentError, match=r"`w2` must be a distribution, or a known value from 0 to 1; got"):
+        power(ASKED, ONE, value, 100, category="a")
+    with pytest.raises(ArgumentError, match=r"a known value from -2 to 1; got -3"):
+        power(ASKED, ONE, -3, 100, contrast={"a": 1, "b": -2})
 
 
 def test_distributions_are_checked():

@@ -4,11 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from lopsided import ASKED, DESIGNS
+from lopsided import ASKED, DESIGNS, UNKNOWN
 
 import subsetprivacy as sp
 from subsetprivacy.design import covered, fixed_size, hadamard, partition, warner
-from subsetprivacy.errors import ArgumentError, DistributionError
+from subsetprivacy.errors import ArgumentError, DistributionError, TooLargeError, UnknownDesignError
 from subsetprivacy.planning import repeat_risk, repeats
 
 
@@ -119,8 +119,72 @@ def test_what_rules_nothing_out_still_adds_up():
     risk = repeat_risk(warner(["no", "yes"], q=0.25), times=2)
     assert (risk.expected, risk.probability) == (2, 0)
     assert risk.odds == pytest.approx(9)  # three to one, twice
-    assert "together they can multiply its odds by 9" in str(risk.summary())
+    assert "No answer rules a value out; 2 draws can multiply the odds of a value by up to 9." in risk.summary().notes
+    assert repr(risk) == "<2 draws can multiply the odds of a value by up to 9; none of 2 candidates is ruled out>"
     assert repeat_risk(ASKED).odds == np.inf
+    assert "odds" not in str(repeat_risk(ASKED).summary())
+
+
+def test_the_odds_are_those_of_the_most_telling_answers():
+    design, times = warner(["no", "yes"], q=0.2), 3
+    law = design.support()[1][:, None] * design.support_incidence.inner(np.eye(2)).T
+    ratios = [np.prod(law[list(a), 0]) / np.prod(law[list(a), 1]) for a in product(range(2), repeat=times)]
+    assert repeat_risk(design, times=times).odds == pytest.approx(max(ratios))
+
+
+def test_odds_beyond_all_numbers():
+    risk = repeat_risk(warner(["no", "yes"]), times=1000)
+    assert risk.odds == np.inf
+    assert "1000 draws can multiply the odds of a value by more than 1e300; none" in repr(risk)
+
+
+# Several variables ----------------------------------------------------------------------------
+
+SEVERAL = sp.product({"race": ASKED, "smokes": warner(["no", "yes"], q=0.1), "age": fixed_size(range(3), 2)})
+
+
+def test_several_variables_by_brute_force():
+    candidates, alone = by_brute_force(SEVERAL, 2)
+    risk = repeat_risk(SEVERAL)
+    np.testing.assert_allclose(risk.candidates, candidates, atol=1e-12)
+    np.testing.assert_allclose(risk.alone, alone, atol=1e-12)
+
+
+def test_each_variable_by_itself_at_its_own_margin():
+    w = np.random.default_rng(1).dirichlet(np.ones(SEVERAL.p))
+    margin = w.reshape(4, 2, 3).sum(axis=(1, 2))
+    risk = repeat_risk(SEVERAL, w, 3)
+    assert list(risk.parts) == ["race", "smokes", "age"]
+    assert risk.parts["race"].probability == pytest.approx(repeat_risk(ASKED, margin, 3).probability)
+    text = str(risk.summary())
+    assert "smokes: 3 draws can multiply the odds of a value by up to 729." in text
+    assert "all together" in text
+
+
+def test_two_secret_bits_multiply_their_odds():
+    both = sp.product({"x": warner(["a", "b"], q=0.1), "y": warner(["no", "yes"])})
+    assert repeat_risk(both).odds == pytest.approx(81 * 9)
+    assert "2 draws can multiply the odds of a combination by up to 729" in repr(repeat_risk(both))
+
+
+def test_dummies_around_several_variables():
+    base = sp.product({"x": sp.uniform(range(4)), "y": sp.uniform(range(5))})
+    risk = repeat_risk(covered(base, 0.1))
+    assert risk.design.kind == "covered"
+    assert risk.probability == pytest.approx(repeat_risk(sp.uniform(range(4))).probability * 0.42)
+
+
+def test_too_many_combinations_are_taken_one_variable_at_a_time():
+    many = sp.product({"race": sp.uniform(range(20)), "b": hadamard(range(300)), "c": hadamard(range(300))})
+    with pytest.raises(
+        TooLargeError, match=r"got 1800000\. Hint: one variable at a time: repeat_risk\(design\.by_name\(\)\['race'\]"
+    ):
+        repeat_risk(many)
+
+
+def test_joined_variables_say_that_combinations_are_counted():
+    joined = sp.join({"sex": ["f", "m"], "smokes": ["yes", "no"]})
+    assert "one of the variables by itself can be known sooner" in str(repeat_risk(joined).summary())
 
 
 def test_bad_arguments_are_named():
@@ -130,6 +194,12 @@ def test_bad_arguments_are_named():
         repeat_risk(ASKED, [0.1] * 4)
     with pytest.raises(ArgumentError, match="`design` must be a design"):
         repeat_risk("uniform")
+    with pytest.raises(ArgumentError, match="`times` must be at most 1000; got more"):
+        repeat_risk(ASKED, times=10**400)
+    with pytest.raises(ArgumentError, match="`seed` must be a whole number"):
+        repeat_risk(ASKED, seed="lucky")
+    with pytest.raises(UnknownDesignError, match="the design must be known"):
+        repeat_risk(UNKNOWN)
 
 
 def test_looks():

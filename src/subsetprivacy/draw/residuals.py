@@ -1,0 +1,60 @@
+"""Pictures of how well answers fit: standardised residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from subsetprivacy.draw.charts import BLUE, COLOURS, DARK, GRAY, PALE, _finish, _panels, _rows, _vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def residuals(
+    answers: Sequence[str],
+    values: ArrayLike,
+    *,
+    remarks: Sequence[str],
+    limits: tuple[float, float],
+    level: float = 0.95,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw standardised residuals, a row per answer in the order given, with a remark at its end.
+
+    Parameters
+    ----------
+    values : array_like, shape (k,)
+        Differences between observed and expected counts, over their standard errors. Where none is
+        negative the picture begins at zero.
+    remarks : sequence of str
+        What stands at the end of each row: observed and expected counts.
+    limits : tuple of float
+        What a given one, and the largest of all, stays within with probability `level` where people are
+        honest: a band and a dashed line. What passes the line is an orange diamond.
+    """
+    k = len(answers)
+    z = _vector(values, k, "values")
+    one, largest = limits
+    ax = ax or _panels(6.8, 1.4 + 0.28 * k)[0]
+    ax.axvspan(-one, one, color=PALE, alpha=0.6, lw=0, zorder=0, label=f"one answer, {100 * level:.6g} %")
+    for end, name in ((largest, f"the worst of all, {100 * level:.6g} %"), (-largest, None)):
+        ax.axvline(end, color=DARK, lw=1.2, ls=(0, (4, 3)), zorder=1, label=name)
+    ax.axvline(0, color=GRAY, lw=0.8, zorder=1)
+    far = np.abs(z) > largest
+    for rows, marker, colour, name in ((~far, "o", BLUE, None), (far, "D", COLOURS[1], "beyond")):
+        at = np.flatnonzero(rows)
+        if len(at):
+            ax.hlines(at, 0, z[at], color=colour, lw=2, zorder=2)
+            ax.plot(z[at], at, marker, color=colour, ms=6, zorder=3, label=name, clip_on=False)
+    for row, remark in enumerate(remarks):
+        ax.text(1.02, row, remark, transform=ax.get_yaxis_transform(), va="center_baseline", color=GRAY)
+    _rows(ax, answers)
+    reach = 1.12 * max(float(np.abs(z).max(initial=0)), largest)
+    ax.set(xlim=(-reach if z.min(initial=0) < 0 else 0, reach), xlabel="observed minus expected, in standard errors")
+    ax.spines["left"].set_visible(False)
+    return _finish(ax, title, legend=True)
