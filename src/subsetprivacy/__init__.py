@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
     from subsetprivacy.honesty import HonestyCheck, check_draws, check_honesty
     from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
+    from subsetprivacy.mechanism.cover import cover
     from subsetprivacy.mechanism.publish import privatize
     from subsetprivacy.mechanism.simulate import simulate, simulate_many
     from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
@@ -76,6 +77,7 @@ _HOME = {
     "check_mechanism": "design",
     "conditional": "design",
     "count": "counting",
+    "cover": "mechanism.cover",
     "covered": "design",
     "design_from_json": "design",
     "draw_questions": "mechanism.ask",
@@ -133,6 +135,7 @@ __all__ = [
     "check_mechanism",
     "conditional",
     "count",
+    "cover",
     "covered",
     "design_from_json",
     "draw_questions",

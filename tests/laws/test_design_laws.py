@@ -16,7 +16,7 @@ from subsetprivacy.design import Covered, Hadamard, Mixture
 from subsetprivacy.design.hadamard import with_columns
 from subsetprivacy.design.held import beside_bit
 from subsetprivacy.errors import DesignDocumentError
-from subsetprivacy.mechanism.publish import cover
+from subsetprivacy.mechanism.cover import add_dummies
 from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.mechanism.reports import draw_any, draw_given
 
@@ -243,7 +243,7 @@ def test_a_million_rows_of_a_covered_release_follow_the_law(name):
     w = rising(planned.p)
     n = 600_000
     x = np.random.default_rng(7).choice(planned.p, n, p=w)
-    codes, design = cover(draw_given(x, planned.base, seeded(8)), planned, seeded(9))
+    codes, design = add_dummies(draw_given(x, planned.base, seeded(8)), planned, seeded(9))
     support, mu = design.support()
     w_seen = np.bincount(x, minlength=design.p) / n
     law = mu * design.support_incidence.inner(w_seen)

@@ -4,14 +4,16 @@ from subsetprivacy.design.base import Design
 from subsetprivacy.design.check import MechanismCheck, check_mechanism
 from subsetprivacy.design.coarse import Coarse, coarse
 from subsetprivacy.design.conditional import Conditional, conditional, fully_private, nonprivate
-from subsetprivacy.design.coverage import Covered, covered
+from subsetprivacy.design.coverage import Covered
+from subsetprivacy.design.covering import covered
 from subsetprivacy.design.document import design_from_json, load_design
+from subsetprivacy.design.factors import Product
 from subsetprivacy.design.hadamard import Hadamard, hadamard
 from subsetprivacy.design.held import ArtificialBit, Held, warner
 from subsetprivacy.design.independent import Independent, Uniform, independent, uniform
 from subsetprivacy.design.mixture import Mixture
 from subsetprivacy.design.partition import EvenPartition, ListedPartition, partition
-from subsetprivacy.design.product import Product, product
+from subsetprivacy.design.product import product
 from subsetprivacy.design.require import require_design
 from subsetprivacy.design.sized import FixedSize, Sized, fixed_size
 from subsetprivacy.design.small import join, small

@@ -1,9 +1,7 @@
 """What every design can be asked."""
 
-import json
 from abc import ABC, abstractmethod
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +9,10 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import identify
-from subsetprivacy.design.written import Written
+from subsetprivacy.design.codes import Coded
 from subsetprivacy.errors import NotIdentifiableError, NotIndependentError, TooLargeError
 from subsetprivacy.incidence import MAX_MATRIX, Listable, incidence
-from subsetprivacy.subsets import Categories, sizes
+from subsetprivacy.subsets import Categories
 
 
 def require_matrix(p: int) -> None:
@@ -24,7 +22,7 @@ def require_matrix(p: int) -> None:
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Design(Written, ABC):
+class Design(Coded, ABC):
     r"""How subsets are drawn: a conditional design :math:`\mu` (`cond_design`).
 
     ``P(A = a | X = j) = mu_a r_a(j)``, where the row r_a is 1 on the members
@@ -51,49 +49,7 @@ class Design(Written, ABC):
     def content(self) -> dict[str, Any]:
         """Return what the JSON document holds besides the categories."""
 
-    # Codes: bit masks, unless a kind says otherwise -------------------------------------------
-
-    @property
-    def missing_code(self) -> int:
-        """The code of the full set, which also means: missing."""
-        return self.categories.full
-
-    @property
-    def code_bits(self) -> int:
-        """The codes are below 2 to this power."""
-        return self.p
-
-    @property
-    def code_space(self) -> str:
-        """What a code means: counts of two designs can be added only if it is the same."""
-        return "mask"
-
-    def is_missing(self, codes: IntArray) -> BoolArray:
-        """Tell which codes say nothing: the full set, drawn or standing for a missing answer."""
-        return codes == self.missing_code
-
-    def holds(self, codes: Any, x: Any) -> BoolArray:
-        """Tell for each code whether the subset has the category at position x, element by element."""
-        return (codes >> x & 1).astype(np.bool_)
-
-    def sizes(self, codes: IntArray) -> IntArray:
-        """Return how many values each code leaves possible."""
-        return sizes(codes)
-
-    def members(self, code: int) -> tuple[Label, ...]:
-        """Return the labels in a subset, in category order."""
-        return self.categories.members(code)
-
-    def format(self, code: int) -> str:
-        """Return a subset as text, its labels joined by a bar."""
-        return self.categories.format(code)
-
     # What follows from it ---------------------------------------------------------------------
-
-    @property
-    def p(self) -> int:
-        """The number of categories."""
-        return self.categories.p
 
     @property
     def enumerable(self) -> bool:
@@ -235,10 +191,6 @@ class Design(Written, ABC):
         """The design that somebody sees who knows that a report is a real person's."""
         return self
 
-    def expose(self, codes: IntArray) -> IntArray:
-        """Return the codes of the exposed design."""
-        return codes
-
     def rows_text(self, n: float) -> str:
         """Return how many people n rows are, in words."""
         return f"n = {n:.0f}"
@@ -294,6 +246,17 @@ class Design(Written, ABC):
         """How many answers a question has: 2 for yes/no; None where no question can be asked without the value."""
         return 2 if self.is_independent else None
 
+    def draw_options(self, n: int, source: RandomSource) -> IntArray:
+        """Draw n questions, a row with the code of each answer: yes and no, or one for each group."""
+        asked = self.draw_questions(n, source).astype(np.int64)
+        return np.column_stack([asked, self.complement(asked)])
+
+    def asks(self, options: IntArray) -> BoolArray:
+        """Tell which rows of codes are the answers to a question of this design."""
+        # The empty set is an answer that nobody gives, to a question about everything.
+        known = (self.mu(options.ravel()) > 0) | ((options.ravel() == 0) & (self.mu_full > 0))
+        return known.reshape(options.shape).all(axis=1)
+
     def complement(self, codes: Any) -> Any:
         """Return the code of "no" for each code of "yes"."""
         return self.missing_code - codes
@@ -321,23 +284,3 @@ class Design(Written, ABC):
             "Hint: the value must be at hand where it is drawn: privatize([value], design), on the respondent's device "
             "or at the publisher's."
         )
-
-    # Identity and looks -----------------------------------------------------------------------
-
-    @cached_property
-    def _key(self) -> tuple[Any, ...]:
-        return (self.kind, self.categories.identity, json.dumps(self.content(), sort_keys=True))
-
-    @cached_property
-    def _tag(self) -> str:
-        """A short name for exactly this design; unlike a fingerprint it needs no labels that JSON can hold."""
-        return sha256(repr(self._key).encode()).hexdigest()[:16]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Design) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} design on {self.p} categories: {self.categories.preview()}>"

@@ -12,7 +12,7 @@ from subsetprivacy._checks import check_count
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.coarse import coarse
 from subsetprivacy.design.conditional import conditional, fully_private, nonprivate
-from subsetprivacy.design.coverage import covered
+from subsetprivacy.design.covering import covered
 from subsetprivacy.design.hadamard import with_columns
 from subsetprivacy.design.held import beside_bit, warner
 from subsetprivacy.design.independent import independent, uniform

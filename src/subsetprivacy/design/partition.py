@@ -66,10 +66,15 @@ class EvenPartition(Sized):
             size -= k
         return groups
 
-    def are_partitions(self, options: IntArray) -> BoolArray:
-        """Tell which rows of masks are partitions of all categories."""
+    def draw_options(self, n: int, source: RandomSource) -> IntArray:
+        """Draw n partitions."""
+        return self.draw_partitions(n, source)
+
+    def asks(self, options: IntArray) -> BoolArray:
+        """Tell which rows of masks are partitions of all categories into groups of these sizes."""
         once = sizes(options).sum(axis=1) == self.p
-        return np.asarray(once & (np.bitwise_or.reduce(options, axis=1) == self.categories.full))
+        whole = np.bitwise_or.reduce(options, axis=1) == self.categories.full
+        return np.asarray(super().asks(options) & once & whole)
 
     def content(self) -> dict[str, Any]:
         """Return the number of groups, and that the partition is not recorded."""
@@ -185,10 +190,17 @@ class ListedPartition(Design):
             return (self.m * (number + 1))[:, None] + np.arange(self.m)
         return self.groups[number]
 
-    def are_partitions(self, options: IntArray) -> BoolArray:
-        """Tell which rows of codes are listed partitions, in their order."""
+    def draw_options(self, n: int, source: RandomSource) -> IntArray:
+        """Draw n partitions."""
+        return self.draw_partitions(n, source)
+
+    def asks(self, options: IntArray) -> BoolArray:
+        """Tell which rows of codes are listed partitions, in their order; of two groups in any."""
+        if self.m == 2:
+            return super().asks(options)
         if self.recorded:
-            return np.asarray((options[:, 0] % self.m == 0) & (np.diff(options, axis=1) == 1).all(axis=1))
+            first = super().asks(options) & (options[:, 0] % self.m == 0)
+            return np.asarray(first & (np.diff(options, axis=1) == 1).all(axis=1))
         listed = {row.tobytes() for row in np.ascontiguousarray(self.groups)}
         return np.array([row.tobytes() in listed for row in np.ascontiguousarray(options, np.int64)], np.bool_)
 

@@ -12,7 +12,7 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import nonprivate
-from subsetprivacy.design.coverage import covered
+from subsetprivacy.design.covering import covered
 from subsetprivacy.design.hadamard import hadamard
 from subsetprivacy.design.held import beside_bit, warner
 from subsetprivacy.design.identify import null_direction

@@ -17,9 +17,7 @@ from subsetprivacy.design import (
     ArtificialBit,
     Covered,
     Design,
-    EvenPartition,
     Held,
-    ListedPartition,
     Product,
     require_design,
 )
@@ -180,12 +178,10 @@ def _draw(design: Design, n: int, source: Any) -> IntArray:
         )
     if isinstance(design, Covered):
         raise NotIndependentError(
-            "a covered design must be asked by the design it covers. Hint: sp.ask(design.base); dummy rows come later."
+            "a covered design must be asked by the design it covers. "
+            "Hint: sp.ask(design.base), and sp.cover(data, floor) before publishing."
         )
-    if isinstance(design, (EvenPartition, ListedPartition)) and not design.is_independent:
-        return design.draw_partitions(n, source)
-    asked = design.draw_questions(n, source).astype(np.int64)
-    return np.column_stack([asked, design.complement(asked)])
+    return design.draw_options(n, source)
 
 
 def draw_questions(design: Design, n: int, *, seed: int | None = None, rng: Any = None) -> Any:
@@ -256,8 +252,9 @@ def _options(questions: ArrayLike, design: Design) -> IntArray:
         )
     if design.options == 2:
         asked = check_codes(questions, "questions")
-        _check_asked(asked[:, None], design)
-        return np.column_stack([asked, design.complement(asked)])
+        both = np.column_stack([asked, design.complement(asked)])
+        _check_asked(both, design)
+        return both
     table = np.asarray(questions)
     if table.ndim != 2 or table.shape[1] != design.options:
         raise CodeError(
@@ -270,11 +267,7 @@ def _options(questions: ArrayLike, design: Design) -> IntArray:
 
 def _check_asked(asked: IntArray, design: Design) -> None:
     """Raise if a set is no question of the design: whoever sends it back may have chosen it."""
-    # A question and its complement are both answers; the empty set is one only with the full set.
-    known = (design.mu(asked.ravel()) > 0) | ((asked.ravel() == 0) & (design.mu_full > 0))
-    foreign = ~known.reshape(asked.shape).all(axis=1)
-    if isinstance(design, (EvenPartition, ListedPartition)) and asked.shape[1] > 1:
-        foreign |= ~design.are_partitions(asked)
+    foreign = ~design.asks(asked)
     if foreign.any():
         raise CodeError(
             f"`questions` must be sets that the design asks about; got {int(foreign.sum())} that are not, "

@@ -9,10 +9,11 @@ import numpy as np
 from subsetprivacy._checks import check_choice
 from subsetprivacy._types import BoolArray, IntArray, RandomSource
 from subsetprivacy.data import SubsetData, SubsetTable
-from subsetprivacy.design import Covered, Design, Held, Product, choose, require_design
+from subsetprivacy.design import Covered, Design, Held, Product, require_design
 from subsetprivacy.errors import CategoryError, NotPrivateWarning, UnknownDesignError
+from subsetprivacy.mechanism.cover import add_dummies
 from subsetprivacy.mechanism.randomness import random_source
-from subsetprivacy.mechanism.reports import draw_any, draw_given
+from subsetprivacy.mechanism.reports import draw_given
 
 
 def privatize(values: Any, design: Design, *, missing: str = "error", seed: int | None = None, rng: Any = None) -> Any:
@@ -74,7 +75,7 @@ def privatize(values: Any, design: Design, *, missing: str = "error", seed: int 
         x, absent = _positions(values, design.base, missing)
         present = x if absent is None else x[~absent]
         drawn = draw_given(present, design.base, source)
-        return SubsetData.trusted(*cover(drawn, design, source, missing=len(x) - len(present)))
+        return SubsetData.trusted(*add_dummies(drawn, design, source, missing=len(x) - len(present)))
     return SubsetData.trusted(_draw(values, design, missing, source), design)
 
 
@@ -137,28 +138,3 @@ def _check_values(x: IntArray, absent: BoolArray | None, missing: str, design: D
 def _hint_of_types(design: Design) -> str:
     kinds = sorted({type(label).__name__ for label in islice(design.categories, 1000)})
     return f" Hint: the categories are of type {', '.join(kinds)}; are the values?"
-
-
-def cover(codes: IntArray, design: Covered, source: RandomSource, *, missing: int = 0) -> tuple[IntArray, Covered]:
-    """Add a dummy category to each row and the dummy rows, shuffle all, and return them with the realised design.
-
-    A dummy row is drawn like a person's: its subset is a report of the base
-    design, its category one of the same D. The order is an even shuffle. Rows
-    of missing values are no reports; dummies are counted for the others.
-    """
-    realised = design.realised(len(codes))
-    dummies = int(realised.dummies or 0)
-    real = design.join(codes, choose.below(len(codes), design.D, source))
-    drawn = [design.join(draw_any(dummies, design.base, source), d) for d in range(design.D)]
-    together = np.concatenate([real, *drawn, np.full(missing, design.missing_code)])
-    return together[shuffled(len(together), source)], realised
-
-
-def shuffled(n: int, source: RandomSource) -> IntArray:
-    """Return an even shuffle of 0 … n-1, by sorting random words; equal ones, if there are any, are drawn again."""
-    while True:
-        keys = source.bits(n, 64)
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        if not (ordered[1:] == ordered[:-1]).any():
-            return order

@@ -8,7 +8,7 @@ from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._types import ArrayLike, FloatArray
 from subsetprivacy.data import CountsBatch, SubsetCounts, count_codes
 from subsetprivacy.design import Covered, Design, require_design
-from subsetprivacy.mechanism.publish import cover
+from subsetprivacy.mechanism.cover import add_dummies
 from subsetprivacy.mechanism.randomness import SeededSource, numpy_generator
 from subsetprivacy.mechanism.reports import draw_given
 
@@ -46,7 +46,7 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> Subse
     if isinstance(design, Covered):
         x = generator.choice(design.p, size, p=weights)
         source = SeededSource(generator)
-        return count_codes(*cover(draw_given(x, design.base, source), design, source))
+        return count_codes(*add_dummies(draw_given(x, design.base, source), design, source))
     if not design.enumerable or len(design.support()[0]) > max(size, _FEW):
         x = generator.choice(design.p, size, p=weights)
         return count_codes(draw_given(x, design, SeededSource(generator)), design)

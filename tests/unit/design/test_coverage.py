@@ -263,7 +263,7 @@ def test_every_row_has_exactly_one_dummy_category():
 
 
 def test_a_shuffle_is_even():
-    from subsetprivacy.mechanism.publish import shuffled
+    from subsetprivacy.mechanism.cover import shuffled
     from subsetprivacy.mechanism.randomness import SeededSource
 
     source = SeededSource(np.random.default_rng(1))
@@ -274,7 +274,7 @@ def test_a_shuffle_is_even():
 
 
 def test_words_that_are_equal_are_drawn_again():
-    from subsetprivacy.mechanism.publish import shuffled
+    from subsetprivacy.mechanism.cover import shuffled
 
     words = [[5, 5, 1], [7, 3, 9]]
 
@@ -502,3 +502,20 @@ def test_the_fixed_number_of_dummies_is_taken_out_of_the_errors():
     spread = np.std([fit.w[0] for fit in fits])
     claimed = np.mean([fit._se[0] for fit in fits])
     assert claimed / spread == pytest.approx(1, abs=0.06)  # 1.16 with the number taken for random
+
+
+def test_a_collector_covers_answers_without_any_value():
+    rng = np.random.default_rng(11)
+    x = rng.choice(4, 20_000, p=[0.1, 0.2, 0.3, 0.4])
+    asked = sp.draw_questions(UNIFORM, len(x), seed=12)
+    answers = [None if k < 50 else bool(yes) for k, yes in enumerate(UNIFORM.holds(asked, x))]
+    collected = sp.resolve(asked, answers, UNIFORM)
+    release = sp.cover(collected, 0.1, seed=13)
+    assert release.design.people == 19_950
+    assert release.counts().n_missing == 50
+    fit = sp.estimate(release)
+    assert np.abs((fit.w - [0.1, 0.2, 0.3, 0.4]) / fit.se).max() < 4
+    with pytest.raises(ArgumentError, match="`data` must be SubsetData, one subset per person; got SubsetCounts"):
+        sp.cover(collected.counts(), 0.1)
+    with pytest.raises(InvalidDesignError, match="got a covered one"):
+        sp.cover(release, 0.1)

@@ -1,0 +1,83 @@
+"""What the codes of a design mean: bit masks of subsets, unless a kind of design says otherwise."""
+
+import json
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, ClassVar
+
+import numpy as np
+
+from subsetprivacy._types import BoolArray, IntArray, Label
+from subsetprivacy.design.written import Written
+from subsetprivacy.subsets import Categories, sizes
+
+
+class Coded(Written):
+    """A design as its codes see it, and what tells it from others."""
+
+    categories: Categories
+    kind: ClassVar[str]
+
+    @property
+    def p(self) -> int:
+        """The number of categories."""
+        return self.categories.p
+
+    @property
+    def missing_code(self) -> int:
+        """The code of the full set, which also means: missing."""
+        return self.categories.full
+
+    @property
+    def code_bits(self) -> int:
+        """The codes are below 2 to this power."""
+        return self.p
+
+    @property
+    def code_space(self) -> str:
+        """What a code means: counts of two designs can be added only if it is the same."""
+        return "mask"
+
+    def is_missing(self, codes: IntArray) -> BoolArray:
+        """Tell which codes say nothing: the full set, drawn or standing for a missing answer."""
+        return codes == self.missing_code
+
+    def holds(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether the subset has the category at position x, element by element."""
+        return (codes >> x & 1).astype(np.bool_)
+
+    def sizes(self, codes: IntArray) -> IntArray:
+        """Return how many values each code leaves possible."""
+        return sizes(codes)
+
+    def members(self, code: int) -> tuple[Label, ...]:
+        """Return the labels in a subset, in category order."""
+        return self.categories.members(code)
+
+    def format(self, code: int) -> str:
+        """Return a subset as text, its labels joined by a bar."""
+        return self.categories.format(code)
+
+    def expose(self, codes: IntArray) -> IntArray:
+        """Return the codes of the exposed design."""
+        return codes
+
+    # Identity and looks -----------------------------------------------------------------------
+
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        return (self.kind, self.categories.identity, json.dumps(self.content(), sort_keys=True))
+
+    @cached_property
+    def _tag(self) -> str:
+        """A short name for exactly this design; unlike a fingerprint it needs no labels that JSON can hold."""
+        return sha256(repr(self._key).encode()).hexdigest()[:16]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Coded) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} design on {self.p} categories: {self.categories.preview()}>"

@@ -1,0 +1,76 @@
+"""Add dummy rows to reports (`sec:dummy`); no value is needed."""
+
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._types import IntArray, RandomSource
+from subsetprivacy.data import SubsetData
+from subsetprivacy.design import Covered, choose, covered
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.mechanism.reports import draw_any
+
+
+def cover(data: SubsetData, floor: float, *, seed: int | None = None, rng: Any = None) -> SubsetData:
+    """Cover reports that were collected already: add dummy rows and shuffle, before they are published.
+
+    For collectors, who ask the questions of the base design and never see a
+    value. Whoever holds the values uses `privatize` with a covered design.
+
+    Parameters
+    ----------
+    data
+        One subset per person, under a design that can be covered.
+    floor
+        The least share of rows that could have sent any report; see `covered`.
+    seed, rng
+        For experiments only: whoever has the seed can tell the dummy rows.
+
+    Returns
+    -------
+    SubsetData
+        People's and dummy rows in random order. Do not publish the uncovered
+        data as well, nor cover the same data twice: the rows that both
+        releases share are people's.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> asked = SubsetData([3, 12, 5, 10], uniform(list("abcd")))
+    >>> len(cover(asked, 0.2, seed=1))
+    8
+    """
+    if not isinstance(data, SubsetData):
+        raise ArgumentError(f"`data` must be SubsetData, one subset per person; got {type(data).__name__}.")
+    design = covered(data.design, floor)
+    said = data.codes[~data.design.is_missing(data.codes)] if data.design.mu_full == 0 else data.codes
+    rows, realised = add_dummies(said, design, random_source(seed, rng), missing=len(data) - len(said))
+    return SubsetData.trusted(rows, realised)
+
+
+def add_dummies(
+    codes: IntArray, design: Covered, source: RandomSource, *, missing: int = 0
+) -> tuple[IntArray, Covered]:
+    """Add a dummy category to each row and the dummy rows, shuffle all, and return them with the realised design.
+
+    A dummy row is drawn like a person's: its subset is a report of the base
+    design, its category one of the same D. The order is an even shuffle. Rows
+    of missing values are no reports; dummies are counted for the others.
+    """
+    realised = design.realised(len(codes))
+    dummies = int(realised.dummies or 0)
+    real = design.join(codes, choose.below(len(codes), design.D, source))
+    drawn = [design.join(draw_any(dummies, design.base, source), d) for d in range(design.D)]
+    together = np.concatenate([real, *drawn, np.full(missing, design.missing_code)])
+    return together[shuffled(len(together), source)], realised
+
+
+def shuffled(n: int, source: RandomSource) -> IntArray:
+    """Return an even shuffle of 0 … n-1, by sorting random words; equal ones, if there are any, are drawn again."""
+    while True:
+        keys = source.bits(n, 64)
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        if not (ordered[1:] == ordered[:-1]).any():
+            return order
