@@ -24,6 +24,7 @@ from subsetprivacy.optimizing.search import MAX_ITER, TOLERANCE, search, write
 from subsetprivacy.tables import Table, frame, number
 
 _ROUNDING = 1e-9  # so that the least leakage itself can be met
+_SAME = 1e-9
 _BEND = 2  # points lie closer together near the least leakage, where the loss runs off
 
 
@@ -276,6 +277,8 @@ def _grid(points: Any, lowest: float, highest: float) -> FloatArray:
     if isinstance(points, (int, np.integer)) and not isinstance(points, bool):
         if points < 1:
             raise ArgumentError(f"`points` must be at least 1; got {points}.")
+        if highest - lowest < _SAME:  # rounding apart, there is nothing to trade
+            return np.array([highest])
         steps = np.linspace(0, 1, int(points) + 1)[1:] ** _BEND
         return np.unique(lowest + (highest - lowest) * steps)
     try:
