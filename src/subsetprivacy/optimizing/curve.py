@@ -261,7 +261,7 @@ def _curve(
     free = search(quiet, columns, others)
     budgets = _grid(points, lowest, free.leakage[metric])
     found: dict[float, Optimum] = {}
-    if not np.iterable(points):
+    if not np.iterable(points) and free.leakage[metric] - lowest >= _SAME:
         with suppress(ArgumentError):  # where only designs that are not identifiable leak the least
             found[lowest] = search(quiet, columns, {**others, metric: lowest})
     for k, most_leaked in enumerate(budgets.tolist()):
