@@ -30,7 +30,8 @@ def audit(
         distribution is estimated where it has at most 1024 combinations.
     w
         The distribution of the value, in category order or by label. For a
-        product ``{name: distribution}``, or the joint distribution.
+        table ``{name: distribution}``; for a product that, or the joint
+        distribution, and then the report is on the combinations.
     prior
         An attacker's own belief about the distribution; by default w.
     level
@@ -71,9 +72,10 @@ def audit(
 def _audit_design(design: Design, w: Any, prior: Any, level: float) -> Any:
     if w is None:
         raise ArgumentError("`w` must be given to audit a design. Hint: try audit(design, fit.w), or audit(data).")
-    if isinstance(design, Product) and isinstance(w, Mapping) and set(w) & set(design.categories.names):
+    bare = design.exposed
+    if isinstance(bare, Product) and isinstance(w, Mapping) and set(w) & set(bare.categories.names):
         if prior is not None:
             raise ArgumentError("`prior` must be given to the audit of one variable at a time; got one for a product.")
-        return audit_margins(design, w)
+        return audit_margins(bare, w)
     setting = Setting.of(design.exposed, w, prior)
     return Audit(setting, level, covered=design if isinstance(design, Covered) else None)

@@ -17,7 +17,8 @@ def bound(design: Design) -> float:
 def cost(design: Design, w: FloatArray) -> float:
     """Return how many times the people of asking directly maximum likelihood needs for the same squared error.
 
-    Of a covered design the people are counted, not the dummy rows. Not a
+    Of a covered design the people are counted, not the dummy rows, and it is
+    an upper bound: the number of dummies is taken for random. Not a
     number where that is not computed: too many categories or subsets, a design
     that is not identifiable, or a category without weight.
     """

@@ -22,11 +22,12 @@ from subsetprivacy.design.require import require_design
 from subsetprivacy.design.revealed import revealing, values_left
 from subsetprivacy.design.sized import fixed_size
 from subsetprivacy.errors import InvalidDesignError
-from subsetprivacy.incidence import MAX_DENSE_BITS, Halves, incidence
+from subsetprivacy.incidence import Halves, incidence
 from subsetprivacy.subsets import MAX_CATEGORIES, as_categories
 from subsetprivacy.variables import JointCategories
 
 ROUTES = ("warner", "pair", "bit", "dummies")
+MOST_LISTED = 14  # combinations up to which all discreet questions are listed; a document lists them too
 _SAFE = {2: "warner", 3: "pair"}
 
 
@@ -205,7 +206,7 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
 
 def _discreet(joint: JointCategories) -> Design:
     """Return uniform questions that reveal no variable whatever the answer, or a design that rules one value out."""
-    if joint.p > MAX_DENSE_BITS:
+    if joint.p > MOST_LISTED:
         return _discreet_hadamard(joint)
     half = np.arange(1, 1 << (joint.p - 1), dtype=np.int64)  # one of each question and its complement
     hidden = np.ones(len(half), np.bool_)

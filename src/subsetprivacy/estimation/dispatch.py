@@ -105,6 +105,8 @@ def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: An
             "Hint: fewer variables at a time, as in data.counts('a', 'b')."
         )
     if isinstance(counts.design, Covered):
+        if counts.squares is not None:
+            raise ArgumentError("`data` must be unweighted for a covered design: dummy rows have no sampling weight.")
         counts.design.require_rows(counts.total)
     if counts.design.kind != "coarse":
         counts.design.require_identifiable()

@@ -12,7 +12,7 @@ _NAMES = 6
 MANY = 64
 _TOO_FEW = (
     "So many zeros mean too few people for so many categories: the other shares are pulled down as well, and intervals "
-    "miss them. Hint: method='mom' is unbiased, with honest errors."
+    "may miss them. Hint: method='mom' is unbiased, with honest errors."
 )
 
 

@@ -9,6 +9,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Covered, Design
 from subsetprivacy.design.require import require_enumerable
+from subsetprivacy.estimation.dummies import known_part
 from subsetprivacy.estimation.likelihood import (
     MANY,
     clearly_regular,
@@ -18,7 +19,7 @@ from subsetprivacy.estimation.likelihood import (
 )
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.uncertainty import FromMatrix
-from subsetprivacy.incidence import MAX_MATRIX
+from subsetprivacy.incidence import MAX_MATRIX, Incidence
 
 INFORMATION = ("observed", "expected")
 MAX_PRODUCTS = 300  # well-posed problems need a few dozen
@@ -62,7 +63,10 @@ class FisherError(FromMatrix):
 
 
 def _by_gradients(fit: Estimate, c: FloatArray, *, expected: bool = False) -> float:
-    """Solve J x = c - mean on the sum-zero space by conjugate gradients; products only, no matrix."""
+    """Solve J x = c - mean on the sum-zero space by conjugate gradients; products only, no matrix.
+
+    The fixed number of dummy rows is left in, which errs to the safe side.
+    """
     counts, p = fit.counts, fit.categories.p
     if expected:
         inc = counts.design.support_incidence
@@ -98,28 +102,28 @@ def _observed(fit: Estimate) -> FloatArray:
         # A category that no reported subset holds has weight 0 whatever the others do: it must not widen their errors.
         covariance[np.ix_(seen, ~seen)] = covariance[np.ix_(~seen, seen)] = 0.0
         covariance[np.ix_(seen, seen)] = tangent_inverse(J[np.ix_(seen, seen)])
-    return _less_known_part(fit, covariance / fit.n)
+    return _less_known_part(fit, covariance / fit.n, fit.counts.incidence, fit.counts.shares)
 
 
 def _expected(fit: Estimate) -> FloatArray:
     if fit.counts.squares is not None:
         return sandwich(fit.counts, fit.w)
-    information = expected_information(fit.counts.design, fit.w, floor=1 / fit.n)
-    return _less_known_part(fit, tangent_inverse(information) / fit.n)
+    design = fit.counts.design
+    covariance = tangent_inverse(expected_information(design, fit.w, floor=1 / fit.n)) / fit.n
+    if not isinstance(design, Covered):
+        return covariance
+    law = design.support()[1] * design.support_incidence.inner(fit.w)
+    return _less_known_part(fit, covariance, design.support_incidence, law)
 
 
-def _less_known_part(fit: Estimate, covariance: FloatArray) -> FloatArray:
+def _less_known_part(fit: Estimate, covariance: FloatArray, rows: Incidence, f: FloatArray) -> FloatArray:
     """Take from the covariance what the fixed number of dummy rows leaves out of the variance of the score."""
     design = fit.counts.design
-    if not isinstance(design, Covered) or not design.enumerable or not np.isfinite(covariance).all():
+    if not isinstance(design, Covered) or not np.isfinite(covariance).all():
         return covariance
-    _, mu = design.support()
-    rows = design.support_incidence
-    share = design.D * design.share
-    # The mean score of a dummy row; that of a person's follows, since all rows together have mean score 1.
-    apart = (rows.spread(mu / np.maximum(rows.inner(fit.w), 1 / fit.n)) / design.D - 1) / (1 - share)
+    between, apart = known_part(design, rows, f, fit.w, 1 / rows.inner(fit.w))
     known = covariance @ apart
-    return covariance - fit.n * share * (1 - share) * np.outer(known, known)
+    return covariance - fit.n * between * np.outer(known, known)
 
 
 def sandwich(counts: SubsetCounts, w: FloatArray) -> FloatArray:

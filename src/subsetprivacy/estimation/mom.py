@@ -9,6 +9,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Covered, Design, Uniform
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.dummies import known_part, on_simplex
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.incidence import MAX_MATRIX
@@ -70,19 +71,18 @@ def _spread_by(scale: FloatArray, fit: Estimate) -> FloatArray:
     gamma = mean_indicator(counts)
     cross = np.outer(counts.incidence.spread(v), gamma)
     C = counts.incidence.gram(v) - cross - cross.T + v.sum() * np.outer(gamma, gamma)
-    return scale @ (C - _known_part(fit)) @ scale.T
+    between, apart = _known_part(fit)
+    return scale @ (C - between * np.outer(apart, apart)) @ scale.T
 
 
-def _known_part(fit: Estimate) -> FloatArray | float:
-    """Return what the fixed number of dummy rows takes from the variance of the mean indicator."""
-    design = fit.counts.design
-    if not isinstance(design, Covered):
-        return 0.0
-    c, share = 1 - design.D * design.share, design.D * design.share
-    apart = c * (
-        design.base.apply_Q(fit.w) - 1 / design.D
-    )  # the means of people's rows and of dummy rows differ by this
-    return share * (1 - share) * np.outer(apart, apart) / fit.counts.n
+def _known_part(fit: Estimate) -> tuple[float, FloatArray]:
+    """Return a factor and a difference of mean rows: what the fixed number of dummies takes from the variance."""
+    counts = fit.counts
+    if not isinstance(counts.design, Covered):
+        return 0.0, np.zeros(fit.categories.p)
+    ones = np.ones(len(counts.shares))
+    between, apart = known_part(counts.design, counts.incidence, counts.shares, on_simplex(fit.w), ones)
+    return between / counts.n, apart
 
 
 class MomentError(FromMatrix):
@@ -95,8 +95,14 @@ class MomentError(FromMatrix):
         """Return the variance of the weighted sum c'w."""
         if fit.categories.p <= MAX_MATRIX:
             return super().along(fit, c)
-        each = fit.counts.incidence.inner(fit.counts.design.solve_informative_Q(c))
-        return float(row_weights(fit.counts) @ (each - c @ fit.w) ** 2)
+        return _along(fit, c, fit.counts.design.solve_informative_Q(c))
+
+
+def _along(fit: Estimate, c: FloatArray, solved: FloatArray) -> float:
+    """Return the variance of c'w from Q^-1 c, by one product with the rows."""
+    each = fit.counts.incidence.inner(solved)
+    between, apart = _known_part(fit)
+    return float(row_weights(fit.counts) @ (each - c @ fit.w) ** 2) - between * float(solved @ apart) ** 2
 
 
 def _by_inverse(fit: Estimate) -> FloatArray:
@@ -160,24 +166,9 @@ class AlikePairs:
         squares = (own - 2 * self._kappa * weighed + self._kappa**2 * (v @ totals**2)) / self._a**2
         means = (once - self._kappa * (v @ totals)) / self._a
         spread = squares - 2 * fit.w * means + fit.w**2 * v.sum()
-        return np.maximum(spread - self._known(fit), 0.0)
-
-    def _known(self, fit: Estimate) -> FloatArray | float:
-        """Return what the fixed number of dummy rows takes from each variance."""
-        if not self.dummies:
-            return 0.0
-        share = self.dummies * self.offset
-        return share * (1 - share) * self.solve(self._apart(fit)) ** 2 / fit.counts.n
-
-    def _apart(self, fit: Estimate) -> FloatArray:
-        """Return people's mean row less that of dummy rows."""
-        return self.scale * (self.q * fit.w.sum() + (1 - self.q) * fit.w - 1 / self.dummies)
+        between, apart = _known_part(fit)
+        return np.maximum(spread - between * self.solve(apart) ** 2, 0.0)
 
     def along(self, fit: Estimate, c: FloatArray) -> float:
         """Return the variance of the weighted sum c'w."""
-        each = fit.counts.incidence.inner(self.solve(c))
-        whole = float(row_weights(fit.counts) @ (each - c @ fit.w) ** 2)
-        if not self.dummies:
-            return whole
-        share = self.dummies * self.offset
-        return whole - share * (1 - share) * float(self.solve(c) @ self._apart(fit)) ** 2 / fit.counts.n
+        return _along(fit, c, self.solve(c))

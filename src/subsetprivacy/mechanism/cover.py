@@ -12,7 +12,9 @@ from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.reports import draw_any
 
 
-def cover(data: SubsetData, floor: float, *, seed: int | None = None, rng: Any = None) -> SubsetData:
+def cover(
+    data: SubsetData, floor: float, *, reveals: bool = False, seed: int | None = None, rng: Any = None
+) -> SubsetData:
     """Cover reports that were collected already: add dummy rows and shuffle, before they are published.
 
     For collectors, who ask the questions of the base design and never see a
@@ -24,6 +26,8 @@ def cover(data: SubsetData, floor: float, *, seed: int | None = None, rng: Any =
         One subset per person, under a design that can be covered.
     floor
         The least share of rows that could have sent any report; see `covered`.
+    reveals
+        As in `covered`.
     seed, rng
         For experiments only: whoever has the seed can tell the dummy rows.
 
@@ -42,8 +46,9 @@ def cover(data: SubsetData, floor: float, *, seed: int | None = None, rng: Any =
     8
     """
     if not isinstance(data, SubsetData):
-        raise ArgumentError(f"`data` must be SubsetData, one subset per person; got {type(data).__name__}.")
-    design = covered(data.design, floor)
+        hint = " Hint: table.select(table.names) has all variables in one." if hasattr(data, "select") else ""
+        raise ArgumentError(f"`data` must be SubsetData, one subset per person; got {type(data).__name__}.{hint}")
+    design = covered(data.design, floor, reveals=reveals)
     said = data.codes[~data.design.is_missing(data.codes)] if data.design.mu_full == 0 else data.codes
     rows, realised = add_dummies(said, design, random_source(seed, rng), missing=len(data) - len(said))
     return SubsetData.trusted(rows, realised)

@@ -50,7 +50,7 @@ def _refusal(task: Task, metric: str, value: float, extreme: Extreme, others: bo
     hint = (
         "Hint: that much leaks without any data."
         if task.full_set
-        else "Hint: allow more, or ask some people nothing: full_set=True."
+        else "Hint: allow more; full_set=True, asking some people nothing, comes down to what is known without data."
     )
     return ArgumentError(
         f"`budget` must be {least_words} for {metric!r} with {task.kind} designs and {sets}{within}; "

@@ -235,7 +235,8 @@ def frontier(
         progress=progress,
     )
     columns, others = write(task), read_budget(budget)
-    others.pop(leakage, None)
+    if leakage in others:
+        raise ArgumentError(f"`budget` must be of other leakages than {leakage!r}, which the curve goes through.")
     lowest = as_leakage(leakage, least(columns.limited(others), leakage).value)
     found = _curve(task, columns, others, leakage, lowest, points)
     budgets = np.array(list(found))

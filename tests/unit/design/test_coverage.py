@@ -519,3 +519,30 @@ def test_a_collector_covers_answers_without_any_value():
         sp.cover(collected.counts(), 0.1)
     with pytest.raises(InvalidDesignError, match="got a covered one"):
         sp.cover(release, 0.1)
+
+
+@pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
+def test_what_is_known_never_exceeds_a_variance():
+    # Eighty people, most of them alike: the design's own law took more than there was.
+    labels, w = list("abcdefg"), [0.9, 0.05, 0.01, 0.01, 0.01, 0.01, 0.01]
+    design = sp.covered(sp.hadamard(labels), 0.05)
+    rng = np.random.default_rng(14)
+    for seed in range(40):
+        release = sp.privatize(rng.choice(labels, 80, p=w), design, seed=seed)
+        for method in ("mle", "mom", "one-step"):
+            cov = sp.estimate(release, method)._cov
+            if np.isfinite(cov).all():
+                assert np.linalg.eigvalsh(cov).min() > -1e-12
+
+
+def test_weights_have_no_place_under_cover():
+    data = sp.privatize(list("abcd") * 50, sp.covered(UNIFORM, 0.1), seed=1)
+    counts = sp.count(data, weights=np.tile([0.5, 1.5], 125), weights_kind="sampling")
+    with pytest.raises(ArgumentError, match="must be unweighted for a covered design"):
+        sp.estimate(counts)
+
+
+def test_a_covered_product_is_audited_by_its_variables():
+    both = sp.product({"x": UNIFORM, "y": sp.partition(range(6), 3)})
+    w = {"x": [0.1, 0.2, 0.3, 0.4], "y": np.full(6, 1 / 6)}
+    assert sp.audit(sp.covered(both, 0.05), w).totals() == sp.audit(both, w).totals()

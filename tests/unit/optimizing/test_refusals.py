@@ -16,7 +16,7 @@ from subsetprivacy.errors import (
     MissingDependencyError,
     TooLargeError,
 )
-from subsetprivacy.optimizing import optimal
+from subsetprivacy.optimizing import frontier, optimal
 from subsetprivacy.optimizing.feasible import least
 from subsetprivacy.optimizing.program import program
 from subsetprivacy.subsets import Categories
@@ -201,3 +201,8 @@ def test_search_that_stops_early_says_so():
     assert best.gap > 1e-4
     assert best.loss * (1 - best.gap) <= exact.loss <= best.loss
     assert best.leakage["mi"] <= 0.9
+
+
+def test_a_frontier_has_no_budget_of_its_own_leakage():
+    with pytest.raises(ArgumentError, match="must be of other leakages than 'mi'"):
+        frontier(list("abcde"), [0.4, 0.3, 0.15, 0.1, 0.05], leakage="mi", budget={"mi": 0.7})

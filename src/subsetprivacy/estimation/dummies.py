@@ -1,0 +1,42 @@
+"""What the fixed number of dummy rows of a covered release takes out of a variance (`sec:dummy`)."""
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Covered
+from subsetprivacy.incidence import Incidence
+
+
+def known_part(
+    design: Covered, rows: Incidence, f: FloatArray, w: FloatArray, y: FloatArray
+) -> tuple[float, FloatArray]:
+    r"""Return s(1-s) and the difference d of two means: the variance between dummies and people is s(1-s) dd'.
+
+    Parameters
+    ----------
+    design
+        The covered design.
+    rows, f
+        Rows r_a and the share of each.
+    w
+        A distribution.
+    y
+        A factor for each row: the means are of y_a r_a.
+
+    Notes
+    -----
+    A row is a dummy's with probability :math:`\pi_a = \alpha/L_a`. Taken from the same rows as the whole
+    variance, the part between the two groups can never exceed it; taken from
+    the design it could, in small samples.
+    """
+    dummy = f * design.share / rows.inner(w)
+    s = float(dummy.sum())
+    if not 0 < s < 1:
+        return 0.0, np.zeros(rows.p)
+    return s * (1 - s), rows.spread(dummy * y) / s - rows.spread((f - dummy) * y) / (1 - s)
+
+
+def on_simplex(w: FloatArray) -> FloatArray:
+    """Return a moment estimate with its negative shares set to 0, so that every row has a probability."""
+    raised = np.maximum(w, 0.0)
+    return raised / raised.sum()
