@@ -41,11 +41,11 @@ def costs(
     recommended : int
         The row of the design to take: its ball is filled, its name bold.
     """
-    from matplotlib.ticker import LogLocator
-
     k = len(designs)
     cost, flat = _vector(planned, k, "planned"), _vector(even, k, "even")
     ax = ax or _panels(7.6, 1.4 + 0.3 * k)[0]
+    from matplotlib.ticker import LogLocator  # after _panels, which says what is missing
+
     ax.hlines(np.arange(k), np.minimum(cost, direct), np.maximum(cost, direct), color=PALE, lw=3, zorder=1)
     ax.axvline(direct, color=DARK, lw=1.2, ls=(0, (4, 3)), zorder=1, label="asking directly")
     ax.plot(flat, np.arange(k), "|", color=DARK, ms=10, mew=1.6, zorder=2, label=names[1])
