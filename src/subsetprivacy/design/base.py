@@ -21,6 +21,11 @@ def require_matrix(p: int) -> None:
         raise TooLargeError(f"a matrix of all pairs must have at most {MAX_MATRIX} categories; got {p}.")
 
 
+def solve_alike(a: float, b: float, v: FloatArray) -> FloatArray:
+    """Return (aI + b11')^-1 v along the last axis."""
+    return (v - b / (a + v.shape[-1] * b) * v.sum(axis=-1, keepdims=True)) / a
+
+
 @frozen(slots=False, eq=False, repr=False)
 class Design(Coded, ABC):
     r"""How subsets are drawn: a conditional design :math:`\mu` (`cond_design`).
@@ -113,8 +118,7 @@ class Design(Coded, ABC):
         q = self.pair_probability
         if q is None or self.mu_full > 0:
             return np.linalg.solve(self.informative_Q, gamma[..., None])[..., 0]
-        kappa = q / (1 - q + self.p * q)
-        return (gamma - kappa * gamma.sum(axis=-1, keepdims=True)) / (1 - q)
+        return solve_alike(1 - q, q, gamma)
 
     @cached_property
     def informative_Q(self) -> FloatArray:
@@ -197,8 +201,8 @@ class Design(Coded, ABC):
 
     @cached_property
     def epsilon(self) -> float:
-        """That of local differential privacy: infinite, since values outside the subset are ruled out."""
-        return 0.0 if self.kind == "fully_private" else float("inf")
+        """That of local differential privacy: infinite where values are ruled out, 0 if nothing is ever reported."""
+        return 0.0 if self.smallest_set == self.p else float("inf")
 
     def pooled(self, other: "Design") -> "Design | None":
         """Return the design of this one's data and another's together, if that is a design of the same kind."""

@@ -16,8 +16,6 @@ from subsetprivacy.design.factors import Product
 from subsetprivacy.errors import InvalidDesignError, MismatchError
 from subsetprivacy.incidence import Affine, Cells, Listable
 
-_WHOLE = 1e-9
-
 
 @frozen(slots=False, eq=False, repr=False)
 class Covered(Design):
@@ -49,8 +47,11 @@ class Covered(Design):
 
     def dummies_for(self, people: int) -> int:
         r"""Return how many dummy rows each dummy category needs: :math:`\lceil \alpha n/(1-D\alpha) \rceil`."""
-        floor = Fraction(repr(self.floor))  # the decimal that was written, so that rounding adds no row
-        return ceil(floor * people / (1 - self.D * floor))
+        return ceil(self._exact_floor * people / (1 - self.D * self._exact_floor))
+
+    @property
+    def _exact_floor(self) -> Fraction:
+        return Fraction(repr(self.floor))  # the decimal that was written, so that rounding adds no row
 
     def realised(self, people: int) -> "Covered":
         """Return the design of data about this many people: their dummy rows are counted."""
@@ -110,7 +111,7 @@ class Covered(Design):
         base = self.base.select(names)
         times = self.D // round(base.S)
         dummies = None if self.dummies is None else times * self.dummies
-        return Covered(base.categories, base, times * self.floor, self.people, dummies)
+        return Covered(base.categories, base, float(times * self._exact_floor), self.people, dummies)
 
     def select_codes(self, codes: IntArray, names: Iterable[str]) -> IntArray:
         """Return the codes under `select`: the factors that are kept, and a dummy category of the fewer ones."""
@@ -159,10 +160,10 @@ class Covered(Design):
     def members(self, code: int) -> tuple[Label, ...]:
         """Return the labels in a subset, and its dummy category."""
         base, dummy = self.split(np.array(code))
-        return (
-            *self.base.members(int(base)),
-            *(name for d, name in enumerate(self.dummy_names) if int(dummy) >> d & 1),
-        )
+        return (*self.base.members(int(base)), *self._named(int(dummy)))
+
+    def _named(self, dummy: int) -> list[str]:
+        return [name for d, name in enumerate(self.dummy_names) if dummy >> d & 1]
 
     @property
     def dummy_names(self) -> tuple[str, ...]:
@@ -172,8 +173,7 @@ class Covered(Design):
     def format(self, code: int) -> str:
         """Return a subset as text, with its dummy category."""
         base, dummy = self.split(np.array(code))
-        names = [name for d, name in enumerate(self.dummy_names) if int(dummy) >> d & 1]
-        return "|".join([self.base.format(int(base)), *names])
+        return "|".join([self.base.format(int(base)), *self._named(int(dummy))])
 
     # Law --------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.newton import Solution, step_length
+from subsetprivacy.estimation.simplex import project
 from subsetprivacy.incidence import Incidence
 
 MAX_STEPS = 5000
@@ -64,7 +65,7 @@ def ascend(
             progress(len(gaps) - 1, gap)
         if gap <= tol or len(gaps) > max_iter:
             break
-        x = _nearest(w + length * (s - s.max()))  # a constant less changes nothing but rounding
+        x = project(w + length * (s - s.max()))  # a constant less changes nothing but rounding
         step = x - w
         change = inc.inner(step)  # not a difference of two L: near the maximum all digits of it are needed
         t = step_length(f, change / L, s, step)
@@ -87,23 +88,6 @@ def _begin(inc: Incidence, start: FloatArray | None) -> tuple[FloatArray, FloatA
         return w, L
     w = (w + uniform) / 2
     return w, inc.inner(w)
-
-
-def _nearest(y: FloatArray) -> FloatArray:
-    """Return the distribution nearest to y, max(y - level, 0).
-
-    Entries at or below a level that is too low are zero at the right one too:
-    they are dropped until none is left to drop. Passes are few, and a tenth of a sort's time.
-    """
-    kept = y
-    while True:
-        level = (kept.sum() - 1) / len(kept)
-        above = kept[kept > level]
-        if len(above) == len(kept):
-            break
-        kept = above
-    x = np.maximum(y - level, 0.0)
-    return x / x.sum()
 
 
 def _next_length(step: FloatArray, change: FloatArray) -> float:

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from subsetprivacy._types import Label
 from subsetprivacy.errors import BoundaryWarning, SmallCountWarning
+from subsetprivacy.estimation.likelihood import MANY
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
 _NAMES = 6
-MANY = 64
 _TOO_FEW = (
     "So many zeros mean too few people for so many categories: the other shares are pulled down as well, and intervals "
     "may miss them. Hint: method='mom' is unbiased, with honest errors."

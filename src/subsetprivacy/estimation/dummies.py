@@ -34,9 +34,3 @@ def known_part(
     if not 0 < s < 1:
         return 0.0, np.zeros(rows.p)
     return s * (1 - s), rows.spread(dummy * y) / s - rows.spread((f - dummy) * y) / (1 - s)
-
-
-def on_simplex(w: FloatArray) -> FloatArray:
-    """Return a moment estimate with its negative shares set to 0, so that every row has a probability."""
-    raised = np.maximum(w, 0.0)
-    return raised / raised.sum()

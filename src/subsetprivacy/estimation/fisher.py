@@ -40,8 +40,8 @@ def fisher_error(information: str, design: Design) -> "FisherError":
     never were, and is too wide. ``"expected"`` sums over the support, for up
     to 22 categories, and is too narrow in small samples; a fitted probability
     below 1/n counts as 1/n there. With more than 64 categories the observed
-    kind gives way to it where the sample has too few distinct subsets. Sampling weights turn the observed kind
-    into a sandwich.
+    kind gives way to it where the sample has too few distinct subsets.
+    Sampling weights turn the observed kind into a sandwich.
     """
     if check_choice(information, INFORMATION, "information") == "expected":
         require_enumerable(design, "expected information")

@@ -65,11 +65,11 @@ def expected_information(design: Design, w: FloatArray, *, floor: float = 0.0) -
     return design.support_incidence.gram(mu / np.maximum(design.support_incidence.inner(w), floor))
 
 
-MANY = 64  # categories beyond which eigenvectors are slow, and a sample often lacks some direction
+MANY = 64  # categories beyond which matrices are slow, and a sample often lacks some direction
 
 
 def clearly_regular(J: FloatArray) -> bool:
-    """Tell whether an information matrix has a safe inverse."""
+    """Tell, cheaply, whether a symmetric matrix surely has a safe inverse."""
     factor, info = dpotrf(J)
     pivots = factor.diagonal()
     return not info and bool(pivots.min() > 1e-4 * pivots.max())

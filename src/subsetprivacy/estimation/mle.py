@@ -13,7 +13,7 @@ from subsetprivacy.design.identify import describe_direction, null_direction
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning, NotUniqueWarning
 from subsetprivacy.estimation.ascent import ascend
 from subsetprivacy.estimation.fisher import fisher_error
-from subsetprivacy.estimation.likelihood import score
+from subsetprivacy.estimation.likelihood import MANY, clearly_regular, score
 from subsetprivacy.estimation.mom import mean_indicator
 from subsetprivacy.estimation.mom_conditional import asked_Q
 from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, Solution, newton
@@ -22,7 +22,6 @@ from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import Rows
 
 _START_FLOOR = 1e-3
-MANY = 64  # categories beyond which steps without a matrix are faster
 LARGE = 1024  # categories beyond which a matrix is no longer an alternative
 
 
@@ -157,7 +156,7 @@ def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
     independent (which `unique` demands of all).
     """
     p = counts.categories.p
-    if len(counts.observed_codes) >= p and _clearly_regular(counts):
+    if len(counts.observed_codes) >= p and clearly_regular(counts.incidence.gram(np.ones(len(counts.n_a)))):
         return None
     # EM leaves a little weight where the maximum has none; the score, below one, tells.
     tied = np.flatnonzero((w > 1e-6) | (score(counts.incidence, counts.shares, w) > 1 - 1e-6))
@@ -168,9 +167,3 @@ def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
     out = np.zeros(p, direction.dtype)
     out[tied] = direction
     return out
-
-
-def _clearly_regular(counts: SubsetCounts) -> bool:
-    """Tell, cheaply, that the observed rows span the space."""
-    gram = counts.incidence.gram(np.ones(len(counts.n_a)))
-    return bool(np.linalg.eigvalsh(gram)[0] > 1e-8 * np.trace(gram))

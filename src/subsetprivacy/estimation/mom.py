@@ -8,9 +8,11 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Covered, Design, Uniform
+from subsetprivacy.design.base import solve_alike
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.dummies import known_part, on_simplex
+from subsetprivacy.estimation.dummies import known_part
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.incidence import MAX_MATRIX
 
@@ -81,7 +83,8 @@ def _known_part(fit: Estimate) -> tuple[float, FloatArray]:
     if not isinstance(counts.design, Covered):
         return 0.0, np.zeros(fit.categories.p)
     ones = np.ones(len(counts.shares))
-    between, apart = known_part(counts.design, counts.incidence, counts.shares, on_simplex(fit.w), ones)
+    w = lifted(fit.w, 0.0)  # moments can leave the simplex, and every row must have a probability
+    between, apart = known_part(counts.design, counts.incidence, counts.shares, w, ones)
     return between / counts.n, apart
 
 
@@ -140,14 +143,17 @@ class AlikePairs:
         return self.scale**2 * (1 - self.q)
 
     @property
-    def _kappa(self) -> float:
+    def _b(self) -> float:
         c, alpha = self.scale, self.offset
-        b = c**2 * self.q + 2 * c * alpha + alpha**2 * self.dummies
-        return b / (self._a + self.p * b)
+        return c**2 * self.q + 2 * c * alpha + alpha**2 * self.dummies
+
+    @property
+    def _kappa(self) -> float:
+        return self._b / (self._a + self.p * self._b)
 
     def solve(self, v: FloatArray) -> FloatArray:
         """Return Q^-1 v."""
-        return (v - self._kappa * v.sum()) / self._a
+        return solve_alike(self._a, self._b, v)
 
     def matrix(self, fit: Estimate) -> FloatArray:
         """Return the covariance matrix, up to a few thousand categories."""

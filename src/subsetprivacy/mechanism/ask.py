@@ -54,9 +54,8 @@ class Question:
     options: tuple[int, ...]
 
     def __init__(self, code: Any, design: Design) -> None:
-        row = np.atleast_1d(np.asarray(code))
-        asked = row if row.ndim > 1 or design.options != 2 else row[:1]
-        options = _options(asked[None, :] if design.options != 2 else asked, require_design(design))
+        # One code of a yes/no question, or one row of the codes of groups.
+        options = _options(np.asarray(code)[None], require_design(design))
         self.__attrs_init__(design, tuple(options[0].tolist()))
 
     @property

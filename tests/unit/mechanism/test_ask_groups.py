@@ -5,7 +5,7 @@ import pytest
 from lopsided import COVERED, GIVEN, GROUPS, LISTED, RECORDED, SEVEN
 
 import subsetprivacy as sp
-from subsetprivacy.errors import CodeError, MismatchError, NotIndependentError
+from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NotIndependentError
 
 EVEN = sp.partition(range(6), 3)
 
@@ -155,3 +155,10 @@ def test_a_row_of_codes_becomes_a_question():
             sp.Question(wrong, EVEN)
     with pytest.raises(CodeError, match="sets that the design asks about"):
         sp.Question(7, sp.uniform(list("abcd")))
+
+
+def test_a_question_is_one_code_of_a_design():
+    with pytest.raises(ArgumentError, match="`design` must be a design; got str"):
+        sp.Question(3, "uniform")
+    with pytest.raises(CodeError, match="`questions` must be one-dimensional"):
+        sp.Question([3, 12], sp.uniform(list("abcd")))
