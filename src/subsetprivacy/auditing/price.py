@@ -3,8 +3,8 @@
 import numpy as np
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.design import Covered, Design
-from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
+from subsetprivacy.design import Design
+from subsetprivacy.estimation.likelihood import limit_covariance
 
 MAX_CATEGORIES = 512
 
@@ -25,6 +25,4 @@ def cost(design: Design, w: FloatArray) -> float:
     direct = float(1 - w @ w)
     if not design.enumerable or design.p > MAX_CATEGORIES or not design.is_identifiable or w.min() <= 0 or direct <= 0:
         return np.nan
-    people = 1 - design.D * design.share if isinstance(design, Covered) else 1.0
-    trace = float(np.trace(tangent_inverse(expected_information(design, w))))
-    return people * trace / direct / (1 - design.mu_full)
+    return float(np.trace(limit_covariance(design, w))) / direct

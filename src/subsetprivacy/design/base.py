@@ -195,6 +195,11 @@ class Design(Coded, ABC):
         """The design that somebody sees who knows that a report is a real person's."""
         return self
 
+    @property
+    def real_share(self) -> float:
+        """The share of real people among the rows: below 1 where dummies are added."""
+        return 1.0
+
     def rows_text(self, n: float) -> str:
         """Return how many people n rows are, in words."""
         return f"n = {n:.0f}"

@@ -45,6 +45,11 @@ class Covered(Design):
             return self.floor
         return self.dummies / (self.people + self.D * self.dummies)
 
+    @property
+    def real_share(self) -> float:
+        """The share of rows that are people's."""
+        return 1 - self.D * self.share
+
     def dummies_for(self, people: int) -> int:
         r"""Return how many dummy rows each dummy category needs: :math:`\lceil \alpha n/(1-D\alpha) \rceil`."""
         return ceil(self._exact_floor * people / (1 - self.D * self._exact_floor))
@@ -201,13 +206,13 @@ class Covered(Design):
         r"""Return the rows :math:`(1-D\alpha)1_a + \alpha 1`: a row of the release is a real person's or a dummy's."""
         base, _ = self.split(codes)
         distinct, inverse = np.unique(base, return_inverse=True)
-        rows = Affine(self.base.incidence(distinct), 1 - self.D * self.share, self.share)
+        rows = Affine(self.base.incidence(distinct), self.real_share, self.share)
         return rows if np.array_equal(distinct, base) else Cells(rows, inverse)
 
     @cached_property
     def Q(self) -> FloatArray:
         """That of the base design, scaled, and a constant: nothing is listed that the base design does not list."""
-        c, alpha = 1 - self.D * self.share, self.share
+        c, alpha = self.real_share, self.share
         return read_only(c**2 * self.base.Q + 2 * c * alpha + alpha**2 * self.D)
 
     @property
@@ -216,7 +221,7 @@ class Covered(Design):
 
     def least_size(self, w: FloatArray) -> float:
         """Return the base design's, scaled and raised by the share of a dummy category."""
-        return (1 - self.D * self.share) * self.base.least_size(w) + self.share
+        return self.real_share * self.base.least_size(w) + self.share
 
     @cached_property
     def S(self) -> float:

@@ -65,6 +65,15 @@ def expected_information(design: Design, w: FloatArray, *, floor: float = 0.0) -
     return design.support_incidence.gram(mu / np.maximum(design.support_incidence.inner(w), floor))
 
 
+def limit_covariance(design: Design, w: FloatArray, *, floor: float = 0.0) -> FloatArray:
+    """Return n times the covariance of maximum likelihood per *person*, in the limit (`thm_normality_mle`).
+
+    Full sets count as people who say nothing, dummy rows as nobody.
+    """
+    per_row = tangent_inverse(expected_information(design, w, floor=floor))
+    return design.real_share * per_row / (1 - design.mu_full)
+
+
 MANY = 64  # categories beyond which matrices are slow, and a sample often lacks some direction
 
 

@@ -118,7 +118,7 @@ def alike_pairs(design: Design) -> "AlikePairs | None":
     if base.pair_probability is None or base.mu_full > 0:
         return None
     if isinstance(design, Covered):
-        return AlikePairs(base.pair_probability, base.p, 1 - design.D * design.share, design.share, design.D)
+        return AlikePairs(base.pair_probability, base.p, design.real_share, design.share, design.D)
     return AlikePairs(base.pair_probability, base.p)
 
 

@@ -13,7 +13,7 @@ from subsetprivacy.auditing import audit
 from subsetprivacy.design import Covered, Design
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.planning.choices import name_of
-from subsetprivacy.planning.variance import precision, real_share
+from subsetprivacy.planning.variance import precision
 from subsetprivacy.planning.worst import least_favourable
 
 LEAKS = ("size_leakage", "mi_leakage", "prediction_leakage", "prediction_baseline", "largest_posterior")
@@ -151,7 +151,7 @@ class Option:
     @property
     def efficiency(self) -> float:
         """The bound (p-1)/(S-1) on the cost per row at the even distribution, over that cost: 1 if balanced."""
-        p, real = self.design.p, real_share(self.design)
+        p, real = self.design.p, self.design.real_share
         # Dummy rows bring no information: seen at the rows of a release, no cell is as telling as without them.
         S = self.design.S * (real + self.design.share) if isinstance(self.design, Covered) else self.design.S
         return (p - 1) / (S - 1) * (1 - 1 / p) * real / float(self.variances_even.sum())

@@ -14,6 +14,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Covered, Design, Sized
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
+from subsetprivacy.estimation import likelihood
 from subsetprivacy.estimation.likelihood import tangent_inverse
 from subsetprivacy.incidence import Incidence
 from subsetprivacy.mechanism.simulate import simulate
@@ -92,9 +93,7 @@ def limit_covariance(design: Design, w: FloatArray) -> FloatArray:
     NotIdentifiableError
         If some share would take more people than there are numbers for.
     """
-    rows, mu = design.support_incidence, design.support()[1]
-    # The row of the full set is constant and drops out of the plane where changes sum to zero.
-    V = real_share(design) * tangent_inverse(rows.gram(mu / cell_sizes(rows, w)))
+    V = likelihood.limit_covariance(design, w, floor=_LEAST)
     if not np.isfinite(V).all():
         unknown = design.categories.labels[int((~np.isfinite(V.diagonal())).argmax())]
         raise NotIdentifiableError(
@@ -107,11 +106,6 @@ def limit_covariance(design: Design, w: FloatArray) -> FloatArray:
 def cell_sizes(rows: Incidence, w: FloatArray) -> FloatArray:
     """Return r_a'w, and a tiny number where it is 0."""
     return np.maximum(rows.inner(w), _LEAST)
-
-
-def real_share(design: Design) -> float:
-    """Return the share of real people among the released rows: below 1 where dummies are added."""
-    return 1 - design.D * design.share if isinstance(design, Covered) else 1.0
 
 
 def _dummy_share(design: Design) -> float:
@@ -140,7 +134,7 @@ class SizeProfile:
         base = design.exposed
         if not isinstance(base, Sized):
             return None
-        return cls(design.p, tuple(base.by_size.items()), real_share(design), _dummy_share(design))
+        return cls(design.p, tuple(base.by_size.items()), design.real_share, _dummy_share(design))
 
     def variance(self, x: float) -> float:
         r"""Return the limit variance of the share x of one category when all the others are even.
@@ -210,7 +204,7 @@ class _Balance:
             )
         rows, mu = base.support_incidence, base.support()[1]
         kappa = q / (1 - q + base.p * q)
-        return cls(rows, mu, rows.inner(np.ones(base.p)), q, kappa, real_share(design), _dummy_share(design))
+        return cls(rows, mu, rows.inner(np.ones(base.p)), q, kappa, design.real_share, _dummy_share(design))
 
     def law(self, w: FloatArray) -> FloatArray:
         """Return the probability of each subset among the released rows."""
@@ -230,7 +224,7 @@ def _simulated_covariance(design: Design, w: FloatArray, seed: int = 0) -> tuple
     people = simulate(design, w, SIMULATED_PEOPLE, seed=seed)
     share = people.total / (people.total + people.n_missing)
     information = share * people.incidence.gram(people.shares / people.incidence.inner(w) ** 2)
-    return real_share(design) * tangent_inverse(information), people
+    return design.real_share * tangent_inverse(information), people
 
 
 def _simulated(design: Design, w: FloatArray) -> Precision:

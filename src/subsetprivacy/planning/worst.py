@@ -15,7 +15,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design, Hadamard
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.estimation.likelihood import tangent_inverse
-from subsetprivacy.planning.variance import SizeProfile, cell_sizes, limit_covariance, moment_variances, real_share
+from subsetprivacy.planning.variance import SizeProfile, cell_sizes, limit_covariance, moment_variances
 
 MAX_SEARCH = 64  # categories up to which the simplex is searched for each of them
 MAX_FAMILY = 256  # categories up to which one share is varied against the others
@@ -122,7 +122,7 @@ class _Influence:
 
     def __init__(self, design: Design) -> None:
         self._rows, self._mu = design.support_incidence, design.support()[1]
-        self.p, self._share = design.p, real_share(design)
+        self.p, self._share = design.p, design.real_share
 
     def value(self, w: FloatArray, j: int) -> tuple[float, FloatArray]:
         """Return V_jj(w) and E((T - w_j)^2 | X = k) for every k, which is its slope on the simplex."""
@@ -186,7 +186,7 @@ def _by_moments(design: Design) -> Worst:
 
     It is quadratic in x = w_j, and known where all weight is on another category (x = 0) or on this one (x = 1).
     """
-    p, share = design.p, real_share(design)
+    p, share = design.p, design.real_share
     elsewhere, here = (moment_variances(design, np.eye(1, p, k)[0]) for k in (1, 0))
     none, all_of_it = float(elsewhere[0]), float(here[0])
     x = float(np.clip((all_of_it - none + share) / (2 * share), 0.0, 1.0))

@@ -15,7 +15,6 @@ from subsetprivacy.planning.variance import (
     limit_covariance,
     moment_variances,
     precision,
-    real_share,
 )
 
 # Five questions that tell all distributions apart, and one time in ten a question about nothing.
@@ -55,14 +54,14 @@ def in_other_coordinates(design, w):
 def test_covariance_in_other_coordinates(name):
     design = DESIGNS[name]
     w = lopsided_distribution(design.p)
-    expected = in_other_coordinates(design, w) * real_share(design)
+    expected = in_other_coordinates(design, w) * design.real_share
     np.testing.assert_allclose(limit_covariance(design, w), expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(precision(design, w).variances, np.diag(expected), rtol=1e-9)
 
 
 def test_dummy_rows_are_not_people():
     # Two dummy categories of .15 each: seven of ten rows are people.
-    assert real_share(DESIGNS["covered"]) == pytest.approx(0.7)
+    assert DESIGNS["covered"].real_share == pytest.approx(0.7)
 
 
 @pytest.mark.parametrize("q", [0.1, 0.25, 0.7])
