@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from subsetprivacy.auditing import Audit, TableAudit, audit
     from subsetprivacy.counting import count
-    from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, SubsetTable
+    from subsetprivacy.data import CountsBatch, JointCounts, SubsetCounts, SubsetData, SubsetTable
     from subsetprivacy.design import (
         Design,
         check_mechanism,
@@ -38,6 +38,13 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.margins import Margin
     from subsetprivacy.estimation.result import Estimate
     from subsetprivacy.honesty import HonestyCheck, check_draws, check_honesty
+    from subsetprivacy.independence import (
+        IndependenceResult,
+        conditional_independence_test,
+        homogeneity_test,
+        independence_test,
+    )
+    from subsetprivacy.measures import Association, association
     from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
     from subsetprivacy.mechanism.cover import cover
     from subsetprivacy.mechanism.publish import privatize
@@ -46,10 +53,12 @@ if TYPE_CHECKING:
     from subsetprivacy.planning import Plan, Power, RepeatRisk, plan, power, repeat_risk
     from subsetprivacy.privacy.person import PersonLeakage, person_leakage
     from subsetprivacy.subsets import Categories
+    from subsetprivacy.tabulating import crosstab
     from subsetprivacy.variables import JointCategories
 
 # Where each public name lives. It is imported when it is first used, so that `--help` does not wait for SciPy.
 _HOME = {
+    "Association": "measures",
     "Audit": "auditing",
     "Categories": "subsets",
     "CountsBatch": "data",
@@ -58,7 +67,9 @@ _HOME = {
     "EstimateBatch": "estimation.dispatch",
     "Frontier": "optimizing",
     "HonestyCheck": "honesty",
+    "IndependenceResult": "independence",
     "JointCategories": "variables",
+    "JointCounts": "data",
     "Margin": "estimation.margins",
     "Optimum": "optimizing",
     "PersonLeakage": "privacy.person",
@@ -71,14 +82,17 @@ _HOME = {
     "SubsetTable": "data",
     "TableAudit": "auditing",
     "ask": "mechanism.ask",
+    "association": "measures",
     "audit": "auditing",
     "check_draws": "honesty",
     "check_honesty": "honesty",
     "check_mechanism": "design",
     "conditional": "design",
+    "conditional_independence_test": "independence",
     "count": "counting",
     "cover": "mechanism.cover",
     "covered": "design",
+    "crosstab": "tabulating",
     "design_from_json": "design",
     "draw_questions": "mechanism.ask",
     "estimate": "estimation.dispatch",
@@ -87,6 +101,8 @@ _HOME = {
     "frontier": "optimizing",
     "fully_private": "design",
     "hadamard": "design",
+    "homogeneity_test": "independence",
+    "independence_test": "independence",
     "independent": "design",
     "join": "design",
     "load_design": "design",
@@ -108,6 +124,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Association",
     "Audit",
     "Categories",
     "CountsBatch",
@@ -116,7 +133,9 @@ __all__ = [
     "EstimateBatch",
     "Frontier",
     "HonestyCheck",
+    "IndependenceResult",
     "JointCategories",
+    "JointCounts",
     "Margin",
     "Optimum",
     "PersonLeakage",
@@ -129,14 +148,17 @@ __all__ = [
     "SubsetTable",
     "TableAudit",
     "ask",
+    "association",
     "audit",
     "check_draws",
     "check_honesty",
     "check_mechanism",
     "conditional",
+    "conditional_independence_test",
     "count",
     "cover",
     "covered",
+    "crosstab",
     "design_from_json",
     "draw_questions",
     "estimate",
@@ -145,6 +167,8 @@ __all__ = [
     "frontier",
     "fully_private",
     "hadamard",
+    "homogeneity_test",
+    "independence_test",
     "independent",
     "join",
     "load_design",

@@ -87,7 +87,7 @@ def count(
             "for several people."
         )
     frequency = weights_kind is None or check_choice(weights_kind, WEIGHT_KINDS, "weights_kind") == "frequency"
-    codes, chosen = _read(data, design, categories)
+    codes, chosen = read_column(data, design, categories)
     amounts = None if weights is None else _check_weights(weights, len(codes), str(weights_kind))
     if by is None:
         return count_codes(codes, chosen, amounts, frequency=frequency)
@@ -100,13 +100,14 @@ def count(
     }
 
 
-def _read(data: Any, design: Design | None, categories: Iterable[Label] | None) -> tuple[IntArray, Design]:
+def read_column(data: Any, design: Design | None, categories: Iterable[Label] | None = None) -> tuple[IntArray, Design]:
+    """Return the codes of a column, one per person, and their design."""
     if isinstance(data, SubsetData):
         if design is not None and design != data.design:
             raise MismatchError("`design` must be the design of `data`; got another one.")
         return data.codes, data.design
     if isinstance(data, SubsetTable):
-        return _read(data.select(data.names), design, categories)
+        return read_column(data.select(data.names), design, categories)
     if isinstance(data, SubsetCounts):
         raise ArgumentError("`data` must hold a subset per person; got SubsetCounts, which are counted already.")
     if is_frame(data):

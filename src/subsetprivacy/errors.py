@@ -22,6 +22,7 @@
     ├── NotUniqueWarning        the sample leaves several estimates equally likely
     ├── BoundaryWarning         an estimate of zero: its standard error is approximate
     ├── SmallCountWarning       too few people for the normal approximation
+    ├── BudgetWarning           less was computed than asked for, to stay within a budget
     └── NotPrivateWarning       output that protects nobody
 
 All errors but the last are also a ``ValueError``. Messages name rows and
@@ -103,6 +104,10 @@ class BoundaryWarning(SubsetPrivacyWarning):
 
 class SmallCountWarning(SubsetPrivacyWarning):
     """Some subset is expected so rarely that normal theory is doubtful (`boundeddensity`)."""
+
+
+class BudgetWarning(SubsetPrivacyWarning):
+    """Less was computed than was asked for, because it would have taken too long."""
 
 
 class NotPrivateWarning(SubsetPrivacyWarning):

@@ -7,9 +7,20 @@ kept apart as `n_missing` and left out of everything else.
 
 from subsetprivacy.data.counts import CountsBatch, SubsetCounts
 from subsetprivacy.data.entries import check_allowed
+from subsetprivacy.data.joint import JointCounts, as_joint
 from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.reading import as_counts
 from subsetprivacy.data.table import SubsetTable
 from subsetprivacy.data.tally import count_codes
 
-__all__ = ["CountsBatch", "SubsetCounts", "SubsetData", "SubsetTable", "as_counts", "check_allowed", "count_codes"]
+__all__ = [
+    "CountsBatch",
+    "JointCounts",
+    "SubsetCounts",
+    "SubsetData",
+    "SubsetTable",
+    "as_counts",
+    "as_joint",
+    "check_allowed",
+    "count_codes",
+]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sized
 from functools import cached_property
 from operator import index
-from typing import overload
+from typing import Self, overload
 
 import numpy as np
 from attrs import field, frozen
@@ -56,9 +56,7 @@ class SubsetCounts:
             object.__setattr__(self, name, read_only(checked[order]))
 
     @classmethod
-    def trusted(
-        cls, codes: IntArray, counts: AnyArray, design: Design, squares: FloatArray | None = None
-    ) -> "SubsetCounts":
+    def trusted(cls, codes: IntArray, counts: AnyArray, design: Design, squares: FloatArray | None = None) -> Self:
         """Wrap ascending codes and counts that are known to be right, and lock them."""
         made = cls.__new__(cls)
         for name, value in (("codes", codes), ("counts", counts), ("design", design), ("squares", squares)):

@@ -5,6 +5,7 @@ import numpy as np
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import check_allowed
+from subsetprivacy.data.joint import as_joint
 from subsetprivacy.design import Design
 from subsetprivacy.errors import CodeError
 from subsetprivacy.incidence import MAX_DENSE_BITS
@@ -21,15 +22,15 @@ def count_codes(
     if weights is None:
         cells, tally = _tally(codes, design) if dense else np.unique(codes, return_counts=True)
         _check_counted(cells, codes, design)
-        return SubsetCounts.trusted(cells, tally, design)
+        return as_joint(SubsetCounts.trusted(cells, tally, design))
     check_allowed(codes, design)
     cells, inverse = (np.arange(1 << width), codes) if dense else np.unique(codes, return_inverse=True)
     sums = np.bincount(inverse, weights, minlength=len(cells))
     kept = np.flatnonzero(sums)
     if frequency:
-        return SubsetCounts.trusted(cells[kept], np.rint(sums[kept]).astype(np.int64), design)
+        return as_joint(SubsetCounts.trusted(cells[kept], np.rint(sums[kept]).astype(np.int64), design))
     squares = np.bincount(inverse, weights**2, minlength=len(cells)).astype(np.float64)
-    return SubsetCounts.trusted(cells[kept], sums[kept], design, squares[kept])
+    return as_joint(SubsetCounts.trusted(cells[kept], sums[kept], design, squares[kept]))
 
 
 def _tally(codes: IntArray, design: Design) -> tuple[IntArray, IntArray]:

@@ -19,7 +19,7 @@ from subsetprivacy.estimation.mom_conditional import asked_Q
 from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, Solution, newton
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.incidence import Rows
+from subsetprivacy.incidence import Incidence, Rows
 
 _START_FLOOR = 1e-3
 LARGE = 1024  # categories beyond which a matrix is no longer an alternative
@@ -57,20 +57,27 @@ def mle(
     """
     check_stopping(tol, max_iter)
     if counts.categories.p > MANY:
-        solution = _climb(counts, None if start is None else read_start(start, counts), tol, 10 * max_iter)
+        begin = None if start is None else read_start(start, counts)
+        solution = climb(counts.incidence, counts.shares, begin, tol, 10 * max_iter)
         return likelihood_estimate(counts, solution, "mle", tol, information)
     begin, unique = _moment_start(counts) if start is None else (read_start(start, counts), False)
     solution = newton(counts.incidence, counts.shares, start=begin, tol=tol, max_iter=max_iter)
     return likelihood_estimate(counts, solution, "mle", tol, information, unique=unique)
 
 
-def _climb(counts: SubsetCounts, start: FloatArray | None, tol: float, max_iter: int) -> Solution:
+def climb(inc: Incidence, f: FloatArray, start: FloatArray | None, tol: float, max_iter: int) -> Solution:
     """Climb with products alone; where that stops short and a Hessian fits, go on with Newton's method."""
-    inc, f = counts.incidence, counts.shares
     solution = ascend(inc, f, start=start, tol=tol, max_iter=max_iter)
     if solution.converged or inc.p > LARGE:
         return solution
     return newton(inc, f, start=lifted(solution.w, 1e-3 / inc.p), tol=tol, max_iter=max_iter)
+
+
+def maximise(inc: Incidence, f: FloatArray, tol: float, start: FloatArray | None = None) -> Solution:
+    """Maximise the mean log-likelihood of shares f > 0, by the method for so many categories."""
+    if inc.p > MANY:
+        return climb(inc, f, start, max(tol, 1e-10), 10 * MAX_ITERATIONS)
+    return newton(inc, f, start=start, tol=tol)
 
 
 def _moment_start(counts: SubsetCounts) -> tuple[FloatArray | None, bool]:

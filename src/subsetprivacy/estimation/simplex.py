@@ -41,6 +41,15 @@ def _nearest(y: FloatArray) -> FloatArray:
     return x / x.sum()
 
 
+def project_many(y: FloatArray) -> FloatArray:
+    """Return, along the last axis, the distribution nearest to y."""
+    descending = -np.sort(-y, axis=-1)
+    levels = (np.cumsum(descending, axis=-1) - 1) / np.arange(1, y.shape[-1] + 1)
+    last = (descending > levels).sum(axis=-1, keepdims=True) - 1  # true first, then false
+    x = np.maximum(y - np.take_along_axis(levels, last, axis=-1), 0.0)
+    return x / x.sum(axis=-1, keepdims=True)
+
+
 def lifted(w: FloatArray, floor: float) -> FloatArray:
     """Return w clipped to a small positive floor and renormalised."""
     raised = np.maximum(w, floor)

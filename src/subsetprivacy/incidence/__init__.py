@@ -18,6 +18,7 @@ from subsetprivacy.incidence.base import MAX_MATRIX, Incidence, Listable
 from subsetprivacy.incidence.held import Affine, Mapped
 from subsetprivacy.incidence.masks import MAX_DENSE_BITS, Bytes, Halves, Rows
 from subsetprivacy.incidence.products import Cells, Kronecker, RowByRow, joint_incidence
+from subsetprivacy.incidence.stacked import Stacked
 from subsetprivacy.incidence.walsh import Walsh
 from subsetprivacy.subsets import bits
 
@@ -34,6 +35,7 @@ __all__ = [
     "Mapped",
     "RowByRow",
     "Rows",
+    "Stacked",
     "Walsh",
     "incidence",
     "joint_incidence",

@@ -1,11 +1,14 @@
 """Rows of bit masks: an explicit matrix, all cells of a grid, or tables of bytes."""
 
+from functools import cached_property
+
 import numpy as np
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.subsets import bits
 
 MAX_DENSE_BITS = 22
+_MAX_SQUARES = 1 << 20
 
 
 class Rows:
@@ -37,7 +40,14 @@ class Rows:
         """Return the sum of y_a 1_a 1_a'."""
         if y.ndim == 1:
             return (self._T * y).dot(self._M)
-        return (self._T * y[..., None, :]) @ self._M
+        if self.rows * self.p**2 > _MAX_SQUARES:
+            return (self._T * y[..., None, :]) @ self._M
+        return (y @ self._squares).reshape(*y.shape[:-1], self.p, self.p)
+
+    @cached_property
+    def _squares(self) -> FloatArray:
+        """The outer square of every row: with them a whole batch is one product."""
+        return (self._M[:, :, None] * self._M[:, None, :]).reshape(self.rows, -1)
 
     def peak(self, w: FloatArray) -> FloatArray:
         """Return the largest w_j with j in a."""

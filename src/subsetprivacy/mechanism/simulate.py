@@ -6,7 +6,7 @@ import numpy as np
 
 from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._types import ArrayLike, FloatArray
-from subsetprivacy.data import CountsBatch, SubsetCounts, count_codes
+from subsetprivacy.data import CountsBatch, SubsetCounts, as_joint, count_codes
 from subsetprivacy.design import Covered, Design, require_design
 from subsetprivacy.mechanism.cover import add_dummies
 from subsetprivacy.mechanism.randomness import SeededSource, numpy_generator
@@ -51,7 +51,7 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> Subse
         x = generator.choice(design.p, size, p=weights)
         return count_codes(draw_given(x, design, SeededSource(generator)), design)
     codes, law = subset_law(design, weights)
-    return SubsetCounts(codes, generator.multinomial(size, law), design)
+    return as_joint(SubsetCounts(codes, generator.multinomial(size, law), design))
 
 
 def simulate_many(design: Design, w: ArrayLike, n: int, size: int, *, seed: Any = None) -> CountsBatch:
@@ -86,6 +86,13 @@ def subset_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
     """Return the support and the probability mu_a L(a) of each subset."""
     codes, mu = design.support()
     return codes, _exact(mu * design.support_incidence.inner(w))
+
+
+def informative_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
+    """Return the subsets that say something, and the probability of each given that."""
+    codes, law = subset_law(design, w)
+    kept = ~design.is_missing(codes)
+    return codes[kept], _exact(law[kept])
 
 
 def _exact(law: FloatArray) -> FloatArray:

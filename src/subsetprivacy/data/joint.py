@@ -1,0 +1,274 @@
+"""How many people reported each combination of subsets of several variables (`sec_2D`)."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy.data.counts import SubsetCounts
+from subsetprivacy.data.entries import as_codes, check_amounts
+from subsetprivacy.design import Design, Product
+from subsetprivacy.design.held import Held
+from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
+from subsetprivacy.tables import Table, frame
+
+MAX_SHOWN = 24  # subsets of a variable in a printed table
+MAX_TABLE = 1 << 26  # cells of a table with all pairs
+
+
+class JointCounts(SubsetCounts):
+    r"""The counts :math:`n_{ab}` of the combinations of subsets that people reported; made by `crosstab`.
+
+    Only combinations that occur are stored. Everything that takes
+    `SubsetCounts` takes these: `estimate` gives the joint distribution.
+
+    Parameters
+    ----------
+    codes
+        Distinct codes of the product design, the variables' codes side by side.
+    counts, squares
+        As in `SubsetCounts`.
+    design
+        A product design.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import nonprivate, product
+    >>> both = product({"x": nonprivate(["a", "b"]), "y": nonprivate(["r", "s"])})
+    >>> table = JointCounts.of_table([[10, 20], [30, 5]], both)
+    >>> print(table)
+    n_ab: x by y, n = 65
+    ------------------
+    x \ y   r   s  all
+    ------------------
+    a      10  20   30
+    b      30   5   35
+    all    40  25   65
+    ------------------
+    """
+
+    design: Product
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.design, Product):
+            raise ArgumentError(
+                f"`design` must be a product design; got {type(self.design).__name__}. "
+                "Hint: sp.product({'x': ..., 'y': ...})."
+            )
+        super().__attrs_post_init__()
+
+    @classmethod
+    def of_table(
+        cls, table: ArrayLike, design: Product, *, rows: ArrayLike | None = None, columns: ArrayLike | None = None
+    ) -> "JointCounts":
+        """Make the counts of two variables from a matrix.
+
+        Parameters
+        ----------
+        table
+            People per pair of subsets.
+        design
+            The product design of the two variables.
+        rows, columns
+            The codes that the rows and the columns stand for; by default all
+            subsets of the variable's design, in ascending order of their codes.
+        """
+        if not isinstance(design, Product) or len(design.factors) != 2:
+            raise ArgumentError("`design` must be a product of two variables. Hint: sp.product({'x': ..., 'y': ...}).")
+        given = zip(design.factors, (rows, columns), strict=True)
+        codes = [as_codes(factor.support()[0] if part is None else part) for factor, part in given]
+        shape = tuple(len(part) for part in codes)
+        if np.shape(table) != shape:
+            raise MismatchError(
+                f"`table` must have a row and a column for each subset, {shape}; got {np.shape(table)}."
+            )
+        amounts = check_amounts(np.ravel(np.asarray(table)), (shape[0] * shape[1],), "table", whole=True)
+        joint = np.asarray(design.join([part.ravel() for part in np.meshgrid(*codes, indexing="ij")]))
+        kept = amounts > 0
+        return cls(joint[kept], amounts[kept], design)
+
+    # Shape ------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables; those of a joined design share one name."""
+        return tuple(self.design.by_name())
+
+    def __repr__(self) -> str:
+        return (
+            f"<JointCounts of {self.design.categories.preview()}: {self.n_text}, "
+            f"{len(self.informative)} distinct combinations of subsets, {self.n_missing:.0f} incomplete>"
+        )
+
+    def __add__(self, other: object) -> SubsetCounts:
+        return as_joint(super().__add__(other)) if isinstance(other, SubsetCounts) else NotImplemented
+
+    def _axis(self, name: str) -> int:
+        if name not in self.names:
+            raise ArgumentError(f"`name` must be one of the variables {', '.join(self.names)}; got {name!r}.")
+        return self.names.index(name)
+
+    @cached_property
+    def _cells(self) -> tuple[tuple[IntArray, IntArray], ...]:
+        """Of each variable the distinct informative codes, and which of them each combination has."""
+        parts = self.design.split(self.observed_codes)
+        return tuple(np.unique(part, return_inverse=True) for part in parts)
+
+    def subsets(self, name: str) -> list[str]:
+        """Return the subsets of a variable that were reported in complete rows, as text, in the order of `table`."""
+        k = self._axis(name)
+        return [self.design.factors[k].format(code) for code in self._cells[k][0].tolist()]
+
+    def table(self) -> AnyArray:
+        """Return the numbers of people as an array with an axis for each variable, over the subsets that occur.
+
+        Raises
+        ------
+        TooLargeError
+            If that has too many cells; the counts themselves hold only those that occur.
+        """
+        shape = tuple(len(codes) for codes, _ in self._cells)
+        if np.prod(shape, dtype=float) > MAX_TABLE:
+            raise TooLargeError(
+                f"a table must have at most {MAX_TABLE} cells; got {' x '.join(map(str, shape))}. "
+                "Hint: the counts hold only the cells that occur; estimate and test work on them."
+            )
+        out = np.zeros(shape, self.counts.dtype)
+        out[tuple(at for _, at in self._cells)] = self.counts[self.informative]
+        return out
+
+    # Parts ------------------------------------------------------------------------------------
+
+    def margin(self, *names: str, complete: bool = False) -> SubsetCounts:
+        """Return the counts of some of the variables.
+
+        Parameters
+        ----------
+        *names
+            The variables.
+        complete
+            Count only rows that lack no answer, of any variable; by default
+            all that answered these.
+        """
+        for name in names or ("",):
+            self._axis(name)
+        wanted = [inner for held in self.design.named() if " x ".join(held) in names for inner in held]
+        kept = self.informative if complete else np.arange(len(self.codes))
+        codes, at = np.unique(self.design.select_codes(self.codes[kept], wanted), return_inverse=True)
+        counts = _sums(at, self.counts[kept])
+        squares = None if self.squares is None else _sums(at, self.squares[kept])
+        return as_joint(SubsetCounts.trusted(codes, counts, self.design.select(wanted), squares))
+
+    def aggregated(self, x: Label = None, y: Label = None) -> FloatArray:
+        r"""Return the 2 x 2 tables of "is the category in the subset?" (`tab:bonferroni_table`).
+
+        Parameters
+        ----------
+        x, y
+            A category of the first and of the second variable; then one
+            table. By default all, with shape (p, q, 2, 2).
+
+        Notes
+        -----
+        The entries are the numbers of people with both categories in their
+        subsets, with x only, with y only, and with neither. Where a known bit
+        is mixed in, the categories are the pairs of value and bit.
+        """
+        one, two = self._pair()
+        M, N = (memberships(factor, codes) for factor, (codes, _) in zip(self.design.factors, self._cells, strict=True))
+        held, also = M[self._cells[0][1]], N[self._cells[1][1]]
+        both = (held * self.n_a[:, None]).T @ also
+        tables = two_by_two(both, self.n_a @ held, self.n_a @ also, np.array(self.total))
+        if x is None and y is None:
+            return tables
+        if x is None or y is None:
+            raise ArgumentError("`x` and `y` must be given both, or neither for all pairs.")
+        return np.asarray(tables[_position(one, x), _position(two, y)])
+
+    def _pair(self) -> tuple[Design, Design]:
+        if len(self.design.factors) != 2:
+            raise ArgumentError(
+                f"a two-way table must be of two variables; got {', '.join(self.names)}. "
+                "Hint: table.margin('x', 'y') picks two."
+            )
+        return self.design.factors[0], self.design.factors[1]
+
+    # Output -----------------------------------------------------------------------------------
+
+    def to_frame(self, *, engine: str = "pandas") -> Any:
+        """Return a data frame with a row per combination that occurs: a column of subsets for each variable, and n."""
+        columns: dict[str, Any] = {}
+        for name, (_, at) in zip(self.names, self._cells, strict=True):
+            texts = self.subsets(name)
+            columns[name] = [texts[k] for k in at.tolist()]
+        return frame({**columns, "n": self.counts[self.informative]}, engine)
+
+    def summary(self) -> Table:
+        """Return the table to print; of more than two variables, or of many subsets, the most frequent combinations."""
+        title = f"n_ab: {' by '.join(self.names)}, {self.n_text}"
+        notes = (f"{self.n_missing:.0f} rows lack an answer and are left out.",) if self.n_missing else ()
+        if len(self.names) == 2 and max(len(codes) for codes, _ in self._cells) <= MAX_SHOWN:
+            return Table(title, *self._crossed(), notes)
+        order = np.argsort(-self.n_a, kind="stable")[:MAX_SHOWN]
+        rows = tuple((self.design.format(self.observed_codes[k]), f"{self.n_a[k]:.0f}") for k in order)
+        more = len(self.n_a) - len(order)
+        said = (f"The {len(order)} most frequent of {len(self.n_a)} combinations.",) if more > 0 else ()
+        return Table(title, ("subsets", "n"), rows, said + notes)
+
+    def _crossed(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        n_ab, (one, two) = self.table(), self.names
+        rows = [
+            (label, *(f"{n:.0f}" for n in (*row, row.sum())))
+            for label, row in zip(self.subsets(one), n_ab, strict=True)
+        ]
+        last = ("all", *(f"{n:.0f}" for n in (*n_ab.sum(axis=0), n_ab.sum())))
+        return (f"{one} \\ {two}", *self.subsets(two), "all"), (*rows, last)
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def as_joint(counts: SubsetCounts) -> SubsetCounts:
+    """Return counts under a product design as `JointCounts`, others as they are."""
+    if isinstance(counts, JointCounts) or not isinstance(counts.design, Product):
+        return counts
+    return JointCounts.trusted(counts.codes, counts.counts, counts.design, counts.squares)
+
+
+def memberships(design: Design, codes: IntArray) -> FloatArray:
+    """Return 1 where a subset holds a category, 0 elsewhere; of value and bit where a known bit is mixed in."""
+    asked = design.inner if isinstance(design, Held) else design
+    return asked.holds(codes[:, None], np.arange(asked.p)).astype(np.float64)
+
+
+def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: FloatArray) -> FloatArray:
+    """Return the 2 x 2 tables of all pairs, (..., p, q, 2, 2), from the numbers with both, with each and in all."""
+    one, two, whole = first[..., :, None], second[..., None, :], total[..., None, None]
+    cells = np.stack([both, one - both, two - both, whole - one - two + both], axis=-1)
+    return cells.reshape(*both.shape, 2, 2)
+
+
+def _position(design: Design, label: Label) -> int:
+    asked = design.inner if isinstance(design, Held) else design
+    return asked.categories.index(label)
+
+
+def _sums(at: IntArray, amounts: AnyArray) -> AnyArray:
+    out = np.zeros(int(at.max(initial=-1)) + 1, amounts.dtype)
+    np.add.at(out, at, amounts)
+    return out
+
+
+def names_of(columns: int, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return names for columns that have none: x, y, z, x4, …."""
+    if names is None:
+        return tuple("xyz"[k] if k < 3 else f"x{k + 1}" for k in range(columns))
+    wanted = tuple(names)
+    if isinstance(names, str) or len(wanted) != columns or not all(isinstance(name, str) for name in wanted):
+        raise ArgumentError(f"`names` must be {columns} words, one for each column.")
+    return wanted

@@ -1,0 +1,59 @@
+"""Pictures of tests: where a statistic lies among those of the null hypothesis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from subsetprivacy.draw.charts import BLUE, COLOURS, DARK, GRAY, PALE, _finish, _panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def null_law(
+    statistics: ArrayLike,
+    observed: float,
+    *,
+    weights: ArrayLike | None = None,
+    df: float | None = None,
+    pvalue: float | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a histogram of statistics under the null hypothesis, the observed one, and a chi-squared law.
+
+    Parameters
+    ----------
+    statistics : array_like, shape (k,)
+        May be empty: then only the limit law is drawn.
+    weights : array_like, shape (k,), optional
+        Their probabilities, where they are not alike.
+    df
+        The degrees of freedom of the limit law; none is drawn without.
+    pvalue
+        Written beside the observed statistic.
+    """
+    values = np.asarray(statistics, dtype=float)
+    ax = ax or _panels(6.4, 3.6)[0]
+    low = min(float(values.min(initial=0)), observed, 0.0)
+    typical = float(np.quantile(values, 0.999)) if len(values) else 0.0
+    high = 1.08 * max(typical, observed, (df or 0) + 4 * np.sqrt(2 * (df or 0)), 1e-6)
+    if len(values):
+        bins = np.linspace(low, max(typical, low + 1e-6), 41)
+        inside = np.clip(values, bins[0], bins[-1])
+        name = "under the null hypothesis"
+        ax.hist(inside, bins=bins.tolist(), weights=weights, density=True, color=PALE, ec=GRAY, lw=0.5, label=name)
+    if df:
+        from scipy.stats import chi2
+
+        x = np.linspace(max(low, high / 400), high, 400)
+        ax.plot(x, chi2.pdf(x, df), "--", color=BLUE, lw=1.5, label=f"limit law, {df:g} degrees of freedom")
+    said = "" if pvalue is None else f", p-value {'< 0.0001' if pvalue < 1e-4 else f'{pvalue:.4f}'}"
+    ax.axvline(observed, color=COLOURS[1], lw=2, label=f"observed {observed:.2f}{said}")
+    ax.plot([observed], [0], "^", color=DARK, ms=7, clip_on=False, zorder=4)
+    ax.set(xlim=(low, high), xlabel="statistic", ylabel="density")
+    ax.legend(frameon=False, loc="best")
+    return _finish(ax, title)

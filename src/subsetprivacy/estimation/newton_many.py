@@ -1,0 +1,148 @@
+r"""Newton's method for many samples at once: the same rows, a vector of shares each.
+
+The step of `newton`, for a whole batch: maximise the quadratic model of the penalty form over :math:`x \ge 0`, then go
+there as far as the likelihood grows enough. The model is maximised by fixing entries that come out negative at zero
+and letting go of those that would rather grow (block pivoting), which nearly always ends after two or three solves.
+The few samples that it does not bring to their certificate are left to `newton`.
+"""
+
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import BoolArray, FloatArray, IntArray
+from subsetprivacy.estimation.newton import TOLERANCE, newton
+from subsetprivacy.incidence import Incidence
+
+_STEPS = 25
+_PIVOTS = 6
+_HALVINGS = 30
+_RIDGE = 1e-12  # of the largest diagonal entry: a sample may leave a direction flat
+
+
+@frozen
+class Solutions:
+    """Where the iterations of a batch ended: a row per sample."""
+
+    w: FloatArray
+    gap: FloatArray
+
+
+def newton_many(inc: Incidence, f: FloatArray, *, start: FloatArray | None = None, tol: float = TOLERANCE) -> Solutions:
+    """Maximise the mean log-likelihood of every row of shares over the simplex, to a certified gap of `tol`.
+
+    Parameters
+    ----------
+    inc
+        The rows of the subsets.
+    f
+        Shares, shape (samples, rows of inc); zeros are allowed.
+    start
+        A distribution to start from, of all samples; by default the uniform one.
+    tol
+        The gap to reach.
+    """
+    begin = np.full(inc.p, 1 / inc.p) if start is None else start
+    w = np.tile(begin, (len(f), 1))
+    L = inc.inner(w)
+    gap = np.full(len(f), np.inf)
+    open_ = np.arange(len(f))
+    for _ in range(_STEPS):
+        y = _ratio(f[open_], L[open_])
+        s = inc.spread(y)
+        gap[open_] = s.max(axis=1) * w[open_].sum(axis=1) - 1
+        left = gap[open_] > tol
+        open_, y, s = open_[left], y[left], s[left]
+        if not len(open_):
+            break
+        here, sizes, shares = w[open_], L[open_], f[open_]
+        x = _maximise(inc.gram(_ratio(y, sizes)), s - 1, here)
+        change = inc.inner(x - here)
+        t = _lengths(shares, _ratio(change, sizes, shares > 0), s - 1, x - here)
+        w[open_] = here + t[:, None] * (x - here)
+        L[open_] = sizes + t[:, None] * change
+    for k in open_:
+        w[k], gap[k] = _alone(inc, f[k], tol)
+    return Solutions(w / w.sum(axis=1, keepdims=True), np.maximum(gap, 0.0))
+
+
+def _ratio(top: FloatArray, bottom: FloatArray, where: Any = None) -> FloatArray:
+    """Return top / bottom, and 0 where nobody reported the subset."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=top > 0 if where is None else where)
+
+
+def _maximise(H: FloatArray, g: FloatArray, w: FloatArray) -> FloatArray:
+    """Return, for each sample, about the argmax of g'(x - w) - (x - w)'H(x - w)/2 over x >= 0."""
+    p = H.shape[-1]
+    diagonal = np.einsum("bii->bi", H)
+    ridge = _RIDGE * diagonal.max(axis=1, keepdims=True)
+    c = g + np.einsum("bij,bj->bi", H, w)
+    fixed: BoolArray = (w <= 0) & (g < 0)
+    x = np.zeros_like(w)
+    open_: IntArray = np.arange(len(w))
+    for _ in range(_PIVOTS):
+        held = fixed[open_]
+        free = ~held
+        A = H[open_] * (free[:, :, None] & free[:, None, :])
+        A[:, np.arange(p), np.arange(p)] = np.where(held, 1.0, diagonal[open_] + ridge[open_])
+        z = np.linalg.solve(A, np.where(held, 0.0, c[open_] + ridge[open_] * w[open_])[..., None])[..., 0]
+        x[open_] = z
+        negative = z < 0
+        any_negative = negative.any(axis=1, keepdims=True)
+        rather = held & ~any_negative & (c[open_] - np.einsum("bij,bj->bi", H[open_], z) > 1e-12)
+        fixed[open_] = (held | negative) & ~rather
+        open_ = open_[(any_negative | rather.any(axis=1, keepdims=True))[:, 0]]
+        if not len(open_):
+            break
+    return np.maximum(x, 0.0)
+
+
+def _lengths(f: FloatArray, change: FloatArray, g: FloatArray, d: FloatArray) -> FloatArray:
+    """Return for each sample the longest of 1, 1/2, 1/4, … with enough gain; 0 where there is none."""
+    t = np.ones(len(f))
+    slope, growth, worst = (g * d).sum(axis=1), d.sum(axis=1), change.min(axis=1)
+    open_: IntArray = np.arange(len(f))
+    for _ in range(_HALVINGS):
+        length = t[open_]
+        moved = np.maximum(length[:, None] * change[open_], -0.99)
+        gain = np.einsum("bc,bc->b", f[open_], np.log1p(moved)) - length * growth[open_]
+        enough = (gain >= 1e-4 * length * slope[open_]) & (length * worst[open_] > -0.99)
+        open_ = open_[~enough]
+        if not len(open_):
+            return t
+        t[open_] /= 2
+    t[open_] = 0.0
+    return t
+
+
+def _alone(inc: Incidence, f: FloatArray, tol: float) -> tuple[FloatArray, float]:
+    """Fit one sample that the batch did not bring home."""
+    seen = np.flatnonzero(f)
+    rows = _Seen(inc, seen)
+    solution = newton(rows, f[seen], tol=tol)
+    return solution.w, solution.gap
+
+
+class _Seen:
+    """The rows that somebody reported: `newton` takes positive shares only."""
+
+    def __init__(self, inc: Incidence, at: IntArray) -> None:
+        self._inc, self._at, self.rows, self.p = inc, at, len(at), inc.p
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Return r_a'w."""
+        return self._inc.inner(w)[..., self._at]
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Return the sum of r_a times the row of a."""
+        return self._inc.spread(self._all(r))
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_a times the outer square of the row of a."""
+        return self._inc.gram(self._all(y))
+
+    def _all(self, values: FloatArray) -> FloatArray:
+        out = np.zeros(self._inc.rows)
+        out[self._at] = values
+        return out

@@ -1,0 +1,251 @@
+"""A two-way table of subsets, made ready for tests: its sides, and where its cells are."""
+
+import warnings
+from functools import cached_property
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.data import JointCounts, SubsetCounts
+from subsetprivacy.data.joint import memberships
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError, NotIdentifiableError, SubsetPrivacyWarning, TooLargeError
+from subsetprivacy.estimation.dispatch import MAX_JOINT
+from subsetprivacy.estimation.likelihood import MANY
+from subsetprivacy.estimation.mle import mle
+from subsetprivacy.estimation.newton import TOLERANCE
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.estimation.simplex import project
+from subsetprivacy.incidence import Kronecker, Listable, Rows, joint_incidence
+
+_WORTH, _GRID = 16, 1 << 20  # all pairs are cells while they are not many more than those that occur
+
+
+@frozen(slots=False, eq=False)
+class Side:
+    r"""One variable of the table, with what is known of it under independence.
+
+    Attributes
+    ----------
+    name
+        The variable.
+    counts
+        The subsets in the rows that are complete.
+    n
+        The number of people.
+    """
+
+    name: str
+    counts: SubsetCounts
+    n: float
+
+    @property
+    def design(self) -> Design:
+        """The variable's design."""
+        return self.counts.design
+
+    @property
+    def codes(self) -> IntArray:
+        """The subsets that occur."""
+        return self.counts.observed_codes
+
+    @cached_property
+    def n_a(self) -> FloatArray:
+        """People per subset; of a weighted sample, scaled to its effective number."""
+        return self.n * self.counts.shares
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """The rows r_a as a matrix."""
+        return self.counts.incidence.inner(np.eye(self.design.p)).T
+
+    @cached_property
+    def fit(self) -> Estimate:
+        """The maximum likelihood estimate, which under independence does not depend on the other variable."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they stand in its notes
+            return mle(self.counts, tol=float(np.clip(5e-7 / self.n, self._finest, TOLERANCE)))
+
+    @property
+    def _finest(self) -> float:
+        """The least gap to ask for: the statistics are 2n times a mean log-likelihood, as far as digits last."""
+        return 1e-13 if self.design.p <= MANY else 1e-10
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """The fitted L(a) of the subsets that occur."""
+        return self.counts.incidence.inner(self.fit.w)
+
+    @cached_property
+    def moments(self) -> FloatArray:
+        """The moment estimate, projected, and mixed with 1/n of the uniform one so that no subset is impossible."""
+        gamma = self.counts.incidence.spread(self.counts.shares)
+        w = project(self.design.solve_informative_Q(gamma))
+        return (1 - 1 / self.n) * w + 1 / self.n / self.design.p
+
+    @cached_property
+    def law(self) -> FloatArray:
+        """The fitted probability of each subset that occurs, given that it says something."""
+        return self.design.mu(self.codes) * self.sizes / (1 - self.design.mu_full)
+
+    @cached_property
+    def questions(self) -> IntArray | None:
+        """The question that each subset answers, where it tells."""
+        return self.design.strata(self.codes)
+
+    @cached_property
+    def answer(self) -> FloatArray:
+        """The fitted probability of each subset, given the question where that can be read off."""
+        return self.law if self.questions is None else self.sizes
+
+    @cached_property
+    def members(self) -> FloatArray:
+        """Which categories each subset holds, as 0 and 1."""
+        return memberships(self.design, self.codes)
+
+    @cached_property
+    def possible(self) -> int:
+        """The number of subsets that can be reported and say something."""
+        codes = self.design.support()[0]
+        return int((~self.design.is_missing(codes)).sum())
+
+    def answers(self, question: IntArray) -> IntArray:
+        """Return how many answers each of these questions has."""
+        codes = self.design.support()[0]
+        every = self.design.strata(codes[~self.design.is_missing(codes)])
+        assert every is not None
+        distinct, sizes = np.unique(every, return_counts=True)
+        return sizes[np.searchsorted(distinct, question)]
+
+
+@frozen(slots=False, eq=False)
+class Sheet:
+    """Where the counts of a table, or of a batch of tables, belong: a pair of subsets for each cell."""
+
+    first: Side
+    second: Side
+    at_a: IntArray
+    at_b: IntArray
+    is_grid: bool
+
+    @cached_property
+    def incidence(self) -> Listable:
+        """The rows r_a ⊗ r_b of the cells."""
+        return self._pairs(self.first.rows, self.second.rows)
+
+    @cached_property
+    def membership(self) -> Listable:
+        """The pairs of categories that the pair of subsets holds."""
+        return self._pairs(self.first.members, self.second.members)
+
+    def _pairs(self, one: FloatArray, two: FloatArray) -> Listable:
+        if self.is_grid:
+            return Kronecker(Rows(one), Rows(two))
+        return joint_incidence([(Rows(one), self.at_a), (Rows(two), self.at_b)])
+
+    def seen(self, n: FloatArray) -> "Sheet":
+        """Return the sheet of the cells that occur in one table."""
+        at = np.flatnonzero(n)
+        return Sheet(self.first, self.second, self.at_a[at], self.at_b[at], False)
+
+    @cached_property
+    def by_question(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The order that brings cells of one pair of questions together, where each begins, and the pair of each."""
+        one, two = (
+            np.zeros(len(side.codes), np.int64) if side.questions is None else side.questions
+            for side in (self.first, self.second)
+        )
+        pairs = np.column_stack([one[self.at_a], two[self.at_b]])
+        _, pair = np.unique(pairs, axis=0, return_inverse=True)
+        order = np.argsort(pair, kind="stable")
+        return order, np.searchsorted(pair[order], np.arange(int(pair.max()) + 1)), pair
+
+    def asked(self, n: FloatArray) -> FloatArray:
+        """Return, for each cell, how many people were asked that pair of questions."""
+        order, begin, pair = self.by_question
+        return np.add.reduceat(n[..., order], begin, axis=-1)[..., pair]
+
+
+@frozen(slots=False, eq=False)
+class Crossing:
+    """A table of two variables, ready to be tested.
+
+    Attributes
+    ----------
+    table
+        The counts.
+    first, second
+        The variables.
+    n
+        The number of people in complete rows; Kish's effective number if weighted.
+    """
+
+    table: JointCounts
+    first: Side
+    second: Side
+    n: float
+
+    @cached_property
+    def cells(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Of every pair of subsets that occurs: the position of both, and people."""
+        (_, at_a), (_, at_b) = self.table._cells
+        return at_a, at_b, self.n * self.table.shares
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of subsets of each variable that occur."""
+        return len(self.first.codes), len(self.second.codes)
+
+    @property
+    def on_grid(self) -> bool:
+        """Whether all pairs are cells: then many tables are one array."""
+        grid = self.shape[0] * self.shape[1]
+        return grid <= min(max(_WORTH * len(self.cells[2]), 1 << 12), _GRID)
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        """Where the counts of the observed table belong; and of all others with these margins, on a grid."""
+        if not self.on_grid:
+            return Sheet(self.first, self.second, self.cells[0], self.cells[1], False)
+        s, r = self.shape
+        return Sheet(self.first, self.second, np.repeat(np.arange(s), r), np.tile(np.arange(r), s), True)
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """The observed numbers of people, in the order of `sheet`."""
+        at_a, at_b, n = self.cells
+        if not self.on_grid:
+            return n
+        out = np.zeros(self.shape)
+        out[at_a, at_b] = n
+        return out.ravel()
+
+
+def cross(table: JointCounts) -> Crossing:
+    """Make a table ready for tests.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If a design is not identifiable, or all people reported the same subset of a variable.
+    NoDataError, ArgumentError, TooLargeError
+        If nobody answered, there are not two variables, or they have too many combinations.
+    """
+    if len(table.names) != 2:
+        raise ArgumentError(
+            f"`table` must be of two variables; got {len(table.names)}: {', '.join(table.names)}. "
+            "Hint: table.margin('x', 'y') picks two; conditional_independence_test(table, given='z') uses a third."
+        )
+    if table.categories.p > MAX_JOINT:
+        raise TooLargeError(
+            f"a table must have at most {MAX_JOINT} combinations of categories; got {table.categories.p}."
+        )
+    table.require_data().design.require_identifiable()
+    sides = [Side(name, table.margin(name, complete=True), table.n) for name in table.names]
+    for side in sides:
+        if len(side.codes) < 2:
+            raise NotIdentifiableError(
+                f"people must have reported more than one subset of {side.name}; got the same from all {table.n:.0f}."
+            )
+    return Crossing(table, sides[0], sides[1], table.n)

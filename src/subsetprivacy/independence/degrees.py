@@ -1,0 +1,65 @@
+"""Degrees of freedom, and the p-values that rest on a limit law."""
+
+import numpy as np
+from scipy.special import chdtrc
+
+from subsetprivacy._types import IntArray
+from subsetprivacy.errors import TooLargeError
+from subsetprivacy.independence.crossing import Crossing, Side
+
+DF = ("corrected", "paper")
+
+
+def degrees(crossing: Crossing, method: str, kind: str = "corrected") -> float:
+    r"""Return the degrees of freedom of a statistic; NaN where the subsets are too many to be counted.
+
+    Notes
+    -----
+    Likelihood ratio: (p-1)(q-1). Pearson: s r - 1 - (p-1) - (q-1), since the margins are estimated in p-1 and q-1
+    parameters (printed: s r). Given the questions: every pair of questions that somebody was asked fixes its own total,
+    so its cells count one less. Bonferroni: 1, that of a 2 x 2 table.
+    """
+    one, two = crossing.first, crossing.second
+    parameters = one.design.p + two.design.p - 2
+    if method == "bonferroni":
+        return 1
+    if method.startswith("lrt"):
+        return (one.design.p - 1) * (two.design.p - 1)
+    try:
+        cells = one.possible * two.possible
+        if kind == "paper":
+            return cells
+        return (cells - 1 if method == "pearson" else _free_cells(crossing)) - parameters
+    except TooLargeError:
+        return np.nan
+
+
+def _free_cells(crossing: Crossing) -> int:
+    """Return the sum over the pairs of questions that somebody was asked of their cells less one."""
+    at_a, at_b, _ = crossing.cells
+    asked = [_question(side, at) for side, at in ((crossing.first, at_a), (crossing.second, at_b))]
+    pairs = np.unique(np.column_stack(asked), axis=0)
+    cells = np.ones(len(pairs), np.int64)
+    for side, questions in zip((crossing.first, crossing.second), pairs.T, strict=True):
+        cells *= side.possible if side.questions is None else side.answers(questions)
+    return int((cells - 1).sum())
+
+
+def _question(side: Side, at: IntArray) -> IntArray:
+    return np.zeros(len(at), np.int64) if side.questions is None else side.questions[at]
+
+
+def asymptotic_pvalue(method: str, statistic: float, df: float, pairs: int) -> float:
+    """Return the p-value of the limit law; NaN where there is none.
+
+    Parameters
+    ----------
+    method, statistic, df
+        The test and what came out.
+    pairs
+        The number of 2 x 2 tables that Bonferroni's bound multiplies with.
+    """
+    if method == "lrt-mom" or not df > 0:
+        return np.nan
+    value = float(chdtrc(df, max(statistic, 0.0)))
+    return min(1.0, pairs * value) if method == "bonferroni" else value

@@ -1,0 +1,68 @@
+"""What to bear in mind when reading a test: sentences below its summary."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from subsetprivacy.errors import TooLargeError
+from subsetprivacy.independence.crossing import Crossing
+
+FEW = 5
+
+
+def doubts(parts: Sequence[Crossing], method: str, statistic: float, df: str) -> tuple[str, ...]:
+    """Return a sentence for each thing that makes the limit law doubtful, or the test another one than it seems."""
+    notes = [*_counts(parts), *_boundary(parts)]
+    if any(part.table.squares is not None for part in parts):
+        notes.append(
+            "Weighted: shares are scaled to the effective number of people (Kish), and people are simulated from the "
+            "fitted independent table."
+        )
+    if method == "lrt-mom":
+        notes.append("Moments are no maximum: the statistic can be negative and has no limit law.")
+        if statistic < 0:
+            notes.append("It is negative here: the independent table fits better than the moments do.")
+    if df == "paper" and method == "pearson":
+        notes.append("Degrees of freedom as printed, s r; the asymptotic p-value is too large with them.")
+    return tuple(notes)
+
+
+def _counts(parts: Sequence[Crossing]) -> list[str]:
+    try:
+        possible = sum(part.first.possible * part.second.possible for part in parts)
+    except TooLargeError:
+        return ["There are too many pairs of subsets to list; the limit law of Pearson's statistics is not to be had."]
+    enough = sum(int((part.cells[2] >= FEW).sum()) for part in parts)
+    seen = sum(len(part.cells[2]) for part in parts)
+    people = sum(part.n for part in parts)
+    if possible > 10 * people:
+        return [f"There are {possible:.3g} pairs of subsets for {people:.0f} people: Pearson's limit law does not hold."]
+    notes = []
+    if enough < possible:
+        notes.append(
+            f"Small counts: {possible - enough} of {possible} pairs of subsets were reported by fewer than {FEW} "
+            "people; the asymptotic p-value is doubtful."
+        )
+    if seen < possible:
+        notes.append(f"Unobserved: {possible - seen} of {possible} pairs that can be reported were not.")
+    return notes
+
+
+def _boundary(parts: Sequence[Crossing]) -> list[str]:
+    zero = {side.name: side.fit.on_boundary for part in parts for side in (part.first, part.second)}
+    listed = "; ".join(
+        f"{name}: {', '.join(str(label) for label in labels[:4])}{', …' if len(labels) > 4 else ''}"
+        for name, labels in zero.items()
+        if labels
+    )
+    near = [
+        side.name
+        for part in parts
+        for side in (part.first, part.second)
+        if not side.fit.on_boundary and np.min(side.fit.w) < 2 * np.min(side.fit._se[np.argmin(side.fit.w)])
+    ]
+    if listed:
+        return [f"On the boundary: a share of 0 is estimated for {listed}; the asymptotic p-value is rough."]
+    if near:
+        return [f"Near the boundary: the smallest share of {', '.join(near)} is below two standard errors; the asymptotic p-value is rough."]
+    return []

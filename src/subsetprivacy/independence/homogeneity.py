@@ -1,0 +1,194 @@
+"""`homogeneity_test`: whether several groups, or waves, have the same distribution."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import evolve
+from scipy.special import chdtrc
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.data import JointCounts, SubsetCounts, as_counts
+from subsetprivacy.design import Covered, Design, Product, nonprivate
+from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError
+from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.incidence import Stacked
+from subsetprivacy.independence.crossing import cross
+from subsetprivacy.independence.nulls import ASYMPTOTIC, NULLS, Effort, NullLaw, affordable
+from subsetprivacy.independence.result import IndependenceResult
+from subsetprivacy.independence.testing import BUDGET, METHODS, conduct, read_effort
+from subsetprivacy.mechanism.simulate import informative_law, simulate
+from subsetprivacy.subsets import MAX_CATEGORIES
+
+
+def homogeneity_test(
+    *groups: Any,
+    method: str = "lrt",
+    permutations: int = 999,
+    null: str | None = None,
+    df: str = "corrected",
+    budget: float | None = BUDGET,
+    seed: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> IndependenceResult:
+    r"""Test whether a variable has the same distribution in several groups.
+
+    Parameters
+    ----------
+    *groups
+        Data or counts of two or more groups; or a dict of them, as
+        ``count(data, by=group)`` returns it. The categories must be the same,
+        the designs need not.
+    method, permutations, null, df, budget, seed, progress
+        As in `independence_test`. Where the designs differ, the method is
+        ``"lrt"`` and people are simulated from the pooled estimate: they
+        cannot change groups.
+
+    Raises
+    ------
+    MismatchError
+        If the categories differ.
+    ArgumentError
+        If there are fewer than two groups.
+
+    Notes
+    -----
+    Under one design it is the test of independence of the group, which
+    everybody tells, and the variable. In general the statistic is
+    :math:`2\{\sum_g l_g(\hat w_g) - \sum_g l_g(\hat w)\}` with the pooled :math:`\hat w`, and
+    (G-1)(p-1) degrees of freedom.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import fixed_size, uniform
+    >>> from subsetprivacy.mechanism.simulate import simulate
+    >>> wave1 = simulate(uniform(list("abcd")), [0.1, 0.2, 0.3, 0.4], 2000, seed=1)
+    >>> wave2 = simulate(fixed_size(list("abcd"), 2), [0.1, 0.2, 0.3, 0.4], 2000, seed=2)
+    >>> homogeneity_test(wave1, wave2, seed=1).df
+    3
+    """
+    named = _named(groups)
+    effort = read_effort(permutations, budget, seed, progress)
+    hypothesis = f"the same distribution in {len(named)} groups"
+    together = _as_table(named)
+    if together is None:
+        return _of_different_designs(named, method, hypothesis, null, effort)
+    crossing = cross(together)
+    found = conduct({None: crossing}, method, hypothesis, null, df, effort)
+    return evolve(
+        found,
+        tables=named,
+        null_estimates={"pooled": crossing.second.fit},
+        alternative=lambda: {str(group): estimate(counts) for group, counts in named.items()},
+    )
+
+
+def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
+    """Return the counts of each group under its name, or raise if they do not fit together."""
+    if len(groups) == 1 and isinstance(groups[0], Mapping):
+        named = {group: as_counts(data) for group, data in groups[0].items()}
+    else:
+        named = {f"group {k + 1}": as_counts(data) for k, data in enumerate(groups)}
+    if len(named) < 2:
+        raise ArgumentError(
+            f"`groups` must be two or more; got {len(named)}. Hint: sp.count(data, by=group) makes them."
+        )
+    first = next(iter(named.values()))
+    for number, counts in enumerate(named.values(), 1):
+        if counts.categories != first.categories:
+            raise MismatchError(f"groups must have the same categories in the same order; number {number} has others.")
+        if (counts.squares is None) != (first.squares is None):
+            raise MismatchError("groups must be all weighted or all unweighted. Hint: count all with weights.")
+        if isinstance(counts.design, Covered):
+            raise ArgumentError(
+                "`groups` must hold no dummy rows: their number is fixed, which no test here allows for."
+            )
+        if not counts.total > 0:
+            raise NoDataError(f"every group must have an informative observation; number {number} has none.")
+        counts.design.require_identifiable()
+    return named
+
+
+def _as_table(named: Mapping[Label, SubsetCounts]) -> JointCounts | None:
+    """Return the table of group by subset; None where the designs differ, or one code cannot hold both."""
+    samples = list(named.values())
+    design = samples[0].design
+    if any(counts.design != design for counts in samples) or isinstance(design, Product):
+        return None
+    if len(samples) + design.code_bits > MAX_CATEGORIES:
+        return None
+    names = [str(group) for group in named]
+    labels = names if len(set(names)) == len(names) else [f"{k + 1}" for k in range(len(names))]
+    joint = Product.of({("group",): nonprivate(labels), ("variable",): design})
+    codes = [joint.join([np.full(len(counts.codes), 1 << k), counts.codes]) for k, counts in enumerate(samples)]
+    people = np.concatenate([counts.counts for counts in samples])
+    weighted = [counts.squares for counts in samples if counts.squares is not None]
+    return JointCounts(np.concatenate(codes), people, joint, np.concatenate(weighted) if weighted else None)
+
+
+def _of_different_designs(
+    named: Mapping[Label, SubsetCounts], method: str, hypothesis: str, null: str | None, effort: Effort
+) -> IndependenceResult:
+    """Compare the fits of the groups with one for all, and simulate people from that."""
+    if check_choice(method, METHODS, "method") != "lrt":
+        raise ArgumentError(f"`method` must be 'lrt' where the designs of the groups differ; got {method!r}.")
+    if check_choice(null or "bootstrap", NULLS, "null") == "permutation":
+        raise ArgumentError("`null` must be 'bootstrap' where designs differ: people cannot change groups.")
+    samples = list(named.values())
+    p = samples[0].categories.p
+    sizes = np.array([counts.n for counts in samples])
+    statistic, pooled = _statistic(samples, sizes)
+    freedom = (len(samples) - 1) * (p - 1)
+    limit = float(chdtrc(freedom, statistic))
+    law = ASYMPTOTIC if null == "asymptotic" or not effort.permutations else _simulated(samples, sizes, pooled, effort)
+    return IndependenceResult(
+        hypothesis,
+        method,
+        statistic,
+        freedom,
+        law.pvalue(statistic) if len(law.statistics) else limit,
+        limit,
+        law,
+        named,
+        {"pooled": dict(zip(samples[0].categories, pooled.tolist(), strict=True))},
+        lambda: {str(group): estimate(counts) for group, counts in named.items()},
+        (*law.notes, "The designs differ: people are simulated from the pooled estimate."),
+    )
+
+
+def _statistic(samples: Sequence[SubsetCounts], sizes: FloatArray) -> tuple[float, FloatArray]:
+    """Return twice the log-likelihood that fits of their own gain over one for all, and that one."""
+    tol = float(np.clip(5e-7 / sizes.sum(), 1e-12, 1e-9))
+    rows = Stacked([counts.incidence for counts in samples])
+    shares = np.concatenate([size * counts.shares for size, counts in zip(sizes, samples, strict=True)]) / sizes.sum()
+    pooled = maximise(rows, shares, tol).w
+    own = [maximise(counts.incidence, counts.shares, tol).w for counts in samples]
+    gains = [
+        size * float(counts.shares @ np.log(counts.incidence.inner(w) / counts.incidence.inner(pooled)))
+        for size, counts, w in zip(sizes, samples, own, strict=True)
+    ]
+    return float(max(2 * sum(gains), 0.0)), pooled
+
+
+def _simulated(samples: Sequence[SubsetCounts], sizes: FloatArray, w: FloatArray, effort: Effort) -> NullLaw:
+    """Return the statistics of people simulated from w, in each group under its own design."""
+    p, cells = len(w), sum(len(counts.n_a) for counts in samples)
+    size, notes = affordable(1e-3 + 40 * (cells * p**2 + p**3) / 1e9, "lrt", effort)
+    people = [max(round(n), 1) for n in sizes.tolist()]
+    statistics = np.empty(size)
+    for k in range(size):
+        drawn = [_draw(counts.design, w, n, effort.generator) for counts, n in zip(samples, people, strict=True)]
+        statistics[k] = _statistic(drawn, np.array(people, np.float64))[0]
+        if effort.progress is not None:
+            effort.progress(k + 1, size)
+    return NullLaw("bootstrap" if size else "asymptotic", statistics, None, notes)
+
+
+def _draw(design: Design, w: FloatArray, n: int, generator: np.random.Generator) -> SubsetCounts:
+    """Draw n people whose subset says something."""
+    if not design.enumerable:
+        return simulate(design, w, n, seed=generator)
+    codes, law = informative_law(design, w)
+    return SubsetCounts.trusted(codes, generator.multinomial(n, law), design)

@@ -1,0 +1,351 @@
+r"""Independence given a third variable, where all of them are seen through subsets.
+
+Under the hypothesis :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)`. Strata of z are not seen, so no test within them is
+possible; what is left is the likelihood ratio, with samples drawn from the fit for its law.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from scipy.special import chdtrc
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray
+from subsetprivacy.data import SubsetCounts, as_counts, count_codes
+from subsetprivacy.design import Covered, Product
+from subsetprivacy.errors import (
+    ArgumentError,
+    CategoryError,
+    ConvergenceWarning,
+    NotUniqueWarning,
+    TooLargeError,
+    UnknownDesignError,
+)
+from subsetprivacy.estimation.mle import check_stopping, mle
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.independence.latent_fit import (
+    MAX_ITERATIONS,
+    TOLERANCE,
+    ConditionalIndependence,
+    climb,
+    free_fit,
+    resample,
+    starting_points,
+)
+from subsetprivacy.mechanism.randomness import numpy_generator
+from subsetprivacy.variables import JointCategories
+
+STARTS = 20
+MAX_CELLS = 4096
+LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5 %
+_AGREE = 1e-6  # nats in all; ends that differ by less are one maximum
+_ZERO = 1e-6
+
+
+@frozen(slots=False, eq=False, repr=False)
+class NullFit:
+    """The best fit found of a model of (conditional) independence.
+
+    Attributes
+    ----------
+    w
+        The fitted table, an axis for every variable.
+    model
+        Which axes are independent given which.
+    loglik
+        The log-likelihood in nats, of all people together.
+    gap
+        At most this much per person is to be gained by changing one part of the model with the others held: zero
+        at a stationary point. That no other maximum is higher is not proved.
+    iterations, converged
+        How the best climb ended.
+    starts, agreeing
+        How many starts there were, and how many reached the best likelihood within 1e-6 (or what their gap leaves).
+    shortfall
+        By how much the worst start fell short of the best, in nats.
+    """
+
+    w: FloatArray
+    model: ConditionalIndependence
+    loglik: float
+    gap: float
+    iterations: int
+    converged: bool
+    starts: int
+    agreeing: int
+    shortfall: float
+
+    def __repr__(self) -> str:
+        return f"<NullFit: log-likelihood {self.loglik:.3f}, reached by {self.agreeing} of {self.starts} starts>"
+
+
+def fit_null(
+    counts: SubsetCounts,
+    axes: tuple[int, int],
+    given: tuple[int, ...] = (),
+    *,
+    starts: int = STARTS,
+    generator: np.random.Generator | int | None = None,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITERATIONS,
+    free: FloatArray | None = None,
+) -> NullFit:
+    r"""Fit independence of two variables, given others, by EM from many starts.
+
+    Parameters
+    ----------
+    counts
+        Joint counts of several variables.
+    axes, given
+        The numbers of the two variables, and of those they are independent given; any others are left free.
+    starts
+        How many starts: the projection of the free estimate, the product of its margins, and random ones.
+    generator
+        A NumPy generator or a seed for the random ones.
+    tol, max_iter
+        The gap to reach, in log-likelihood per person, and the most iterations, of three EM updates each.
+    free
+        The free maximum likelihood estimate, where it is known.
+
+    Raises
+    ------
+    ArgumentError, NoDataError
+        If the axes are no different variables of these counts, or there is nobody.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the best start did not arrive.
+
+    Notes
+    -----
+    EM: :math:`u = w \odot \sum_a (f_a/1_a^\top w) 1_a`, then :math:`w_{xyz} = u_{x+z}u_{+yz}/u_{++z}`, which never lowers
+    the likelihood. It is not concave: several maxima are possible, and the highest one found is returned.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import fixed_size, product
+    >>> from subsetprivacy.mechanism.simulate import simulate
+    >>> three = product({name: fixed_size(list("abc"), 2) for name in "xyz"})
+    >>> fit = fit_null(simulate(three, [1 / 27] * 27, 5000, seed=1), (0, 1), (2,), generator=1)
+    >>> fit.w.shape, fit.converged, fit.starts
+    ((3, 3, 3), True, 20)
+    """
+    model = _read_axes(counts, axes, given)
+    number = check_count(starts, "starts", least=1)
+    check_stopping(tol, max_iter)
+    inc, f, n = counts.require_data().incidence, counts.shares, counts.total
+    near = free_fit(inc, f).w if free is None else free
+    begin = starting_points(near, model, number, numpy_generator(generator))
+    ends = climb(inc, f, begin, model, tol=tol, max_iter=max_iter)
+    best = int(ends.loglik.argmax())
+    lack = n * (ends.loglik[best] - ends.loglik)
+    gap = float(ends.gap[best])
+    if gap > tol:
+        said = f"Not converged: EM of the null model stopped with a gap of {gap:.2g} per person, above tol = {tol:.2g}"
+        warnings.warn(f"{said}. Hint: raise max_iter.", ConvergenceWarning, stacklevel=2)
+    return NullFit(
+        w=read_only(ends.w[best].reshape(model.shape)),
+        model=model,
+        loglik=float(n * ends.loglik[best]),
+        gap=gap,
+        iterations=int(ends.iterations[best]),
+        converged=gap <= tol,
+        starts=number,
+        agreeing=int((lack <= np.maximum(_AGREE, n * ends.gap)).sum()),
+        shortfall=float(lack.max()),
+    )
+
+
+def _read_axes(counts: SubsetCounts, axes: tuple[int, int], given: tuple[int, ...]) -> ConditionalIndependence:
+    if not isinstance(counts.categories, JointCategories):
+        raise ArgumentError("`counts` must be of several variables; got one. Hint: sp.product({...}).")
+    shape = counts.categories.shape
+    named = (*axes, *given)
+    if len(axes) != 2 or len(set(named)) < len(named) or not set(named) <= set(range(len(shape))):
+        raise ArgumentError(
+            f"`axes` and `given` must be different numbers from 0 to {len(shape) - 1}, two of them `axes`; got {named}."
+        )
+    return ConditionalIndependence(shape, (axes[0], axes[1]), tuple(given))
+
+
+@frozen(slots=False, eq=False, repr=False)
+class LatentTest:
+    """A likelihood ratio test of independence, given a third variable or not, of variables seen through subsets.
+
+    Attributes
+    ----------
+    statistic, df
+        Twice the log-likelihood that the free table gains, and by how many parameters it is larger.
+    pvalue, pvalue_se
+        The share of samples drawn from the fitted hypothesis whose statistic is at least as large, the observed one
+        among them, and its standard error from drawing only so many.
+    asymptotic_pvalue
+        The tail of the chi-square law with `df` degrees of freedom: right for large samples inside the simplex.
+    null_statistics
+        The statistics of the drawn samples.
+    null, alternative
+        The fits with and without the hypothesis.
+    notes
+        What to bear in mind.
+    """
+
+    statistic: float
+    df: int
+    pvalue: float
+    pvalue_se: float
+    asymptotic_pvalue: float
+    null_statistics: FloatArray
+    null: NullFit
+    alternative: Estimate
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<LatentTest: statistic {self.statistic:.2f}, df {self.df}, p-value {self.pvalue:.4g}>"
+
+
+def latent_test(
+    counts: SubsetCounts,
+    first: str,
+    second: str,
+    given: str | None = None,
+    *,
+    replications: int = 199,
+    starts: int = STARTS,
+    seed: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> LatentTest:
+    r"""Test whether two variables are independent, given a third, where all are seen through subsets.
+
+    Parameters
+    ----------
+    counts
+        Joint counts; variables that are not named, and share no code with those that are, are summed out.
+    first, second, given
+        Names of variables; without `given` plain independence is tested, as is needed where the two are joined
+        into one code.
+    replications
+        How many samples are drawn from the fitted hypothesis.
+    starts
+        From how many starts the hypothesis is fitted to the data (5 for each drawn sample).
+    seed
+        A number or a NumPy generator.
+    progress
+        Called with the number of samples done and their total.
+
+    Raises
+    ------
+    CategoryError
+        If a name is none of the variables.
+    ArgumentError
+        If names repeat, there are too few variables, or the counts are sums of sampling weights.
+    TooLargeError
+        If the table has more than 4096 cells.
+    NoDataError, NotIdentifiableError, UnknownDesignError
+        If there is nobody, or the design does not tell the joint distribution, or is not known.
+
+    Notes
+    -----
+    :math:`T = 2n\{\max_w l(w) - \max_{H_0} l(w)\}`. The first maximum is certified. The second is the best of many EM
+    runs: were there a higher one, T would be smaller. With B samples :math:`(1 + \#\{T_b \ge T\})/(B + 1)` is the p-value.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import fixed_size, product
+    >>> from subsetprivacy.mechanism.simulate import simulate
+    >>> three = product({name: fixed_size(list("abc"), 2) for name in "xyz"})
+    >>> test = latent_test(simulate(three, [1 / 27] * 27, 2000, seed=1), "x", "y", "z", replications=39, seed=1)
+    >>> test.df, test.pvalue > 0.05
+    (12, True)
+    """
+    number = check_count(replications, "replications", least=LEAST_REPLICATIONS)
+    table, (x, y, *z) = _read_names(as_counts(counts), first, second, given)
+    generator = numpy_generator(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotUniqueWarning)  # all maxima have the same likelihood, which is all that counts
+        alternative = mle(table)
+    null = fit_null(table, (x, y), tuple(z), starts=starts, generator=generator, free=alternative.w)
+    # The null fit is a free table too: where rounding puts it above, it is the free fit.
+    statistic = 2 * max(alternative.loglik - null.loglik, 0.0)
+    drawn, late = resample(table, null.w.ravel(), null.model, number, generator, progress)
+    pvalue = float((1 + (drawn >= statistic - 1e-6).sum()) / (number + 1))
+    return LatentTest(
+        statistic=statistic,
+        df=null.model.df,
+        pvalue=pvalue,
+        pvalue_se=float(np.sqrt(pvalue * (1 - pvalue) / number)),
+        asymptotic_pvalue=float(chdtrc(null.model.df, statistic)),
+        null_statistics=read_only(drawn),
+        null=null,
+        alternative=alternative,
+        notes=_notes(null, alternative, late),
+    )
+
+
+def _read_names(
+    counts: SubsetCounts, first: str, second: str, given: str | None
+) -> tuple[SubsetCounts, tuple[int, ...]]:
+    """Return the counts of the named variables, checked, and the axes of these."""
+    joint = counts.categories
+    held = joint.names if isinstance(joint, JointCategories) else ()
+    least = 2 if given is None else 3
+    if len(held) < least:
+        raise ArgumentError(f"`counts` must be of {least} variables or more; got {max(len(held), 1)}.")
+    named = {"first": first, "second": second} | ({} if given is None else {"given": given})
+    for argument, name in named.items():
+        if name not in held:
+            raise CategoryError(f"`{argument}` must be one of the variables {', '.join(held)}; got {name!r}.")
+    if len(set(named.values())) < len(named):
+        raise ArgumentError(f"{', '.join(f'`{argument}`' for argument in named)} must be different variables.")
+    table = _require(_summed(counts, tuple(named.values())))
+    assert isinstance(table.categories, JointCategories)
+    return table, tuple(table.categories.axis(name) for name in named.values())
+
+
+def _summed(counts: SubsetCounts, names: tuple[str, ...]) -> SubsetCounts:
+    """Return the counts without the factors that hold none of the names."""
+    design = counts.design
+    if not isinstance(design.exposed, Product) or not isinstance(design, (Product, Covered)) or counts.squares is not None:
+        return counts
+    codes = design.select_codes(counts.codes, names)
+    return count_codes(codes, design.select(names), counts.counts.astype(np.float64))
+
+
+def _require(counts: SubsetCounts) -> SubsetCounts:
+    """Return counts that can be fitted and simulated, or raise."""
+    if counts.squares is not None:
+        raise ArgumentError(
+            "`counts` must be of people, not sums of sampling weights: samples are drawn person by person. "
+            "Hint: count without weights."
+        )
+    if counts.design.kind == "coarse":
+        raise UnknownDesignError("the design must be known: the p-value rests on samples drawn with it.")
+    if counts.categories.p > MAX_CELLS:
+        raise TooLargeError(
+            f"the table must have at most {MAX_CELLS} cells; got {counts.categories.p}. Hint: join rare categories."
+        )
+    if isinstance(counts.design, Covered):
+        counts.design.require_rows(counts.total)
+    counts.design.require_identifiable()
+    return counts.require_data()
+
+
+def _notes(null: NullFit, alternative: Estimate, late: int) -> tuple[str, ...]:
+    """Say what is not proved and what is doubtful."""
+    notes = [
+        f"The hypothesis was fitted by EM, the best of {null.starts} starts, which {null.agreeing} reached. That no "
+        "better fit exists is not proved; one would make the statistic smaller."
+    ]
+    zeros = [int((w < _ZERO).sum()) for w in (null.w, alternative.w)]
+    if any(zeros):
+        notes.append(
+            f"The chi-square p-value is doubtful: of {alternative.w.size} shares {zeros[0]} are 0 in the fit of the "
+            f"hypothesis, {zeros[1]} in the free one."
+        )
+    if late:
+        notes.append(f"In {late} of the drawn samples the fit of the hypothesis stopped early: the p-value may be large.")
+    return tuple(notes)

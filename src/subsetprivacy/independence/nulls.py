@@ -1,0 +1,164 @@
+"""The law of a statistic under independence: all tables, random ones, or simulated people."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.data import JointCounts
+from subsetprivacy.errors import BudgetWarning, NotIdentifiableError
+from subsetprivacy.estimation.likelihood import MANY
+from subsetprivacy.independence.crossing import Crossing, Sheet, cross
+from subsetprivacy.independence.statistics import STATISTICS, Statistic
+from subsetprivacy.independence.tables import all_tables, random_tables, shuffled
+from subsetprivacy.mechanism.simulate import informative_law
+
+NULLS = ("permutation", "bootstrap", "asymptotic")
+FEWEST = 99  # random tables that are worth having
+MAX_EXACT = 10_000  # tables that are all looked at instead
+_SPEED = 1e9  # operations a second of a plain machine
+_TIE = 1e-6  # a statistic this near is the same: maxima are only so exact
+
+
+@frozen
+class Effort:
+    """How much is to be computed, with which random numbers, and whom to tell about it."""
+
+    permutations: int
+    budget: float | None
+    generator: np.random.Generator
+    progress: Callable[[int, int], None] | None
+
+
+@frozen(slots=False, eq=False)
+class NullLaw:
+    """The statistics of tables under the null hypothesis.
+
+    Attributes
+    ----------
+    kind
+        ``"exact"``, ``"permutation"``, ``"bootstrap"`` or ``"asymptotic"`` (none).
+    statistics
+        One for each table.
+    weights
+        Their probabilities, where they are all tables; else None.
+    notes
+        What was left undone, and why.
+    """
+
+    kind: str
+    statistics: FloatArray
+    weights: FloatArray | None = None
+    notes: tuple[str, ...] = ()
+
+    def pvalue(self, observed: float | FloatArray) -> Any:
+        """Return the probability of at least such a statistic; of random tables the observed one counts as one."""
+        values = np.asarray(observed, np.float64)
+        beyond = self.statistics >= values[..., None] - _TIE * (1 + np.abs(values[..., None]))
+        if self.weights is not None:
+            found = np.minimum(beyond @ self.weights, 1.0)
+        else:
+            found = (1 + beyond.sum(axis=-1)) / (1 + len(self.statistics))
+        return float(found) if values.ndim == 0 else found
+
+    def error(self, pvalue: float) -> float:
+        """Return the Monte-Carlo standard error of a p-value: 0 where all tables were looked at."""
+        if self.weights is not None:
+            return 0.0
+        return float(np.sqrt(pvalue * (1 - pvalue) / len(self.statistics))) if len(self.statistics) else np.nan
+
+
+ASYMPTOTIC = NullLaw("asymptotic", np.empty(0))
+
+
+def null_law(crossings: Sequence[Crossing], method: str, kind: str, effort: Effort) -> NullLaw:
+    """Return the law of the sum (of Bonferroni's, the largest) of the statistics over the crossings."""
+    if kind == "asymptotic" or effort.permutations == 0:
+        return ASYMPTOTIC
+    statistic = STATISTICS[method]
+    if kind == "permutation" and len(crossings) == 1 and (every := _all(crossings[0], statistic, method, effort)):
+        return every
+    size, notes = affordable(sum(cost(crossing, method) for crossing in crossings), method, effort)
+    if not size:
+        return NullLaw("asymptotic", np.empty(0), None, notes)
+    draw = shuffled if kind == "permutation" else simulated
+    together = np.maximum if method == "bonferroni" else np.add
+    total = np.full(size, -np.inf if method == "bonferroni" else 0.0)
+    for number, crossing in enumerate(crossings):
+        at = 0
+        for sheet, n in draw(crossing, size, effort.generator):
+            here = slice(at, at + len(n))
+            total[here] = together(total[here], statistic(sheet, n))
+            at += len(n)
+            if effort.progress is not None:
+                effort.progress(number * size + at, len(crossings) * size)
+    return NullLaw(kind, total, None, notes)
+
+
+def _all(crossing: Crossing, statistic: Statistic, method: str, effort: Effort) -> NullLaw | None:
+    """Return the law over all tables with these margins, if they are few."""
+    if not crossing.on_grid:
+        return None
+    most = MAX_EXACT
+    if effort.budget is not None:
+        most = min(most, int(effort.budget / cost(crossing, method)))
+    rows, columns = (np.rint(side.n_a).astype(np.int64) for side in (crossing.first, crossing.second))
+    found = all_tables(rows, columns, most)
+    if found is None:
+        return None
+    tables, law = found
+    flat = tables.reshape(len(tables), -1).astype(np.float64)
+    blocks = [statistic(crossing.sheet, flat[start : start + 256]) for start in range(0, len(flat), 256)]
+    return NullLaw("exact", np.concatenate(blocks), law)
+
+
+def cost(crossing: Crossing, method: str) -> float:
+    """Return about how many seconds one table takes, on a plain machine; the same on every machine."""
+    cells = crossing.shape[0] * crossing.shape[1] if crossing.on_grid else len(crossing.cells[2])
+    p, q = crossing.first.design.p, crossing.second.design.p
+    if method != "lrt":
+        return (20 * cells + (cells * (p + q) if method != "pearson" else 0)) / _SPEED
+    if p * q > MANY:
+        return 20 * cells * p * q / _SPEED
+    gram = cells * q**2 + crossing.shape[0] * p**2 * q**2 if crossing.on_grid else cells * (p * q) ** 2
+    return 8 * (gram + 2 * (p * q) ** 3) / _SPEED
+
+
+def affordable(seconds: float, method: str, effort: Effort) -> tuple[int, tuple[str, ...]]:
+    """Return how many tables the budget allows, with a warning where they are fewer than asked for."""
+    wanted = effort.permutations
+    if effort.budget is None or seconds * wanted <= effort.budget:
+        return wanted, ()
+    allowed = int(effort.budget / seconds)
+    done = allowed - (allowed + 1) % 100 if allowed >= FEWEST else FEWEST if method == "lrt-mom" else 0
+    done = min(done, wanted)
+    instead = f"{done} were made" if done else "none were made and the p-value is the asymptotic one"
+    text = (
+        f"Budget: {wanted} tables would take about {seconds * wanted:.0f} s, more than the budget of "
+        f"{effort.budget:g} s; {instead}. Hint: budget=None, or method='pearson-conditional', which is faster."
+    )
+    warnings.warn(text, BudgetWarning, stacklevel=5)
+    return done, (text,)
+
+
+def simulated(crossing: Crossing, size: int, generator: np.random.Generator) -> Iterator[tuple[Sheet, FloatArray]]:
+    """Draw tables of new people from the fitted independent table: their margins vary, and are fitted anew."""
+    people = max(round(crossing.n), 1)
+    laws = [informative_law(side.design, side.fit.w) for side in (crossing.first, crossing.second)]
+    design = crossing.table.design
+    made = 0
+    while made < size:
+        margins = [generator.multinomial(people, law) for _, law in laws]
+        n = random_tables(margins[0], margins[1], 1, generator)[0]
+        at_a, at_b = np.nonzero(n)
+        codes = np.asarray(design.join([laws[0][0][at_a], laws[1][0][at_b]]))
+        table = JointCounts.trusted(codes, n[at_a, at_b], design)
+        try:
+            drawn = cross(table)
+        except NotIdentifiableError:  # everybody reported the same subset, in a tiny sample
+            continue
+        made += 1
+        yield drawn.sheet, drawn.counts[None, :]

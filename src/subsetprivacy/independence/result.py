@@ -1,0 +1,240 @@
+"""What a test of independence found."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy import draw
+from subsetprivacy._checks import check_choice
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.independence.nulls import NullLaw
+from subsetprivacy.tables import Table, number
+
+_METHODS = {
+    "lrt": "Likelihood ratio test",
+    "lrt-mom": "Likelihood ratio test with moments",
+    "pearson": "Pearson's test",
+    "pearson-conditional": "Pearson's test given the questions",
+    "bonferroni": "Bonferroni's test of all 2 x 2 tables",
+}
+_NULLS = {
+    "exact": "all tables with these margins",
+    "permutation": "random tables with these margins",
+    "bootstrap": "simulated under the null hypothesis",
+    "asymptotic": "limit law",
+}
+
+
+def _shown(pvalue: float) -> str:
+    return "< 0.0001" if pvalue < 0.0001 else number(pvalue)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class IndependenceResult:
+    """A test and all that it rests on.
+
+    Attributes
+    ----------
+    hypothesis
+        The null hypothesis, in words.
+    method
+        The statistic's name.
+    statistic, df
+        The statistic and its degrees of freedom.
+    pvalue
+        From tables with the same margins (random, or all where they are few); from simulated people where rows cannot
+        be shuffled; the asymptotic one where no table was drawn.
+    pvalue_se
+        The Monte-Carlo standard error of `pvalue`: 0 where all tables were looked at, NaN for a limit law.
+    asymptotic_pvalue
+        That of the limit law; NaN where there is none.
+    law
+        The statistics under the null hypothesis.
+    n, n_missing
+        People in complete rows, and rows left out because an answer is missing.
+    tables
+        What was tested: one table, or one for each group.
+    null_estimates
+        The estimates under the null hypothesis, by name.
+    pairs
+        For ``"bonferroni"``: statistics and adjusted p-values of the 2 x 2 tables of all pairs of categories.
+    notes
+        What to bear in mind.
+    """
+
+    hypothesis: str
+    method: str
+    statistic: float
+    df: float
+    pvalue: float
+    asymptotic_pvalue: float
+    law: NullLaw
+    tables: Mapping[Label, SubsetCounts]
+    null_estimates: Mapping[str, Any]
+    _alternative: Callable[[], Mapping[str, Any]]
+    notes: tuple[str, ...] = ()
+    pairs: "PairTests | None" = field(default=None)
+
+    @property
+    def null(self) -> str:
+        """Where the p-value comes from: ``"exact"``, ``"permutation"``, ``"bootstrap"`` or ``"asymptotic"``."""
+        return self.law.kind
+
+    @property
+    def permutations(self) -> int:
+        """How many tables the p-value rests on."""
+        return len(self.law.statistics)
+
+    @property
+    def pvalue_se(self) -> float:
+        """The Monte-Carlo standard error of the p-value."""
+        return self.law.error(self.pvalue)
+
+    @property
+    def n(self) -> float:
+        """People in complete rows; Kish's effective number of a weighted sample."""
+        return sum(table.n for table in self.tables.values())
+
+    @property
+    def n_missing(self) -> float:
+        """Rows left out because they lack an answer."""
+        return sum(table.n_missing for table in self.tables.values())
+
+    @cached_property
+    def alternative_estimates(self) -> Mapping[str, Any]:
+        """The estimates without the null hypothesis, by name; computed when they are first asked for."""
+        return self._alternative()
+
+    @property
+    def joint(self) -> Any:
+        """The estimate of the joint distribution, where there is one table."""
+        if len(self.alternative_estimates) != 1:
+            raise ArgumentError(
+                "`joint` must be asked of a test of one table; got "
+                f"{len(self.alternative_estimates)}. Hint: alternative_estimates holds them all."
+            )
+        return next(iter(self.alternative_estimates.values()))
+
+    @property
+    def margins(self) -> Mapping[str, Any]:
+        """The estimates under the null hypothesis, by variable."""
+        return self.null_estimates
+
+    def __repr__(self) -> str:
+        return (
+            f"<IndependenceResult by {self.method}: statistic {self.statistic:.3f}, df {self.df:g}, "
+            f"p-value {_shown(self.pvalue)} ({self.null})>"
+        )
+
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook."""
+        tables = f", {self.permutations} tables" if self.permutations else ""
+        rows = [
+            ("statistic", number(self.statistic)),
+            ("degrees of freedom", "-" if self.df != self.df else f"{self.df:g}"),
+            ("p-value", _shown(self.pvalue)),
+            ("  rests on", f"{_NULLS[self.null]}{tables}"),
+            ("  Monte-Carlo std. error", number(self.pvalue_se)),
+            ("asymptotic p-value", "-" if np.isnan(self.asymptotic_pvalue) else _shown(self.asymptotic_pvalue)),
+            ("people", self._people),
+            ("rows left out, an answer missing", f"{self.n_missing:.0f}"),
+        ]
+        title = f"{_METHODS[self.method]}. Null hypothesis: {self.hypothesis}"
+        return Table(title, ("", "value"), tuple(rows), self.notes)
+
+    @property
+    def _people(self) -> str:
+        texts = [table.n_text for table in self.tables.values()]
+        return texts[0].removeprefix("n = ") if len(texts) == 1 else f"{self.n:.0f}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON; what there is not is None."""
+        numbers = {
+            "statistic": self.statistic,
+            "df": self.df,
+            "pvalue": self.pvalue,
+            "pvalue_se": self.pvalue_se,
+            "asymptotic_pvalue": self.asymptotic_pvalue,
+        }
+        return {
+            "hypothesis": self.hypothesis,
+            "method": self.method,
+            **{name: None if value != value else float(value) for name, value in numbers.items()},
+            "null": self.null,
+            "permutations": self.permutations,
+            "n": self.n,
+            "n_missing": self.n_missing,
+            "notes": list(self.notes),
+        }
+
+    def plot(self, kind: str = "null", *, title: str | None = None, ax: Any = None) -> Any:
+        """Draw where the statistic lies among those of the null hypothesis, or the residuals of the joint shares.
+
+        Parameters
+        ----------
+        kind
+            ``"null"``: a histogram of the statistics under the null hypothesis, with the limit law.
+            ``"residuals"``: a heat map of joint shares minus products of shares, in standard errors.
+        title, ax
+            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+        """
+        if check_choice(kind, ("null", "residuals"), "kind") == "residuals":
+            from subsetprivacy.measures import association
+
+            return association(self.joint).plot("residuals", title=title, ax=ax)
+        limit = self.df if self.method != "lrt-mom" and self.method != "bonferroni" and self.df > 0 else None
+        return draw.null_law(
+            self.law.statistics,
+            self.statistic,
+            weights=self.law.weights,
+            df=limit,
+            pvalue=self.pvalue,
+            title=self.hypothesis if title is None else title,
+            ax=ax,
+        )
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+@frozen(slots=False, eq=False, repr=False)
+class PairTests:
+    """The 2 x 2 tables behind Bonferroni's test: which pairs of categories go together (`tab:bonferroni_table`).
+
+    Attributes
+    ----------
+    names
+        The two variables.
+    rows, columns
+        Their categories.
+    statistics
+        Pearson's statistic of every pair.
+    pvalues
+        Adjusted for the number of pairs: the chance of such a statistic for any of them.
+    """
+
+    names: tuple[str, str]
+    rows: tuple[Label, ...]
+    columns: tuple[Label, ...]
+    statistics: FloatArray
+    pvalues: FloatArray
+
+    def summary(self) -> Table:
+        """Return the adjusted p-values as a table to print."""
+        rows = tuple(
+            (str(label), *(_shown(value) for value in line))
+            for label, line in zip(self.rows, self.pvalues, strict=True)
+        )
+        one, two = self.names
+        return Table("Adjusted p-values", (f"{one} \\ {two}", *(str(label) for label in self.columns)), rows)
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()

@@ -1,0 +1,118 @@
+"""`conditional_independence_test`: whether two variables are independent within the groups of a third."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import evolve
+
+from subsetprivacy._types import Label
+from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
+from subsetprivacy.independence.crossing import Crossing, cross
+from subsetprivacy.independence.result import IndependenceResult
+from subsetprivacy.independence.testing import BUDGET, conduct, read_effort, read_table
+from subsetprivacy.independence.unseen import unseen_test
+
+
+def conditional_independence_test(
+    tables: Any,
+    method: str = "lrt",
+    *,
+    given: str | None = None,
+    permutations: int | None = None,
+    null: str | None = None,
+    df: str = "corrected",
+    budget: float | None = BUDGET,
+    starts: int = 20,
+    seed: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> IndependenceResult:
+    r"""Test whether two variables are independent given a third.
+
+    Parameters
+    ----------
+    tables
+        Where the third variable is known: a table for each of its values, as
+        ``crosstab(a, b, by=z)`` returns them. Where only subsets of it are
+        known too: a table of three variables, and its name as `given`.
+    method
+        As in `independence_test`; for a third variable of which only subsets
+        are known ``"lrt"`` alone.
+    given
+        The third variable, in a table of three.
+    permutations
+        Random tables, by default 999: within each group one column is
+        shuffled against the other. For a third variable of which only
+        subsets are known, samples simulated from the fitted null hypothesis,
+        by default 199.
+    null, df, budget, seed, progress
+        As in `independence_test`.
+    starts
+        How often the fit of the null hypothesis is begun anew, where only
+        subsets of the third variable are known.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not clear which variable is given.
+
+    Notes
+    -----
+    Known groups: the statistics of the groups add up (Bonferroni's: the
+    largest counts), and so do their degrees of freedom.
+
+    Subsets of all three: the null hypothesis
+    :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)` is a latent-class model. Its likelihood may have several maxima,
+    so it is fitted from many starts, and the best one is not certified.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.publish import privatize
+    >>> from subsetprivacy.tabulating import crosstab
+    >>> x = privatize(list("abcd") * 100, uniform(list("abcd")), seed=1)
+    >>> y = privatize(list("rstu") * 100, uniform(list("rstu")), seed=2)
+    >>> wave = ["first"] * 200 + ["second"] * 200
+    >>> conditional_independence_test(crosstab(x, y, by=wave), seed=1).df
+    18
+    """
+    if given is not None and not isinstance(tables, Mapping):
+        options = {"method": method, "null": null, "df": df}
+        replications = 199 if permutations is None else permutations
+        return unseen_test(
+            tables, given, options, replications=replications, starts=starts, seed=seed, progress=progress
+        )
+    if not isinstance(tables, Mapping) or not tables:
+        raise ArgumentError(
+            "`tables` must be a dict with a table for each group, or a table of three variables with `given`; got "
+            f"{type(tables).__name__}. Hint: sp.crosstab(a, b, by=group)."
+        )
+    if given is not None:
+        raise ArgumentError("`given` must be left out where the groups are known: they are the keys of the dict.")
+    crossings, left_out = _groups(tables)
+    first = next(iter(crossings.values()))
+    hypothesis = f"{first.first.name} and {first.second.name} are independent in each of {len(crossings)} groups"
+    effort = read_effort(999 if permutations is None else permutations, budget, seed, progress)
+    found = conduct(crossings, method, hypothesis, null, df, effort)
+    if not left_out:
+        return found
+    return evolve(found, notes=(*found.notes, f"Groups in which a variable does not vary are left out: {left_out}."))
+
+
+def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], str]:
+    """Return the groups that can be tested, and the names of the others."""
+    crossings: dict[Label, Crossing] = {}
+    left_out = []
+    for group, table in tables.items():
+        try:
+            crossing = cross(read_table(table))
+        except (NoDataError, NotIdentifiableError):
+            left_out.append(str(group))
+            if not read_table(table).design.is_identifiable:
+                raise
+            continue
+        if crossings and crossing.table.names != next(iter(crossings.values())).table.names:
+            raise ArgumentError("`tables` must be of the same two variables in every group.")
+        crossings[group] = crossing
+    if not crossings:
+        raise NoDataError("there must be a group in which both variables vary; got none.")
+    return crossings, ", ".join(left_out)

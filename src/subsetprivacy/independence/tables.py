@@ -1,0 +1,107 @@
+"""Tables with given margins: random ones, all of them, or those of shuffled rows.
+
+Shuffling one column of codes against the other gives each table with these margins the probability
+prod(row sums!) prod(column sums!) / (n! prod(cells!)), so the rows need not be shuffled one by one.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import gammaln
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.independence.crossing import Crossing, Sheet
+
+_PER_DRAW, _PER_CALL, _PER_ROW = 1.2e-7, 1e-5, 2e-8  # seconds, measured: a cell of a table, a call for it, a row
+_LARGEST = 10**9  # people that NumPy's generator can draw from
+_BLOCK = 1 << 16  # cells of a batch: its arrays stay in the cache
+
+
+def random_tables(rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator) -> IntArray:
+    """Draw tables with these sums of rows and columns, shape (size, rows, columns), however many people there are.
+
+    A cell given those before it is hypergeometric: so many of the people left in its column fall into its row.
+    """
+    if rows.sum() >= _LARGEST:
+        from scipy.stats import random_table  # as slow to import as all the rest
+
+        return random_table(rows, columns).rvs(size=size, random_state=generator).astype(np.int64)
+    tables = np.empty((len(rows), len(columns), size), np.int64)
+    left = np.repeat(columns[:, None], size, axis=1)
+    for i, people in enumerate(rows[:-1]):
+        need = np.full(size, people)
+        others = left.sum(axis=0)
+        for j in range(len(columns) - 1):
+            others -= left[j]
+            tables[i, j] = generator.hypergeometric(left[j], others, need)
+            need -= tables[i, j]
+        tables[i, -1] = need
+        left -= tables[i]
+    tables[-1] = left
+    return np.moveaxis(tables, -1, 0)
+
+
+def all_tables(rows: IntArray, columns: IntArray, most: int) -> tuple[IntArray, FloatArray] | None:
+    """Return every table with these sums, and its probability; None if there are more than `most`."""
+    s, r = len(rows), len(columns)
+    cells = np.zeros((1, 0), np.int64)
+    left = columns[None, :]  # to be filled in each column
+    for i in range(s):
+        need = np.full(len(cells), rows[i])
+        for j in range(r):
+            after = left[:, j + 1 :].sum(axis=1)  # what the rest of the row can take
+            low = np.maximum(need - after, 0)
+            high = np.minimum(need, left[:, j])
+            if i == s - 1:
+                low = high = left[:, j]
+            choices = high - low + 1
+            # Every beginning has an end, so there are at least as many tables as beginnings.
+            if choices.sum() > most:
+                return None
+            at = np.repeat(np.arange(len(cells)), choices)
+            value = np.arange(len(at)) - np.repeat(np.cumsum(choices) - choices, choices) + low[at]
+            cells = np.column_stack([cells[at], value])
+            left = left[at].copy()
+            left[:, j] -= value
+            need = need[at] - value
+    fixed = gammaln(rows + 1).sum() + gammaln(columns + 1).sum() - gammaln(rows.sum() + 1)
+    law = np.exp(fixed - gammaln(cells + 1).sum(axis=1))
+    return cells.reshape(-1, s, r), law / law.sum()
+
+
+def shuffled(crossing: Crossing, size: int, generator: np.random.Generator) -> Iterator[tuple[Sheet, FloatArray]]:
+    """Draw tables with the margins of this one, in blocks: a sheet and the numbers of people (tables, cells)."""
+    rows, columns = (np.rint(side.n_a).astype(np.int64) for side in (crossing.first, crossing.second))
+    if not crossing.on_grid:
+        yield from _one_by_one(crossing, rows, columns, size, generator)
+        return
+    cells = crossing.shape[0] * crossing.shape[1]
+    step = max(_BLOCK // cells, 1)
+    by_rows = _PER_ROW * rows.sum() < (_PER_DRAW + _PER_CALL / min(size, 8 * step)) * cells
+    if by_rows:
+        for start in range(0, size, step):
+            yield crossing.sheet, _by_shuffling(rows, columns, min(step, size - start), generator)
+        return
+    for outer in range(0, size, 8 * step):  # a call costs the same for one table and for many
+        drawn = random_tables(rows, columns, min(8 * step, size - outer), generator).reshape(-1, cells)
+        for start in range(0, len(drawn), step):
+            yield crossing.sheet, drawn[start : start + step].astype(np.float64)
+
+
+def _by_shuffling(rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator) -> FloatArray:
+    """Return the tables of a column of codes against shuffled ones."""
+    s, r = len(rows), len(columns)
+    base, codes = np.repeat(np.arange(s) * r, rows), np.repeat(np.arange(r), columns)
+    drawn = [np.bincount(base + generator.permutation(codes), minlength=s * r) for _ in range(size)]
+    return np.array(drawn, np.float64)
+
+
+def _one_by_one(
+    crossing: Crossing, rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator
+) -> Iterator[tuple[Sheet, FloatArray]]:
+    """Shuffle rows where all pairs would be too many cells: each table has cells of its own."""
+    r = len(columns)
+    base, codes = np.repeat(np.arange(len(rows)) * r, rows), np.repeat(np.arange(r), columns)
+    for _ in range(size):
+        pairs, n = np.unique(base + generator.permutation(codes), return_counts=True)
+        yield Sheet(crossing.first, crossing.second, pairs // r, pairs % r, False), n[None, :].astype(np.float64)

@@ -1,0 +1,199 @@
+"""`independence_test`: whether two variables are independent, from their subsets (`sec_2D`)."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._checks import check_choice, check_count
+from subsetprivacy._types import Label
+from subsetprivacy.data import JointCounts, as_counts, as_joint
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.independence.crossing import Crossing, cross
+from subsetprivacy.independence.degrees import DF, asymptotic_pvalue, degrees
+from subsetprivacy.independence.doubts import doubts
+from subsetprivacy.independence.latent import STARTS
+from subsetprivacy.independence.nulls import NULLS, Effort, NullLaw, null_law
+from subsetprivacy.independence.result import IndependenceResult, PairTests
+from subsetprivacy.independence.statistics import STATISTICS, pair_statistics
+from subsetprivacy.independence.unseen import unseen_test
+from subsetprivacy.mechanism.randomness import numpy_generator
+from subsetprivacy.variables import JointCategories
+
+METHODS = tuple(STATISTICS)
+BUDGET = 60.0
+
+
+def independence_test(
+    table: Any,
+    method: str = "lrt",
+    *,
+    permutations: int = 999,
+    null: str | None = None,
+    df: str = "corrected",
+    budget: float | None = BUDGET,
+    seed: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> IndependenceResult:
+    r"""Test whether two variables are independent, given subsets of both.
+
+    Parameters
+    ----------
+    table
+        What `crosstab` returns; or data, a table or counts of a product
+        design of two variables. Variables that share one code (`join`), or a
+        release with dummy rows, are tested by ``"lrt"`` with simulated people.
+    method
+        ``"lrt"``: the likelihood ratio (default, the most powerful).
+        ``"lrt-mom"``: the same with moments, the paper's fast one.
+        ``"pearson"``: observed and expected counts of all pairs of subsets.
+        ``"pearson-conditional"``: the same given which questions were asked.
+        ``"bonferroni"``: the largest of the 2 x 2 tables of all pairs of
+        categories.
+    permutations
+        How many random tables with the same margins the p-value rests on.
+        Where there are at most 10 000 such tables, all are looked at
+        instead. 0 for the asymptotic p-value.
+    null
+        ``"permutation"`` (default); ``"bootstrap"``: people simulated from
+        the fitted independent table, for weighted samples the default;
+        ``"asymptotic"``.
+    df
+        ``"corrected"``, or ``"paper"`` for the degrees of freedom as printed.
+        They matter to the asymptotic p-value only.
+    budget
+        About how many seconds may be spent on random tables. Where more
+        would be needed, fewer are drawn, or none; a warning says so. None
+        for no limit.
+    seed
+        A number or a NumPy generator; by default a fresh one.
+    progress
+        Called with the number of tables done and the number of all.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If a design is not identifiable, or all people reported one subset of a variable.
+    NoDataError
+        If no row is complete.
+
+    Warns
+    -----
+    BudgetWarning
+        If fewer tables were drawn than asked for.
+
+    Notes
+    -----
+    If X and Y are independent, so are the subsets A and B, and shuffling one
+    column against the other changes nothing: the permutation p-value holds
+    its level whatever the margins, at any sample size. Limit laws do not:
+    near the boundary of the simplex, where shares are small, the likelihood
+    ratio rejects too rarely.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import product, uniform
+    >>> from subsetprivacy.mechanism.simulate import simulate
+    >>> both = product({"x": uniform(list("abcd")), "y": uniform(list("rstu"))})
+    >>> W = 0.9 / 16 + 0.1 / 4 * np.eye(4)
+    >>> found = independence_test(simulate(both, W.ravel(), 5000, seed=1), seed=1)
+    >>> found.df, found.permutations, found.pvalue
+    (9, 999, 0.001)
+    """
+    counts = as_joint(as_counts(table))
+    if not isinstance(counts, JointCounts) and isinstance(counts.categories, JointCategories):
+        options = {"method": method, "null": null, "df": df}
+        return unseen_test(
+            counts, None, options, replications=permutations, starts=STARTS, seed=seed, progress=progress
+        )
+    crossing = cross(read_table(counts))
+    effort = read_effort(permutations, budget, seed, progress)
+    hypothesis = f"{crossing.first.name} and {crossing.second.name} are independent"
+    return conduct({None: crossing}, method, hypothesis, null, df, effort)
+
+
+def read_table(table: Any) -> JointCounts:
+    """Return whatever holds two variables as joint counts."""
+    counts = as_joint(as_counts(table))
+    if isinstance(counts, JointCounts):
+        return counts
+    raise ArgumentError(
+        f"`table` must be of several variables with a design each; got a {counts.design.kind} design. "
+        "Hint: sp.crosstab(a, b)."
+    )
+
+
+def read_effort(permutations: int, budget: Any, seed: Any, progress: Any) -> Effort:
+    """Return how much is to be computed, or raise."""
+    check_count(permutations, "permutations")
+    if budget is not None and not (isinstance(budget, (int, float, np.number)) and 0 < budget < np.inf):
+        raise ArgumentError("`budget` must be a number of seconds above 0, or None for no limit.")
+    return Effort(permutations, None if budget is None else float(budget), numpy_generator(seed), progress)
+
+
+def conduct(
+    crossings: Mapping[Label, Crossing], method: str, hypothesis: str, null: str | None, df: str, effort: Effort
+) -> IndependenceResult:
+    """Test that all these tables are independent, group by group: statistics and degrees of freedom add up."""
+    check_choice(method, METHODS, "method")
+    check_choice(df, DF, "df")
+    if df == "paper" and method == "pearson-conditional":
+        raise ArgumentError("`df` must be 'corrected' for pearson-conditional; the paper does not have this test.")
+    parts = tuple(crossings.values())
+    weighted = any(part.table.squares is not None for part in parts)
+    kind = check_choice(null or ("bootstrap" if weighted else "permutation"), NULLS, "null")
+    if weighted and kind == "permutation":
+        raise ArgumentError(
+            "`null` must be 'bootstrap' for weighted rows, which cannot change places; got permutation."
+        )
+    if method == "lrt-mom" and (kind == "asymptotic" or not effort.permutations):
+        raise ArgumentError("`permutations` must be at least 1 for lrt-mom, which has no limit law; got 0.")
+    each = [float(STATISTICS[method](part.sheet, part.counts[None, :])[0]) for part in parts]
+    statistic = max(each) if method == "bonferroni" else sum(each)
+    freedom = 1 if method == "bonferroni" else sum(degrees(part, method, df) for part in parts)
+    pairs = sum(part.first.members.shape[1] * part.second.members.shape[1] for part in parts)
+    limit = asymptotic_pvalue(method, statistic, freedom, pairs)
+    law = null_law(parts, method, kind, effort)
+    return IndependenceResult(
+        hypothesis,
+        method,
+        statistic,
+        freedom,
+        law.pvalue(statistic) if len(law.statistics) else limit,
+        limit,
+        law,
+        {group: part.table for group, part in crossings.items()},
+        _null_estimates(crossings),
+        lambda: {_named(group, part): estimate(part.table) for group, part in crossings.items()},
+        (*law.notes, *doubts(parts, method, statistic, df)),
+        _pair_tests(parts[0], law) if method == "bonferroni" and len(parts) == 1 else None,
+    )
+
+
+def _named(group: Label, part: Crossing) -> str:
+    both = f"{part.first.name} x {part.second.name}"
+    return both if group is None else f"{group}: {both}"
+
+
+def _null_estimates(crossings: Mapping[Label, Crossing]) -> dict[str, Any]:
+    return {
+        side.name if group is None else f"{group}: {side.name}": side.fit
+        for group, part in crossings.items()
+        for side in (part.first, part.second)
+    }
+
+
+def _pair_tests(part: Crossing, law: NullLaw) -> PairTests:
+    statistics = pair_statistics(part.sheet, part.counts[None, :])[0]
+    if len(law.statistics):
+        pvalues = law.pvalue(statistics)
+    else:
+        limits = [asymptotic_pvalue("bonferroni", float(value), 1, statistics.size) for value in statistics.flat]
+        pvalues = np.reshape(limits, statistics.shape)
+    labels = [_members(side.design) for side in (part.first, part.second)]
+    return PairTests((part.first.name, part.second.name), labels[0], labels[1], statistics, pvalues)
+
+
+def _members(design: Any) -> tuple[Label, ...]:
+    return tuple(getattr(design, "inner", design).categories)

@@ -1,0 +1,75 @@
+"""Tests whose null hypothesis is not fitted margin by margin: a third variable seen through subsets, joined ones."""
+
+from collections.abc import Callable
+from typing import Any
+
+from subsetprivacy.data import SubsetCounts, as_counts
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.independence.latent import latent_test
+from subsetprivacy.independence.nulls import NullLaw
+from subsetprivacy.independence.result import IndependenceResult
+from subsetprivacy.variables import JointCategories
+
+
+def unseen_test(
+    table: Any,
+    given: str | None,
+    options: dict[str, Any],
+    *,
+    replications: int,
+    starts: int,
+    seed: Any,
+    progress: Callable[[int, int], None] | None,
+) -> IndependenceResult:
+    """Test independence of two variables, given a third or not, by the likelihood ratio and simulated samples.
+
+    Parameters
+    ----------
+    table
+        Counts of exactly the variables that matter.
+    given
+        The third variable, or None.
+    options
+        The options of the other tests, of which only these values make sense here.
+    """
+    wanted = {"method": ("lrt",), "null": (None, "bootstrap"), "df": ("corrected",)}
+    why = "where the third variable is seen through subsets" if given else "for variables that share one code"
+    for name, allowed in wanted.items():
+        if options[name] not in allowed:
+            raise ArgumentError(f"`{name}` must be {allowed[-1]!r} {why}; got {options[name]!r}.")
+    counts = as_counts(table)
+    first, second = _others(counts, given)
+    found = latent_test(
+        counts, first, second, given, replications=replications, starts=starts, seed=seed, progress=progress
+    )
+    condition = f" given {given}" if given else ""
+    return IndependenceResult(
+        f"{first} and {second} are independent{condition}",
+        "lrt",
+        found.statistic,
+        found.df,
+        found.pvalue,
+        found.asymptotic_pvalue,
+        NullLaw("bootstrap", found.null_statistics),
+        {None: counts},
+        {"null": found.null},
+        lambda: {" x ".join(name for name in (first, second, given) if name): found.alternative},
+        found.notes,
+    )
+
+
+def _others(counts: SubsetCounts, given: str | None) -> tuple[str, str]:
+    """Return the two variables that are tested."""
+    joint = counts.categories
+    names = joint.names if isinstance(joint, JointCategories) else ()
+    if given is not None and given not in names:
+        raise ArgumentError(
+            f"`given` must be one of the variables {', '.join(names) or '(there is one)'}; got {given!r}."
+        )
+    left = [name for name in names if name != given]
+    if len(left) != 2:
+        wanted = "three variables" if given else "two variables"
+        raise ArgumentError(
+            f"`table` must be of {wanted}; got {len(names)}: {', '.join(names)}. Hint: table.margin(...) picks some."
+        )
+    return left[0], left[1]

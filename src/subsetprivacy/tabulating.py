@@ -1,0 +1,144 @@
+"""`crosstab`: from columns of subsets to the table of how often they occur together (`sec_2D`)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, overload
+
+from subsetprivacy._types import ArrayLike, Label
+from subsetprivacy.counting import count, read_column
+from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
+from subsetprivacy.data.joint import names_of
+from subsetprivacy.design import Covered, Design, Product, product
+from subsetprivacy.errors import ArgumentError, MismatchError
+
+
+@overload
+def crosstab(
+    *data: Any,
+    names: Sequence[str] | None = ...,
+    designs: Sequence[Design] | None = ...,
+    by: None = ...,
+    weights: ArrayLike | None = ...,
+    weights_kind: str | None = ...,
+) -> JointCounts: ...
+@overload
+def crosstab(
+    *data: Any,
+    names: Sequence[str] | None = ...,
+    designs: Sequence[Design] | None = ...,
+    by: Iterable[Label],
+    weights: ArrayLike | None = ...,
+    weights_kind: str | None = ...,
+) -> dict[Label, JointCounts]: ...
+def crosstab(
+    *data: Any,
+    names: Sequence[str] | None = None,
+    designs: Sequence[Design] | None = None,
+    by: Iterable[Label] | None = None,
+    weights: ArrayLike | None = None,
+    weights_kind: str | None = None,
+) -> JointCounts | dict[Label, JointCounts]:
+    """Count how often subsets of two or more variables were reported together.
+
+    Parameters
+    ----------
+    *data
+        Two or more columns with a subset per person (`SubsetData`, or with
+        `designs` whatever `count` takes), drawn for each variable by itself;
+        or ``{name: column}``; or a `SubsetTable`, rows or counts of a product
+        design, and the names of the variables that are wanted, by default all.
+    names
+        The variables, where columns have no names; by default x, y, z.
+    designs
+        The designs of columns that do not bring them.
+    by
+        A group label per person; then a dict with a table per group is
+        returned, for `conditional_independence_test`.
+    weights, weights_kind
+        A weight per person, and what it is, as in `count`.
+
+    Raises
+    ------
+    MismatchError
+        If the columns are of different lengths.
+    ArgumentError
+        If there are fewer than two variables, or it is not clear what they are.
+
+    Notes
+    -----
+    A row that lacks an answer of some variable is counted as missing
+    (`n_missing`) and left out of tests and joint estimates.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.publish import privatize
+    >>> race = privatize(list("abcd") * 50, uniform(list("abcd")), seed=1)
+    >>> income = privatize(list("rrst") * 50, uniform(list("rstu")), seed=2)
+    >>> crosstab(race, income, names=["race", "income"])
+    <JointCounts of race (4) x income (4): n = 200, 36 distinct combinations of subsets, 0 incomplete>
+    """
+    held = _whole(data)
+    if held is None:
+        held = _columns(data, names, designs)
+    elif names is not None or designs is not None:
+        raise ArgumentError("`names` and `designs` must be left out for data that bring them.")
+    if isinstance(held, SubsetCounts):
+        if by is not None or weights is not None:
+            raise ArgumentError("`by` and `weights` must be left out for counts: they belong to people.")
+        return _joint(held)
+    counted: Any = count(held, by=by, weights=weights, weights_kind=weights_kind)
+    return _joint(counted) if by is None else {group: _joint(part) for group, part in counted.items()}
+
+
+def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | None:
+    """Return data that hold all variables already, of which names may pick some; None where there are columns."""
+    if not data:
+        raise ArgumentError("`data` must be two or more columns of subsets, or a table of them; got nothing.")
+    first, rest = data[0], data[1:]
+    wanted = tuple(rest)
+    if not all(isinstance(name, str) for name in rest):
+        return None
+    if isinstance(first, SubsetTable):
+        return first.select(wanted or first.names)
+    if isinstance(first, (SubsetData, SubsetCounts)) and isinstance(first.design, (Product, Covered)):
+        if isinstance(first.design, Covered):
+            raise ArgumentError(
+                "`data` must hold no dummy rows: a dummy is one in every variable, which ties the columns together. "
+                "Hint: sp.estimate takes a covered release of several variables as it is."
+            )
+        if not wanted:
+            return first
+        return first.select(wanted) if isinstance(first, SubsetData) else _joint(first).margin(*wanted)
+    return None
+
+
+def _columns(data: tuple[Any, ...], names: Any, designs: Any) -> SubsetTable:
+    if len(data) == 1 and isinstance(data[0], Mapping):
+        names, data = tuple(data[0]) if names is None else names, tuple(data[0].values())
+    if len(data) < 2 or any(isinstance(column, (str, SubsetCounts)) for column in data):
+        raise ArgumentError(
+            "`data` must be two or more columns with a subset per person, or rows or counts of a product design; got "
+            f"{', '.join(type(column).__name__ for column in data)}. Hint: counts of single variables do not tell how "
+            "often subsets occur together."
+        )
+    if designs is not None and (isinstance(designs, Design) or len(tuple(designs)) != len(data)):
+        raise ArgumentError(f"`designs` must be {len(data)}, one for each column.")
+    given = (None,) * len(data) if designs is None else tuple(designs)
+    read = [read_column(column, design) for column, design in zip(data, given, strict=True)]
+    lengths = sorted({len(codes) for codes, _ in read})
+    if len(lengths) > 1:
+        raise MismatchError(
+            f"columns must be of one length, a row per person; got {lengths[0]} and {lengths[-1]} rows."
+        )
+    both = product(dict(zip(names_of(len(data), names), (design for _, design in read), strict=True)))
+    return SubsetTable(tuple(codes for codes, _ in read), both)
+
+
+def _joint(counts: SubsetCounts) -> JointCounts:
+    joint = as_joint(counts)
+    if not isinstance(joint, JointCounts):
+        raise ArgumentError(
+            f"a table must be of two or more variables; got one, under a {counts.design.kind} design. "
+            "Hint: name at least two."
+        )
+    return joint
