@@ -75,7 +75,7 @@ def crosstab(
     >>> race = privatize(list("abcd") * 50, uniform(list("abcd")), seed=1)
     >>> income = privatize(list("rrst") * 50, uniform(list("rstu")), seed=2)
     >>> crosstab(race, income, names=["race", "income"])
-    <JointCounts of race (4) x income (4): n = 200, 36 distinct combinations of subsets, 0 incomplete>
+    <JointCounts of race (4) x income (4): n = 200, 28 distinct combinations of subsets, 0 incomplete>
     """
     held = _whole(data)
     if held is None:

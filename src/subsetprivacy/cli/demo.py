@@ -19,7 +19,7 @@ from subsetprivacy.errors import MissingDependencyError
 )
 @click.option("--seed", type=int, help="Repeat a run; without it the draws are cryptographic, as for real data.")
 def demo(output: Path, seed: int | None) -> None:
-    """Privatise the Adult data, estimate, audit, and save the pictures.
+    """Privatise the Adult data, estimate, audit, test, and save the pictures.
 
     \b
     Example:
@@ -43,9 +43,13 @@ def demo(output: Path, seed: int | None) -> None:
     click.echo("\n3. Audit what each subset gave away.\n")
     report = sp.audit(data)
     click.echo(str(report.summary()))
-    files = _pictures(data, report, output, seed)
+    click.echo("\n4. Ask whether race and income go together, from a subset of each.\n")
+    income = sp.privatize(adult.rows()["income"], sp.warner(["low", "high"]), seed=None if seed is None else seed + 1)
+    found = sp.independence_test(sp.crosstab(data, income, names=["race", "income"]), seed=seed)
+    click.echo(str(found.summary()))
+    files = _pictures(data, report, found, output, seed)
     design.save(output / "race.design.json")
-    click.echo(f"\n4. Saved the design and {len(files)} pictures:\n")
+    click.echo(f"\n5. Saved the design and {len(files)} pictures:\n")
     for file in (*files, output / "race.design.json"):
         click.echo(f"   {file}")
 
@@ -63,7 +67,7 @@ def _comparison(data: Any, truth: Any) -> Any:
     return Table("Race in the Adult data", ("category", "truth", *methods), rows)
 
 
-def _pictures(data: Any, report: Any, output: Path, seed: int | None) -> list[Path]:
+def _pictures(data: Any, report: Any, found: Any, output: Path, seed: int | None) -> list[Path]:
     try:
         import matplotlib
     except ImportError:
@@ -87,6 +91,8 @@ def _pictures(data: Any, report: Any, output: Path, seed: int | None) -> list[Pa
             title=f"Race in the Adult data, n = {len(data)}",
         ),
         "leakage": report.plot(),
+        "independence": found.plot(),
+        "residuals": found.plot("residuals"),
         "cases": sp.person_leakage(cases, adult.race).plot(
             truth=ADULT_CASES.values(), names=[f"case {row}" for row in ADULT_CASES]
         ),

@@ -154,7 +154,7 @@ def _of_different_designs(
         named,
         {"pooled": dict(zip(samples[0].categories, pooled.tolist(), strict=True))},
         lambda: {str(group): estimate(counts) for group, counts in named.items()},
-        (*law.notes, "The designs differ: people are simulated from the pooled estimate."),
+        ("The designs differ: people are simulated from the pooled estimate.",),
     )
 
 

@@ -1,7 +1,7 @@
 r"""Independence given a third variable, where all of them are seen through subsets.
 
-Under the hypothesis :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)`. Strata of z are not seen, so no test within them is
-possible; what is left is the likelihood ratio, with samples drawn from the fit for its law.
+Under the hypothesis :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)`. Nobody's z is known, so nothing can be tested
+stratum by stratum; what is left is the likelihood ratio, with samples drawn from the fit for its law.
 """
 
 import warnings
@@ -17,25 +17,12 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts, as_counts, count_codes
 from subsetprivacy.design import Covered, Product
-from subsetprivacy.errors import (
-    ArgumentError,
-    CategoryError,
-    ConvergenceWarning,
-    NotUniqueWarning,
-    TooLargeError,
-    UnknownDesignError,
-)
+from subsetprivacy.errors import ArgumentError, CategoryError, ConvergenceWarning, NotUniqueWarning
+from subsetprivacy.errors import TooLargeError, UnknownDesignError
 from subsetprivacy.estimation.mle import check_stopping, mle
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.independence.latent_fit import (
-    MAX_ITERATIONS,
-    TOLERANCE,
-    ConditionalIndependence,
-    climb,
-    free_fit,
-    resample,
-    starting_points,
-)
+from subsetprivacy.independence.latent_fit import MAX_ITERATIONS, TOLERANCE, ConditionalIndependence
+from subsetprivacy.independence.latent_fit import climb, free_fit, read_axes, resample, starting_points
 from subsetprivacy.mechanism.randomness import numpy_generator
 from subsetprivacy.variables import JointCategories
 
@@ -123,8 +110,8 @@ def fit_null(
 
     Notes
     -----
-    EM: :math:`u = w \odot \sum_a (f_a/1_a^\top w) 1_a`, then :math:`w_{xyz} = u_{x+z}u_{+yz}/u_{++z}`, which never lowers
-    the likelihood. It is not concave: several maxima are possible, and the highest one found is returned.
+    EM: :math:`u = w \odot \sum_a (f_a/1_a^\top w) 1_a`, then :math:`w_{xyz} = u_{x+z}u_{+yz}/u_{++z}`, which never
+    lowers the likelihood. It is not concave: several maxima are possible, and the highest one found is returned.
 
     Examples
     --------
@@ -135,7 +122,7 @@ def fit_null(
     >>> fit.w.shape, fit.converged, fit.starts
     ((3, 3, 3), True, 20)
     """
-    model = _read_axes(counts, axes, given)
+    model = read_axes(counts, axes, given)
     number = check_count(starts, "starts", least=1)
     check_stopping(tol, max_iter)
     inc, f, n = counts.require_data().incidence, counts.shares, counts.total
@@ -159,18 +146,6 @@ def fit_null(
         agreeing=int((lack <= np.maximum(_AGREE, n * ends.gap)).sum()),
         shortfall=float(lack.max()),
     )
-
-
-def _read_axes(counts: SubsetCounts, axes: tuple[int, int], given: tuple[int, ...]) -> ConditionalIndependence:
-    if not isinstance(counts.categories, JointCategories):
-        raise ArgumentError("`counts` must be of several variables; got one. Hint: sp.product({...}).")
-    shape = counts.categories.shape
-    named = (*axes, *given)
-    if len(axes) != 2 or len(set(named)) < len(named) or not set(named) <= set(range(len(shape))):
-        raise ArgumentError(
-            f"`axes` and `given` must be different numbers from 0 to {len(shape) - 1}, two of them `axes`; got {named}."
-        )
-    return ConditionalIndependence(shape, (axes[0], axes[1]), tuple(given))
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -239,19 +214,18 @@ def latent_test(
 
     Raises
     ------
-    CategoryError
-        If a name is none of the variables.
-    ArgumentError
-        If names repeat, there are too few variables, or the counts are sums of sampling weights.
-    TooLargeError
-        If the table has more than 4096 cells.
-    NoDataError, NotIdentifiableError, UnknownDesignError
-        If there is nobody, or the design does not tell the joint distribution, or is not known.
+    CategoryError, ArgumentError
+        If a name is none of the variables or comes twice; if counts are sums of sampling weights.
+    NoDataError, TooLargeError, NotIdentifiableError, UnknownDesignError
+        If there is nobody, or the table has more than 4096 cells, or the design does not tell it, or is not known.
 
     Notes
     -----
     :math:`T = 2n\{\max_w l(w) - \max_{H_0} l(w)\}`. The first maximum is certified. The second is the best of many EM
-    runs: were there a higher one, T would be smaller. With B samples :math:`(1 + \#\{T_b \ge T\})/(B + 1)` is the p-value.
+    runs: were there a higher one, T would be smaller. The p-value is :math:`(1 + \#\{T_b \ge T\})/(B + 1)` with B samples
+    from the fitted hypothesis, each fitted both ways. The chi-square law is no substitute: where the free table has
+    zeros, as small samples of many cells do, the statistic is much smaller (mean 22 instead of 36 for 4 x 4 x 4 cells
+    and 2000 people).
 
     Examples
     --------
@@ -266,7 +240,9 @@ def latent_test(
     table, (x, y, *z) = _read_names(as_counts(counts), first, second, given)
     generator = numpy_generator(seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotUniqueWarning)  # all maxima have the same likelihood, which is all that counts
+        warnings.simplefilter(
+            "ignore", NotUniqueWarning
+        )  # all maxima have the same likelihood, which is all that counts
         alternative = mle(table)
     null = fit_null(table, (x, y), tuple(z), starts=starts, generator=generator, free=alternative.w)
     # The null fit is a free table too: where rounding puts it above, it is the free fit.
@@ -290,6 +266,11 @@ def _read_names(
     counts: SubsetCounts, first: str, second: str, given: str | None
 ) -> tuple[SubsetCounts, tuple[int, ...]]:
     """Return the counts of the named variables, checked, and the axes of these."""
+    if counts.squares is not None:
+        raise ArgumentError(
+            "`counts` must be of people; got sums of sampling weights, and samples are drawn person by person. "
+            "Hint: count without weights."
+        )
     joint = counts.categories
     held = joint.names if isinstance(joint, JointCategories) else ()
     least = 2 if given is None else 3
@@ -309,7 +290,7 @@ def _read_names(
 def _summed(counts: SubsetCounts, names: tuple[str, ...]) -> SubsetCounts:
     """Return the counts without the factors that hold none of the names."""
     design = counts.design
-    if not isinstance(design.exposed, Product) or not isinstance(design, (Product, Covered)) or counts.squares is not None:
+    if not isinstance(design, (Product, Covered)) or not isinstance(design.exposed, Product):
         return counts
     codes = design.select_codes(counts.codes, names)
     return count_codes(codes, design.select(names), counts.counts.astype(np.float64))
@@ -317,11 +298,6 @@ def _summed(counts: SubsetCounts, names: tuple[str, ...]) -> SubsetCounts:
 
 def _require(counts: SubsetCounts) -> SubsetCounts:
     """Return counts that can be fitted and simulated, or raise."""
-    if counts.squares is not None:
-        raise ArgumentError(
-            "`counts` must be of people, not sums of sampling weights: samples are drawn person by person. "
-            "Hint: count without weights."
-        )
     if counts.design.kind == "coarse":
         raise UnknownDesignError("the design must be known: the p-value rests on samples drawn with it.")
     if counts.categories.p > MAX_CELLS:
@@ -347,5 +323,7 @@ def _notes(null: NullFit, alternative: Estimate, late: int) -> tuple[str, ...]:
             f"hypothesis, {zeros[1]} in the free one."
         )
     if late:
-        notes.append(f"In {late} of the drawn samples the fit of the hypothesis stopped early: the p-value may be large.")
+        notes.append(
+            f"In {late} of the drawn samples the fit of the hypothesis stopped early: the p-value may be large."
+        )
     return tuple(notes)

@@ -10,15 +10,17 @@ from collections.abc import Callable
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import BoolArray, FloatArray, IntArray
+from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Covered, Design
+from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.ascent import ascend
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.newton import Solution, newton
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import Cells, Incidence, Listable
 from subsetprivacy.mechanism.simulate import simulate, subset_law
+from subsetprivacy.variables import JointCategories
 
 TOLERANCE = 1e-9
 MAX_ITERATIONS = 3000
@@ -57,18 +59,6 @@ class ConditionalIndependence:
         p, q = (self.shape[axis] for axis in self.axes)
         return (p - 1) * (q - 1) * int(np.prod([self.shape[axis] for axis in self.given], dtype=np.int64))
 
-    @property
-    def _xz(self) -> tuple[int, ...]:
-        return self._others(self.axes[0], *self.given)
-
-    @property
-    def _yz(self) -> tuple[int, ...]:
-        return self._others(self.axes[1], *self.given)
-
-    @property
-    def _xyz(self) -> tuple[int, ...]:
-        return self._others(*self.axes, *self.given)
-
     def _others(self, *kept: int) -> tuple[int, ...]:
         """Return the axes to sum over, counted from the end so that leading axes do not matter."""
         return tuple(axis - len(self.shape) for axis in range(len(self.shape)) if axis not in kept)
@@ -81,10 +71,12 @@ class ConditionalIndependence:
 
     def _parts(self, table: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the margin of x and z, the law of y given z, and that of the rest given all three."""
-        xz = table.sum(self._xz, keepdims=True)
+        xz = table.sum(self._others(self.axes[0], *self.given), keepdims=True)
         z = table.sum(self._others(*self.given), keepdims=True)
-        y_given_z = _ratio(table.sum(self._yz, keepdims=True), z, self.shape[self.axes[1]])
-        free = self._xyz
+        y_given_z = _ratio(
+            table.sum(self._others(self.axes[1], *self.given), keepdims=True), z, self.shape[self.axes[1]]
+        )
+        free = self._others(*self.axes, *self.given)
         if not free:
             return xz, y_given_z, np.ones(())
         many = int(np.prod([self.shape[axis] for axis in free]))
@@ -108,13 +100,30 @@ class ConditionalIndependence:
         xz, y_given_z, rest = self._parts(table)
         z = table.sum(self._others(*self.given), keepdims=True)
         x_given_z = _ratio(xz, z, self.shape[self.axes[0]])
-        weighed = (slope * rest).sum(self._xyz, keepdims=True)
+        weighed = (slope * rest).sum(self._others(*self.axes, *self.given), keepdims=True)
         lead = (*w.shape[:-1], -1)
-        along_x = (weighed * y_given_z).sum(self._xz).reshape(lead).max(axis=-1)
-        along_y = (weighed * x_given_z).sum(self._yz).reshape(lead).max(axis=-1)
+        along_x = (weighed * y_given_z).sum(self._others(self.axes[0], *self.given)).reshape(lead).max(axis=-1)
+        along_y = (weighed * x_given_z).sum(self._others(self.axes[1], *self.given)).reshape(lead).max(axis=-1)
         # Without other axes this is the sum of w s, which is one.
-        within = (table.sum(self._xyz) * slope.max(self._xyz)).reshape(lead).sum(axis=-1)
+        within = (
+            (table.sum(self._others(*self.axes, *self.given)) * slope.max(self._others(*self.axes, *self.given)))
+            .reshape(lead)
+            .sum(axis=-1)
+        )
         return np.maximum(np.maximum(np.maximum(along_x, along_y), within) - 1, 0.0)
+
+
+def read_axes(counts: SubsetCounts, axes: tuple[int, int], given: tuple[int, ...]) -> ConditionalIndependence:
+    """Return the model of these axes of the counts, or raise if they are none."""
+    if not isinstance(counts.categories, JointCategories):
+        raise ArgumentError("`counts` must be of several variables; got one. Hint: sp.product({...}).")
+    shape = counts.categories.shape
+    named = (*axes, *given)
+    if len(axes) != 2 or len(set(named)) < len(named) or not set(named) <= set(range(len(shape))):
+        raise ArgumentError(
+            f"`axes` and `given` must be different numbers from 0 to {len(shape) - 1}, two of them `axes`; got {named}."
+        )
+    return ConditionalIndependence(shape, (axes[0], axes[1]), tuple(given))
 
 
 def _ratio(part: FloatArray, whole: FloatArray, many: int) -> FloatArray:
@@ -159,19 +168,15 @@ def climb(
         gap = model.gap(w, s)
         stay = (gap > tol) & (iteration < max_iter)
         if not stay.all():
-            _record(ends, live, ~stay, (w, _loglik(f, L), gap, iteration))
+            at = live[~stay]
+            ends.w[at], ends.loglik[at], ends.gap[at] = w[~stay], _loglik(f, L)[~stay], gap[~stay]
+            ends.iterations[at] = iteration
             live, w, L, s = live[stay], w[stay], L[stay], s[stay]
             f = f if f.ndim == 1 else f[stay]
             if not live.size:
                 break
         w, L = _leap(inc, f, w, s, model)
     return ends
-
-
-def _record(ends: Ends, live: IntArray, done: BoolArray, state: tuple[FloatArray, FloatArray, FloatArray, int]) -> None:
-    at = live[done]
-    w, loglik, gap, iteration = state
-    ends.w[at], ends.loglik[at], ends.gap[at], ends.iterations[at] = w[done], loglik[done], gap[done], iteration
 
 
 def _leap(
@@ -193,9 +198,7 @@ def _leap(
     return np.where(better, leap, twice), np.where(better, L_leap, L_twice)
 
 
-def _update(
-    inc: Incidence, f: FloatArray, w: FloatArray, L: FloatArray, model: ConditionalIndependence
-) -> FloatArray:
+def _update(inc: Incidence, f: FloatArray, w: FloatArray, L: FloatArray, model: ConditionalIndependence) -> FloatArray:
     w = model.project(w * inc.spread(f / np.maximum(L, _TINY)))
     return w / w.sum(axis=-1, keepdims=True)
 
@@ -236,7 +239,10 @@ def resample(
     generator: np.random.Generator,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[FloatArray, int]:
-    """Return the likelihood ratios of samples drawn from a fitted w, and how many null fits did not arrive."""
+    """Return the likelihood ratios of samples drawn from a fitted w, and how many null fits did not arrive.
+
+    `progress` is called with the number of samples done and their total.
+    """
     n = int(counts.total)
     grid = _listed(counts.design, n)
     tol = min(1e-6, 1e-3 / n)  # a thousandth of a nat in all: far below what tells two statistics apart
@@ -249,14 +255,21 @@ def resample(
         free = [free_fit(*_seen(inc, row), start=w, tol=tol).w for row in f]
         near = within(w[None], model)
         begin = [np.vstack([near, starting_points(one, model, RESAMPLED_STARTS - 1, generator)]) for one in free]
-        each = np.repeat(f, RESAMPLED_STARTS, axis=0)
-        ends = climb(inc, each, np.concatenate(begin), model, tol=tol, max_iter=MAX_ITERATIONS)
-        best = ends.loglik.reshape(-1, RESAMPLED_STARTS)
-        late += int((np.take_along_axis(ends.gap.reshape(best.shape), best.argmax(1)[:, None], 1) > tol).sum())
-        ratios[here] = 2 * total * np.maximum(_loglik(f, inc.inner(np.array(free))) - best.max(axis=1), 0.0)
+        ends = _best(inc, f, np.array(begin), model, tol)
+        late += int((ends.gap > tol).sum())
+        ratios[here] = 2 * total * np.maximum(_loglik(f, inc.inner(np.array(free))) - ends.loglik, 0.0)
         if progress is not None:
             progress(here.stop, size)
     return ratios, late
+
+
+def _best(inc: Incidence, f: FloatArray, begin: FloatArray, model: ConditionalIndependence, tol: float) -> Ends:
+    """Climb from all starts (samples, starts, p) most of the way, and from where the best of each got to the end."""
+    samples, starts, p = begin.shape
+    each = np.repeat(f, starts, axis=0)
+    rough = climb(inc, each, begin.reshape(-1, p), model, tol=100 * tol, max_iter=MAX_ITERATIONS)
+    best = np.arange(samples) * starts + rough.loglik.reshape(samples, starts).argmax(axis=1)
+    return climb(inc, f, rough.w[best], model, tol=tol, max_iter=MAX_ITERATIONS)
 
 
 def _listed(design: Design, n: int) -> bool:

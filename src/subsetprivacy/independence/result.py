@@ -63,8 +63,6 @@ class IndependenceResult:
         The estimates under the null hypothesis, by name.
     pairs
         For ``"bonferroni"``: statistics and adjusted p-values of the 2 x 2 tables of all pairs of categories.
-    notes
-        What to bear in mind.
     """
 
     hypothesis: str
@@ -77,7 +75,8 @@ class IndependenceResult:
     tables: Mapping[Label, SubsetCounts]
     null_estimates: Mapping[str, Any]
     _alternative: Callable[[], Mapping[str, Any]]
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    _doubts: Callable[[], tuple[str, ...]] = tuple
     pairs: "PairTests | None" = field(default=None)
 
     @property
@@ -104,6 +103,11 @@ class IndependenceResult:
     def n_missing(self) -> float:
         """Rows left out because they lack an answer."""
         return sum(table.n_missing for table in self.tables.values())
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to bear in mind: sentences below the summary, worked out when they are first asked for."""
+        return (*self.law.notes, *self._doubts(), *self.remarks)
 
     @cached_property
     def alternative_estimates(self) -> Mapping[str, Any]:

@@ -95,7 +95,7 @@ def conditional_independence_test(
     found = conduct(crossings, method, hypothesis, null, df, effort)
     if not left_out:
         return found
-    return evolve(found, notes=(*found.notes, f"Groups in which a variable does not vary are left out: {left_out}."))
+    return evolve(found, remarks=(f"Groups in which a variable does not vary are left out: {left_out}.",))
 
 
 def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], str]:

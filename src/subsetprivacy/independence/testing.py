@@ -166,7 +166,8 @@ def conduct(
         {group: part.table for group, part in crossings.items()},
         _null_estimates(crossings),
         lambda: {_named(group, part): estimate(part.table) for group, part in crossings.items()},
-        (*law.notes, *doubts(parts, method, statistic, df)),
+        (),
+        lambda: doubts(parts, method, statistic, df),
         _pair_tests(parts[0], law) if method == "bonferroni" and len(parts) == 1 else None,
     )
 

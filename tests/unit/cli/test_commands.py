@@ -195,8 +195,10 @@ def test_the_demo_writes_its_files(tmp_path):
         "convergence.png",
         "difference.png",
         "estimate.png",
+        "independence.png",
         "leakage.png",
         "race.design.json",
+        "residuals.png",
     ]
     for name in files:
         assert name in result.output
