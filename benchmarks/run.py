@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import large
 import peers
+import tests_of_independence as independence
 import work
 from attrs import frozen
 from work import Timing
@@ -52,6 +53,7 @@ class Task:
 def tasks() -> list[Task]:
     """Return every row, in the order of the table."""
     mle = f"MLE p={{}} n={work.PEOPLE}"
+    lrt = f"LRT with {independence.PERMUTATIONS} permutations p=q={independence.CATEGORIES}"
     drawing = "privatize 10^7 values p=16"
     return [
         *(
@@ -72,6 +74,20 @@ def tasks() -> list[Task]:
         Task(f"{drawing} / 8 bytes each of os.urandom", partial(work.drawing, peers.system_bytes), "<=", 3),
         Task("count 10^7 codes p=16 / one sum of the array", work.counting, "<=", 6),
         Task("privatize, count, moments p=10^5 n=10^7 / draw and count bare codes", large.moments, "<=", 3),
+        Task(f"{lrt} n=10^6 / the same n=10^3", partial(independence.many_people, 10**3, 10**6), "<=", 1.2),
+        Task(
+            f"{lrt} n=10^4 / 999 shuffles, EM, a row per person",
+            partial(independence.against_em_by_person, 10**4),
+            ">=",
+            200,
+        ),
+        Task(f"{lrt} n=10^4 / 999 shuffles, EM on counts", partial(independence.against_em_on_cells, 10**4), ">=", 10),
+        Task(
+            "LRT:MLE p=q=16 n=10^5, certified / EM, accelerated, 1000 updates",
+            partial(independence.many_categories, 16, 10**5),
+            ">=",
+            1,
+        ),
     ]
 
 
