@@ -50,7 +50,16 @@ if TYPE_CHECKING:
     from subsetprivacy.mechanism.publish import privatize
     from subsetprivacy.mechanism.simulate import simulate, simulate_many
     from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
-    from subsetprivacy.planning import Plan, Power, RepeatRisk, plan, power, repeat_risk
+    from subsetprivacy.planning import (
+        IndependencePower,
+        Plan,
+        Power,
+        RepeatRisk,
+        independence_power,
+        plan,
+        power,
+        repeat_risk,
+    )
     from subsetprivacy.privacy.person import PersonLeakage, person_leakage
     from subsetprivacy.subsets import Categories
     from subsetprivacy.tabulating import crosstab
@@ -67,6 +76,7 @@ _HOME = {
     "EstimateBatch": "estimation.dispatch",
     "Frontier": "optimizing",
     "HonestyCheck": "honesty",
+    "IndependencePower": "planning",
     "IndependenceResult": "independence",
     "JointCategories": "variables",
     "JointCounts": "data",
@@ -102,6 +112,7 @@ _HOME = {
     "fully_private": "design",
     "hadamard": "design",
     "homogeneity_test": "independence",
+    "independence_power": "planning",
     "independence_test": "independence",
     "independent": "design",
     "join": "design",
@@ -133,6 +144,7 @@ __all__ = [
     "EstimateBatch",
     "Frontier",
     "HonestyCheck",
+    "IndependencePower",
     "IndependenceResult",
     "JointCategories",
     "JointCounts",
@@ -168,6 +180,7 @@ __all__ = [
     "fully_private",
     "hadamard",
     "homogeneity_test",
+    "independence_power",
     "independence_test",
     "independent",
     "join",

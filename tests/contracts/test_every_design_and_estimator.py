@@ -8,7 +8,7 @@ from lopsided import GROUPS, LISTED, RECORDED, SEVEN, TRIPLE, TWO_GROUPS, WARNER
 from problems import lopsided, lopsided_conditional, mixture, quietly, with_full_question
 
 import subsetprivacy as sp
-from subsetprivacy.design import Coarse, Covered, ListedPartition, Mixture, Uniform
+from subsetprivacy.design import Coarse, Covered, ListedPartition, Mixture, Product, Uniform
 from subsetprivacy.design.held import beside_bit
 from subsetprivacy.errors import ArgumentError, NotIndependentError, UnknownDesignError
 from subsetprivacy.estimation.dispatch import METHODS
@@ -59,6 +59,8 @@ DESIGNS = {
     "bit": lambda: beside_bit(["no", "yes"]),
     "bit, three categories": lambda: beside_bit(["x", "y", "z"], 0.3),
     "product": lambda: sp.product({"x": lopsided(), "w": WARNER}),
+    "product, uniform": lambda: sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(range(5))}),
+    "product, groups recorded": lambda: sp.product({"x": RECORDED, "w": WARNER}),
     "product of three, full sets": lambda: TRIPLE,
     "joined": lambda: sp.join({"sex": ["f", "m"], "smokes": [True, False]}),
     "joined, asked": lambda: sp.join({"sex": ["f", "m"], "view": ["no", "so", "yes"]}),
@@ -78,6 +80,8 @@ SMALLEST = {
     "bit": 1,
     "bit, three categories": 1,
     "product": 4,
+    "product, uniform": 4,
+    "product, groups recorded": 4,
     "product of three, full sets": 8,
     "joined": 3,
     "joined by twos": 6,
@@ -97,10 +101,11 @@ def sample(design):
 
 def refusal(method, design):
     """The named error with which a method must answer a design that it is not for; None if it must answer."""
-    if method == "mom-uniform" and not isinstance(design, Uniform):
+    factors = design.factors if isinstance(design, Product) else [design]
+    if method == "mom-uniform" and not all(isinstance(factor, Uniform) for factor in factors):
         return ArgumentError
-    recorded = isinstance(design, ListedPartition) and design.recorded
-    if method == "mom-conditional" and not design.is_independent and not recorded:
+    told = [f.is_independent or (isinstance(f, ListedPartition) and f.recorded) for f in factors]
+    if method == "mom-conditional" and not all(told):
         return NotIndependentError
     if method in ("mom", "one-step") and isinstance(design, Coarse):
         return UnknownDesignError

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import subsetprivacy as sp
-from subsetprivacy.examples import URN
+from subsetprivacy.design.held import beside_bit
+from subsetprivacy.examples import URN, adult
 
 LABELS = list("abcd")
 BOTH = sp.product({"x": sp.uniform(LABELS), "y": sp.uniform(LABELS)})
@@ -65,6 +66,21 @@ def test_given_the_questions_pearson_is_more_powerful():
         for method in ("pearson", "pearson-conditional", "lrt")
     }
     assert found["pearson"] + 0.02 < found["pearson-conditional"] < found["lrt"]
+
+
+def test_subsets_of_two_fair_bits_take_nine_times_the_sample():
+    # The value beside a fair bit as one variable of four categories, as in the paper: nine degrees of freedom.
+    sex_income = adult.sex_income / adult.sex_income.sum()
+    pairs = np.kron(sex_income, np.full((2, 2), 0.25))
+    as_printed = sp.independence_power((sp.uniform(range(4)), sp.uniform(range(4))), pairs, target=0.8)
+    seen = sp.independence_power((sp.nonprivate(range(4)), sp.nonprivate(range(4))), pairs, target=0.8)
+    plain = sp.independence_power((sp.nonprivate(range(2)), sp.nonprivate(range(2))), sex_income, target=0.8)
+    assert (plain.n, seen.n, as_printed.n) == (153, 304, 2734)
+    assert as_printed.n / seen.n == pytest.approx(9, abs=0.02)
+    # The bits' law is known: held, one degree of freedom is left, and half of the people are enough.
+    bit = beside_bit(["Female", "Male"], 0.5), beside_bit(["low", "high"], 0.5)
+    held = sp.independence_power(bit, sex_income, target=0.8)
+    assert (held.n, held.df) == (1371, 1)
 
 
 @pytest.mark.parametrize("method", ["pearson", "pearson-conditional"])

@@ -5,16 +5,16 @@ from functools import partial
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Covered, Design, Uniform
+from subsetprivacy.design import Covered, Design, Product, Uniform
 from subsetprivacy.design.base import solve_alike
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.dummies import known_part
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.estimation.uncertainty import FromMatrix
-from subsetprivacy.incidence import MAX_MATRIX
+from subsetprivacy.incidence import MAX_MATRIX, Affine, Incidence, joint_incidence
 
 
 def mom(counts: SubsetCounts) -> Estimate:
@@ -40,19 +40,38 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
 
     Notes
     -----
-    :math:`\hat w = (r_p\hat\gamma - 1)/(r_p - 1)` (`mom`). The paper calls it equivalent to
-    `gen_mom`; from p = 5 on it is another estimator, slightly worse, since
-    the size of A varies.
+    :math:`\hat w = (r_p\hat\gamma - 1)/(r_p - 1)` (`mom`), the mean of the rows :math:`(r_p 1_A - 1)/(r_p - 1)`; of
+    several variables, of the products of theirs. The paper calls it equivalent to `gen_mom`; from p = 5 on it is
+    another estimator, slightly worse, since the size of A varies.
     """
-    if not isinstance(counts.design, Uniform):
-        raise ArgumentError(
-            f"`method` 'mom-uniform' must have data of a uniform design; got a {counts.design.kind} one. "
-            "Hint: method='mom' works for any design."
-        )
-    r = 1 / counts.design.pair_probability
-    w = (r * mean_indicator(counts) - 1) / (r - 1)
-    scale = r / (r - 1) * np.eye(counts.design.p)
-    return Estimate(w, counts, "mom-uniform", FromMatrix(partial(_spread_by, scale)), in_simplex=False)
+    design = counts.design
+    factors = design.factors if isinstance(design, Product) else (design,)
+    for factor in factors:
+        if not isinstance(factor, Uniform):
+            raise ArgumentError(
+                f"`method` 'mom-uniform' must have data of a uniform design; got a {factor.kind} one. "
+                "Hint: method='mom' works for any design."
+            )
+    codes = design.split(counts.observed_codes) if isinstance(design, Product) else [counts.observed_codes]
+    parts = [_closed_form(factor, part) for factor, part in zip(factors, codes, strict=True)]
+    rows = parts[0][0] if len(parts) == 1 else joint_incidence(parts)
+    uncertainty = FromMatrix(partial(_of_mean, rows))
+    return Estimate(rows.spread(counts.shares), counts, "mom-uniform", uncertainty, in_simplex=False)
+
+
+def _closed_form(design: Design, codes: IntArray) -> tuple[Affine, IntArray]:
+    """Return the rows (r 1_a - 1)/(r - 1) of the distinct codes, and which of them each code has."""
+    distinct, at = np.unique(codes, return_inverse=True)
+    assert design.pair_probability is not None
+    r = 1 / design.pair_probability
+    return Affine(design.incidence(distinct), r / (r - 1), -1 / (r - 1)), at
+
+
+def _of_mean(rows: Incidence, fit: Estimate) -> FloatArray:
+    """Return the covariance of a mean of rows."""
+    v = row_weights(fit.counts)
+    cross = np.outer(rows.spread(v), fit.w)
+    return rows.gram(v) - cross - cross.T + v.sum() * np.outer(fit.w, fit.w)
 
 
 def mean_indicator(counts: SubsetCounts) -> FloatArray:

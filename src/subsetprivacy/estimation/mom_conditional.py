@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Design, ListedPartition
+from subsetprivacy.design import Design, ListedPartition, Product
 from subsetprivacy.errors import ArgumentError, NotIdentifiableError, NotIndependentError
 from subsetprivacy.estimation.mom import mean_indicator
 from subsetprivacy.estimation.result import Estimate
@@ -25,9 +25,10 @@ def mom_conditional(counts: SubsetCounts) -> Estimate:
     variance given the questions comes from the answers alone. For p = 4
     it is the maximum likelihood estimate wherever it lies in the simplex.
     Recorded partitions have the sum over all groups of each in the place of
-    the two sides of a question.
+    the two sides of a question, and several variables the sum over all
+    combinations of answers.
     """
-    if counts.design.strata(counts.observed_codes) is None:
+    if _questions(counts.design, counts.observed_codes) is None:
         raise NotIndependentError(
             f"`method` 'mom-conditional' must have data that tell the question; got a {counts.design.kind} design. "
             "Hint: method='mom' works for any design."
@@ -44,7 +45,27 @@ def mom_conditional(counts: SubsetCounts) -> Estimate:
 
 
 def _groups(design: Design) -> bool:
-    return isinstance(design, ListedPartition) and design.recorded
+    """Tell whether a question has more answers than yes and no."""
+    return isinstance(design, Product) or (isinstance(design, ListedPartition) and design.recorded)
+
+
+def _questions(design: Design, codes: IntArray) -> IntArray | None:
+    """Return the questions that each code answers, a column for each variable; None where some cannot be told."""
+    parts = zip(design.factors, design.split(codes), strict=True) if isinstance(design, Product) else [(design, codes)]
+    asked = [factor.strata(part) for factor, part in parts]
+    return None if any(part is None for part in asked) else np.column_stack(asked)  # type: ignore[arg-type]
+
+
+def _answers(design: Design, codes: IntArray) -> IntArray:
+    """Return for each code all answers to its question, a row each."""
+    if isinstance(design, Product):
+        parts = zip(design.factors, design.split(codes), strict=True)
+        each = [_answers(factor, part) for factor, part in parts]
+        places = np.indices([part.shape[1] for part in each]).reshape(len(each), -1)
+        return design.join([part[:, at] for part, at in zip(each, places, strict=True)])
+    if isinstance(design, ListedPartition) and design.recorded:
+        return codes[:, None] // design.m * design.m + np.arange(design.m)
+    return np.column_stack([codes, design.complement(codes)])
 
 
 def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
@@ -53,7 +74,7 @@ def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
     For yes/no questions these are the row r_a and 1 - r_a.
     """
     if _groups(counts.design):
-        rows, shares = _asked_groups(counts)
+        rows, shares, _ = _asked_groups(counts)
         return rows.gram(shares)
     inc, f = counts.incidence, counts.shares
     centred = gamma - 0.5  # two halves make the one that the shares sum to
@@ -63,14 +84,15 @@ def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
     return Q
 
 
-def _asked_groups(counts: SubsetCounts) -> tuple[Incidence, FloatArray]:
-    """Return the rows of all groups of the partitions that were asked, and how often each was, as a share."""
-    design = counts.design
-    assert isinstance(design, ListedPartition)
-    asked, at = np.unique(counts.observed_codes // design.m, return_inverse=True)
+def _asked_groups(counts: SubsetCounts) -> tuple[Incidence, FloatArray, int]:
+    """Return the rows of all answers to the questions asked, how often each was, as a share, and answers of each."""
+    codes = counts.observed_codes
+    questions = _questions(counts.design, codes)
+    assert questions is not None
+    _, first, at = np.unique(questions, axis=0, return_index=True, return_inverse=True)
+    answers = _answers(counts.design, codes[first])
     shares = np.bincount(at, counts.shares)
-    codes = (asked[:, None] * design.m + np.arange(design.m)).ravel()
-    return design.incidence(codes), np.repeat(shares, design.m)
+    return counts.design.incidence(answers.ravel()), np.repeat(shares, answers.shape[1]), answers.shape[1]
 
 
 def _given_groups(Q: FloatArray, fit: Estimate) -> FloatArray:
@@ -78,10 +100,9 @@ def _given_groups(Q: FloatArray, fit: Estimate) -> FloatArray:
     counts, inverse = fit.counts, np.linalg.inv(Q)
     if counts.squares is not None:
         raise ArgumentError("`method` must be another for weighted people and groups. Hint: method='mle' or 'mom'.")
-    rows, shares = _asked_groups(counts)
+    rows, shares, m = _asked_groups(counts)
     L = np.clip(rows.inner(fit.w), 0.0, 1.0)
-    m = counts.design.options or 1
-    # Of each partition: the mean outer square of the reported group, less the outer square of the mean.
+    # Of each question: the mean outer square of the reported group, less the outer square of the mean.
     matrix = rows.inner(np.eye(rows.p)).T
     means = (matrix * L[:, None]).reshape(-1, m, rows.p).sum(axis=1)
     M = rows.gram(shares * L) - (means.T * shares[::m]) @ means

@@ -94,8 +94,10 @@ class Cells:
     def _scatter(self, values: FloatArray) -> FloatArray:
         if values.ndim == 1:
             return np.bincount(self._at, values, minlength=self._whole.rows).astype(np.float64, copy=False)
-        each = [self._scatter(row) for row in values.reshape(-1, self.rows)]
-        return np.reshape(each, (*values.shape[:-1], self._whole.rows))
+        rows = values.reshape(-1, self.rows)
+        at = np.arange(len(rows))[:, None] * self._whole.rows + self._at
+        sums = np.bincount(at.ravel(), rows.ravel(), minlength=len(rows) * self._whole.rows)
+        return sums.astype(np.float64, copy=False).reshape(*values.shape[:-1], self._whole.rows)
 
 
 class RowByRow:

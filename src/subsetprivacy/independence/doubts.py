@@ -1,18 +1,24 @@
 """What to bear in mind when reading a test: sentences below its summary."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from subsetprivacy._types import Label
 from subsetprivacy.errors import TooLargeError
-from subsetprivacy.independence.crossing import Crossing
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.independence.crossing import Crossing, Side
 
 FEW = 5
 
 
-def doubts(parts: Sequence[Crossing], method: str, statistic: float, df: str) -> tuple[str, ...]:
+def doubts(
+    parts: Sequence[Crossing], method: str, statistic: float, df: str, joints: Callable[[], Iterable[Estimate]]
+) -> tuple[str, ...]:
     """Return a sentence for each thing that makes the limit law doubtful, or the test another one than it seems."""
     notes = [*_counts(parts), *_boundary(parts)]
+    if method == "lrt":
+        notes += _joint_boundary(joints())
     if any(part.table.squares is not None for part in parts):
         notes.append(
             "Weighted: shares are scaled to the effective number of people (Kish), and people are simulated from the "
@@ -36,7 +42,9 @@ def _counts(parts: Sequence[Crossing]) -> list[str]:
     seen = sum(len(part.cells[2]) for part in parts)
     people = sum(part.n for part in parts)
     if possible > 10 * people:
-        return [f"There are {possible:.3g} pairs of subsets for {people:.0f} people: Pearson's limit law does not hold."]
+        return [
+            f"There are {possible:.3g} pairs of subsets for {people:.0f} people: Pearson's limit law does not hold."
+        ]
     notes = []
     if enough < possible:
         notes.append(
@@ -49,20 +57,34 @@ def _counts(parts: Sequence[Crossing]) -> list[str]:
 
 
 def _boundary(parts: Sequence[Crossing]) -> list[str]:
-    zero = {side.name: side.fit.on_boundary for part in parts for side in (part.first, part.second)}
-    listed = "; ".join(
-        f"{name}: {', '.join(str(label) for label in labels[:4])}{', …' if len(labels) > 4 else ''}"
-        for name, labels in zero.items()
-        if labels
-    )
-    near = [
-        side.name
-        for part in parts
-        for side in (part.first, part.second)
-        if not side.fit.on_boundary and np.min(side.fit.w) < 2 * np.min(side.fit._se[np.argmin(side.fit.w)])
-    ]
-    if listed:
+    sides = [side for part in parts for side in (part.first, part.second)]
+    zero = [f"{side.name}: {_listed(side.fit.on_boundary)}" for side in sides if side.fit.on_boundary]
+    if zero:
+        listed = "; ".join(dict.fromkeys(zero))
         return [f"On the boundary: a share of 0 is estimated for {listed}; the asymptotic p-value is rough."]
+    near = dict.fromkeys(side.name for side in sides if _near_zero(side))
     if near:
-        return [f"Near the boundary: the smallest share of {', '.join(near)} is below two standard errors; the asymptotic p-value is rough."]
+        return [
+            f"Near the boundary: the smallest share of {', '.join(near)} is below two standard errors; the asymptotic "
+            "p-value is rough."
+        ]
     return []
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    return ", ".join(str(label) for label in labels[:4]) + (", …" if len(labels) > 4 else "")
+
+
+def _near_zero(side: Side) -> bool:
+    least = int(np.argmin(side.fit.w))
+    return bool(side.fit.w[least] < 2 * side.fit._shown_se[least])
+
+
+def _joint_boundary(joints: Iterable[Estimate]) -> list[str]:
+    zeros = sum(len(fit.on_boundary) for fit in joints)
+    if not zeros:
+        return []
+    return [
+        f"On the boundary: {zeros} joint share{'s are' if zeros > 1 else ' is'} estimated as 0; the limit law of the "
+        "likelihood ratio rejects too rarely then."
+    ]

@@ -1,6 +1,8 @@
 """`independence_test`: whether two variables are independent, from their subsets (`sec_2D`)."""
 
+import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -8,12 +10,13 @@ import numpy as np
 from subsetprivacy._checks import check_choice, check_count
 from subsetprivacy._types import Label
 from subsetprivacy.data import JointCounts, as_counts, as_joint
-from subsetprivacy.errors import ArgumentError
+from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.degrees import DF, asymptotic_pvalue, degrees
 from subsetprivacy.independence.doubts import doubts
-from subsetprivacy.independence.latent import STARTS
+from subsetprivacy.independence.latent_null import STARTS
 from subsetprivacy.independence.nulls import NULLS, Effort, NullLaw, null_law
 from subsetprivacy.independence.result import IndependenceResult, PairTests
 from subsetprivacy.independence.statistics import STATISTICS, pair_statistics
@@ -155,6 +158,13 @@ def conduct(
     pairs = sum(part.first.members.shape[1] * part.second.members.shape[1] for part in parts)
     limit = asymptotic_pvalue(method, statistic, freedom, pairs)
     law = null_law(parts, method, kind, effort)
+
+    @cache
+    def joints() -> dict[str, Estimate]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they stand in the estimates' notes
+            return {_named(group, part): estimate(part.table) for group, part in crossings.items()}
+
     return IndependenceResult(
         hypothesis,
         method,
@@ -165,9 +175,9 @@ def conduct(
         law,
         {group: part.table for group, part in crossings.items()},
         _null_estimates(crossings),
-        lambda: {_named(group, part): estimate(part.table) for group, part in crossings.items()},
+        joints,
         (),
-        lambda: doubts(parts, method, statistic, df),
+        lambda: doubts(parts, method, statistic, df, lambda: joints().values()),
         _pair_tests(parts[0], law) if method == "bonferroni" and len(parts) == 1 else None,
     )
 

@@ -1,5 +1,7 @@
 """Planning a survey or a release: people, margins, power, and what asking twice would do."""
 
+from subsetprivacy.planning.dependence import independence_power
+from subsetprivacy.planning.dependence_result import IndependencePower, PowerOfTest
 from subsetprivacy.planning.differences import Power, power
 from subsetprivacy.planning.options import Option
 from subsetprivacy.planning.planner import plan
@@ -7,4 +9,15 @@ from subsetprivacy.planning.repeat_result import RepeatRisk
 from subsetprivacy.planning.repeats import repeat_risk
 from subsetprivacy.planning.result import Plan
 
-__all__ = ["Option", "Plan", "Power", "RepeatRisk", "plan", "power", "repeat_risk"]
+__all__ = [
+    "IndependencePower",
+    "Option",
+    "Plan",
+    "Power",
+    "PowerOfTest",
+    "RepeatRisk",
+    "independence_power",
+    "plan",
+    "power",
+    "repeat_risk",
+]

@@ -1,0 +1,123 @@
+"""Heat maps: a table of numbers, coloured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subsetprivacy.draw.charts import COLOURS, GRAY, PALE, _panels, _plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Blue and vermilion are told apart by all eyes; white is in the middle, or nothing.
+_RISING = ("#FFFFFF", "#B9DAEE", "#5AA5D3", "#0072B2", "#003B5C")
+_DIVERGING = ("#8A3D00", COLOURS[1], "#F7C6A3", "#FFFFFF", "#A9D2EA", COLOURS[0], "#003B5C")
+_AT_LEAST = 3.0  # standard errors at the end of a diverging scale: what is within chance stays pale
+_LONG = 9  # characters from which on column labels are turned
+_LINE = 56  # characters of the heading in the narrowest figure
+
+
+def heatmap(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: ArrayLike,
+    *,
+    row_name: str = "",
+    column_name: str = "",
+    label: str = "",
+    diverging: bool = False,
+    largest: float | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a table of numbers as coloured cells with the numbers in them, the first row on top.
+
+    Parameters
+    ----------
+    values : array_like, shape (rows, columns)
+        Not negative, unless `diverging`. What is not a number is a grey cell with a dash.
+    row_name, column_name, label : str
+        What the rows, the columns and the numbers are; the last stands below the title.
+    diverging : bool
+        Whether 0 is the middle: two colours, white between them, signs written.
+    largest : float, optional
+        The end of the colour scale; by default the largest value.
+    """
+    table = _table(values, len(rows), len(columns))
+    ax = ax or _panels(*_size(rows, columns))[0]
+    shades, least, most = _scale(table, diverging, largest)
+    image = ax.imshow(np.ma.masked_invalid(table), cmap=shades, vmin=least, vmax=most, aspect="auto")
+    ax.set_facecolor(PALE)
+    for (i, j), value in np.ndenumerate(table):
+        face = shades((value - least) / (most - least)) if np.isfinite(value) else PALE
+        ax.text(j, i, _number(float(value), diverging), ha="center", va="center", color=_ink(face))
+    _edges(ax, rows, columns, row_name, column_name)
+    ax.figure.colorbar(image, ax=ax, pad=0.02).outline.set_visible(False)
+    if heading := [_plain(text, _LINE) for text in (title, label) if text]:
+        ax.set_title("\n".join(heading), loc="left", pad=10, fontsize="medium")
+    return ax
+
+
+def _table(values: ArrayLike, rows: int, columns: int) -> NDArray[np.float64]:
+    if np.shape(values) != (rows, columns):
+        raise ValueError(f"`values` must have the shape {(rows, columns)} of the labels; got {np.shape(values)}.")
+    return np.asarray(values, dtype=float)
+
+
+def _size(rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
+    """Return a figure's width and height: as much as the cells and the labels need."""
+    beside = 0.085 * min(max((len(name) for name in rows), default=0), 28)
+    longest = max((len(name) for name in columns), default=0)
+    below = 0.06 * min(longest, 28) if longest > _LONG else 0.2
+    return max(2.6 + beside + 0.72 * len(columns), 5.6), 1.6 + below + 0.48 * len(rows)
+
+
+def _scale(table: NDArray[np.float64], diverging: bool, largest: float | None) -> tuple[Any, float, float]:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    seen = table[np.isfinite(table)]
+    if diverging:
+        most = largest or max(float(np.abs(seen).max(initial=0)), _AT_LEAST)
+        return LinearSegmentedColormap.from_list("diverging", _DIVERGING), -most, most
+    most = largest or float(seen.max(initial=0)) or 1.0
+    return LinearSegmentedColormap.from_list("rising", _RISING), min(0.0, float(seen.min(initial=0))), most
+
+
+def _number(value: float, diverging: bool) -> str:
+    if not np.isfinite(value):
+        return "–"
+    text = f"{value:+.1f}" if diverging else f"{value:.1f}"
+    return text.replace("-", "\N{MINUS SIGN}") if float(text) else "0.0"
+
+
+def _ink(face: Any) -> str:
+    """Return black or white, whichever has more contrast to a colour (the ratio of the WCAG)."""
+    from matplotlib.colors import to_rgb
+
+    light = np.array(to_rgb(face))
+    linear = np.where(light <= 0.04045, light / 12.92, ((light + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ np.array([0.2126, 0.7152, 0.0722]))
+    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
+
+
+def _edges(ax: Axes, rows: Sequence[str], columns: Sequence[str], row_name: str, column_name: str) -> None:
+    turned = max((len(name) for name in columns), default=0) > _LONG
+    ax.set_xticks(range(len(columns)), [_plain(name) for name in columns])
+    ax.set_yticks(range(len(rows)), [_plain(name) for name in rows])
+    if turned:
+        ax.tick_params(axis="x", rotation=40)
+        for tick in ax.get_xticklabels():
+            tick.set(ha="right", rotation_mode="anchor")
+    ax.tick_params(length=0, pad=6)
+    ax.set_xlabel(_plain(column_name, 60), color=GRAY)
+    ax.set_ylabel(_plain(row_name, 40), color=GRAY)
+    # White lines between the cells.
+    ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
+    ax.grid(which="minor", color="white", lw=2)
+    ax.tick_params(which="minor", length=0)
+    ax.spines[:].set_visible(False)

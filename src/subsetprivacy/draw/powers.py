@@ -1,0 +1,78 @@
+"""Pictures of power: the chance to find a dependence, against the people it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subsetprivacy.draw.charts import COLOURS, DARK, GRAY, MARKERS, STYLES, _finish, _panels, _plain, _vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def power_curves(
+    n: ArrayLike,
+    curves: Mapping[str, ArrayLike],
+    *,
+    points: Mapping[str, tuple[float, float, float]],
+    level: float,
+    target: float | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw power against the number of people, on a log scale, a line per test.
+
+    Parameters
+    ----------
+    n : array_like, shape (k,)
+        Numbers of people, ascending.
+    curves : mapping of str to array_like, shape (k,)
+        Per test, its power; those whose name begins with ``"PT:"`` are of tests without privacy and drawn thin.
+    points : mapping of str to (people, power, standard error)
+        Per test, a ball; with a whisker of two standard errors where there is one. In the colour of the test's line.
+    level, target
+        The power without dependence, a dotted line, and the one wanted, a dashed one.
+    """
+    people = np.asarray(n, dtype=float)
+    ax = ax or _panels(7.2, 4.2)[0]
+    for i, name in enumerate(dict.fromkeys([*curves, *points])):
+        colour, label = COLOURS[i % 7], _plain(name)
+        if name in curves:
+            direct = name.startswith("PT:")
+            height = _vector(curves[name], len(people), name)
+            style, width = (":", 1.8) if direct else (STYLES[i % 3], 2.0)
+            ax.plot(people, height, style, color=colour, lw=width, label=label)
+        if name in points:
+            _ball(ax, points[name], MARKERS[i % 8], colour, "_" if name in curves else label)
+    _line(ax, level, f"level {level:g}", GRAY, (0, (1, 2)))
+    if target is not None:
+        _line(ax, target, f"wanted {target:g}", DARK, (0, (4, 3)))
+    ax.set(ylim=(0, 1.02), ylabel="power")
+    _people_axis(ax, people)
+    return _finish(ax, title, legend=True)
+
+
+def _ball(ax: Axes, point: tuple[float, float, float], mark: str, colour: str, label: str) -> None:
+    x, y, se = point
+    reach = 2 * se if np.isfinite(se) else 0.0
+    ax.vlines(x, max(y - reach, 0), min(y + reach, 1), color=colour, lw=1.5, zorder=3)
+    ax.plot([x], [y], mark, color=colour, mec="white", mew=0.6, ms=9, zorder=4, label=label)
+
+
+def _line(ax: Axes, height: float, text: str, colour: str, dashes: Any) -> None:
+    ax.axhline(height, color=colour, lw=1, ls=dashes, zorder=1)
+    ax.text(1.01, height, text, transform=ax.get_yaxis_transform(), va="center", color=GRAY)
+
+
+def _people_axis(ax: Axes, people: NDArray[np.float64]) -> None:
+    from matplotlib.ticker import LogLocator  # after _panels, which says what is missing
+
+    ax.set(xscale="log", xlabel="people", xlim=(people[0], people[-1]))
+    decades = np.log10(people[-1] / people[0])
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3 else (1,)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter("")

@@ -1,0 +1,100 @@
+"""Difference, ratio and odds ratio of two shares, by the delta method and by profile likelihood."""
+
+import numpy as np
+from attrs import evolve
+from scipy.special import ndtr, ndtri
+
+from subsetprivacy._checks import check_choice, check_level
+from subsetprivacy._types import FloatArray
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.likelihood import mean_loglik
+from subsetprivacy.estimation.newton import newton
+from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
+from subsetprivacy.measures.measure import METHODS, Measure
+from subsetprivacy.measures.profile import Profile
+from subsetprivacy.measures.scales import Scale
+from subsetprivacy.measures.shares import Share, TwoShares
+
+_NAN, _INF = float("nan"), float("inf")
+_AT_ZERO = "An estimate of zero: no standard error on the log scale. Hint: method='profile' has a one-sided interval."
+_UNKNOWN = "No estimate: a group that is compared, or both shares, are estimated as empty."
+_NEGATIVE = "No estimate: a moment estimate left the simplex, and a ratio of negative shares means nothing."
+
+
+def compare(
+    fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], name: str, level: float, method: str
+) -> Measure:
+    """Return the comparison of two shares of a joint estimate, with its interval."""
+    check_level(level)
+    check_choice(method, METHODS, "method")
+    scale = kind(*(share.of(fit.w) for share in shares))
+    measure = _by_delta(fit, scale, shares, name, level)
+    return measure if method == "delta" else _by_profile(fit, kind, shares, measure)
+
+
+def standard_error(fit: Estimate, gradient: FloatArray) -> float:
+    """Return the standard error of a function of the joint shares by its gradient; infinite where there is none."""
+    variance = fit.uncertainty.along(fit, gradient)
+    return float(np.sqrt(max(variance, 0.0))) if variance == variance else _INF
+
+
+def _by_delta(fit: Estimate, scale: Scale, shares: tuple[Share, Share], name: str, level: float) -> Measure:
+    v, (low, high) = scale.estimate, scale.limits
+    if np.isnan(v):
+        note = _UNKNOWN if fit.in_simplex else _NEGATIVE
+        ends = scale.back(low), scale.back(high)
+        return Measure(name, _NAN, _NAN, *ends, level, "delta", scale.null, _NAN, (note,))
+    if np.isinf(v):
+        ends = scale.back(low), scale.back(high)
+        return Measure(name, scale.back(v), _INF, *ends, level, "delta", scale.null, _NAN, (_AT_ZERO,))
+    gradient = sum(slope * share.gradient(fit.w) for slope, share in zip(scale.slopes, shares, strict=True))
+    se = standard_error(fit, np.asarray(gradient))
+    half = float(ndtri(0.5 + level / 2)) * se
+    lower, upper = v - half, v + half
+    if fit.in_simplex:  # a distribution cannot leave the range of the measure; a moment estimate can
+        lower, upper = max(lower, low), min(upper, high)
+    value = scale.back(v)
+    pvalue = float(2 * ndtr(-abs(v) / se)) if 0 < se < _INF else _NAN
+    # On a log scale the standard error of the value is the value times that of its logarithm.
+    factor = value if scale.null else 1.0
+    return Measure(name, value, factor * se, scale.back(lower), scale.back(upper), level, "delta", scale.null, pvalue)
+
+
+def _by_profile(fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], measure: Measure) -> Measure:
+    """Replace interval and test by those of the likelihood, around its maximum."""
+    require_profile(fit)
+    counts = fit.counts
+    best = newton(counts.incidence, counts.shares).w
+    scale = kind(*(share.of(best) for share in shares))
+    notes = tuple(note for note in measure.notes if note != _AT_ZERO)
+    if np.isnan(scale.estimate):
+        return evolve(measure, method="profile", notes=notes)
+    top = mean_loglik(counts.incidence, counts.shares, best)
+    profile = Profile(TwoShares(counts, *shares), scale, top, counts.total)
+    lower, upper = profile.interval(measure.level)
+    return evolve(
+        measure,
+        lower=scale.back(lower),
+        upper=scale.back(upper),
+        method="profile",
+        pvalue=profile.pvalue(),
+        notes=notes,
+    )
+
+
+def require_profile(fit: Estimate) -> None:
+    """Raise unless a profile likelihood interval belongs to the estimate."""
+    if fit.counts.squares is not None:
+        raise ArgumentError(
+            "a profile interval must come from unweighted people; got sampling weights. Hint: method='delta'."
+        )
+    if fit.method.startswith("mom"):
+        raise ArgumentError(
+            f"a profile interval belongs to the likelihood; got an estimate by {fit.method}. "
+            "Hint: sp.association(sp.estimate(data)), or method='delta'."
+        )
+    if not fit.has_profile:
+        raise ArgumentError(
+            f"a profile interval must be of at most {MAX_PROFILED} joint categories; got {fit.categories.p}. "
+            "Hint: method='delta', or fewer variables, as in data.counts('a', 'b')."
+        )

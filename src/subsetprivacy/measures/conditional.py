@@ -1,0 +1,147 @@
+"""The distribution of one variable within each category of another."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from scipy.special import ndtri
+
+from subsetprivacy._checks import check_level
+from subsetprivacy._types import FloatArray
+from subsetprivacy.draw.heat import heatmap
+from subsetprivacy.estimation.margins import Margin
+from subsetprivacy.measures import presenting
+from subsetprivacy.measures.comparing import standard_error
+from subsetprivacy.measures.shares import ZERO
+from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import Table, frame
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Conditional:
+    r"""The shares of one variable within each category of another, P(of | given).
+
+    Attributes
+    ----------
+    given, of
+        The variable that is known, and the one that is described.
+    pair
+        The joint shares of the two, `given` first.
+
+    Notes
+    -----
+    :math:`P(j \mid i) = W_{ij}/w_i`, with the gradient :math:`(e_{ij} - P(j \mid i) e_{i\cdot})/w_i` for the standard
+    error.
+    """
+
+    pair: Margin
+
+    @property
+    def given(self) -> str:
+        """The variable that is known: a row for each of its categories."""
+        return self.pair.names[0]
+
+    @property
+    def of(self) -> str:
+        """The variable that is described: a column for each of its categories."""
+        return self.pair.names[1]
+
+    @property
+    def rows(self) -> Categories:
+        """The categories of `given`."""
+        return self.pair.categories.parts[0]  # type: ignore[attr-defined]
+
+    @property
+    def columns(self) -> Categories:
+        """The categories of `of`."""
+        return self.pair.categories.parts[1]  # type: ignore[attr-defined]
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        return self.pair.w.reshape(self.rows.p, self.columns.p).sum(axis=1)
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """The shares: each row sums to one, or is not a number where nobody is estimated to be."""
+        W, weights = self.pair.w.reshape(self.rows.p, self.columns.p), self._weights[:, None]
+        some = np.broadcast_to(weights > ZERO, W.shape)
+        table = np.divide(W, weights, out=np.full(W.shape, np.nan), where=some)
+        table.setflags(write=False)
+        return table
+
+    @cached_property
+    def _se(self) -> FloatArray:
+        errors = np.full(self.table.shape, np.nan)
+        for i in np.flatnonzero(self._weights > ZERO):
+            for j in range(self.columns.p):
+                gradient = np.zeros(self.table.shape)
+                gradient[i] = -self.table[i, j] / self._weights[i]
+                gradient[i, j] += 1 / self._weights[i]
+                errors[i, j] = standard_error(self.pair.fit, gradient.ravel()[self.pair.where])
+        errors.setflags(write=False)
+        return errors
+
+    @property
+    def se(self) -> FloatArray:
+        """The standard errors by the delta method; warns where normal theory is doubtful."""
+        self.pair.fit._warn_of_doubts()
+        return self._se
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """Return an interval for each share by its standard error, shape (rows, columns, 2).
+
+        Cut to [0, 1] where the estimator stays in the simplex. For intervals that do not rest on a standard error
+        compare shares by `Association.difference` with ``method="profile"``.
+        """
+        check_level(level)
+        self.pair.fit._warn_of_doubts()
+        return self._bounds(level)
+
+    def _bounds(self, level: float) -> FloatArray:
+        half = float(ndtri(0.5 + level / 2)) * self._se
+        bounds = np.stack([self.table - half, self.table + half], axis=-1)
+        return np.clip(bounds, 0.0, 1.0) if self.pair.in_simplex else bounds
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences of doubt that stand below the summary."""
+        empty = [str(label) for label, weight in zip(self.rows, self._weights, strict=True) if weight <= ZERO]
+        nobody = f"No shares where nobody is estimated to be: {self.given} = {', '.join(empty)}."
+        return (*((nobody,) if empty else ()), *presenting.doubts(self.pair.fit))
+
+    @property
+    def _heading(self) -> str:
+        return f"{self.of} given {self.given}: {presenting.described(self.pair.fit)}"
+
+    def summary(self) -> Table:
+        """Return the shares with their standard errors in brackets, a row per category of `given`."""
+        cells = presenting.with_errors(self.table, self._se)
+        rows = tuple((str(label), *line) for label, line in zip(self.rows, cells, strict=True))
+        head = (f"{self.given} \\ {self.of}", *(str(label) for label in self.columns))
+        return Table(self._heading, head, rows, self.notes)
+
+    def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
+        """Return a data frame: a row per pair of categories, the level in the column names."""
+        bounds = self._bounds(check_level(level)).reshape(-1, 2)
+        columns = {"estimate": self.table.ravel(), "std_error": self._se.ravel()}
+        return frame(presenting.long(self.pair, columns, bounds, level), engine)
+
+    def plot(self, *, title: str | None = None, ax: Any = None) -> Any:
+        """Draw a heat map of the shares, in percent, a row per category of `given`."""
+        return heatmap(
+            [str(label) for label in self.rows],
+            [str(label) for label in self.columns],
+            100 * self.table,
+            row_name=self.given,
+            column_name=self.of,
+            label="share of the row, %",
+            title=title or self._heading,
+            ax=ax,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Conditional of {self.of} given {self.given}: {self.rows.p} x {self.columns.p} shares>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()

@@ -1,0 +1,68 @@
+"""One number that says how two variables go together."""
+
+from typing import Any
+
+from attrs import frozen
+
+from subsetprivacy.tables import number, percent
+
+METHODS = ("delta", "profile")
+
+
+@frozen
+class Measure:
+    """A measure of association with its uncertainty.
+
+    Attributes
+    ----------
+    name
+        What is measured, in words.
+    value, se
+        The estimate and its standard error by the delta method.
+    lower, upper, level
+        The confidence interval and its level.
+    method
+        How the interval came about, ``"delta"`` or ``"profile"``.
+    null
+        The value without association: 0 for a difference and for V, 1 for ratios.
+    pvalue
+        The two-sided test of `null`: Wald's on the scale of the interval for ``"delta"``, the likelihood ratio for
+        ``"profile"``. NaN where there is none.
+    notes
+        What to bear in mind.
+    """
+
+    name: str
+    value: float
+    se: float
+    lower: float
+    upper: float
+    level: float
+    method: str
+    null: float
+    pvalue: float
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        no_test = self.pvalue != self.pvalue
+        test = "no test" if no_test else f"p-value of {self.null:g} {max(self.pvalue, 1e-300):.3g}"
+        first = (
+            f"{self.name}: {number(self.value)} (std. error {number(self.se)}, {percent(self.level)} {self.method} "
+            f"interval {number(self.lower)} to {number(self.upper)}, {test})"
+        )
+        return "\n".join([first, *self.notes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, for JSON."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "se": self.se,
+            "lower": self.lower,
+            "upper": self.upper,
+            "level": self.level,
+            "method": self.method,
+            "null": self.null,
+            "pvalue": self.pvalue,
+            "notes": list(self.notes),
+        }

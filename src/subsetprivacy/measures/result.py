@@ -1,0 +1,295 @@
+"""How two variables go together, read off their joint estimate."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_level
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.errors import CategoryError
+from subsetprivacy.estimation.margins import Margin, margin_of
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.incidence import MAX_MATRIX
+from subsetprivacy.measures import cramer, presenting
+from subsetprivacy.measures.choosing import choose_two, conditional_shares, odds
+from subsetprivacy.measures.comparing import compare
+from subsetprivacy.measures.conditional import Conditional
+from subsetprivacy.measures.measure import Measure
+from subsetprivacy.measures.scales import Difference, OddsRatio, Ratio
+from subsetprivacy.tables import Table, frame
+
+Two = tuple[Label, Label]
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Association:
+    """Two variables of a joint estimate, and what can be asked about the two together.
+
+    Attributes
+    ----------
+    pair
+        The joint shares of the two variables, with the estimate they are from.
+
+    Notes
+    -----
+    Standard errors are those of the delta method: the joint estimate's covariance, and the gradient of what is
+    asked. They warn where normal theory is doubtful. Profile intervals take all values that the likelihood does not
+    reject: better near 0 and 1, in small samples, and for ratios. Measured coverage at 95 %: 2 x 2 by `warner`,
+    n = 2000, profile .95, delta .95 (difference) and .98 (ratios); uniform 4 x 4, n = 10 000, profile .95 to .96,
+    delta .96 (difference, ratio) and .91 (an odds ratio with a rare cell).
+    """
+
+    pair: Margin
+
+    @property
+    def fit(self) -> Estimate:
+        """The joint estimate."""
+        return self.pair.fit
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The two variables: of the rows, and of the columns."""
+        return self.pair.names[0], self.pair.names[1]
+
+    @cached_property
+    def rows(self) -> Margin:
+        """The margin of the first variable."""
+        return margin_of(self.fit, self.names[:1])
+
+    @cached_property
+    def columns(self) -> Margin:
+        """The margin of the second variable."""
+        return margin_of(self.fit, self.names[1:])
+
+    @property
+    def n(self) -> float:
+        """The number of people, without dummy rows (Kish's effective number if weighted)."""
+        return self.fit.n * self.fit.counts.design.real_share
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """The estimated joint shares, a row per category of the first variable."""
+        return self.pair.w.reshape(self.rows.categories.p, self.columns.categories.p)
+
+    @property
+    def counts(self) -> FloatArray:
+        """The estimated number of people per pair of categories, n times the share."""
+        return self.n * self.table
+
+    @property
+    def expected(self) -> FloatArray:
+        """The number of people per pair of categories if the variables were independent with these margins."""
+        return self.n * np.outer(self.rows.w, self.columns.w)
+
+    @cached_property
+    def _residuals(self) -> FloatArray:
+        errors = cramer.residual_errors(self.pair)
+        known = np.isfinite(errors) & (errors > 1e-12)
+        difference = self.table - np.outer(self.rows.w, self.columns.w)
+        return np.divide(difference, errors, out=np.full(errors.shape, np.nan), where=known)
+
+    @property
+    def residuals(self) -> FloatArray:
+        r"""The differences to independence in standard errors, :math:`(W_{ij} - w_i w_j)/se`; warns as `se` does.
+
+        The standard error is that of the estimated difference, not one computed under independence. Not a number
+        where it is 0, or where nothing is known.
+        """
+        self.fit._warn_of_doubts()
+        return self._residuals
+
+    # Questions --------------------------------------------------------------------------------
+
+    def conditional(self, given: str | None = None) -> Conditional:
+        """Return the distribution of one variable within each category of the other.
+
+        Parameters
+        ----------
+        given
+            The variable that is known, by default the first.
+        """
+        return Conditional(margin_of(self.fit, self._given(given)))
+
+    def difference(
+        self,
+        outcome: Label,
+        between: Two | None = None,
+        *,
+        given: str | None = None,
+        level: float = 0.95,
+        method: str = "delta",
+    ) -> Measure:
+        r"""Return by how much an outcome is more frequent in one group than in another.
+
+        Parameters
+        ----------
+        outcome
+            A category of the variable that is compared.
+        between
+            Two categories (a, b) of the variable `given`; may be left out where it has no others.
+        given
+            The variable that makes the groups, by default the first.
+        level, method
+            The confidence level, and ``"delta"`` or ``"profile"``.
+
+        Notes
+        -----
+        :math:`P(\text{outcome} \mid a) - P(\text{outcome} \mid b)`.
+        """
+        if method == "delta":
+            self.fit._warn_of_doubts()
+        return self._compare(Difference, "difference of", outcome, between, given, level, method)
+
+    def risk_ratio(
+        self,
+        outcome: Label,
+        between: Two | None = None,
+        *,
+        given: str | None = None,
+        level: float = 0.95,
+        method: str = "delta",
+    ) -> Measure:
+        r"""Return how many times as frequent an outcome is in one group as in another.
+
+        Parameters
+        ----------
+        outcome, between, given, level, method
+            As for `difference`.
+
+        Notes
+        -----
+        :math:`P(\text{outcome} \mid a) / P(\text{outcome} \mid b)`; the delta interval is made for its logarithm.
+        """
+        if method == "delta":
+            self.fit._warn_of_doubts()
+        return self._compare(Ratio, "ratio of", outcome, between, given, level, method)
+
+    def _compare(
+        self, kind: Any, word: str, outcome: Label, between: Any, given: str | None, level: float, method: str
+    ) -> Measure:
+        pair = margin_of(self.fit, self._given(given))
+        one, two = pair.names
+        a, b = choose_two(between, pair.categories.parts[0], "between")  # type: ignore[attr-defined]
+        shares = conditional_shares(pair, (a, b), outcome)
+        name = f"{word} P({two} = {outcome}) between {one} = {a} and {one} = {b}"
+        return compare(self.fit, kind, shares, name, level, method)
+
+    def odds_ratio(
+        self, rows: Two | None = None, columns: Two | None = None, *, level: float = 0.95, method: str = "delta"
+    ) -> Measure:
+        r"""Return the odds ratio of two rows and two columns.
+
+        Parameters
+        ----------
+        rows, columns
+            Two categories of each variable, (a, b) and (c, d); may be left out where there are no others.
+        level, method
+            The confidence level, and ``"delta"`` or ``"profile"``.
+
+        Notes
+        -----
+        :math:`W_{ac} W_{bd}/(W_{ad} W_{bc})`. The delta interval is made for its logarithm, and the standard error is
+        that of the ratio itself. With a cell of zero the ratio is 0 or infinite, and only the profile interval tells
+        something, on one side.
+        """
+        if method == "delta":
+            self.fit._warn_of_doubts()
+        one, two = self.pair.categories.parts  # type: ignore[attr-defined]
+        (a, b), (c, d) = choose_two(rows, one, "rows"), choose_two(columns, two, "columns")
+        name = f"odds ratio of {self.names[0]} = {a} against {b} and {self.names[1]} = {c} against {d}"
+        return compare(self.fit, OddsRatio, odds(self.pair, (a, b), (c, d)), name, level, method)
+
+    def cramers_v(self, *, level: float = 0.95, method: str = "delta", corrected: bool = False) -> Measure:
+        r"""Return Cramér's V: 0 for independent variables, 1 where one determines the other.
+
+        Parameters
+        ----------
+        level, method
+            The confidence level, and ``"delta"`` or ``"profile"``.
+        corrected
+            Whether to subtract the bias of :math:`\phi^2` (Bergsma 2013), with a floor at 0.
+
+        Notes
+        -----
+        :math:`V^2 = \phi^2/(\min(p,q)-1)`, :math:`\phi^2 = \sum_{ij}(W_{ij}-w_iw_j)^2/(w_iw_j)`. Sampling error makes V
+        larger, and private answers have more of it: of two *independent* variables with four even categories
+        each, 1000 people and uniform designs, V is .16 on average (.05 asked directly), corrected .04.
+
+        The delta interval allows for that: it reaches from below the corrected V to above the raw one, and is the
+        same for both. Where it reaches 0 the standard error means nothing.
+
+        The profile interval is the range of V over all tables that the likelihood ratio (one degree of freedom)
+        does not reject; its lower end is 0 where independence is not rejected with (p-1)(q-1) degrees of freedom.
+        Measured coverage at 95 %, uniform designs of 4 x 4 even categories, n = 1000 and V = 0, .1, .2: delta .96, .98,
+        .99, profile .96, .80, .86 (n = 4000, V = .2: .93); 2 x 2 by `warner`, n = 2000 and V = 0, .16: delta .98, .99,
+        profile .94, .97. The lower end of the profile interval suffers from the bias of V:
+        prefer the delta interval where raw and corrected V differ much.
+        """
+        if method == "delta":
+            self.fit._warn_of_doubts()
+        return cramer.cramers_v(self.pair, level, method, corrected)
+
+    def _given(self, given: str | None) -> tuple[str, str]:
+        """Return the two names, the given one first."""
+        one, two = self.names
+        if given is None or given == one:
+            return one, two
+        if given == two:
+            return two, one
+        raise CategoryError(f"`given` must be one of the variables {one}, {two}; got {given!r}.")
+
+    # Output -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _se(self) -> FloatArray:
+        few = self.fit.categories.p <= MAX_MATRIX  # else every single error is an iteration
+        return self.pair._se.reshape(self.table.shape) if few else np.full(self.table.shape, np.nan)
+
+    @property
+    def se(self) -> FloatArray:
+        """The standard errors of `table`; warns where normal theory is doubtful."""
+        self.fit._warn_of_doubts()
+        return self._se
+
+    @cached_property
+    def _shown_v(self) -> tuple[float, float]:
+        """V, and V less its bias: without warnings, for output that prints the doubts itself."""
+        raw, less = (cramer.cramers_v(self.pair, 0.95, "delta", corrected) for corrected in (False, True))
+        return raw.value, less.value
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences of doubt that stand below the summary."""
+        return presenting.doubts(self.fit)
+
+    def summary(self) -> Table:
+        """Return the joint shares with standard errors in brackets, the margins at the edges, Cramér's V below."""
+        return presenting.cross_table(self)
+
+    def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
+        """Return a data frame: a row per pair of categories, the level in the column names."""
+        check_level(level)
+        return frame(presenting.cells(self, level), engine)
+
+    def plot(self, kind: str = "shares", *, given: str | None = None, title: str | None = None, ax: Any = None) -> Any:
+        """Draw a heat map.
+
+        Parameters
+        ----------
+        kind
+            ``"shares"``, ``"conditional"`` (see `given`) or ``"residuals"``.
+        given
+            The variable whose categories each sum to 100 %, for ``kind="conditional"``; by default the first.
+        title, ax
+            A heading of your own; Matplotlib axes to draw on.
+        """
+        return presenting.picture(self, kind, given, title, ax)
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(str(k) for k in self.table.shape)
+        return f"<Association of {self.names[0]} and {self.names[1]}: {sizes}, {self.fit.counts.n_text}>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()

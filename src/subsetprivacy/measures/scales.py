@@ -1,0 +1,132 @@
+r"""Three ways to compare two shares x and y: their difference, ratio and odds ratio.
+
+Each has a scale on which it is estimated, and knows the curve :math:`\psi(x, y) = v` of the shares that have the value
+v on it. A curve runs from the point where only x has moved away from its estimate to the point where only y has.
+"""
+
+from typing import ClassVar, Protocol
+
+import numpy as np
+from attrs import frozen
+from scipy.special import expit, logit
+
+FAR = 36.0  # e to this power is as good as infinite: shares of 1e-16
+
+
+class Scale(Protocol):
+    """A comparison of two shares; made with the estimated ones."""
+
+    ends: ClassVar[tuple[float, float]]
+    limits: ClassVar[tuple[float, float]]
+    null: ClassVar[float]
+
+    @property
+    def estimate(self) -> float:
+        """The estimate on the scale."""
+        ...
+
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """The derivatives by x and by y at the estimate."""
+        ...
+
+    def point(self, s: float, v: float) -> tuple[float, float]:
+        """Return the shares with value v at s: 0 where only x has moved, 1 where only y has."""
+        ...
+
+    def back(self, v: float) -> float:
+        """Return the measure of a value on the scale."""
+        ...
+
+
+@frozen
+class Difference:
+    """x - y."""
+
+    x: float
+    y: float
+    ends: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    limits: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    null: ClassVar[float] = 0.0
+
+    @property
+    def estimate(self) -> float:
+        """The difference."""
+        return self.x - self.y
+
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """One and minus one."""
+        return 1.0, -1.0
+
+    def point(self, s: float, v: float) -> tuple[float, float]:
+        """Return the shares at s, inside the unit square."""
+        y = float(np.clip(self.y + s * (self.x - v - self.y), max(0.0, -v), min(1.0, 1.0 - v)))
+        return min(max(y + v, 0.0), 1.0), y
+
+    def back(self, v: float) -> float:
+        """Return v itself."""
+        return v
+
+
+class _Logarithmic:
+    """A ratio: estimated as its logarithm, 0 and infinity being the ends."""
+
+    ends: ClassVar[tuple[float, float]] = (-FAR, FAR)
+    limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    null: ClassVar[float] = 1.0
+
+    def back(self, v: float) -> float:
+        """Return e to the power v; beyond what can be told apart, 0 and infinity."""
+        return 0.0 if v <= -FAR else float("inf") if v >= FAR else float(np.exp(v))
+
+
+@frozen
+class Ratio(_Logarithmic):
+    """ln(x/y)."""
+
+    x: float
+    y: float
+
+    @property
+    def estimate(self) -> float:
+        """The logarithm of the ratio; not a number for shares below 0, and where both are 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.log(self.x) - np.log(self.y))
+
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """The inverse shares."""
+        return 1 / self.x, -1 / self.y
+
+    def point(self, s: float, v: float) -> tuple[float, float]:
+        """Return the shares at s, inside the unit square."""
+        most = min(1.0, float(np.exp(-v)))
+        start, end = min(self.y, most), min(self.x * float(np.exp(-v)), most)
+        y = float(np.clip(start + s * (end - start), 0.0, most))
+        return min(y * float(np.exp(v)), 1.0), y
+
+
+@frozen
+class OddsRatio(_Logarithmic):
+    """The log odds of x minus those of y."""
+
+    x: float
+    y: float
+
+    @property
+    def estimate(self) -> float:
+        """The logarithm of the odds ratio; not a number for shares outside [0, 1], and for infinity minus itself."""
+        with np.errstate(invalid="ignore"):
+            return float(logit(self.x) - logit(self.y))
+
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """The derivatives of the log odds."""
+        return 1 / (self.x * (1 - self.x)), -1 / (self.y * (1 - self.y))
+
+    def point(self, s: float, v: float) -> tuple[float, float]:
+        """Return the shares at s, on a straight line in log odds."""
+        x, y = (float(np.clip(logit(share), -FAR, FAR)) for share in (self.x, self.y))
+        at = y + s * (x - v - y)
+        return float(expit(at + v)), float(expit(at))

@@ -1,0 +1,94 @@
+"""A share among the joint categories, and the likelihood with two of them held."""
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.errors import TooLargeError
+from subsetprivacy.estimation.likelihood import mean_loglik
+from subsetprivacy.estimation.newton import newton
+from subsetprivacy.estimation.simplex import lifted
+from subsetprivacy.incidence import Mapped, Rows
+
+MAX_COLUMNS = 1024  # of T; with more, a single interval takes minutes
+ZERO = 1e-9  # a share below this is zero, as for an estimate on the boundary
+_IMPOSSIBLE = -1e3
+_TOLERANCE = 1e-11
+_FEW = 1 << 15  # entries up to which one explicit matrix is faster than products through the factors
+
+
+@frozen
+class Share:
+    """A part of a whole, as positions among the joint categories: P(part | part or rest)."""
+
+    part: IntArray
+    rest: IntArray
+
+    def whole(self, w: FloatArray) -> float:
+        """Return the weight of part and rest together."""
+        return float(w[self.part].sum() + w[self.rest].sum())
+
+    def of(self, w: FloatArray) -> float:
+        """Return the share; NaN where the whole has no weight."""
+        whole = self.whole(w)
+        if whole < ZERO:
+            return float("nan")
+        part = float(w[self.part].sum()) / whole
+        # Zero as the estimate itself says zero: a ratio of rounding errors is none.
+        return 0.0 if abs(part) < ZERO else 1.0 if abs(1 - part) < ZERO else part
+
+    def gradient(self, w: FloatArray) -> FloatArray:
+        """Return the derivative of the share by w."""
+        out = np.zeros(len(w))
+        share = self.of(w)
+        out[self.part] = (1 - share) / self.whole(w)
+        out[self.rest] = -share / self.whole(w)
+        return out
+
+    def held(self, value: float, p: int) -> FloatArray:
+        r"""Return the distributions on the whole that have this share, as the columns that span them.
+
+        Notes
+        -----
+        A distribution on part and rest has the share v exactly if it is a mixture of the columns
+        :math:`v e_\alpha + (1-v) e_\beta`, one for each :math:`\alpha` of the part and :math:`\beta` of the rest: these
+        are the corners of that polytope. With several categories on both sides there are more columns than
+        dimensions, and the weights are not unique; the distribution is.
+        """
+        columns = np.zeros((p, len(self.part), len(self.rest)))
+        for k, alpha in enumerate(self.part):
+            columns[alpha, k, :] = value
+        for k, beta in enumerate(self.rest):
+            columns[beta, :, k] = 1 - value
+        return columns.reshape(p, -1)
+
+
+class TwoShares:
+    """The log-likelihood per person, maximised with two shares held; they have no category in common."""
+
+    def __init__(self, counts: SubsetCounts, one: Share, two: Share) -> None:
+        self._inc, self._f, self._p = counts.incidence, counts.shares, counts.categories.p
+        self._one, self._two = one, two
+        held = np.concatenate([one.part, one.rest, two.part, two.rest])
+        self._free = np.delete(np.eye(self._p), held, axis=1)
+        columns = len(one.part) * len(one.rest) + len(two.part) * len(two.rest) + self._free.shape[1]
+        if columns > MAX_COLUMNS:
+            raise TooLargeError(
+                f"a profile interval must have at most {MAX_COLUMNS} free directions; got {columns}. "
+                "Hint: method='delta', or the two variables by themselves, as in data.counts('a', 'b')."
+            )
+        few = self._inc.rows * self._p <= _FEW
+        self._matrix = self._inc.inner(np.eye(self._p)).T if few else None
+        self._near: FloatArray | None = None
+
+    def height(self, x: float, y: float) -> float:
+        """Return the maximum; a large negative number where some observed subset becomes impossible."""
+        T = np.hstack([self._one.held(x, self._p), self._two.held(y, self._p), self._free])
+        rows = Mapped(self._inc, T) if self._matrix is None else Rows(self._matrix @ T)
+        if rows.inner(np.full(rows.p, 1 / rows.p)).min() <= 0:
+            return _IMPOSSIBLE
+        u = newton(rows, self._f, start=self._near, tol=_TOLERANCE).w
+        # The next shares are near these; off the boundary, since no step leaves a face it starts on.
+        self._near = lifted(u, 1e-4 / rows.p)
+        return mean_loglik(rows, self._f, u)

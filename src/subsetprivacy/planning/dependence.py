@@ -1,0 +1,266 @@
+"""`independence_power`: the chance that a test finds a dependence that is there, and the people it takes (`sec_2D`)."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from subsetprivacy._checks import check_choice, check_count, check_distribution, check_level
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Design, Product, nonprivate, product
+from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
+from subsetprivacy.independence import independence_test
+from subsetprivacy.independence.testing import METHODS
+from subsetprivacy.mechanism.randomness import numpy_generator
+from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Alternative, Limit, doubts
+from subsetprivacy.planning.dependence_result import IndependencePower, PowerOfTest
+from subsetprivacy.planning.options import read_people
+from subsetprivacy.subsets import MAX_CATEGORIES
+
+Progress = Callable[[int, int], None]
+NO_LAW = ("lrt-mom", "bonferroni")
+_ORDER = (*METHODS, VALUES, ENLARGED)
+
+
+@frozen
+class _Effort:
+    """How much is to be simulated, with which random numbers, and whom to tell about it."""
+
+    replications: int
+    permutations: int
+    seed: int
+    progress: Progress | None
+
+
+def independence_power(
+    design: Product | Mapping[str, Design] | Sequence[Design],
+    W: Any,
+    n: int | None = None,
+    *,
+    method: str = "lrt",
+    level: float = 0.05,
+    target: float | None = None,
+    compare: bool = False,
+    replications: int = 0,
+    permutations: int = 199,
+    seed: Any = None,
+    progress: Progress | None = None,
+) -> IndependencePower:
+    r"""Return the power of a test of independence, or the people it takes.
+
+    Parameters
+    ----------
+    design
+        The product design of two variables; or a mapping of two names to
+        designs, or two designs.
+    W
+        The joint distribution: a table with a row per category of the first
+        variable, the same in one line, or a mapping of pairs of labels.
+    n
+        The people.
+    method
+        The test, as in `independence_test`.
+    level
+        The level of the test.
+    target
+        The power wanted; then the people are worked out and `n` is left out.
+    compare
+        Look at all five tests, and at Pearson's test without privacy:
+        ``"PT:X"`` of the values, and where a known bit is mixed in,
+        ``"PT:Y"`` of the values with their bits. With `target`, every test
+        gets the people it needs.
+    replications
+        How many samples to simulate; 0 for the limit law. ``"lrt-mom"`` and
+        ``"bonferroni"`` have none and need about 200.
+    permutations
+        How many random tables the p-value of each sample rests on; 0 for
+        asymptotic p-values.
+    seed
+        A number or a NumPy generator; by default a fresh one.
+    progress
+        Called with the number of samples done and the number of all.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not clear what is worked out, a test has no limit law and nothing is simulated, or there is no
+        dependence to find.
+    NotIdentifiableError
+        If a design is not identifiable.
+    DistributionError
+        If `W` is no joint distribution of the two variables.
+    TooLargeError
+        If there are too many pairs of subsets to list and nothing is simulated.
+
+    Notes
+    -----
+    With P the law of the pairs of subsets under W and :math:`P^0` that under the product of its margins, the likelihood
+    ratio has noncentrality :math:`2n\sum P_{ab}\ln(P_{ab}/P^0_{ab})` and Pearson's statistics have
+    :math:`n\sum (P_{ab}-P^0_{ab})^2/P^0_{ab}`; given the questions, with fewer degrees of freedom, hence more power.
+    People of whom a subset is full add nothing.
+
+    The limit law is one of many people and little dependence. It is rough where a joint share is within two standard
+    errors of 0 (there the likelihood ratio mostly has more power than its limit law says) or pairs of subsets are
+    expected from few people; the notes say so. Where the dependence is strong the
+    two noncentralities differ, and with them the price of ``"lrt"`` against Pearson's test of the values.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> designs = {"x": uniform(list("abcd")), "y": uniform(list("rstu"))}
+    >>> W = (1 / 16 + 0.05 * np.eye(4)) / 1.2
+    >>> found = independence_power(designs, W, 2000)
+    >>> round(found.power, 3), found.df
+    (0.876, 9)
+    >>> wanted = independence_power(designs, W, target=0.8, compare=True)
+    >>> wanted.n, wanted.comparison["PT:X"].n, round(wanted.test.price, 1)
+    (1683, 188, 9.0)
+    """
+    both = _read_design(design)
+    there = Alternative(both, _read_joint(W, both))
+    check_choice(method, METHODS, "method")
+    check_level(level)
+    effort = _read_effort(replications, permutations, level, seed, progress)
+    limits = _limits(there, method, effort)
+    people = _read_size(n, target, limits.get(method), method, level)
+    target = None if target is None else float(target)
+    names = (*METHODS, VALUES, *([ENLARGED] if ENLARGED in limits else [])) if compare else (method,)
+    tests = {name: _ready(name, limits, people, level, target) for name in names}
+    done = _simulated(there, tests, effort) if effort.replications else tests
+    notes = doubts(there, {test.name: test.n for test in done.values()}, simulated=bool(effort.replications))
+    return IndependencePower(_names(both), done[method], done, target, effort.permutations, notes)
+
+
+# Arguments ------------------------------------------------------------------------------------
+
+
+def _read_design(design: Any) -> Product:
+    """Return the product of two identifiable designs."""
+    if isinstance(design, Mapping):
+        design = product(design)
+    elif isinstance(design, Sequence) and not isinstance(design, str) and len(design) == 2:
+        design = product(dict(zip("xy", design, strict=True)))
+    if not isinstance(design, Product) or len(design.factors) != 2:
+        got = f"one of {len(design.factors)}" if isinstance(design, Product) else type(design).__name__
+        raise ArgumentError(
+            f"`design` must be the product of two designs; got {got}. Hint: sp.product({{'x': ..., 'y': ...}})."
+        )
+    design.require_identifiable()
+    return design
+
+
+def _read_joint(W: Any, design: Product) -> FloatArray:
+    """Return the joint distribution as a table."""
+    shape = tuple(factor.p for factor in design.factors)
+    if _is_named(W, shape):  # a data frame: its rows and columns can stand in any order
+        W = {(x, y): share for y, column in W.to_dict().items() for x, share in column.items()}
+    elif not isinstance(W, Mapping) and np.shape(W) == shape:
+        W = np.ravel(W)
+    flat = check_distribution(W, design.categories.labels, "W")
+    return read_only((flat / flat.sum()).reshape(shape))
+
+
+def _is_named(W: Any, shape: tuple[int, ...]) -> bool:
+    """Tell a data frame of pandas that names its rows and columns from one that only numbers them."""
+    if not (hasattr(W, "index") and hasattr(W, "columns") and hasattr(W, "to_dict")):
+        return False
+    return [list(W.index), list(W.columns)] != [list(range(size)) for size in shape]
+
+
+def _read_effort(replications: Any, permutations: Any, level: float, seed: Any, progress: Progress | None) -> _Effort:
+    samples, tables = check_count(replications, "replications"), check_count(permutations, "permutations")
+    fewest = ceil(1 / level - 1e-9) - 1
+    if samples and 0 < tables < fewest:
+        raise ArgumentError(
+            f"`permutations` must be at least {fewest} for a p-value that can be as small as {level:g}; got {tables}."
+        )
+    return _Effort(samples, tables, int(numpy_generator(seed).integers(1 << 62)), progress)
+
+
+def _limits(there: Alternative, method: str, effort: _Effort) -> dict[str, Limit]:
+    """Return the limit laws, if they or a simulation can answer."""
+    if method == "lrt-mom" and effort.replications and not effort.permutations:
+        raise ArgumentError("`permutations` must be above 0 for lrt-mom, which has no limit law; got 0.")
+    if method not in there.limits and not effort.replications:
+        if method not in NO_LAW:
+            there.reports  # noqa: B018  # too many to be listed: raises
+        raise ArgumentError(
+            f"`replications` must be above 0 for {method}, which has no limit law; got 0. Hint: replications=200."
+        )
+    return there.limits
+
+
+def _read_size(n: Any, target: Any, limit: Limit | None, method: str, level: float) -> int:
+    if (n is None) == (target is None):
+        both = "neither" if n is None else "both"
+        raise ArgumentError(f"either `n` or `target` must be given; got {both}. Hint: target=0.8 works out the people.")
+    if n is not None:
+        return read_people(n, "n")
+    if check_level(target, "target") <= level:
+        raise ArgumentError(f"`target` must be above the level {level:g}; got {target:g}. Hint: target=0.8.")
+    if limit is None:
+        raise ArgumentError(f"`n` must be given for {method}, which has no limit law here to work it out by.")
+    return limit.people(target, level)
+
+
+def _ready(name: str, limits: Mapping[str, Limit], people: int, level: float, target: float | None) -> PowerOfTest:
+    """Return a test with the people it gets: those it needs for the target if they are worked out."""
+    limit = limits.get(name)
+    if target is None or limit is None:
+        return PowerOfTest(name, people, level, limit)
+    direct = limits[VALUES].people(target, level)
+    return PowerOfTest(name, limit.people(target, level), level, limit, direct=direct)
+
+
+def _names(design: Product) -> tuple[str, str]:
+    one, two = design.by_name()
+    return one, two
+
+
+# Simulation -----------------------------------------------------------------------------------
+
+
+def _simulated(there: Alternative, tests: Mapping[str, PowerOfTest], effort: _Effort) -> dict[str, PowerOfTest]:
+    """Return the tests with how often they rejected; as they are where they cannot be simulated."""
+    trials = {name: trial for name in tests if (trial := _trial(there, name, effort)) is not None}
+    done = dict(tests)
+    for number, (name, trial) in enumerate(trials.items()):
+        rejected = 0
+        for k, rejects in enumerate(_decisions(trial, tests[name], effort)):
+            rejected += rejects
+            if effort.progress is not None:
+                effort.progress(number * effort.replications + k + 1, len(trials) * effort.replications)
+        done[name] = evolve(tests[name], rejected=rejected, replications=effort.replications)
+    return done
+
+
+def _trial(there: Alternative, name: str, effort: _Effort) -> tuple[Product, FloatArray, str] | None:
+    """Return the design, the joint distribution and the method of a test; None where it cannot be simulated."""
+    if name == "lrt-mom" and not effort.permutations:
+        return None
+    if name not in (VALUES, ENLARGED):
+        return there.design, there.W, name
+    W = there.W if name == VALUES else there.enlarged
+    assert W is not None
+    if sum(W.shape) > MAX_CATEGORIES:  # a value itself is a bit of a code
+        return None
+    one, two = (nonprivate(range(size)) for size in W.shape)
+    return product({"x": one, "y": two}), W, "pearson"
+
+
+def _decisions(trial: tuple[Product, FloatArray, str], test: PowerOfTest, effort: _Effort) -> Iterator[bool]:
+    """Yield for sample after sample whether the test rejects; with as many people, all tests see the same samples."""
+    design, W, method = trial
+    people, shuffles = (np.random.default_rng([effort.seed, k]) for k in (0, 1 + _ORDER.index(test.name)))
+    for _ in range(effort.replications):
+        table = simulate(design, W.ravel(), test.n, seed=people)
+        try:
+            found = independence_test(table, method, permutations=effort.permutations, budget=None, seed=shuffles)
+        except (NoDataError, NotIdentifiableError):  # a handful of people, who all said the same or nothing
+            yield False
+        else:
+            yield found.pvalue <= test.level

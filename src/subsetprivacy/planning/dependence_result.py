@@ -1,0 +1,258 @@
+"""The power of tests of independence: the result."""
+
+from collections.abc import Mapping
+from math import isfinite, nan, sqrt
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.draw.powers import power_curves
+from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Limit
+from subsetprivacy.tables import Table, number, percent
+
+_NUMBERS = ("n", "power", "se", "limit_power", "noncentrality", "df", "price")
+
+
+@frozen
+class PowerOfTest:
+    """The power of one test.
+
+    Attributes
+    ----------
+    name
+        The method; or ``"PT:X"``, Pearson's test of the values themselves; or ``"PT:Y"``, the same with the known bits
+        beside them.
+    n
+        The people.
+    level
+        The level of the test.
+    limit
+        The limit law of its statistic, or None.
+    rejected, replications
+        In how many of the simulated samples it rejected; 0 of 0 where none was drawn.
+    direct
+        The people that Pearson's test of the values needs for the same power, where the people were worked out;
+        else None.
+    power
+        The simulated probability to reject; that of the limit law where nothing was simulated.
+    se
+        The standard error of the simulated power, NaN without.
+    limit_power
+        The power by the limit law, NaN where there is none.
+    noncentrality, df
+        Of the limit law, with n people.
+    price
+        `n` over `direct`: what privacy costs this test.
+    """
+
+    name: str
+    n: int
+    level: float
+    limit: Limit | None
+    rejected: int = 0
+    replications: int = 0
+    direct: int | None = None
+
+    @property
+    def power(self) -> float:
+        """The probability to reject: simulated where samples were drawn, else of the limit law."""
+        return self.rejected / self.replications if self.replications else self.limit_power
+
+    @property
+    def se(self) -> float:
+        """The standard error of the simulated power: that of two more rejections in four more samples, so never 0."""
+        if not self.replications:
+            return nan
+        share = (self.rejected + 2) / (self.replications + 4)
+        return sqrt(share * (1 - share) / (self.replications + 4))
+
+    @property
+    def limit_power(self) -> float:
+        """The power by the limit law."""
+        return nan if self.limit is None else float(self.limit.power(self.n, self.level))
+
+    @property
+    def noncentrality(self) -> float:
+        """The noncentrality of the limit law with n people."""
+        return nan if self.limit is None else self.n * self.limit.rate
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the limit law."""
+        return nan if self.limit is None else self.limit.df
+
+    @property
+    def price(self) -> float:
+        """How many times as many people as Pearson's test of the values needs."""
+        return nan if self.direct is None else self.n / self.direct
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, None where there is none."""
+        return {"name": self.name, **{name: _plain(getattr(self, name)) for name in _NUMBERS}}
+
+
+@frozen(slots=False, eq=False, repr=False)
+class IndependencePower:
+    """The power of a test of independence, and of the others beside it.
+
+    Attributes
+    ----------
+    variables
+        The names of the two variables.
+    test
+        The test that was asked for.
+    comparison
+        All tests that were looked at, by name; only the one where nothing was compared.
+    rows
+        The same as a tuple.
+    target
+        The power that the people were worked out for, or None.
+    permutations
+        How many random tables each simulated p-value rests on.
+    notes
+        What to bear in mind.
+    method, n, power, se, limit_power, noncentrality, df, level
+        Those of `test`.
+    """
+
+    variables: tuple[str, str]
+    test: PowerOfTest
+    comparison: Mapping[str, PowerOfTest]
+    target: float | None
+    permutations: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> tuple[PowerOfTest, ...]:
+        """All tests that were looked at."""
+        return tuple(self.comparison.values())
+
+    @property
+    def method(self) -> str:
+        """The test that was asked for."""
+        return self.test.name
+
+    @property
+    def n(self) -> int:
+        """The people: as given, or the fewest that reach the target."""
+        return self.test.n
+
+    @property
+    def power(self) -> float:
+        """The probability to reject: simulated where samples were drawn, else of the limit law."""
+        return self.test.power
+
+    @property
+    def se(self) -> float:
+        """The standard error of the simulated power, NaN where nothing was simulated."""
+        return self.test.se
+
+    @property
+    def limit_power(self) -> float:
+        """The power by the limit law, NaN where there is none."""
+        return self.test.limit_power
+
+    @property
+    def noncentrality(self) -> float:
+        """The noncentrality of the limit law with n people."""
+        return self.test.noncentrality
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the limit law."""
+        return self.test.df
+
+    @property
+    def level(self) -> float:
+        """The level of the test."""
+        return self.test.level
+
+    @property
+    def replications(self) -> int:
+        """How many samples were simulated."""
+        return self.test.replications
+
+    def __repr__(self) -> str:
+        how = f"simulated, std. error {self.se:.3f}" if self.replications else "limit law"
+        return f"<IndependencePower of {self.method}: {self.power:.4f} with {self.n} people ({how})>"
+
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook: a row per test."""
+        solved, simulated = self.target is not None, self.replications > 0
+        columns = ["test", "people", *(["times PT:X"] if solved else []), "power"]
+        columns += [*(["std. error", "limit law"] if simulated else []), "noncentrality", "df"]
+        rows = tuple(self._row(test, solved, simulated) for test in self.rows)
+        wanted = f", for a power of {self.target:g}" if solved else ""
+        title = f"Tests of independence of {' and '.join(self.variables)} at {percent(self.level)}{wanted}"
+        return Table(title, tuple(columns), rows, (*self._explained(), *self.notes))
+
+    def _row(self, test: PowerOfTest, solved: bool, simulated: bool) -> tuple[str, ...]:
+        # Without a law and a simulation there is nothing to say about a number of people.
+        people = f"{test.n}" if isfinite(test.power) else "-"
+        cells = [test.name, people, *([number(test.price, 2)] if solved else []), number(test.power)]
+        cells += [number(test.se), number(test.limit_power)] if simulated else []
+        return (*cells, number(test.noncentrality, 2), "-" if test.df != test.df else f"{test.df:g}")
+
+    def _explained(self) -> list[str]:
+        notes = []
+        if VALUES in self.comparison:
+            notes.append("PT:X is Pearson's test of the values themselves, without privacy.")
+        if ENLARGED in self.comparison:
+            notes.append("PT:Y is Pearson's test of the values with the known bits beside them.")
+        if self.replications:
+            tables = f"{self.permutations} random tables each" if self.permutations else "limit laws"
+            notes.append(f"Power in {self.replications} simulated samples, p-values by {tables}.")
+        return notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON; what there is not is None."""
+        return {
+            "variables": list(self.variables),
+            "method": self.method,
+            "level": self.level,
+            "target": self.target,
+            "replications": self.replications,
+            "permutations": self.permutations,
+            **{name: value for name, value in self.test.to_dict().items() if name != "name"},
+            "comparison": [test.to_dict() for test in self.rows],
+            "notes": list(self.notes),
+        }
+
+    def plot(self, *, title: str | None = None, ax: Any = None) -> Any:
+        """Draw the power of every test against the number of people: lines of limit laws, balls of what was found.
+
+        Parameters
+        ----------
+        title, ax
+            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+        """
+        n = self._people()
+        return power_curves(
+            n,
+            {test.name: test.limit.power(n, self.level) for test in self.rows if test.limit},
+            points={test.name: (test.n, test.power, test.se) for test in self.rows if isfinite(test.power)},
+            level=self.level,
+            target=self.target,
+            title=f"Is {' independent of '.join(self.variables)}?" if title is None else title,
+            ax=ax,
+        )
+
+    def _people(self) -> FloatArray:
+        """Return numbers of people from those who show next to nothing to those who show nearly all there is."""
+        ends = [float(test.n) for test in self.rows]
+        rest = 1 - self.level
+        for test in self.rows:
+            if test.limit is not None:
+                ends += [test.limit.size(self.level + share * rest, self.level) for share in (0.05, 0.99)]
+        finite = [end for end in ends if isfinite(end)]
+        low, high = max(min(finite), 1.0), max(finite)
+        return np.geomspace(low / 1.1, high * 1.1, 200) if high > 2 * low else np.geomspace(low / 10, high * 10, 200)
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def _plain(value: float) -> float | None:
+    return value if isfinite(value) else None

@@ -1,0 +1,262 @@
+"""What `association` takes and refuses, and how it shows itself."""
+
+import json
+
+import numpy as np
+import pytest
+from lopsided import ASKED, GIVEN3, TRIPLE, WARNER
+from problems import quietly, rising
+from scipy.stats import contingency
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, BoundaryWarning, CategoryError
+from subsetprivacy.measures import Measure, association
+
+BOTH = sp.product({"x": ASKED, "y": GIVEN3})
+W = (np.outer([1, 2, 3, 4], [5, 3, 2]) + 12 * np.eye(4, 3)).ravel() / 136
+FOUND = association(sp.simulate(BOTH, W, 100_000, seed=1))
+
+
+class TestArguments:
+    def test_an_estimate_counts_and_a_table_are_the_same_thing(self):
+        chance = np.random.default_rng(1)
+        pair = sp.product({"x": ASKED, "y": sp.warner(["no", "yes"], 0.2)})
+        values = {"x": chance.choice(list("abcd"), 5000), "y": chance.choice(["no", "yes"], 5000)}
+        data = sp.privatize(values, pair, seed=2)
+        by_table = association(data)
+        for other in (data.counts(), data[("x", "y")], sp.estimate(data)):
+            assert association(other).table == pytest.approx(by_table.table)
+        assert by_table.fit.method == "mle"
+
+    def test_two_columns_of_a_table_are_estimated_by_themselves(self):
+        chance = np.random.default_rng(1)
+        values = {
+            "x": chance.choice(list("abcd"), 3000),
+            "y": chance.choice(["x", "y", "z"], 3000),
+            "z": chance.choice(["no", "yes"], 3000),
+        }
+        data = sp.privatize(values, TRIPLE, seed=3)
+        with quietly():
+            found = association(data, "z", "x")
+            assert found.names == ("z", "x")
+            assert found.table == pytest.approx(sp.estimate(data.counts("x", "z")).table().T)
+
+    def test_two_of_three_are_a_margin_of_the_joint_estimate(self):
+        fit = sp.estimate(sp.simulate(TRIPLE, rising(24), 100_000, seed=4))
+        assert association(fit, "y", "x").table == pytest.approx(fit.table().sum(axis=2).T)
+        assert association(fit.counts, "x", "z").table == pytest.approx(fit.table().sum(axis=1))
+
+    def test_which_two_must_be_said_where_there_are_three(self):
+        counts = sp.simulate(TRIPLE, rising(24), 1000, seed=4)
+        with quietly():
+            fit = sp.estimate(counts)
+        for names, got in (((), "none"), (("x",), "x"), (("x", "x"), "x, x"), (("x", "y", "z"), "x, y, z")):
+            with pytest.raises(ArgumentError, match=rf"two different variables of x, y, z; got {got}\. Hint:"):
+                association(fit, *names)
+
+    def test_an_unknown_variable(self):
+        with pytest.raises(CategoryError, match="`names` must be among the variables x, y; got 'age'"):
+            association(FOUND.fit, "x", "age")
+
+    @pytest.mark.parametrize("make", [sp.estimate, lambda counts: counts])
+    def test_one_variable_only(self, make):
+        alone = make(sp.simulate(ASKED, [0.1, 0.2, 0.3, 0.4], 500, seed=1))
+        with pytest.raises(ArgumentError, match=r"two or more variables; got one\. Hint: sp\.product"):
+            association(alone)
+
+    def test_something_else(self):
+        with pytest.raises(ArgumentError, match="must be SubsetData or SubsetCounts; got list"):
+            association([1, 2, 3])
+
+    def test_joined_variables_can_be_compared(self):
+        joined = sp.join({"s": ["f", "m"], "v": ["no", "so", "yes"]})
+        people = np.array([[3, 5, 12], [8, 4, 8]])
+        found = association(sp.simulate(joined, people.ravel() / 40, 50_000, seed=2))
+        measure = found.odds_ratio(None, ("no", "yes"), method="profile")
+        assert measure.lower < 3 * 8 / (12 * 8) < measure.upper
+        strength = found.cramers_v(method="profile")
+        assert strength.lower < contingency.association(people, method="cramer") < strength.upper
+        assert strength.pvalue < 1e-6
+
+    @pytest.mark.parametrize("method", ["delta", "profile"])
+    def test_two_categories_need_not_be_named(self, method):
+        pair = sp.product({"x": WARNER, "y": sp.warner(["m", "n"], 0.2)})
+        found = association(sp.simulate(pair, [0.4, 0.1, 0.2, 0.3], 3000, seed=1))
+        named = found.odds_ratio(("no", "yes"), ("m", "n"), method=method)
+        assert found.odds_ratio(method=method) == named
+        assert found.difference("m", method=method) == found.difference("m", ("no", "yes"), method=method)
+
+    def test_wrong_categories(self):
+        with pytest.raises(ArgumentError, match=r"`between` must name two of the 4 categories 'a', 'b', .*; got none"):
+            FOUND.difference("x")
+        with pytest.raises(ArgumentError, match=r"`rows` must be two categories, as in \('a', 'b'\); got str"):
+            FOUND.odds_ratio("ab", ("x", "y"))
+        with pytest.raises(ArgumentError, match=r"`columns` must be two categories, as in \('a', 'b'\); got 3"):
+            FOUND.odds_ratio(("a", "b"), ("x", "y", "z"))
+        with pytest.raises(ArgumentError, match="`between` must be two different categories; got 'a' twice"):
+            FOUND.risk_ratio("x", ("a", "a"))
+        with pytest.raises(CategoryError, match="must be one of the 3 categories 'x', 'y', 'z'; got 'a'"):
+            FOUND.difference("a", ("b", "c"))
+        with pytest.raises(CategoryError, match="must be one of the 4 categories"):
+            FOUND.difference("x", ("b", "q"))
+        with pytest.raises(CategoryError, match="`given` must be one of the variables x, y; got 'z'"):
+            FOUND.conditional("z")
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            lambda **options: FOUND.difference("x", ("a", "b"), **options),
+            lambda **options: FOUND.risk_ratio("x", ("a", "b"), **options),
+            lambda **options: FOUND.odds_ratio(("a", "b"), ("x", "y"), **options),
+            FOUND.cramers_v,
+        ],
+    )
+    def test_wrong_levels_and_methods(self, ask):
+        with pytest.raises(ArgumentError, match="`level` must be between 0 and 1; got 95"):
+            ask(level=95)
+        with pytest.raises(ArgumentError, match="`method` must be one of delta, profile; got 'wald'"):
+            ask(method="wald")
+
+    def test_a_corrected_v_has_no_profile(self):
+        with pytest.raises(ArgumentError, match="`corrected` must be False for a profile interval"):
+            FOUND.cramers_v(method="profile", corrected=True)
+
+
+class TestDoubt:
+    @pytest.fixture
+    def doubtful(self):
+        counts = sp.simulate(BOTH, np.r_[np.zeros(3), np.full(9, 1 / 9)], 4000, seed=3)
+        with quietly():
+            found = association(counts)
+        assert found.fit.on_boundary
+        return found
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            lambda found: found.residuals,
+            lambda found: found.se,
+            lambda found: found.conditional().se,
+            lambda found: found.conditional().interval(),
+            lambda found: found.difference("x", ("b", "c")),
+            lambda found: found.risk_ratio("x", ("b", "c")),
+            lambda found: found.odds_ratio(("b", "c"), ("x", "y")),
+            lambda found: found.cramers_v(),
+        ],
+    )
+    def test_errors_by_the_delta_method_warn(self, doubtful, ask):
+        with pytest.warns(BoundaryWarning, match="is 0") as caught:
+            ask(doubtful)
+        assert caught[0].filename == __file__  # it is the caller's doubt
+
+    def test_profile_intervals_tables_and_pictures_do_not_warn(self, doubtful):
+        doubtful.difference("x", ("b", "c"), method="profile")
+        assert any("On the boundary" in note for note in doubtful.summary().notes)
+        assert not any("interval(method" in note for note in doubtful.summary().notes)
+        assert any("On the boundary" in note for note in doubtful.conditional().summary().notes)
+        doubtful.to_frame()
+        doubtful.plot("residuals")
+
+
+class TestOutput:
+    def test_summary(self):
+        text = str(FOUND.summary())
+        assert text.startswith("x and y: mle, n = ")
+        lines = text.splitlines()
+        assert lines[2].split() == ["x", "\\", "y", "x", "y", "z", "all"]
+        first = lines[4].split()
+        assert first[0] == "a"
+        assert float(first[1]) == pytest.approx(FOUND.table[0, 0], abs=5e-5)
+        assert float(first[2].strip("()")) == pytest.approx(FOUND.se[0, 0], abs=5e-5)
+        assert float(first[7]) == pytest.approx(FOUND.rows.w[0], abs=5e-5)
+        assert lines[8].split()[0] == "all"
+        assert float(lines[8].split()[3]) == pytest.approx(FOUND.columns.w[1], abs=5e-5)
+        raw, less = FOUND.cramers_v().value, FOUND.cramers_v(corrected=True).value
+        assert f"Cramér's V {raw:.4f}, corrected for its upward bias {less:.4f}." in text
+        assert FOUND._repr_html_().count("<tr>") == 6
+        assert repr(FOUND).startswith("<Association of x and y: 4 x 3, n = ")
+
+    def test_conditional_summary_and_frame(self):
+        given = FOUND.conditional("y")
+        text = str(given.summary())
+        assert text.startswith("x given y: mle, n = ")
+        assert f"{given.table[2, 3]:.4f} ({given.se[2, 3]:.4f})" in text
+        assert given.table.sum(axis=1) == pytest.approx(np.ones(3))
+        frame = given.to_frame(0.9)
+        assert frame.columns.tolist() == ["x", "estimate", "std_error", "lower 90 %", "upper 90 %"]
+        row = frame[frame["x"] == "b"].loc["z"]
+        assert row["estimate"] == pytest.approx(given.table[2, 1])
+        assert row["upper 90 %"] == pytest.approx(given.interval(0.9)[2, 1, 1])
+        assert given._repr_html_().count("<tr>") == 4
+        assert repr(given) == "<Conditional of x given y: 3 x 4 shares>"
+
+    @pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
+    def test_long_frames(self, engine):
+        frame = FOUND.to_frame(0.9, engine=engine)
+        assert len(frame) == 12
+        assert np.asarray(frame["estimate"]) == pytest.approx(FOUND.table.ravel())
+        assert np.asarray(frame["residual"]) == pytest.approx(FOUND.residuals.ravel())
+        assert np.asarray(frame["count"]) == pytest.approx(FOUND.counts.ravel())
+        assert np.asarray(frame["expected"]) == pytest.approx(FOUND.expected.ravel())
+        half = np.asarray(frame["upper 90 %"]) - FOUND.table.ravel()
+        assert half == pytest.approx(1.6448536 * FOUND.se.ravel())
+
+    def test_variables_named_as_the_columns_are(self):
+        pair = sp.product({"estimate": WARNER, "count": sp.warner(["n", "m"], 0.2)})
+        found = association(sp.simulate(pair, [0.4, 0.1, 0.2, 0.3], 3000, seed=1))
+        frame = found.to_frame(engine="polars")
+        assert frame.columns[:3] == ["estimate (category)", "count (category)", "estimate"]
+        assert frame["estimate"].to_numpy() == pytest.approx(found.table.ravel())
+
+    def test_a_measure_in_words_and_as_a_dict(self):
+        measure = Measure("odds ratio", 2.5, 0.75, 1.25, np.inf, 0.9, "profile", 1.0, 0.0123, ("Few people.",))
+        assert str(measure) == (
+            "odds ratio: 2.5000 (std. error 0.7500, 90 % profile interval 1.2500 to inf, p-value of 1 0.0123)\n"
+            "Few people."
+        )
+        plain = FOUND.difference("x", ("a", "b")).to_dict()
+        assert json.loads(json.dumps(plain))["name"] == "difference of P(y = x) between x = a and x = b"
+        assert set(plain) == {
+            "name", "value", "se", "lower", "upper", "level", "method", "null", "pvalue", "notes"
+        }  # fmt: skip
+
+    def test_arrays_are_locked(self):
+        for array in (FOUND.table, FOUND.conditional().table, FOUND.conditional().se, FOUND.rows.w):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1
+
+    def test_bounds_of_moments_are_not_cut(self):
+        counts = sp.simulate(BOTH, np.r_[np.zeros(3), np.full(9, 1 / 9)], 4000, seed=3)
+        with quietly():
+            moments = association(sp.estimate(counts, "mom"))
+            assert moments.conditional().interval().min() < 0
+            assert moments.to_frame()["lower 95 %"].min() < 0
+            assert association(counts).to_frame()["lower 95 %"].min() == 0
+
+
+class TestPictures:
+    def test_kinds(self):
+        shares = FOUND.plot()
+        assert shares.get_title(loc="left").splitlines()[1] == "share of the population, %"
+        np.testing.assert_allclose(shares.images[0].get_array(), 100 * FOUND.table)
+        within = FOUND.plot("conditional", given="y")
+        np.testing.assert_allclose(within.images[0].get_array(), 100 * FOUND.conditional("y").table)
+        assert (within.get_ylabel(), within.get_xlabel()) == ("y", "x")
+        away = FOUND.plot("residuals", title="Mine")
+        np.testing.assert_allclose(away.images[0].get_array(), FOUND.residuals)
+        assert away.get_title(loc="left").splitlines()[0] == "Mine"
+        low, high = away.images[0].get_clim()
+        assert low == -high
+
+    def test_on_given_axes(self):
+        from matplotlib.pyplot import subplots
+
+        _, axes = subplots(1, 2)
+        assert FOUND.plot("residuals", ax=axes[1]) is axes[1]
+        assert FOUND.conditional().plot(ax=axes[0]) is axes[0]
+
+    def test_wrong_kinds(self):
+        with pytest.raises(ArgumentError, match="`kind` must be one of shares, conditional, residuals; got 'bars'"):
+            FOUND.plot("bars")
+        with pytest.raises(ArgumentError, match="`given` must be left out for residuals"):
+            FOUND.plot("residuals", given="x")

@@ -1,0 +1,258 @@
+"""Differences, ratios and V from subsets, against derivatives and optimisers that know nothing of them."""
+
+import numpy as np
+import pytest
+from lopsided import ASKED, GIVEN3, TRIPLE, WARNER
+from problems import quietly, rising
+from scipy import stats
+from scipy.optimize import minimize, nnls
+
+import subsetprivacy as sp
+from subsetprivacy.measures import association
+from subsetprivacy.measures.shares import Share
+
+BOTH = sp.product({"x": ASKED, "y": GIVEN3})
+W = (np.outer([1, 2, 3, 4], [5, 3, 2]) + 12 * np.eye(4, 3)).ravel() / 136
+COUNTS = sp.simulate(BOTH, W, 100_000, seed=1)
+FOUND = association(COUNTS)
+THREE = sp.simulate(TRIPLE, rising(24), 400_000, seed=2)
+
+
+def share(w, shape, i, j):
+    table = w.reshape(shape)
+    return table[i, j].sum() / table[i].sum()
+
+
+def odds(w, shape, i, c, d):
+    table = w.reshape(shape)
+    return np.log(table[i, c].sum() / table[i, d].sum())
+
+
+def v(w, shape):
+    table = w.reshape(*shape[:2], -1).sum(axis=2)
+    e = np.outer(table.sum(axis=1), table.sum(axis=0))
+    return np.sqrt(((table - e) ** 2 / e).sum() / (min(shape[:2]) - 1))
+
+
+def numeric_error(function, fit, step=1e-6):
+    """Return the standard error of a function of the joint shares, its gradient taken by differences."""
+    eye = step * np.eye(len(fit.w))
+    g = np.array([(function(fit.w + e) - function(fit.w - e)) / (2 * step) for e in eye])
+    return np.sqrt(g @ fit._cov @ g)
+
+
+@pytest.mark.parametrize("method", ["mle", "mom", "em"])
+def test_delta_errors_are_those_of_numeric_derivatives(method):
+    fit = sp.estimate(COUNTS, method)
+    found, shape = association(fit), (4, 3)
+    difference = found.difference("z", ("d", "b"))
+    assert difference.value == pytest.approx(share(fit.w, shape, 3, 2) - share(fit.w, shape, 1, 2))
+    error = numeric_error(lambda w: share(w, shape, 3, 2) - share(w, shape, 1, 2), fit)
+    assert difference.se == pytest.approx(error, rel=1e-5)
+    ratio = found.risk_ratio("z", ("d", "b"))
+    error = numeric_error(lambda w: np.log(share(w, shape, 3, 2) / share(w, shape, 1, 2)), fit)
+    assert ratio.se / ratio.value == pytest.approx(error, rel=1e-5)
+    assert np.log(ratio.upper / ratio.lower) == pytest.approx(2 * 1.959964 * error, rel=1e-5)
+    measure = found.odds_ratio(("a", "c"), ("z", "y"))
+    error = numeric_error(lambda w: odds(w, shape, 0, 2, 1) - odds(w, shape, 2, 2, 1), fit)
+    assert np.log(measure.value) == pytest.approx(odds(fit.w, shape, 0, 2, 1) - odds(fit.w, shape, 2, 2, 1))
+    assert measure.se / measure.value == pytest.approx(error, rel=1e-5)
+    assert found.conditional().se[2, 1] == pytest.approx(numeric_error(lambda w: share(w, shape, 2, 1), fit), rel=1e-5)
+    strength = found.cramers_v()
+    if method in {"mle", "em"}:  # elsewhere the shares do not sum to one, where V has two readings
+        assert strength.value == pytest.approx(v(fit.w, shape))
+        assert strength.se == pytest.approx(numeric_error(lambda w: v(w, shape), fit), rel=1e-4)
+
+
+def test_conditioning_on_the_other_variable():
+    swapped = association(FOUND.fit, "y", "x")
+    assert swapped.table == pytest.approx(FOUND.table.T)
+    one, two = FOUND.difference("b", ("z", "x"), given="y"), swapped.difference("b", ("z", "x"))
+    assert one == two
+    assert one.value == pytest.approx(FOUND.table[1, 2] / FOUND.columns.w[2] - FOUND.table[1, 0] / FOUND.columns.w[0])
+    assert one.name == "difference of P(x = b) between y = z and y = x"
+    assert swapped.cramers_v().value == pytest.approx(FOUND.cramers_v().value)
+    assert swapped.odds_ratio(("x", "z"), ("a", "d")).value == pytest.approx(
+        FOUND.odds_ratio(("a", "d"), ("x", "z")).value
+    )
+
+
+def test_the_bias_of_v_sums_the_variances_of_the_differences_to_independence():
+    fit, shape = FOUND.fit, (4, 3)
+    total = 0.0
+    for i, j in np.ndindex(shape):
+
+        def away(w, i=i, j=j):
+            table = w.reshape(shape)
+            return table[i, j] - table[i].sum() * table[:, j].sum()
+
+        total += numeric_error(away, fit) ** 2 / (FOUND.rows.w[i] * FOUND.columns.w[j])
+    raw, less = FOUND.cramers_v(), FOUND.cramers_v(corrected=True)
+    assert raw.value**2 - less.value**2 == pytest.approx(total / 2, rel=1e-6)
+    assert (raw.lower, raw.upper) == (less.lower, less.upper)
+    assert raw.upper == pytest.approx(raw.value + 1.959964 * raw.se)
+    assert raw.lower == pytest.approx(less.value - 1.959964 * less.se)
+
+
+def by_optimisation(counts, fit, measure, level=0.95):
+    """Return the range of a measure over the distributions that the likelihood ratio does not reject: SciPy alone."""
+    rows = counts.incidence.inner(np.eye(len(fit.w))).T
+    drop = stats.chi2.ppf(level, 1) / 2
+    unit = np.sqrt(np.diag(fit._cov))
+    top = counts.n_a @ np.log(rows @ fit.w)
+    constraints = [
+        {
+            "type": "ineq",
+            "fun": lambda z: counts.n_a @ np.log(np.maximum(rows @ (z * unit), 1e-12)) - top + drop,
+            "jac": lambda z: (counts.n_a / np.maximum(rows @ (z * unit), 1e-12)) @ rows * unit,
+        },
+        {"type": "eq", "fun": lambda z: (z * unit).sum() - 1},
+    ]
+    return [
+        sign
+        * minimize(
+            lambda z, sign=sign: sign * measure(z * unit),
+            fit.w / unit,
+            method="SLSQP",
+            bounds=[(1e-9, None)] * len(unit),
+            constraints=constraints,
+            options={"ftol": 1e-11, "maxiter": 500},
+        ).fun
+        for sign in (1, -1)
+    ]
+
+
+def test_profile_intervals_under_a_lopsided_design():
+    fit, shape = FOUND.fit, (4, 3)
+    found = FOUND.difference("z", ("d", "b"), method="profile")
+    ends = by_optimisation(COUNTS, fit, lambda w: share(w, shape, 3, 2) - share(w, shape, 1, 2))
+    assert (found.lower, found.upper) == pytest.approx(tuple(ends), abs=2e-5)
+    found = FOUND.risk_ratio("z", ("d", "b"), method="profile")
+    ends = by_optimisation(COUNTS, fit, lambda w: np.log(share(w, shape, 3, 2) / share(w, shape, 1, 2)))
+    assert np.log((found.lower, found.upper)) == pytest.approx(ends, abs=1e-4)
+    found = FOUND.odds_ratio(("a", "c"), ("z", "y"), method="profile")
+    ends = by_optimisation(COUNTS, fit, lambda w: odds(w, shape, 0, 2, 1) - odds(w, shape, 2, 2, 1))
+    assert np.log((found.lower, found.upper)) == pytest.approx(ends, abs=1e-4)
+    found = FOUND.cramers_v(method="profile")
+    ends = by_optimisation(COUNTS, fit, lambda w: v(w, shape))
+    assert (found.lower, found.upper) == pytest.approx(tuple(ends), abs=2e-5)
+
+
+def test_profile_intervals_widen_with_the_level_and_hold_the_estimate():
+    few, many = (FOUND.odds_ratio(("a", "c"), ("x", "y"), level=level, method="profile") for level in (0.5, 0.99))
+    assert many.lower < few.lower < few.value < few.upper < many.upper
+
+
+def test_an_estimate_by_em_has_the_same_profile():
+    by_em = association(sp.estimate(COUNTS, "em", tol=1e-10)).difference("y", ("a", "b"), method="profile")
+    by_newton = FOUND.difference("y", ("a", "b"), method="profile")
+    assert (by_em.lower, by_em.upper) == pytest.approx((by_newton.lower, by_newton.upper), abs=1e-7)
+
+
+class TestThreeVariables:
+    """Shares of a margin, in the likelihood of more variables."""
+
+    def test_delta(self):
+        fit = sp.estimate(THREE)
+        found = association(fit, "z", "x")
+        w = fit.w.reshape(4, 3, 2).sum(axis=1).T
+        assert found.table == pytest.approx(w)
+        measure = found.difference("c", ("no", "yes"))
+        assert measure.value == pytest.approx(w[0, 2] / w[0].sum() - w[1, 2] / w[1].sum())
+
+        def difference(v):
+            table = v.reshape(4, 3, 2).sum(axis=1).T
+            return table[0, 2] / table[0].sum() - table[1, 2] / table[1].sum()
+
+        assert measure.se == pytest.approx(numeric_error(difference, fit), rel=1e-5)
+        assert association(fit, "x", "y").cramers_v().se == pytest.approx(
+            numeric_error(lambda u: v(u, (4, 3, 2)), fit), rel=1e-4
+        )
+
+    def test_profile(self):
+        fit = sp.estimate(THREE)
+        found = association(fit, "x", "y").odds_ratio(("d", "c"), ("x", "z"), method="profile")
+        ends = by_optimisation(THREE, fit, lambda w: odds(w, (4, 3, 2), 3, 0, 2) - odds(w, (4, 3, 2), 2, 0, 2))
+        assert np.log((found.lower, found.upper)) == pytest.approx(ends, abs=2e-4)
+
+    def test_v_of_two_has_a_profile_only_by_themselves(self):
+        with pytest.raises(sp.errors.ArgumentError, match=r"of its two variables alone.*data\.counts\('a', 'b'\)"):
+            association(sp.estimate(THREE), "x", "y").cramers_v(method="profile")
+
+
+def test_the_columns_of_a_held_share_span_all_distributions_that_have_it():
+    part, rest = np.array([1, 4]), np.array([0, 3, 5])
+    held = Share(part, rest).held(0.3, 7)
+    assert held.shape == (7, 6)
+    assert held.sum(axis=0) == pytest.approx(np.ones(6))
+    chance = np.random.default_rng(1)
+    for _ in range(5):
+        w = np.zeros(7)
+        w[part], w[rest] = 0.3 * chance.dirichlet([1, 1]), 0.7 * chance.dirichlet([1, 1, 1])
+        assert nnls(held, w)[1] < 1e-12
+        u = chance.dirichlet(np.ones(6))
+        assert Share(part, rest).of(held @ u) == pytest.approx(0.3)
+
+
+def test_weak_association_reaches_zero():
+    pair = sp.product({"x": WARNER, "y": sp.warner(["n", "m"], 0.2)})
+    found = association(sp.simulate(pair, [0.42, 0.28, 0.18, 0.12], 2000, seed=5))
+    measure = found.cramers_v(method="profile")
+    assert measure.lower == 0
+    assert measure.pvalue > 0.05
+    assert measure.upper > measure.value > 0
+    assert found.cramers_v().lower == 0
+    assert "Near V = 0" in found.cramers_v().notes[0]
+    zero = found.odds_ratio(method="profile")
+    assert zero.lower < 1 < zero.upper
+    assert zero.pvalue == pytest.approx(measure.pvalue, rel=1e-4)  # of two by two: the same hypothesis
+
+
+def test_a_moment_estimate_outside_the_simplex_has_no_ratios():
+    pair = sp.product({"x": ASKED, "y": GIVEN3})
+    truth = np.r_[0.0, 0.3, 0.1, np.full(9, 0.6 / 9)]
+    fit = sp.estimate(sp.simulate(pair, truth, 2000, seed=1), "mom")
+    assert fit.w[0] < 0
+    with quietly():
+        found = association(fit)
+        ratio = found.odds_ratio(("a", "b"), ("x", "y"))
+        assert np.isnan(ratio.value)
+        assert "left the simplex" in ratio.notes[0]
+        assert found.difference("x", ("a", "b")).value == pytest.approx(
+            found.table[0, 0] / found.rows.w[0] - found.table[1, 0] / found.rows.w[1]
+        )
+        assert association(fit.projected()).odds_ratio(("a", "b"), ("x", "y")).value == 0
+
+
+def test_weighted_people_have_delta_intervals():
+    once = association(sp.simulate(BOTH, W, 5000, seed=1))
+    counts = once.fit.counts
+    doubled = sp.SubsetCounts(counts.codes, 2.0 * counts.counts, BOTH, squares=4.0 * counts.counts)
+    with quietly():
+        weighted = association(doubled)
+        measure = weighted.difference("x", ("a", "b"))
+        assert measure.se == pytest.approx(once.difference("x", ("a", "b")).se, rel=1e-6)
+    assert weighted.n == once.n < 5000  # some gave the full set of y, which says nothing
+    with pytest.raises(sp.errors.ArgumentError, match="unweighted people; got sampling weights"):
+        weighted.difference("x", ("a", "b"), method="profile")
+
+
+def test_moments_have_no_profile():
+    found = association(sp.estimate(COUNTS, "mom"))
+    with pytest.raises(sp.errors.ArgumentError, match="belongs to the likelihood; got an estimate by mom"):
+        found.odds_ratio(("a", "b"), ("x", "y"), method="profile")
+
+
+def test_too_many_free_directions_are_refused():
+    many = sp.product({"x": sp.uniform(range(4)), "y": sp.uniform(range(4)), "z": sp.uniform(range(14))})
+    with quietly():
+        found = association(sp.estimate(sp.simulate(many, np.full(224, 1 / 224), 3000, seed=1)), "x", "y")
+        with pytest.raises(sp.errors.TooLargeError, match="at most 1024 free directions; got 1288"):
+            found.difference(0, (0, 1), method="profile")
+
+
+def test_people_under_a_covered_design_are_counted_without_dummies():
+    cover = sp.covered(sp.product({"x": ASKED, "y": sp.uniform(list("rstu"))}), 0.1)
+    found = association(sp.simulate(cover, rising(16), 3000, seed=3))
+    assert found.n == pytest.approx(3000)
+    assert found.counts.sum() == pytest.approx(3000)
