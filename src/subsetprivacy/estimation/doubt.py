@@ -9,6 +9,7 @@ from subsetprivacy.estimation.likelihood import MANY
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
+PROFILE = " Hint: interval(method='profile')."
 _NAMES = 6
 _TOO_FEW = (
     "So many zeros mean too few people for so many categories: the other shares are pulled down as well, and intervals "
@@ -39,4 +40,4 @@ def _listed(labels: tuple[Label, ...]) -> str:
 
 def _advice(fit: "Estimate") -> str:
     """Name the better interval, where there is one."""
-    return " Hint: interval(method='profile')." if fit.has_profile else ""
+    return PROFILE if fit.has_profile else ""

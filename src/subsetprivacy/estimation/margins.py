@@ -14,15 +14,13 @@ from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
+from subsetprivacy.estimation.doubt import PROFILE
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, frame, number
 from subsetprivacy.variables import JointCategories
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
-
-
-_PROFILE = " Hint: interval(method='profile')."  # which a margin does not have
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -68,7 +66,7 @@ class Margin:
     @property
     def cov(self) -> FloatArray:
         """The estimated covariance matrix of `w`; warns where normal theory is doubtful."""
-        self.fit._warn_of_doubts()
+        self.fit._warn_of_doubts(hint="")
         return self._cov
 
     @cached_property
@@ -84,7 +82,7 @@ class Margin:
     @property
     def se(self) -> FloatArray:
         """The standard errors of `w`; warns where normal theory is doubtful."""
-        self.fit._warn_of_doubts()
+        self.fit._warn_of_doubts(hint="")
         return self._se
 
     @property
@@ -98,7 +96,7 @@ class Margin:
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return a Wald interval for each share, shape (p, 2), cut to [0, 1] where the method stays in the simplex."""
-        self.fit._warn_of_doubts()
+        self.fit._warn_of_doubts(hint="")
         return self._bounds(check_level(level))
 
     def _bounds(self, level: float) -> FloatArray:
@@ -108,7 +106,7 @@ class Margin:
 
     def contrast(self, weights: Mapping[Label, float] | ArrayLike, *, level: float = 0.95) -> Contrast:
         """Return a weighted sum of the shares with its standard error, interval and test of zero."""
-        self.fit._warn_of_doubts()
+        self.fit._warn_of_doubts(hint="")
         return contrast_of(self, weights, check_level(level))
 
     def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
@@ -119,7 +117,7 @@ class Margin:
         """Return the table to print or to show in a notebook."""
         head, rows = presenting.cells(self, self._bounds(check_level(level)), level)
         title = f"Margin of {' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
-        return Table(title, head, rows, tuple(note.removesuffix(_PROFILE) for note in self.fit.notes))
+        return Table(title, head, rows, tuple(note.removesuffix(PROFILE) for note in self.fit.notes))
 
     def plot(self, *, level: float = 0.95, reference: Any = None, ax: Any = None) -> Any:
         """Draw the shares with their intervals, and a known distribution to compare with."""

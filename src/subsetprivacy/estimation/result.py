@@ -16,7 +16,7 @@ from subsetprivacy.design import Sized
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.estimation import likelihood, presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
-from subsetprivacy.estimation.doubt import doubts
+from subsetprivacy.estimation.doubt import PROFILE, doubts
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
@@ -118,9 +118,10 @@ class Estimate:
     def _doubts(self) -> list[tuple[type[Warning], str]]:
         return doubts(self)
 
-    def _warn_of_doubts(self) -> None:
+    def _warn_of_doubts(self, hint: str = PROFILE) -> None:
+        """Warn of each doubt; `hint` stands in the place of the advice to take a profile interval."""
         for kind, text in self._doubts:
-            warnings.warn(text, kind, stacklevel=3)
+            warnings.warn(text.replace(PROFILE, hint), kind, stacklevel=3)
 
     @property
     def has_profile(self) -> bool:

@@ -7,9 +7,9 @@ import numpy as np
 from attrs import frozen
 from scipy.special import ndtri
 
+from subsetprivacy import draw
 from subsetprivacy._checks import check_level
 from subsetprivacy._types import FloatArray
-from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.measures import presenting
 from subsetprivacy.measures.comparing import standard_error
@@ -85,7 +85,7 @@ class Conditional:
     @property
     def se(self) -> FloatArray:
         """The standard errors by the delta method; warns where normal theory is doubtful."""
-        self.pair.fit._warn_of_doubts()
+        self.pair.fit._warn_of_doubts(hint="")
         return self._se
 
     def interval(self, level: float = 0.95) -> FloatArray:
@@ -95,7 +95,7 @@ class Conditional:
         compare shares by `Association.difference` with ``method="profile"``.
         """
         check_level(level)
-        self.pair.fit._warn_of_doubts()
+        self.pair.fit._warn_of_doubts(hint="")
         return self._bounds(level)
 
     def _bounds(self, level: float) -> FloatArray:
@@ -129,7 +129,7 @@ class Conditional:
 
     def plot(self, *, title: str | None = None, ax: Any = None) -> Any:
         """Draw a heat map of the shares, in percent, a row per category of `given`."""
-        return heatmap(
+        return draw.heatmap(
             [str(label) for label in self.rows],
             [str(label) for label in self.columns],
             100 * self.table,

@@ -45,7 +45,7 @@ class Measure:
 
     def __str__(self) -> str:
         no_test = self.pvalue != self.pvalue
-        test = "no test" if no_test else f"p-value of {self.null:g} {max(self.pvalue, 1e-300):.3g}"
+        test = "no test" if no_test else f"p-value of {self.null:g}: {max(self.pvalue, 1e-300):.3g}"
         first = (
             f"{self.name}: {number(self.value)} (std. error {number(self.se)}, {percent(self.level)} {self.method} "
             f"interval {number(self.lower)} to {number(self.upper)}, {test})"

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
+from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._types import FloatArray
-from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.doubt import PROFILE
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.tables import Table, number, percent
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
     from subsetprivacy.measures.result import Association
 
 KINDS = ("shares", "conditional", "residuals")
-_PROFILE = " Hint: interval(method='profile')."  # which a table of shares does not have
 
 
 def doubts(fit: Estimate) -> tuple[str, ...]:
     """Return the doubts about the joint estimate, without advice that does not apply here."""
-    return tuple(note.removesuffix(_PROFILE) for note in fit.notes)
+    return tuple(note.removesuffix(PROFILE) for note in fit.notes)
 
 
 def with_errors(values: FloatArray, errors: FloatArray) -> list[list[str]]:
@@ -86,7 +86,7 @@ def picture(both: "Association", kind: str, given: str | None, title: str | None
     if given is not None:
         raise ArgumentError(f"`given` must be left out for {kind}; got one. Hint: kind='conditional'.")
     residuals = kind == "residuals"
-    return heatmap(
+    return draw.heatmap(
         [str(label) for label in both.rows.categories],
         [str(label) for label in both.columns.categories],
         both._residuals if residuals else 100 * both.table,

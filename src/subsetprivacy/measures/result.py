@@ -21,6 +21,7 @@ from subsetprivacy.measures.scales import Difference, OddsRatio, Ratio
 from subsetprivacy.tables import Table, frame
 
 Two = tuple[Label, Label]
+_PROFILE = " Hint: method='profile'."
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -97,7 +98,7 @@ class Association:
         The standard error is that of the estimated difference, not one computed under independence. Not a number
         where it is 0, or where nothing is known.
         """
-        self.fit._warn_of_doubts()
+        self.fit._warn_of_doubts(hint="")
         return self._residuals
 
     # Questions --------------------------------------------------------------------------------
@@ -139,7 +140,7 @@ class Association:
         :math:`P(\text{outcome} \mid a) - P(\text{outcome} \mid b)`.
         """
         if method == "delta":
-            self.fit._warn_of_doubts()
+            self.fit._warn_of_doubts(hint=_PROFILE)
         return self._compare(Difference, "difference of", outcome, between, given, level, method)
 
     def risk_ratio(
@@ -163,7 +164,7 @@ class Association:
         :math:`P(\text{outcome} \mid a) / P(\text{outcome} \mid b)`; the delta interval is made for its logarithm.
         """
         if method == "delta":
-            self.fit._warn_of_doubts()
+            self.fit._warn_of_doubts(hint=_PROFILE)
         return self._compare(Ratio, "ratio of", outcome, between, given, level, method)
 
     def _compare(
@@ -195,7 +196,7 @@ class Association:
         something, on one side.
         """
         if method == "delta":
-            self.fit._warn_of_doubts()
+            self.fit._warn_of_doubts(hint=_PROFILE)
         one, two = self.pair.categories.parts  # type: ignore[attr-defined]
         (a, b), (c, d) = choose_two(rows, one, "rows"), choose_two(columns, two, "columns")
         name = f"odds ratio of {self.names[0]} = {a} against {b} and {self.names[1]} = {c} against {d}"
@@ -228,7 +229,7 @@ class Association:
         prefer the delta interval where raw and corrected V differ much.
         """
         if method == "delta":
-            self.fit._warn_of_doubts()
+            self.fit._warn_of_doubts(hint=_PROFILE)
         return cramer.cramers_v(self.pair, level, method, corrected)
 
     def _given(self, given: str | None) -> tuple[str, str]:
@@ -250,7 +251,7 @@ class Association:
     @property
     def se(self) -> FloatArray:
         """The standard errors of `table`; warns where normal theory is doubtful."""
-        self.fit._warn_of_doubts()
+        self.fit._warn_of_doubts(hint="")
         return self._se
 
     @cached_property

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy import draw
 from subsetprivacy._types import FloatArray
-from subsetprivacy.draw.powers import power_curves
 from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Limit
 from subsetprivacy.tables import Table, number, percent
 
@@ -229,7 +229,7 @@ class IndependencePower:
             A heading, and the matplotlib axes to draw in; by default those of a new figure.
         """
         n = self._people()
-        return power_curves(
+        return draw.power_curves(
             n,
             {test.name: test.limit.power(n, self.level) for test in self.rows if test.limit},
             points={test.name: (test.n, test.power, test.se) for test in self.rows if isfinite(test.power)},

@@ -211,7 +211,7 @@ class TestOutput:
     def test_a_measure_in_words_and_as_a_dict(self):
         measure = Measure("odds ratio", 2.5, 0.75, 1.25, np.inf, 0.9, "profile", 1.0, 0.0123, ("Few people.",))
         assert str(measure) == (
-            "odds ratio: 2.5000 (std. error 0.7500, 90 % profile interval 1.2500 to inf, p-value of 1 0.0123)\n"
+            "odds ratio: 2.5000 (std. error 0.7500, 90 % profile interval 1.2500 to inf, p-value of 1: 0.0123)\n"
             "Few people."
         )
         plain = FOUND.difference("x", ("a", "b")).to_dict()

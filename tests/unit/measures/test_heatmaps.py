@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from subsetprivacy.draw.heat import heatmap
+from subsetprivacy.draw import heatmap
 
 LONG = ["Amer-Indian-Eskimo", "Asian-Pac-Islander, of the islands beyond", "Black", "$10k to $20k", "White"]
 Z = np.array([[-4.2, 0.04, 1.3], [0.5, np.nan, -0.01]])
