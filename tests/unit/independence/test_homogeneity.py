@@ -1,0 +1,206 @@
+"""`homogeneity_test`: one distribution in all groups, or not."""
+
+import numpy as np
+import pytest
+from lopsided import ABCD, ASKED, GIVEN, RECORDED, WARNER
+from problems import exact_counts, rising
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, BudgetWarning, MismatchError, NoDataError, NotIdentifiableError
+from subsetprivacy.independence.testing import METHODS
+
+W = np.array([0.1, 0.2, 0.3, 0.4])
+U4 = sp.uniform(ABCD)
+
+
+def samples(design=ASKED, sizes=(300, 120), shift=0.0):
+    w = [np.roll(W, k) * shift + W * (1 - shift) for k in range(len(sizes))]
+    return [sp.simulate(design, part, n, seed=k) for k, (part, n) in enumerate(zip(w, sizes))]
+
+
+def by_hand(parts):
+    """Twice the sum of the log-likelihoods of fits of their own, less that of one fit for all."""
+    own = sum(sp.estimate(part, tol=1e-12).loglik for part in parts)
+    rows = np.concatenate([part.incidence.inner(np.eye(part.design.p)).T for part in parts])
+    n = np.concatenate([part.n_a for part in parts])
+    w = np.full(rows.shape[1], 1 / rows.shape[1])
+    for _ in range(20_000):  # EM of the pooled sample
+        w = w * ((n / (rows @ w)) @ rows) / n.sum()
+    return 2 * (own - n @ np.log(rows @ w)), w
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_under_one_design_it_is_independence_of_the_group(method):
+    one, two = samples(shift=0.4)
+    found = sp.homogeneity_test(one, two, method=method, permutations=99, seed=1)
+    both = sp.product({"group": sp.nonprivate(["1", "2"]), "x": ASKED})
+    counts = np.array([[part.counts[part.codes == a].sum() for a in ASKED.support()[0]] for part in (one, two)])
+    independence = sp.independence_test(sp.JointCounts.of_table(counts, both), method, permutations=99, seed=1)
+    assert found.statistic == pytest.approx(independence.statistic, rel=1e-9)
+    assert found.df == independence.df
+    assert found.pvalue == independence.pvalue
+    assert found.null == independence.null
+    assert found.hypothesis == "the same distribution in 2 groups"
+
+
+def test_the_likelihood_ratio_of_one_design_by_hand():
+    parts = samples(sizes=(300, 120, 77), shift=0.3)
+    found = sp.homogeneity_test(*parts, permutations=9, seed=1)
+    statistic, pooled = by_hand(parts)
+    assert found.statistic == pytest.approx(statistic, abs=1e-4)
+    assert found.df == 6
+    assert found.null_estimates["pooled"].w == pytest.approx(pooled, abs=1e-5)
+    assert list(found.alternative_estimates) == ["group 1", "group 2", "group 3"]
+    assert found.n == 497
+
+
+def test_the_likelihood_ratio_of_different_designs_by_hand():
+    parts = [sp.simulate(d, w, n, seed=n) for d, w, n in ((ASKED, W, 200), (GIVEN, W[::-1], 90), (U4, W, 60))]
+    found = sp.homogeneity_test(*parts, permutations=19, seed=1)
+    statistic, pooled = by_hand(parts)
+    assert found.statistic == pytest.approx(statistic, abs=1e-4)
+    assert found.df == 6
+    assert found.null_estimates["pooled"] == pytest.approx(dict(zip(ABCD, pooled)), abs=1e-5)
+    assert (found.null, found.permutations) == ("bootstrap", 19)
+    assert found.pvalue == pytest.approx(0.05)
+    assert any("The designs differ" in note for note in found.notes)
+
+
+def test_expected_counts_of_one_distribution_give_a_statistic_of_zero():
+    parts = [exact_counts(ASKED, W, 1000), exact_counts(sp.fixed_size(ABCD, 2), W, 3000), exact_counts(GIVEN, W, 700)]
+    found = sp.homogeneity_test(*parts, permutations=0)
+    assert found.statistic == pytest.approx(0, abs=1e-6)
+    assert found.pvalue == pytest.approx(1)
+    assert list(found.null_estimates["pooled"].values()) == pytest.approx(W, abs=1e-6)
+    moved = sp.homogeneity_test(parts[0], exact_counts(GIVEN, W[::-1], 700), permutations=0)
+    assert moved.statistic > 50
+    assert moved.pvalue < 1e-6
+
+
+@pytest.mark.parametrize("method", ["lrt", "pearson"])
+def test_expected_counts_of_one_design_too(method):
+    parts = [exact_counts(ASKED, W, 1000), exact_counts(ASKED, W, 300)]
+    found = sp.homogeneity_test(*parts, method=method, permutations=0)
+    assert found.statistic == pytest.approx(0, abs=1e-6)
+
+
+def test_groups_by_name():
+    x = sp.privatize(list("abcd") * 30, ASKED, seed=1)
+    counts = sp.count(x, by=["north", "south", "west"] * 40)
+    found = sp.homogeneity_test(counts, permutations=9, seed=1)
+    assert found.df == 6
+    assert list(found.tables) == ["north", "south", "west"]
+    assert list(found.alternative_estimates) == ["north", "south", "west"]
+    assert found.statistic == pytest.approx(sp.homogeneity_test(*counts.values(), permutations=9, seed=1).statistic)
+
+
+def test_data_of_people_and_numbered_groups():
+    x = [sp.privatize(list("aabcd") * 10, ASKED, seed=k) for k in range(2)]
+    found = sp.homogeneity_test({1: x[0], "1": x[1]}, permutations=9, seed=1)
+    assert found.df == 3
+    assert found.statistic == pytest.approx(sp.homogeneity_test(*x, permutations=9, seed=1).statistic)
+
+
+@pytest.mark.slow
+def test_the_level_of_simulated_people():
+    # Under one distribution p-values are spread evenly over 1/20, 2/20, … 1.
+    rng = np.random.default_rng(5)
+    found = [
+        sp.homogeneity_test(
+            sp.simulate(WARNER, [0.3, 0.7], 60, seed=rng),
+            sp.simulate(sp.warner(["no", "yes"], 0.8), [0.3, 0.7], 90, seed=rng),
+            permutations=19,
+            seed=rng,
+        ).pvalue
+        for _ in range(400)
+    ]
+    assert abs(np.mean(found) - 0.525) < 4 * np.sqrt(1 / 12 / 400)
+
+
+def test_weights_of_one():
+    codes = [np.array([3, 12, 5, 10, 3, 9] * 12), np.array([3, 6, 5, 10, 12, 9] * 9)]
+    parts = [sp.count(c, design=ASKED) for c in codes]
+    weighted = [sp.count(c, design=ASKED, weights=np.full(len(c), 2.5), weights_kind="sampling") for c in codes]
+    plain = sp.homogeneity_test(*parts, permutations=9, seed=1)
+    found = sp.homogeneity_test(*weighted, permutations=9, seed=1)
+    assert found.statistic == pytest.approx(plain.statistic, rel=1e-6)
+    assert (plain.null, found.null) == ("permutation", "bootstrap")
+    with pytest.raises(MismatchError, match="groups must be all weighted or all unweighted"):
+        sp.homogeneity_test(parts[0], weighted[1])
+
+
+def test_weighted_groups_under_different_designs():
+    codes = [np.array([3, 12, 5, 10, 9] * 16), np.array([3, 12, 5, 6] * 10)]
+    plain = [sp.count(c, design=design) for c, design in zip(codes, (ASKED, U4))]
+    one, two = (
+        sp.count(c, design=part.design, weights=np.full(len(c), weight), weights_kind="sampling")
+        for c, part, weight in zip(codes, plain, (2.0, 0.5))
+    )
+    found = sp.homogeneity_test(one, two, permutations=9, seed=1)
+    assert found.statistic == pytest.approx(by_hand(plain)[0], abs=1e-4)
+    assert found.n == pytest.approx(120)
+
+
+def test_several_variables_at_once():
+    both = sp.product({"x": ASKED, "y": WARNER})
+    w = np.outer(W, [0.3, 0.7]).ravel()
+    parts = [sp.simulate(both, w, n, seed=n) for n in (400, 150)]
+    found = sp.homogeneity_test(*parts, permutations=9, seed=1)
+    assert found.df == 7
+    assert found.null == "bootstrap"
+    assert found.statistic == pytest.approx(by_hand(parts)[0], abs=1e-3)
+
+
+def test_more_groups_than_a_code_holds_are_simulated():
+    design = sp.uniform(range(46))
+    assert design.code_bits == 46
+    parts = [sp.simulate(design, rising(46), 60, seed=k) for k in range(3)]
+    found = sp.homogeneity_test(*parts, permutations=2, seed=1)
+    assert (found.null, found.df) == ("bootstrap", 90)
+    assert np.isfinite(found.statistic)
+    assert not any("designs differ" in note for note in found.notes)  # they do not
+
+
+def test_recorded_groups():
+    parts = [sp.simulate(RECORDED, rising(7), n, seed=n) for n in (500, 200)]
+    for method in METHODS:
+        assert 0 < sp.homogeneity_test(*parts, method=method, permutations=19, seed=1).pvalue <= 1
+
+
+def test_progress_seeds_and_budget_of_simulated_people():
+    parts = [sp.simulate(ASKED, W, 50, seed=1), sp.simulate(U4, W, 50, seed=2)]
+    seen = []
+    one = sp.homogeneity_test(*parts, permutations=7, seed=3, progress=lambda *done: seen.append(done))
+    two = sp.homogeneity_test(*parts, permutations=7, seed=3)
+    assert seen == [(k, 7) for k in range(1, 8)]
+    assert one.law.statistics.tolist() == two.law.statistics.tolist()
+    with pytest.warns(BudgetWarning, match="none were made"):
+        found = sp.homogeneity_test(*parts, budget=1e-6)
+    assert found.null == "asymptotic"
+    assert found.pvalue == found.asymptotic_pvalue
+
+
+def test_refusals():
+    one, two = samples()
+    with pytest.raises(ArgumentError, match=r"`groups` must be two or more; got 1\. Hint: sp.count"):
+        sp.homogeneity_test(one)
+    with pytest.raises(ArgumentError, match="`groups` must be two or more; got 0"):
+        sp.homogeneity_test()
+    with pytest.raises(MismatchError, match="the same categories in the same order; number 2 has others"):
+        sp.homogeneity_test(one, sp.simulate(sp.uniform(list("rstu")), W, 50, seed=1))
+    with pytest.raises(NoDataError, match="every group must have an informative observation; number 2 has none"):
+        sp.homogeneity_test(one, sp.count([15, 15], design=ASKED))
+    blind = sp.independent(ABCD, {("a", "b"): 1.0})
+    with pytest.raises(NotIdentifiableError, match="the design must be identifiable"):
+        sp.homogeneity_test(one, sp.count([3, 12], design=blind))
+    with pytest.raises(ArgumentError, match="`groups` must hold no dummy rows"):
+        sp.homogeneity_test(*[sp.privatize(list("abcd") * 10, sp.covered(ASKED, 0.1), seed=k) for k in range(2)])
+    other = sp.simulate(U4, W, 50, seed=1)
+    with pytest.raises(ArgumentError, match="`method` must be 'lrt' where the designs of the groups differ"):
+        sp.homogeneity_test(one, other, method="pearson")
+    with pytest.raises(ArgumentError, match="`null` must be 'bootstrap' where designs differ"):
+        sp.homogeneity_test(one, other, null="permutation")
+    with pytest.raises(ArgumentError, match="`method` must be one of"):
+        sp.homogeneity_test(one, two, method="chi")
+    with pytest.raises(ArgumentError, match="`permutations` must be a whole number of at least 0"):
+        sp.homogeneity_test(one, two, permutations=-3)

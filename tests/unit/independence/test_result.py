@@ -1,0 +1,143 @@
+"""What a test of independence hands back."""
+
+import json
+
+import numpy as np
+import pytest
+from attrs.exceptions import FrozenInstanceError
+from lopsided import ASKED, WARNER
+from scipy.stats import chi2
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError
+
+V4 = sp.uniform(list("rstu"))
+BOTH = sp.product({"race": ASKED, "income": V4})
+W = np.outer([0.1, 0.2, 0.3, 0.4], [0.4, 0.1, 0.2, 0.3]).ravel()
+
+
+@pytest.fixture(scope="module")
+def table():
+    return sp.simulate(BOTH, W, 900, seed=1)
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return sp.independence_test(table, permutations=99, seed=1)
+
+
+def test_numbers_hang_together(table, found):
+    assert found.df == 9
+    assert found.asymptotic_pvalue == pytest.approx(chi2.sf(found.statistic, 9))
+    beyond = (found.law.statistics >= found.statistic).sum()
+    assert found.pvalue == pytest.approx((1 + beyond) / 100)
+    assert found.pvalue_se == pytest.approx(np.sqrt(found.pvalue * (1 - found.pvalue) / 99))
+    assert (found.n, found.n_missing) == (900, 0)
+    assert found.margins is found.null_estimates
+
+
+def test_summary(found):
+    text = str(found.summary())
+    assert text.splitlines()[0] == "Likelihood ratio test. Null hypothesis: race and income are independent"
+    rows = {line[: line.rfind("  ")].strip(): line[line.rfind("  ") :].strip() for line in text.splitlines()[4:12]}
+    assert rows["statistic"] == f"{found.statistic:.4f}"
+    assert rows["degrees of freedom"] == "9"
+    assert rows["p-value"] == f"{found.pvalue:.4f}"
+    assert rows["rests on"] == "random tables with these margins, 99 tables"
+    assert rows["asymptotic p-value"] == f"{found.asymptotic_pvalue:.4f}"
+    assert rows["people"] == "900"
+    assert "<table" in found._repr_html_()
+    for note in found.notes:
+        assert note in text
+
+
+def test_repr(found):
+    assert repr(found) == (
+        f"<IndependenceResult by lrt: statistic {found.statistic:.3f}, df 9, p-value {found.pvalue:.4f} (permutation)>"
+    )
+
+
+def test_what_does_not_exist_is_a_dash(table):
+    moments = sp.independence_test(table, "lrt-mom", permutations=9, seed=1)
+    assert [line.split()[-1] for line in str(moments.summary()).splitlines() if "asymptotic p-value" in line] == ["-"]
+    limit = sp.independence_test(table, permutations=0)
+    assert [line.split()[-1] for line in str(limit.summary()).splitlines() if "Monte-Carlo" in line] == ["-"]
+
+
+def test_tiny_pvalues_are_bounds(table):
+    strong = sp.simulate(BOTH, (np.eye(4) / 4).ravel(), 3000, seed=1)
+    assert "p-value < 0.0001 (asymptotic)" in repr(sp.independence_test(strong, permutations=0))
+
+
+def test_to_dict_is_json(table, found):
+    read = json.loads(json.dumps(found.to_dict()))
+    assert read["method"] == "lrt"
+    assert read["statistic"] == found.statistic
+    assert read["pvalue"] == found.pvalue
+    assert read["permutations"] == 99
+    assert read["null"] == "permutation"
+    assert read["notes"] == list(found.notes)
+    moments = sp.independence_test(table, "lrt-mom", permutations=9, seed=1).to_dict()
+    assert moments["asymptotic_pvalue"] is None
+    exact = sp.JointCounts.of_table([[5, 2], [3, 4]], sp.product({"x": WARNER, "y": WARNER}))
+    assert json.loads(json.dumps(sp.independence_test(exact, seed=1).to_dict()))["pvalue_se"] == 0
+
+
+def test_results_cannot_be_changed(found):
+    with pytest.raises(FrozenInstanceError, match="can't set attribute"):
+        found.pvalue = 0.5
+
+
+def test_arrays_of_results_are_read_only(table):
+    found = sp.independence_test(table, "bonferroni", permutations=9, seed=1)
+    for array in (found.law.statistics, found.pairs.statistics, found.pairs.pvalues):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
+def test_pairs_of_bonferronis_test(table):
+    found = sp.independence_test(table, "bonferroni", permutations=99, seed=1)
+    pairs = found.pairs
+    assert pairs.names == ("race", "income")
+    assert (pairs.rows, pairs.columns) == (("a", "b", "c", "d"), ("r", "s", "t", "u"))
+    assert pairs.statistics.shape == pairs.pvalues.shape == (4, 4)
+    assert pairs.pvalues.min() == found.pvalue
+    at = np.unravel_index(pairs.statistics.argmax(), (4, 4))
+    assert pairs.pvalues[at] == found.pvalue
+    # The adjusted p-value of every pair: how often the largest of all is at least as large.
+    for value, pvalue in zip(pairs.statistics.ravel(), pairs.pvalues.ravel()):
+        assert pvalue == pytest.approx((1 + (found.law.statistics >= value - 1e-6 * (1 + value)).sum()) / 100)
+    lines = str(pairs.summary()).splitlines()
+    assert lines[0] == "Adjusted p-values"
+    assert lines[2].split() == ["race", "\\", "income", "r", "s", "t", "u"]
+    assert repr(pairs) == str(pairs.summary())
+    assert "<table" in pairs._repr_html_()
+    assert sp.independence_test(table, "pearson", permutations=9, seed=1).pairs is None
+
+
+def test_categories_of_a_secret_bit_in_the_pairs():
+    both = sp.product({"x": WARNER, "y": V4})
+    table = sp.simulate(both, np.outer([0.3, 0.7], [0.1, 0.2, 0.3, 0.4]).ravel(), 300, seed=1)
+    found = sp.independence_test(table, "bonferroni", permutations=9, seed=1)
+    assert len(found.pairs.rows) == 4  # pairs of value and bit
+    assert found.pairs.statistics.shape == (4, 4)
+
+
+@pytest.mark.parametrize("method", ["lrt", "lrt-mom", "pearson", "bonferroni"])
+def test_picture_of_the_null_law(table, method):
+    ax = sp.independence_test(table, method, permutations=49, seed=1).plot(title="a title")
+    assert ax.get_title(loc="left") == "a title" or ax.get_title() == "a title"
+
+
+def test_picture_of_an_exact_and_of_a_limit_law(table):
+    exact = sp.JointCounts.of_table([[5, 2], [3, 4]], sp.product({"x": WARNER, "y": WARNER}))
+    assert sp.independence_test(exact, seed=1).plot() is not None
+    assert sp.independence_test(table, permutations=0).plot() is not None
+
+
+def test_pictures_that_are_not_there(found, table):
+    with pytest.raises(ArgumentError, match="`kind` must be one of null, residuals"):
+        found.plot("scatter")
+    strata = sp.conditional_independence_test({"a": table, "b": table}, "pearson", permutations=9, seed=1)
+    with pytest.raises(ArgumentError, match="`joint` must be asked of a test of one table; got 2"):
+        strata.plot("residuals")

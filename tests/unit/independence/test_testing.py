@@ -1,0 +1,416 @@
+"""`independence_test`: exact and random p-values, weights, budgets, refusals and doubts."""
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+from lopsided import ASKED, GIVEN3, RECORDED, WARNER
+from scipy.special import comb
+
+import subsetprivacy as sp
+from subsetprivacy.errors import (
+    ArgumentError,
+    BudgetWarning,
+    NoDataError,
+    NotIdentifiableError,
+    TooLargeError,
+)
+from subsetprivacy.independence.testing import METHODS
+
+V4 = sp.uniform(list("rstu"))
+BOTH = sp.product({"x": ASKED, "y": V4})
+TWO = sp.product({"x": WARNER, "y": sp.warner(["low", "high"], 0.8)})
+INDEPENDENT = np.outer([0.1, 0.2, 0.3, 0.4], [0.4, 0.1, 0.2, 0.3]).ravel()
+W = 0.6 * INDEPENDENT + 0.4 * np.eye(4).ravel() / 4
+
+
+def table(n=400, seed=1, w=W):
+    return sp.simulate(BOTH, w, n, seed=seed)
+
+
+def brute_pvalue(x, y, designs, method):
+    """The share of all n! orders of y whose statistic is at least the observed one."""
+
+    def value(column):
+        return sp.independence_test(sp.crosstab(x, list(column), designs=designs), method, null="bootstrap",
+                                    permutations=1, seed=1).statistic  # fmt: skip
+
+    times = Counter()
+    for order in permutations(y):
+        times[tuple(sorted(zip(x, order)))] += 1  # people with the same pairs are the same table
+    statistics = {pairs: value([b for _, b in sorted_by(x, pairs)]) for pairs in times}
+    observed = statistics[tuple(sorted(zip(x, y)))]
+    beyond = sum(number for pairs, number in times.items() if statistics[pairs] >= observed - 1e-6 * (1 + observed))
+    return beyond / sum(times.values())
+
+
+def sorted_by(x, pairs):
+    """The pairs, in an order that belongs to the column x."""
+    left = list(pairs)
+    ordered = []
+    for a in x:
+        pair = next(pair for pair in left if pair[0] == a)
+        left.remove(pair)
+        ordered.append(pair)
+    return ordered
+
+
+X8, Y8 = [3, 12, 3, 5, 3, 12, 5, 3], [3, 12, 3, 3, 3, 5, 12, 3]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_exact_pvalue_is_that_of_all_orders_of_the_rows(method):
+    found = sp.independence_test(sp.crosstab(X8, Y8, designs=[ASKED, V4]), method, seed=1)
+    assert found.null == "exact"
+    assert found.pvalue_se == 0
+    assert found.pvalue == pytest.approx(brute_pvalue(X8, Y8, [ASKED, V4], method), rel=1e-9)
+    assert 0 < found.pvalue <= 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_random_tables_come_near_the_exact_pvalue(method, monkeypatch):
+    both = sp.crosstab(X8, Y8, designs=[ASKED, V4])
+    exact = sp.independence_test(both, method, seed=1).pvalue
+    monkeypatch.setattr("subsetprivacy.independence.nulls.MAX_EXACT", 1)
+    found = sp.independence_test(both, method, permutations=1999, seed=2)
+    assert (found.null, found.permutations) == ("permutation", 1999)
+    assert found.pvalue_se == pytest.approx(np.sqrt(found.pvalue * (1 - found.pvalue) / 1999))
+    assert abs(found.pvalue - exact) < 4 * found.pvalue_se + 1 / 2000
+    assert found.pvalue * 2000 == pytest.approx(round(found.pvalue * 2000))
+
+
+def test_two_warner_questions_are_tested_exactly_by_the_hypergeometric_law():
+    n = np.array([[40, 25], [11, 30]])
+    both = sp.JointCounts.of_table(n, TWO)
+    found = sp.independence_test(both, "pearson", seed=1)
+    row, column, total = n[0].sum(), n[:, 0].sum(), n.sum()
+    k = np.arange(max(0, row + column - total), min(row, column) + 1)
+    law = comb(row, k) * comb(total - row, column - k) / comb(total, column)
+    away = np.abs(k - row * column / total)
+    assert found.null == "exact"
+    assert found.permutations == len(k)
+    assert found.pvalue == pytest.approx(law[away >= away[k == n[0, 0]] - 1e-9].sum())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pvalues_are_above_0_and_in_steps(method):
+    found = sp.independence_test(table(w=W), method, permutations=19, seed=1)
+    assert (found.null, found.permutations) == ("permutation", 19)
+    assert found.pvalue * 20 == pytest.approx(round(found.pvalue * 20))
+    assert 0.05 <= found.pvalue <= 1
+    assert found.law.statistics.shape == (19,)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_strong_dependence_has_the_smallest_pvalue(method):
+    found = sp.independence_test(table(2000), method, permutations=99, seed=1)
+    assert found.pvalue == pytest.approx(0.01)
+    assert found.hypothesis == "x and y are independent"
+
+
+def test_the_same_seed_gives_the_same_result():
+    one, two, other = (sp.independence_test(table(), "pearson", permutations=199, seed=s) for s in (7, 7, 8))
+    assert one.law.statistics.tolist() == two.law.statistics.tolist()
+    assert one.pvalue == two.pvalue
+    assert one.law.statistics.tolist() != other.law.statistics.tolist()
+
+
+def test_no_tables_give_the_limit_law():
+    found = sp.independence_test(table(), permutations=0)
+    asked = sp.independence_test(table(), null="asymptotic")
+    assert found.null == asked.null == "asymptotic"
+    assert found.permutations == 0
+    assert found.pvalue == found.asymptotic_pvalue == asked.pvalue
+    assert np.isnan(found.pvalue_se)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_people_can_be_simulated_instead(method):
+    found = sp.independence_test(table(), method, null="bootstrap", permutations=49, seed=1)
+    shuffled = sp.independence_test(table(), method, permutations=499, seed=1)
+    assert (found.null, found.permutations) == ("bootstrap", 49)
+    spread = np.std(shuffled.law.statistics) / np.sqrt(49)
+    assert abs(found.law.statistics.mean() - shuffled.law.statistics.mean()) < 5 * spread + 0.1 * abs(spread)
+    assert found.statistic == shuffled.statistic
+
+
+def test_rows_with_a_missing_answer_are_left_out():
+    x, y = [3, 12, 5, 15, 3, 10], [3, 12, 15, 5, 3, 5]
+    found = sp.independence_test(sp.crosstab(x, y, designs=[ASKED, V4]), "pearson", seed=1)
+    assert (found.n, found.n_missing) == (4, 2)
+    whole = sp.independence_test(sp.crosstab([3, 12, 3, 10], [3, 12, 3, 5], designs=[ASKED, V4]), "pearson", seed=1)
+    assert found.statistic == pytest.approx(whole.statistic)
+    assert found.pvalue == pytest.approx(whole.pvalue)
+
+
+# Weights ------------------------------------------------------------------------------------------------------------
+
+
+def people(n=150, seed=4):
+    rng = np.random.default_rng(seed)
+    cells = rng.choice(16, n, p=W)
+    x = sp.privatize([list("abcd")[c // 4] for c in cells], ASKED, seed=seed)
+    y = sp.privatize([list("rstu")[c % 4] for c in cells], V4, seed=seed + 1)
+    return x, y
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_equal_weights_change_nothing_but_the_law(method, weight):
+    x, y = people()
+    plain = sp.independence_test(sp.crosstab(x, y), method, permutations=1, seed=1)
+    weights = np.full(150, weight)
+    weighted = sp.crosstab(x, y, weights=weights, weights_kind="sampling")
+    found = sp.independence_test(weighted, method, permutations=9, seed=1)
+    assert found.statistic == pytest.approx(plain.statistic, rel=1e-6)
+    assert found.n == pytest.approx(150)
+    assert (found.null, found.permutations) == ("bootstrap", 9)
+    assert "Weighted: shares are scaled" in " ".join(found.notes)
+
+
+def test_unequal_weights_count_as_their_effective_number():
+    x, y = people()
+    weights = np.where(np.arange(150) % 3 == 0, 4.0, 1.0)
+    found = sp.independence_test(
+        sp.crosstab(x, y, weights=weights, weights_kind="sampling"), "pearson", permutations=9, seed=1
+    )
+    repeated = np.repeat(np.arange(150), weights.astype(int))
+    frequency = sp.independence_test(
+        sp.crosstab(x.codes[repeated], y.codes[repeated], designs=[ASKED, V4]), "pearson", permutations=1, seed=1
+    )
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    assert found.n == pytest.approx(effective)
+    assert found.statistic == pytest.approx(frequency.statistic * effective / weights.sum(), rel=1e-6)
+
+
+def test_weighted_rows_cannot_change_places():
+    x, y = people()
+    weighted = sp.crosstab(x, y, weights=np.ones(150), weights_kind="sampling")
+    with pytest.raises(ArgumentError, match="`null` must be 'bootstrap' for weighted rows"):
+        sp.independence_test(weighted, null="permutation")
+
+
+# Budget and progress ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_progress_reaches_its_end(method):
+    seen = []
+    sp.independence_test(table(), method, permutations=30, seed=1, progress=lambda done, of: seen.append((done, of)))
+    assert seen[-1] == (30, 30)
+    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
+
+
+def test_progress_of_simulated_people_reaches_its_end():
+    seen = []
+    sp.independence_test(
+        table(), "pearson", null="bootstrap", permutations=5, seed=1, progress=lambda *done: seen.append(done)
+    )
+    assert seen == [(k, 5) for k in range(1, 6)]
+
+
+def test_a_small_budget_makes_fewer_tables():
+    with pytest.warns(BudgetWarning, match="999 tables would take about .* 199 were made"):
+        # Twenty operations are reckoned for each of 36 cells: this is room for 250 tables.
+        found = sp.independence_test(table(), "pearson", budget=250 * 20 * 36 / 1e9, permutations=999, seed=1)
+    assert (found.null, found.permutations) == ("permutation", 199)
+    assert found.pvalue * 200 == pytest.approx(round(found.pvalue * 200))
+    assert any(note.startswith("Budget: 999 tables") for note in found.notes)
+
+
+def test_too_small_a_budget_makes_none():
+    with pytest.warns(BudgetWarning, match="none were made and the p-value is the asymptotic one"):
+        found = sp.independence_test(table(), budget=1e-6, seed=1)
+    assert (found.null, found.permutations) == ("asymptotic", 0)
+    assert found.pvalue == found.asymptotic_pvalue
+
+
+def test_moments_have_no_limit_law_so_99_tables_are_made_whatever_the_budget():
+    with pytest.warns(BudgetWarning, match="99 were made"):
+        found = sp.independence_test(table(), "lrt-mom", budget=1e-9, seed=1)
+    assert found.permutations == 99
+    assert np.isnan(found.asymptotic_pvalue)
+
+
+def test_no_budget_makes_all():
+    found = sp.independence_test(table(), "pearson", budget=None, permutations=1500, seed=1)
+    assert found.permutations == 1500
+
+
+# Refusals -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "chi"}, "`method` must be one of lrt, lrt-mom, pearson, pearson-conditional, bonferroni"),
+        ({"df": "printed"}, "`df` must be one of corrected, paper"),
+        ({"null": "exact"}, "`null` must be one of permutation, bootstrap, asymptotic"),
+        ({"budget": 0}, "`budget` must be a number of seconds above 0"),
+        ({"budget": -1.5}, "`budget` must be a number of seconds above 0"),
+        ({"budget": float("nan")}, "`budget` must be a number of seconds above 0"),
+        ({"budget": "long"}, "`budget` must be a number of seconds above 0"),
+        ({"permutations": -1}, "`permutations` must be a whole number of at least 0"),
+        ({"permutations": 2.5}, "`permutations` must be a whole number of at least 0"),
+        ({"seed": -3}, "`seed` must be a whole number"),
+        ({"method": "lrt-mom", "permutations": 0}, "`permutations` must be at least 1 for lrt-mom"),
+        ({"method": "lrt-mom", "null": "asymptotic"}, "lrt-mom, which has no limit law"),
+        ({"method": "pearson-conditional", "df": "paper"}, "`df` must be 'corrected' for pearson-conditional"),
+    ],
+)
+def test_arguments_that_make_no_sense(arguments, message):
+    with pytest.raises(ArgumentError, match=message):
+        sp.independence_test(table(), **arguments)
+
+
+def test_tables_of_one_or_three_variables():
+    with pytest.raises(ArgumentError, match=r"several variables with a design each; got a uniform design\. Hint"):
+        sp.independence_test(sp.simulate(V4, [0.1, 0.2, 0.3, 0.4], 50, seed=1))
+    three = sp.crosstab([3, 3, 12], [3, 12, 12], [3, 12, 5], designs=[ASKED, V4, V4])
+    with pytest.raises(ArgumentError, match=r"must be of two variables; got 3: x, y, z\. Hint: table.margin"):
+        sp.independence_test(three)
+    assert sp.independence_test(three.margin("x", "z"), seed=1).hypothesis == "x and z are independent"
+    with pytest.raises(ArgumentError, match="`data` must be SubsetData or SubsetCounts; got list"):
+        sp.independence_test([[1, 2], [3, 4]])
+
+
+def test_designs_and_samples_that_do_not_tell():
+    blind = sp.independent(list("abcd"), {("a", "b"): 1.0})
+    with pytest.raises(NotIdentifiableError, match="x: the design must be identifiable"):
+        sp.independence_test(sp.crosstab([3, 3, 12], [3, 12, 12], designs=[blind, V4]))
+    with pytest.raises(NotIdentifiableError, match="more than one subset of y; got the same from all 3"):
+        sp.independence_test(sp.crosstab([3, 12, 12], [5, 5, 5], designs=[ASKED, V4]))
+    with pytest.raises(NoDataError, match="at least one informative observation"):
+        sp.independence_test(sp.crosstab([15, 3], [3, 15], designs=[ASKED, V4]))
+
+
+def test_too_many_combinations():
+    both = sp.product({"x": sp.hadamard(3000), "y": sp.hadamard(3000)})
+    large = sp.JointCounts(both.join([np.array([3, 4, 3]), np.array([5, 7, 7])]), [1, 2, 1], both)
+    with pytest.raises(TooLargeError, match=r"at most \d+ combinations of categories; got 9000000"):
+        sp.independence_test(large)
+
+
+# Doubts -------------------------------------------------------------------------------------------------------------
+
+
+def notes(data, method="pearson", **arguments):
+    return sp.independence_test(data, method, permutations=9, seed=1, **arguments).notes
+
+
+def test_small_counts_and_unobserved_pairs_are_told():
+    seen = sp.JointCounts.of_table([[7, 5], [4, 0]], TWO)
+    assert notes(seen)[:2] == (
+        "Small counts: 2 of 4 pairs of subsets were reported by fewer than 5 people; the asymptotic p-value is "
+        "doubtful.",
+        "Unobserved: 1 of 4 pairs that can be reported were not.",
+    )
+    many = sp.JointCounts.of_table([[70, 50], [40, 60]], TWO)
+    assert notes(many) == ()
+
+
+def test_more_pairs_than_people_are_told():
+    both = sp.product({"x": sp.uniform(range(7)), "y": V4})
+    assert notes(sp.simulate(both, np.full(28, 1 / 28), 12, seed=1))[0] == (
+        "There are 672 pairs of subsets for 12 people: Pearson's limit law does not hold."
+    )
+
+
+def test_shares_at_and_near_zero_are_told():
+    # Nobody is d: every pair with d comes from the other member.
+    none = table(2000, w=np.outer([0.3, 0.3, 0.4, 0], [0.4, 0.1, 0.2, 0.3]).ravel(), seed=1)
+    fit = sp.estimate(none.margin("x"))
+    said = [note for note in notes(none) if "boundary" in note]
+    assert fit.on_boundary == ("d",)
+    assert said == ["On the boundary: a share of 0 is estimated for x: d; the asymptotic p-value is rough."]
+    rare = table(2000, w=np.outer([0.3, 0.28, 0.4, 0.02], [0.4, 0.1, 0.2, 0.3]).ravel(), seed=4)
+    assert sp.estimate(rare.margin("x")).on_boundary == ()
+    said = [note for note in notes(rare) if "boundary" in note]
+    assert said[0].startswith("Near the boundary: the smallest share of x is below two standard errors")
+
+
+def test_what_moments_and_printed_degrees_are_worth_is_told():
+    said = notes(table(), "lrt-mom")
+    assert "Moments are no maximum: the statistic can be negative and has no limit law." in said
+    assert "Degrees of freedom as printed, s r; the asymptotic p-value is too large with them." in notes(
+        table(), df="paper"
+    )
+
+
+def test_a_negative_statistic_is_told():
+    found = next(
+        result
+        for seed in range(200)
+        for result in [sp.independence_test(table(60, seed=seed, w=INDEPENDENT), "lrt-mom", permutations=1, seed=1)]
+        if result.statistic < 0
+    )
+    assert "It is negative here: the independent table fits better than the moments do." in found.notes
+
+
+# What comes with the result -----------------------------------------------------------------------------------------
+
+
+def test_estimates_with_and_without_independence():
+    data = table()
+    found = sp.independence_test(data, permutations=9, seed=1)
+    assert set(found.margins) == {"x", "y"}
+    assert found.margins["x"].w == pytest.approx(sp.estimate(data.margin("x")).w, abs=1e-6)
+    assert found.joint.w == pytest.approx(sp.estimate(data).w)
+    assert list(found.alternative_estimates) == ["x x y"]
+    assert found.tables[None] is data
+
+
+@pytest.mark.parametrize("pair", [(RECORDED, WARNER), (GIVEN3, RECORDED), (WARNER, GIVEN3)])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_kind_of_design_is_tested(pair, method):
+    p, q = pair[0].p, pair[1].p
+    data = sp.simulate(sp.product({"x": pair[0], "y": pair[1]}), np.full(p * q, 1 / (p * q)), 120, seed=3)
+    found = sp.independence_test(data, method, permutations=19, seed=1)
+    assert np.isfinite(found.statistic)
+    assert 0 < found.pvalue <= 1
+
+
+# Variables that share one code: joined, with dummy rows, or pooled under several designs ------------------------------
+
+
+def by_hand(counts, shape):
+    """Twice the log-likelihood that a joint distribution gains over a product of margins, by EM of each in turn."""
+    rows = counts.incidence.inner(np.eye(counts.design.p)).T
+    tensor, f = rows.reshape(-1, *shape), counts.shares
+    x, y = (np.full(size, 1 / size) for size in shape)
+    for _ in range(3000):
+        seen = tensor @ y
+        x = x * ((f / (seen @ x)) @ seen)
+        seen = np.einsum("aij,i->aj", tensor, x / x.sum())
+        y = y * ((f / (seen @ y)) @ seen)
+        x, y = x / x.sum(), y / y.sum()
+    return 2 * (sp.estimate(counts).loglik - counts.n * f @ np.log(np.einsum("aij,i,j->a", tensor, x, y)))
+
+
+def sharing():
+    joined = sp.join({"sex": ["f", "m"], "view": ["no", "so", "yes"]})
+    pooled = table(300) + sp.simulate(sp.product({"x": sp.uniform(list("abcd")), "y": V4}), W, 200, seed=2)
+    values = {"x": list("aabcd") * 80, "y": list("rstuu") * 80}
+    return {
+        "joined": (sp.simulate(joined, np.array([1, 2, 3, 4, 5, 9]) / 24, 600, seed=1), (2, 3)),
+        "pooled": (pooled, (4, 4)),
+        "dummies": (sp.privatize(values, sp.covered(BOTH, 0.05), seed=1).counts(), (4, 4)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["joined", "pooled", "dummies"])
+def test_variables_that_share_one_code(kind):
+    counts, shape = sharing()[kind]
+    found = sp.independence_test(counts, permutations=19, seed=1)
+    assert found.statistic == pytest.approx(by_hand(counts, shape), abs=2e-3)
+    assert found.df == (shape[0] - 1) * (shape[1] - 1)
+    assert (found.null, found.permutations) == ("bootstrap", 19)
+    assert found.pvalue * 20 == pytest.approx(round(found.pvalue * 20))
+    with pytest.raises(ArgumentError, match="`method` must be 'lrt' for variables that share one code; got 'pearson'"):
+        sp.independence_test(counts, "pearson")
+
+
+def test_a_message_about_a_shared_code_names_the_argument_that_was_given():
+    with pytest.raises(ArgumentError, match="`permutations` must be a whole number of at least"):
+        sp.independence_test(sharing()["joined"][0], permutations=-1)

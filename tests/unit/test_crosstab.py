@@ -1,0 +1,248 @@
+"""`crosstab`, in all its forms."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from lopsided import ASKED, GIVEN3, RECORDED, WARNER
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, InvalidDesignError, MismatchError
+
+V4 = sp.uniform(list("rstu"))
+BOTH = sp.product({"x": ASKED, "y": V4})
+# Lopsided, with a missing answer of each variable, and one row that lacks both.
+X, Y, Z = [3, 12, 5, 15, 3, 15, 3, 10], [3, 3, 15, 12, 3, 15, 5, 6], [3, 5, 6, 6, 5, 3, 3, 3]
+
+
+def cells(table):
+    """People by tuple of codes, missing ones too."""
+    parts = [part.tolist() for part in table.design.split(table.codes)]
+    return {key: n for key, n in zip(zip(*parts), table.counts.tolist()) if n}
+
+
+@pytest.fixture
+def columns():
+    return sp.SubsetData(X, ASKED), sp.SubsetData(Y, V4)
+
+
+EXPECTED = dict(Counter(zip(X, Y)))
+
+
+def test_two_columns(columns):
+    table = sp.crosstab(*columns)
+    assert isinstance(table, sp.JointCounts)
+    assert cells(table) == EXPECTED
+    assert table.names == ("x", "y")
+    assert (table.n, table.n_missing) == (5, 3)
+    assert repr(table) == ("<JointCounts of x (4) x y (4): n = 5, 4 distinct combinations of subsets, 3 incomplete>")
+
+
+def test_two_columns_with_names(columns):
+    assert sp.crosstab(*columns, names=["race", "income"]).names == ("race", "income")
+    assert sp.crosstab(*columns, names=("race", "income")).design.by_name()["race"] is ASKED
+
+
+def test_a_dict_of_columns(columns):
+    table = sp.crosstab({"race": columns[0], "income": columns[1]})
+    assert table.names == ("race", "income")
+    assert cells(table) == EXPECTED
+    assert sp.crosstab({"race": columns[0], "income": columns[1]}, names=["a", "b"]).names == ("a", "b")
+
+
+def test_a_table_and_names():
+    three = sp.SubsetTable([X, Y, Z], sp.product({"x": ASKED, "y": V4, "z": GIVEN3}))
+    assert sp.crosstab(three).names == ("x", "y", "z")
+    assert cells(sp.crosstab(three, "x", "y")) == EXPECTED
+    chosen = sp.crosstab(three, "z", "x")
+    assert chosen.names == ("x", "z")  # in the order of the table
+    assert cells(chosen) == dict(Counter(zip(X, Z)))
+    with pytest.raises(ArgumentError, match=r"two or more variables; got one, under a uniform design\. Hint: name at"):
+        sp.crosstab(three, "y")
+    with pytest.raises(CategoryError, match="income"):
+        sp.crosstab(three, "x", "income")
+
+
+def test_rows_and_counts_of_a_product_design():
+    three = sp.SubsetTable([X, Y, Z], sp.product({"x": ASKED, "y": V4, "z": GIVEN3}))
+    rows = three.select(["x", "y", "z"])
+    assert cells(sp.crosstab(rows)) == cells(sp.crosstab(three))
+    assert cells(sp.crosstab(rows, "y", "x")) == EXPECTED
+    counts = rows.counts()
+    assert cells(sp.crosstab(counts)) == cells(sp.crosstab(three))
+    assert cells(sp.crosstab(counts, "x", "y")) == EXPECTED
+    plain = sp.SubsetCounts(counts.codes, counts.counts, counts.design)
+    assert type(plain) is sp.SubsetCounts
+    assert cells(sp.crosstab(plain, "x", "y")) == EXPECTED
+    with pytest.raises(ArgumentError, match="a table must be of two or more variables; got one"):
+        sp.crosstab(counts, "x")
+
+
+def test_codes_and_label_sets_with_designs():
+    assert cells(sp.crosstab(X, np.array(Y), designs=[ASKED, V4])) == EXPECTED
+    sets = [{"a", "b"}, {"c", "d"}, ("a", "c"), None, ["b", "a"], None, {"a", "b"}, {"b", "d"}]
+    assert cells(sp.crosstab(sets, Y, designs=[ASKED, V4])) == EXPECTED
+    assert cells(sp.crosstab({"x": sets, "y": Y}, designs=[ASKED, V4])) == EXPECTED
+    half = sp.crosstab(sp.SubsetData(X, ASKED), Y, designs=[ASKED, V4])
+    assert cells(half) == EXPECTED
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars"])
+def test_columns_of_a_data_frame(engine):
+    frames = pytest.importorskip(engine)
+    frame = frames.DataFrame({"x": X, "y": Y})
+    assert cells(sp.crosstab(frame["x"], frame["y"], designs=[ASKED, V4])) == EXPECTED
+
+
+def test_three_variables_and_more():
+    table = sp.crosstab(X, Y, Z, designs=[ASKED, V4, GIVEN3])
+    assert table.names == ("x", "y", "z")
+    assert cells(table) == dict(Counter(zip(X, Y, Z)))
+    five = sp.crosstab(*[X] * 5, designs=[ASKED] * 5)
+    assert five.names == ("x", "y", "z", "x4", "x5")
+
+
+def test_designs_of_every_kind():
+    told = [3, 4, 5, 11, 1]  # codes of a recorded partition; 1 is missing
+    equal = [9, 6, 9, 6, 9]
+    table = sp.crosstab(told, equal, designs=[RECORDED, WARNER], names=["group", "secret"])
+    assert cells(table) == {(3, 9): 1, (4, 6): 1, (5, 9): 1, (11, 6): 1, (1, 9): 1}
+    assert (table.n, table.n_missing) == (4, 1)
+
+
+# Groups and weights -------------------------------------------------------------------------------------------------
+
+
+def test_a_table_for_each_group(columns):
+    by = ["n", "s", "n", "n", None, "s", "s", "n"]
+    tables = sp.crosstab(*columns, by=by)
+    assert list(tables) == ["n", "s", None]
+    for group, table in tables.items():
+        assert isinstance(table, sp.JointCounts)
+        assert cells(table) == dict(Counter((x, y) for x, y, g in zip(X, Y, by) if g == group))
+
+
+def test_frequency_weights_repeat_rows(columns):
+    times = [2, 0, 1, 3, 1, 1, 4, 1]
+    table = sp.crosstab(*columns, weights=times, weights_kind="frequency")
+    expected = Counter()
+    for x, y, n in zip(X, Y, times):
+        expected[x, y] += n
+    assert cells(table) == {key: n for key, n in expected.items() if n}
+    assert table.squares is None
+    assert (table.n, table.n_missing) == (8, 5)
+
+
+def test_sampling_weights_keep_sums_and_squares(columns):
+    weights = np.array([0.5, 1, 2, 1, 1.5, 1, 0.25, 3])
+    table = sp.crosstab(*columns, weights=weights, weights_kind="sampling")
+    whole = [k for k in range(8) if X[k] != 15 and Y[k] != 15]
+    assert table.n == pytest.approx(weights[whole].sum() ** 2 / (weights[whole] ** 2).sum())
+    assert cells(table)[3, 3] == pytest.approx(2.0)
+    at = {key: k for k, key in enumerate(zip(*(part.tolist() for part in table.design.split(table.codes))))}
+    assert table.squares[at[3, 3]] == pytest.approx(0.5**2 + 1.5**2)
+    alone = table.margin("x", complete=True)
+    assert alone.squares is not None
+    assert alone.n == pytest.approx(table.n)
+    assert str(table).startswith("n_ab: x by y, weighted, effective n = ")
+
+
+def test_weights_by_group(columns):
+    tables = sp.crosstab(*columns, by=["n", "s"] * 4, weights=np.arange(1, 9), weights_kind="frequency")
+    assert tables["n"].counts.sum() == 1 + 3 + 5 + 7
+    assert tables["s"].counts.sum() == 2 + 4 + 6 + 8
+
+
+# Joined variables ---------------------------------------------------------------------------------------------------
+
+
+def test_joined_variables_are_one_side_of_the_table():
+    pair = sp.join({"sex": ["f", "m"], "view": ["no", "so", "yes"]})
+    both = sp.product({"pair": pair, "y": V4})
+    W = np.outer(np.arange(1, 7) / 21, [0.1, 0.2, 0.3, 0.4]).ravel()
+    table = sp.simulate(both, W, 3000, seed=1)
+    assert table.names == ("sex x view", "y")
+    assert table.margin("sex x view").n == 3000
+    found = sp.independence_test(table, permutations=9, seed=1)
+    assert found.df == 5 * 3
+    assert found.hypothesis == "sex x view and y are independent"
+    with pytest.raises(ArgumentError, match="one of the variables sex x view, y; got 'sex'"):
+        table.margin("sex")
+    values = list(pair.categories) * 5
+    columns = sp.privatize(values, pair, seed=1), sp.privatize(list("rstuu") * 6, V4, seed=2)
+    assert sp.crosstab(*columns).names == ("sex x view", "y")
+
+
+# Refusals -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_no_table(columns):
+    x, y = columns
+    with pytest.raises(ArgumentError, match="two or more columns of subsets, or a table of them; got nothing"):
+        sp.crosstab()
+    with pytest.raises(ArgumentError, match=r"two or more columns with a subset per person.*got SubsetData\. Hint"):
+        sp.crosstab(x)
+    with pytest.raises(ArgumentError, match=r"got SubsetCounts, SubsetCounts\..*do not tell how often"):
+        sp.crosstab(x.counts(), y.counts())
+    with pytest.raises(ArgumentError, match="got SubsetData, str"):
+        sp.crosstab(x, "y")
+    with pytest.raises(MismatchError, match="columns must be of one length, a row per person; got 3 and 8 rows"):
+        sp.crosstab(x, sp.SubsetData(Y[:3], V4))
+    with pytest.raises(ArgumentError, match="`design` must be given"):
+        sp.crosstab(X, Y)
+    with pytest.raises(ArgumentError, match="`designs` must be 2, one for each column"):
+        sp.crosstab(X, Y, designs=[ASKED])
+    with pytest.raises(ArgumentError, match="`designs` must be 2, one for each column"):
+        sp.crosstab(X, Y, designs=ASKED)
+    with pytest.raises(MismatchError, match="`design` must be the design of `data`"):
+        sp.crosstab(x, Y, designs=[V4, V4])
+
+
+def test_names_that_do_not_fit(columns):
+    with pytest.raises(ArgumentError, match="`names` must be 2 words, one for each column"):
+        sp.crosstab(*columns, names=["race"])
+    with pytest.raises(ArgumentError, match="`names` must be 2 words, one for each column"):
+        sp.crosstab(*columns, names="xy")
+    with pytest.raises(ArgumentError, match="`names` must be 2 words, one for each column"):
+        sp.crosstab(*columns, names=["race", 3])
+    with pytest.raises(ArgumentError, match="`names` and `designs` must be left out"):
+        sp.crosstab(sp.SubsetTable([X, Y], BOTH), names=["a", "b"])
+
+
+def test_a_name_that_comes_twice_is_named(columns):
+    with pytest.raises(ArgumentError, match="`names` must be"):
+        sp.crosstab(*columns, names=["race", "race"])
+
+
+def test_dummy_rows_tie_columns_together():
+    covered = sp.covered(BOTH, 0.05)
+    rows = sp.privatize({"x": list("abcd") * 10, "y": list("rstu") * 10}, covered, seed=1)
+    for arguments in ((rows,), (rows, "x", "y"), (rows.counts(),)):
+        with pytest.raises(ArgumentError, match="`data` must hold no dummy rows"):
+            sp.crosstab(*arguments)
+    one = sp.privatize(list("abcd") * 10, sp.covered(ASKED, 0.1), seed=1)
+    with pytest.raises(InvalidDesignError, match="a dummy row must be one in every variable"):
+        sp.crosstab(one, one)
+
+
+def test_groups_and_weights_belong_to_people(columns):
+    counts = sp.crosstab(*columns)
+    with pytest.raises(ArgumentError, match="`by` and `weights` must be left out for counts"):
+        sp.crosstab(counts, by=["a"])
+    with pytest.raises(ArgumentError, match="`by` and `weights` must be left out for counts"):
+        sp.crosstab(counts, weights=[1], weights_kind="sampling")
+    with pytest.raises(ArgumentError, match="`weights_kind` must be given with weights"):
+        sp.crosstab(*columns, weights=np.ones(8))
+    with pytest.raises(MismatchError, match="`weights` must be one per person"):
+        sp.crosstab(*columns, weights=np.ones(7), weights_kind="sampling")
+    with pytest.raises(MismatchError, match="`by` must give one group per person; got 7 for 8"):
+        sp.crosstab(*columns, by=["a"] * 7)
+
+
+def test_no_message_shows_what_a_person_reported():
+    with pytest.raises(CodeError) as caught:
+        sp.crosstab([3, 12, 11], Y[:3], designs=[ASKED, V4])
+    assert "11" not in str(caught.value)
+    with pytest.raises(CategoryError, match="row 1 does not") as caught:
+        sp.crosstab([{"a", "b"}, {"secret"}], Y[:2], designs=[ASKED, V4])
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,243 @@
+"""`JointCounts`: shape, parts, 2 x 2 tables, sums and printing."""
+
+import numpy as np
+import pytest
+from lopsided import ASKED, GIVEN3, RECORDED, WARNER
+from scipy.stats import chi2_contingency
+
+import subsetprivacy as sp
+from subsetprivacy.data import joint
+from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError, TooLargeError
+
+V4 = sp.uniform(list("rstu"))
+BOTH = sp.product({"x": ASKED, "y": V4})
+PLAIN = sp.product({"x": sp.nonprivate(["a", "b"]), "y": sp.nonprivate(["r", "s", "t"])})
+THREE = sp.product({"x": ASKED, "y": V4, "z": GIVEN3})
+X, Y, Z = [3, 12, 5, 15, 3, 15, 3, 10], [3, 3, 15, 12, 3, 15, 5, 6], [3, 5, 6, 6, 7, 3, 3, 3]
+
+
+def three():
+    return sp.crosstab(X, Y, Z, designs=[ASKED, V4, GIVEN3])
+
+
+# From a matrix and back ---------------------------------------------------------------------------------------------
+
+
+def test_from_a_matrix_and_back():
+    n = [[10, 0, 3], [4, 7, 2]]
+    table = sp.JointCounts.of_table(n, PLAIN)
+    assert table.table().tolist() == n
+    assert table.n == 26
+    assert len(table.codes) == 5  # what does not occur is not stored
+    assert table.subsets("x") == ["a", "b"]
+    assert table.subsets("y") == ["r", "s", "t"]
+
+
+def test_rows_and_columns_by_their_codes():
+    table = sp.JointCounts.of_table([[5, 1], [0, 2]], BOTH, rows=[12, 3], columns=[5, 10])
+    assert table.subsets("x") == ["a|b", "c|d"]
+    assert table.subsets("y") == ["r|t", "s|u"]
+    assert table.table().tolist() == [[0, 2], [5, 1]]
+
+
+def test_a_matrix_that_does_not_fit():
+    with pytest.raises(CodeError, match="`table` must be finite and not negative"):
+        sp.JointCounts.of_table([[1, 2, 3], [3, -1, 4]], PLAIN)
+    with pytest.raises(CodeError, match="`table` must be finite and not negative"):
+        sp.JointCounts.of_table([[1, 2, 3], [3, np.nan, 4]], PLAIN)
+    with pytest.raises(CodeError, match="`table` must be whole numbers of people"):
+        sp.JointCounts.of_table([[1, 2, 3], [3, 0.5, 4]], PLAIN)
+    with pytest.raises(MismatchError, match=r"a row and a column for each subset, \(2, 3\); got \(3, 2\)"):
+        sp.JointCounts.of_table([[1, 2], [3, 1], [1, 1]], PLAIN)
+    with pytest.raises(ArgumentError, match="`design` must be a product of two variables"):
+        sp.JointCounts.of_table([[1, 2]], ASKED)
+    with pytest.raises(ArgumentError, match="`design` must be a product of two variables"):
+        sp.JointCounts.of_table([[1, 2]], THREE)
+    with pytest.raises(ArgumentError, match="`design` must be a product design; got Independent"):
+        sp.JointCounts([3], [4], ASKED)
+    with pytest.raises(CodeError, match="`codes`"):
+        sp.JointCounts.of_table([[5, 1], [0, 2]], BOTH, rows=[3, 3], columns=[5, 10])
+
+
+def test_arrays_are_read_only():
+    table = three()
+    for array in (table.codes, table.counts):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_a_table_too_large_to_be_filled(monkeypatch):
+    monkeypatch.setattr(joint, "MAX_TABLE", 11)
+    assert sp.crosstab(X, Y, designs=[ASKED, V4]).table().size <= 11
+    with pytest.raises(TooLargeError, match="at most 11 cells; got 3 x 3 x 2"):
+        three().table()
+
+
+def test_an_axis_for_each_variable():
+    table = three().table()
+    # Complete rows only: 0, 1, 6 and 7; row 4 has the full set of z.
+    assert table.shape == (3, 3, 2)
+    assert table.sum() == 4
+    x, y, z = [3, 10, 12], [3, 5, 6], [3, 5]
+    for row in (0, 1, 6, 7):
+        assert table[x.index(X[row]), y.index(Y[row]), z.index(Z[row])] == 1
+
+
+# Parts --------------------------------------------------------------------------------------------------------------
+
+
+def by_code(counts):
+    return {code: n for code, n in zip(counts.codes.tolist(), counts.counts.tolist()) if n}
+
+
+def test_margins_of_all_answers_and_of_complete_rows():
+    table = three()
+    assert by_code(table.margin("x")) == {3: 3, 5: 1, 10: 1, 12: 1, 15: 2}
+    assert by_code(table.margin("x", complete=True)) == {3: 2, 10: 1, 12: 1}
+    assert by_code(table.margin("z")) == {3: 4, 5: 1, 6: 2, 7: 1}
+    assert table.margin("x").design is ASKED
+    assert not isinstance(table.margin("x"), sp.JointCounts)
+    assert (table.margin("x").n, table.margin("x").n_missing) == (6, 2)
+
+
+def test_margins_of_two_variables_are_tables():
+    pair = three().margin("x", "y")
+    assert isinstance(pair, sp.JointCounts)
+    assert by_code(pair) == by_code(sp.crosstab(X, Y, designs=[ASKED, V4]))
+    assert (pair.n, pair.n_missing) == (5, 3)
+    assert three().margin("x", "y", complete=True).n == 4
+    assert three().margin("y", "x").names == ("x", "y")
+    assert by_code(three().margin("x", "y", "z")) == by_code(three())
+
+
+def test_a_margin_of_nothing():
+    with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z; got 'income'"):
+        three().margin("x", "income")
+    with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z"):
+        three().margin()
+    with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z; got 'income'"):
+        three().subsets("income")
+
+
+# 2 x 2 tables -------------------------------------------------------------------------------------------------------
+
+
+def looped(codes, designs, i, j):
+    """Count people one by one: both, the first only, the second only, neither."""
+    out = np.zeros((2, 2))
+    for a, b in zip(*codes):
+        if any(design.missing_code == code for design, code in zip(designs, (a, b))):
+            continue
+        one, two = (
+            bool(getattr(design, "inner", design).holds(np.array([code]), k)[0])
+            for design, code, k in zip(designs, (a, b), (i, j))
+        )
+        out[1 - one, 1 - two] += 1
+    return out
+
+
+@pytest.mark.parametrize("designs", [(ASKED, V4), (RECORDED, GIVEN3), (WARNER, ASKED)])
+def test_aggregated_tables_are_a_loop_over_people(designs):
+    rng = np.random.default_rng(3)
+    codes = [rng.choice([*design.support()[0].tolist(), design.missing_code], 60).tolist() for design in designs]
+    table = sp.crosstab(*codes, designs=designs)
+    found = table.aggregated()
+    p, q = (getattr(design, "inner", design).p for design in designs)
+    assert found.shape == (p, q, 2, 2)
+    for i in range(p):
+        for j in range(q):
+            assert found[i, j].tolist() == looped(codes, designs, i, j).tolist()
+
+
+def test_one_aggregated_table_by_its_labels():
+    table = sp.crosstab(X, Y, designs=[ASKED, V4])
+    assert table.aggregated("a", "r").tolist() == looped((X, Y), (ASKED, V4), 0, 0).tolist()
+    assert table.aggregated("d", "s").tolist() == looped((X, Y), (ASKED, V4), 3, 1).tolist()
+    with pytest.raises(ArgumentError, match="`x` and `y` must be given both, or neither"):
+        table.aggregated("a")
+    with pytest.raises(ArgumentError, match="`x` and `y` must be given both, or neither"):
+        table.aggregated(y="r")
+    with pytest.raises(CategoryError, match="one of the 4 categories"):
+        table.aggregated("a", "nobody")
+    with pytest.raises(ArgumentError, match=r"a two-way table must be of two variables; got x, y, z\. Hint"):
+        three().aggregated()
+
+
+def test_told_values_aggregate_to_the_collapsed_table():
+    n = np.array([[10, 2, 3], [4, 7, 2]])
+    table = sp.JointCounts.of_table(n, PLAIN)
+    two = table.aggregated("b", "s")
+    assert two.tolist() == [[7, 6], [2, 13]]
+    found = sp.independence_test(table, "bonferroni", permutations=0)
+    assert found.pairs.statistics[1, 1] == pytest.approx(chi2_contingency(two, correction=False).statistic)
+
+
+# Sums ---------------------------------------------------------------------------------------------------------------
+
+
+def test_waves_add_up():
+    one = sp.crosstab(X[:5], Y[:5], designs=[ASKED, V4])
+    two = sp.crosstab(X[5:], Y[5:], designs=[ASKED, V4])
+    whole = one + two
+    assert isinstance(whole, sp.JointCounts)
+    assert by_code(whole) == by_code(sp.crosstab(X, Y, designs=[ASKED, V4]))
+    assert isinstance(sum([one, two]), sp.JointCounts)
+    plain = sp.SubsetCounts(two.codes, two.counts, two.design)
+    assert by_code(one + plain) == by_code(whole)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        one + 3
+
+
+def test_a_batch_of_samples_is_tested_one_by_one():
+    batch = sp.simulate_many(BOTH, np.full(16, 1 / 16), 100, 2, seed=1)
+    assert sp.independence_test(batch[0], "pearson", permutations=9, seed=1).n == 100
+
+
+# Output -------------------------------------------------------------------------------------------------------------
+
+
+def test_printing():
+    table = sp.crosstab(X, Y, designs=[ASKED, V4], names=["race", "income"])
+    assert str(table) == "\n".join([
+        "n_ab: race by income, n = 5",
+        "---------------------------------",
+        "race \\ income  r|s  r|t  s|t  all",
+        "---------------------------------",
+        "a|b              2    1    0    3",
+        "b|d              0    0    1    1",
+        "c|d              1    0    0    1",
+        "all              3    1    1    5",
+        "---------------------------------",
+        "3 rows lack an answer and are left out.",
+    ])  # fmt: skip
+    assert "<table" in table._repr_html_()
+
+
+def test_printing_more_than_two_variables_and_many_subsets():
+    text = str(three())
+    assert text.splitlines()[0] == "n_ab: x by y by z, n = 4"
+    assert "subsets" in text.splitlines()[2]
+    assert "4 rows lack an answer" in text
+    large = sp.product({"x": sp.uniform(range(8)), "y": V4})
+    table = sp.simulate(large, np.full(32, 1 / 32), 3000, seed=1)
+    assert f"The 24 most frequent of {len(table.n_a)} combinations." in str(table)
+    rows = [int(line.split()[-1]) for line in str(table).splitlines()[4:28]]
+    assert rows == sorted(table.n_a.astype(int).tolist(), reverse=True)[:24]
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars"])
+def test_data_frames(engine):
+    pytest.importorskip(engine)
+    frame = sp.crosstab(X, Y, designs=[ASKED, V4], names=["race", "income"]).to_frame(engine=engine)
+    assert list(frame.columns) == ["race", "income", "n"]
+    rows = set(zip(*(frame[name].to_list() for name in frame.columns)))
+    assert rows == {("a|b", "r|s", 2), ("a|b", "r|t", 1), ("b|d", "s|t", 1), ("c|d", "r|s", 1)}
+
+
+def test_joint_counts_are_counts():
+    table = sp.simulate(BOTH, np.outer([0.1, 0.2, 0.3, 0.4], [0.4, 0.1, 0.2, 0.3]).ravel(), 5000, seed=1)
+    assert isinstance(table, sp.JointCounts)
+    fit = sp.estimate(table)
+    assert fit.n == 5000
+    plain = sp.SubsetCounts(table.codes, table.counts, table.design)
+    assert fit.w == pytest.approx(sp.estimate(plain).w)
