@@ -79,8 +79,8 @@ def number(value: float, digits: int = 4) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
-def frame(columns: Mapping[str, Any], engine: str) -> Any:
-    """Return columns as a data frame of the named library; the first is the index of a pandas frame.
+def frame(columns: Mapping[str, Any], engine: str, *, index: bool = True) -> Any:
+    """Return columns as a data frame of the named library; the first is the index of a pandas frame, unless told.
 
     Raises
     ------
@@ -92,7 +92,8 @@ def frame(columns: Mapping[str, Any], engine: str) -> Any:
         if engine == "pandas":
             import pandas as pd
 
-            return pd.DataFrame(columns).set_index(next(iter(columns)))
+            made = pd.DataFrame(columns)
+            return made.set_index(next(iter(columns))) if index else made
         if engine == "polars":
             import polars as pl
 

@@ -203,7 +203,7 @@ class JointCounts(SubsetCounts):
         for name, (_, at) in zip(self.names, self._cells, strict=True):
             texts = self.subsets(name)
             columns[name] = [texts[k] for k in at.tolist()]
-        return frame({**columns, "n": self.counts[self.informative]}, engine)
+        return frame({**columns, "n": self.counts[self.informative]}, engine, index=False)
 
     def summary(self) -> Table:
         """Return the table to print; of more than two variables, or of many subsets, the most frequent combinations."""
@@ -271,4 +271,6 @@ def names_of(columns: int, names: Sequence[str] | None) -> tuple[str, ...]:
     wanted = tuple(names)
     if isinstance(names, str) or len(wanted) != columns or not all(isinstance(name, str) for name in wanted):
         raise ArgumentError(f"`names` must be {columns} words, one for each column.")
+    if len(set(wanted)) < len(wanted):
+        raise ArgumentError(f"`names` must be different; got {', '.join(wanted)}.")
     return wanted

@@ -19,6 +19,7 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.incidence import Kronecker, Listable, Rows, joint_incidence
 
+_MOST_RANKED = 512  # categories for which it is worth the time to see what the questions asked can tell
 _WORTH, _GRID = 16, 1 << 20  # all pairs are cells while they are not many more than those that occur
 
 
@@ -109,6 +110,28 @@ class Side:
         """The number of subsets that can be reported and say something."""
         codes = self.design.support()[0]
         return int((~self.design.is_missing(codes)).sum())
+
+    @cached_property
+    def rank(self) -> int:
+        """The number of parameters that the questions asked can tell: p - 1 unless too few were."""
+        p = self.design.p
+        if self.questions is None or p > _MOST_RANKED:
+            return p - 1
+        codes = self._answered()
+        gram = self.design.incidence(codes).gram(np.ones(len(codes)))
+        centred = gram - gram.mean(axis=0)  # changes of w keep its sum
+        return int(np.linalg.matrix_rank(centred - centred.mean(axis=1)[:, None]))
+
+    def _answered(self) -> IntArray:
+        """Return all answers to the questions that were asked."""
+        if not self.design.enumerable:
+            return np.union1d(self.codes, self.design.complement(self.codes))
+        codes = self.design.support()[0]
+        codes = codes[~self.design.is_missing(codes)]
+        asked = self.design.strata(codes)
+        assert asked is not None
+        assert self.questions is not None
+        return codes[np.isin(asked, self.questions)]
 
     def answers(self, question: IntArray) -> IntArray:
         """Return how many answers each of these questions has."""

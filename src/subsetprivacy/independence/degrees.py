@@ -17,14 +17,15 @@ def degrees(crossing: Crossing, method: str, kind: str = "corrected") -> float:
     -----
     Likelihood ratio: (p-1)(q-1). Pearson: s r - 1 - (p-1) - (q-1), since the margins are estimated in p-1 and q-1
     parameters (printed: s r). Given the questions: every pair of questions that somebody was asked fixes its own total,
-    so its cells count one less. Bonferroni: 1, that of a 2 x 2 table.
+    so its cells count one less. Where so few questions were asked that they do not tell all parameters, p-1 and q-1
+    are what they do tell. Bonferroni: 1, that of a 2 x 2 table.
     """
     one, two = crossing.first, crossing.second
-    parameters = one.design.p + two.design.p - 2
+    parameters = one.rank + two.rank
     if method == "bonferroni":
         return 1
     if method.startswith("lrt"):
-        return (one.design.p - 1) * (two.design.p - 1)
+        return one.rank * two.rank
     try:
         cells = one.possible * two.possible
         if kind == "paper":

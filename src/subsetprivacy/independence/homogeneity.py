@@ -72,11 +72,11 @@ def homogeneity_test(
     named = _named(groups)
     effort = read_effort(permutations, budget, seed, progress)
     hypothesis = f"the same distribution in {len(named)} groups"
-    together = _as_table(named)
+    together, reason = _as_table(named)
     if together is None:
-        return _of_different_designs(named, method, hypothesis, null, effort)
+        return _simulating(named, method, hypothesis, null, effort, reason)
     crossing = cross(together)
-    found = conduct({None: crossing}, method, hypothesis, null, df, effort)
+    found = conduct({"group x variable": crossing}, method, hypothesis, null, df, effort)
     return evolve(
         found,
         tables=named,
@@ -111,31 +111,33 @@ def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
     return named
 
 
-def _as_table(named: Mapping[Label, SubsetCounts]) -> JointCounts | None:
-    """Return the table of group by subset; None where the designs differ, or one code cannot hold both."""
+def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, str]:
+    """Return the table of group by subset; or None, and why people cannot change groups."""
     samples = list(named.values())
     design = samples[0].design
-    if any(counts.design != design for counts in samples) or isinstance(design, Product):
-        return None
+    if any(counts.design != design for counts in samples):
+        return None, "the designs differ"
+    if isinstance(design, Product):
+        return None, "the groups are compared in several variables at once"
     if len(samples) + design.code_bits > MAX_CATEGORIES:
-        return None
+        return None, f"group and subset do not fit in one code of {MAX_CATEGORIES} bits"
     names = [str(group) for group in named]
     labels = names if len(set(names)) == len(names) else [f"{k + 1}" for k in range(len(names))]
     joint = Product.of({("group",): nonprivate(labels), ("variable",): design})
     codes = [joint.join([np.full(len(counts.codes), 1 << k), counts.codes]) for k, counts in enumerate(samples)]
     people = np.concatenate([counts.counts for counts in samples])
     weighted = [counts.squares for counts in samples if counts.squares is not None]
-    return JointCounts(np.concatenate(codes), people, joint, np.concatenate(weighted) if weighted else None)
+    return JointCounts(np.concatenate(codes), people, joint, np.concatenate(weighted) if weighted else None), ""
 
 
-def _of_different_designs(
-    named: Mapping[Label, SubsetCounts], method: str, hypothesis: str, null: str | None, effort: Effort
+def _simulating(
+    named: Mapping[Label, SubsetCounts], method: str, hypothesis: str, null: str | None, effort: Effort, reason: str
 ) -> IndependenceResult:
     """Compare the fits of the groups with one for all, and simulate people from that."""
     if check_choice(method, METHODS, "method") != "lrt":
-        raise ArgumentError(f"`method` must be 'lrt' where the designs of the groups differ; got {method!r}.")
+        raise ArgumentError(f"`method` must be 'lrt', since {reason}; got {method!r}.")
     if check_choice(null or "bootstrap", NULLS, "null") == "permutation":
-        raise ArgumentError("`null` must be 'bootstrap' where designs differ: people cannot change groups.")
+        raise ArgumentError(f"`null` must be 'bootstrap', since {reason}; got 'permutation'.")
     samples = list(named.values())
     p = samples[0].categories.p
     sizes = np.array([counts.n for counts in samples])
@@ -154,7 +156,7 @@ def _of_different_designs(
         named,
         {"pooled": dict(zip(samples[0].categories, pooled.tolist(), strict=True))},
         lambda: {str(group): estimate(counts) for group, counts in named.items()},
-        ("The designs differ: people are simulated from the pooled estimate.",),
+        (f"People are simulated from the pooled estimate: {reason}.",),
     )
 
 

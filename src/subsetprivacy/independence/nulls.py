@@ -5,21 +5,23 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
-from subsetprivacy._types import FloatArray
-from subsetprivacy.data import JointCounts
-from subsetprivacy.errors import BudgetWarning, NotIdentifiableError
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.data import JointCounts, SubsetCounts
+from subsetprivacy.errors import BudgetWarning, NotIdentifiableError, TooLargeError
 from subsetprivacy.estimation.likelihood import MANY
-from subsetprivacy.independence.crossing import Crossing, Sheet, cross
+from subsetprivacy.independence.crossing import Crossing, Sheet, Side, cross
 from subsetprivacy.independence.statistics import STATISTICS, Statistic
-from subsetprivacy.independence.tables import all_tables, random_tables, shuffled
-from subsetprivacy.mechanism.simulate import informative_law
+from subsetprivacy.independence.tables import LARGEST, all_tables, one_table, shuffled
+from subsetprivacy.mechanism.simulate import informative_law, simulate
 
 NULLS = ("permutation", "bootstrap", "asymptotic")
 FEWEST = 99  # random tables that are worth having
 MAX_EXACT = 10_000  # tables that are all looked at instead
 _SPEED = 1e9  # operations a second of a plain machine
+_REFIT = 2e-3  # seconds to fit both margins of a simulated table anew
 _TIE = 1e-6  # a statistic this near is the same: maxima are only so exact
 
 
@@ -50,7 +52,7 @@ class NullLaw:
     """
 
     kind: str
-    statistics: FloatArray
+    statistics: FloatArray = field(converter=read_only)
     weights: FloatArray | None = None
     notes: tuple[str, ...] = ()
 
@@ -81,7 +83,12 @@ def null_law(crossings: Sequence[Crossing], method: str, kind: str, effort: Effo
     statistic = STATISTICS[method]
     if kind == "permutation" and len(crossings) == 1 and (every := _all(crossings[0], statistic, method, effort)):
         return every
-    size, notes = affordable(sum(cost(crossing, method) for crossing in crossings), method, effort)
+    if any(crossing.n >= LARGEST for crossing in crossings):
+        return _too_many(method)
+    anew = 0.0 if kind == "permutation" else _REFIT
+    size, notes = affordable(
+        sum(anew + cost(crossing, method) for crossing in crossings), method, effort, always=method == "lrt-mom"
+    )
     if not size:
         return NullLaw("asymptotic", np.empty(0), None, notes)
     draw = shuffled if kind == "permutation" else simulated
@@ -91,7 +98,8 @@ def null_law(crossings: Sequence[Crossing], method: str, kind: str, effort: Effo
         at = 0
         for sheet, n in draw(crossing, size, effort.generator):
             here = slice(at, at + len(n))
-            total[here] = together(total[here], statistic(sheet, n))
+            # Without a sheet everybody reported the same subset of a variable: no dependence can show.
+            total[here] = together(total[here], 0.0 if sheet is None else statistic(sheet, n))
             at += len(n)
             if effort.progress is not None:
                 effort.progress(number * size + at, len(crossings) * size)
@@ -112,7 +120,19 @@ def _all(crossing: Crossing, statistic: Statistic, method: str, effort: Effort) 
     tables, law = found
     flat = tables.reshape(len(tables), -1).astype(np.float64)
     blocks = [statistic(crossing.sheet, flat[start : start + 256]) for start in range(0, len(flat), 256)]
+    if effort.progress is not None:
+        effort.progress(len(flat), len(flat))
     return NullLaw("exact", np.concatenate(blocks), law)
+
+
+def _too_many(method: str) -> NullLaw:
+    """Say that random tables of so many people cannot be drawn."""
+    said = f"tables of {LARGEST} people or more cannot be drawn at random"
+    if method == "lrt-mom":
+        raise TooLargeError(f"{said}, and lrt-mom has no limit law. Hint: method='lrt'.")
+    text = f"Too many people: {said}; the p-value is the asymptotic one."
+    warnings.warn(text, BudgetWarning, stacklevel=5)
+    return NullLaw("asymptotic", np.empty(0), None, (text,))
 
 
 def cost(crossing: Crossing, method: str) -> float:
@@ -127,38 +147,57 @@ def cost(crossing: Crossing, method: str) -> float:
     return 8 * (gram + 2 * (p * q) ** 3) / _SPEED
 
 
-def affordable(seconds: float, method: str, effort: Effort) -> tuple[int, tuple[str, ...]]:
-    """Return how many tables the budget allows, with a warning where they are fewer than asked for."""
+def affordable(
+    seconds: float, method: str, effort: Effort, *, fewest: int = FEWEST, always: bool = False, stacklevel: int = 5
+) -> tuple[int, tuple[str, ...]]:
+    """Return how many tables the budget allows, with a warning where they are fewer than asked for.
+
+    `fewest` are worth having, or else none; `always` where there is no limit law to fall back on.
+    """
     wanted = effort.permutations
     if effort.budget is None or seconds * wanted <= effort.budget:
         return wanted, ()
     allowed = int(effort.budget / seconds)
-    done = allowed - (allowed + 1) % 100 if allowed >= FEWEST else FEWEST if method == "lrt-mom" else 0
+    round_ = 100 if allowed >= FEWEST else 10  # p-values in whole per cents, or in tenths
+    done = allowed - (allowed + 1) % round_ if allowed >= fewest else fewest if always else 0
     done = min(done, wanted)
     instead = f"{done} were made" if done else "none were made and the p-value is the asymptotic one"
+    faster = " Hint: budget=None, or method='pearson-conditional', which is faster." if method == "lrt" else ""
     text = (
         f"Budget: {wanted} tables would take about {seconds * wanted:.0f} s, more than the budget of "
-        f"{effort.budget:g} s; {instead}. Hint: budget=None, or method='pearson-conditional', which is faster."
+        f"{effort.budget:g} s; {instead}.{faster or ' Hint: budget=None.'}"
     )
-    warnings.warn(text, BudgetWarning, stacklevel=5)
+    warnings.warn(text, BudgetWarning, stacklevel=stacklevel)
     return done, (text,)
 
 
-def simulated(crossing: Crossing, size: int, generator: np.random.Generator) -> Iterator[tuple[Sheet, FloatArray]]:
+def simulated(
+    crossing: Crossing, size: int, generator: np.random.Generator
+) -> Iterator[tuple[Sheet | None, FloatArray]]:
     """Draw tables of new people from the fitted independent table: their margins vary, and are fitted anew."""
-    people = max(round(crossing.n), 1)
-    laws = [informative_law(side.design, side.fit.w) for side in (crossing.first, crossing.second)]
+    people = max(round(crossing.n), 2)
+    laws = [_law(side, people, generator) for side in (crossing.first, crossing.second)]
     design = crossing.table.design
-    made = 0
-    while made < size:
-        margins = [generator.multinomial(people, law) for _, law in laws]
-        n = random_tables(margins[0], margins[1], 1, generator)[0]
-        at_a, at_b = np.nonzero(n)
-        codes = np.asarray(design.join([laws[0][0][at_a], laws[1][0][at_b]]))
-        table = JointCounts.trusted(codes, n[at_a, at_b], design)
+    for _ in range(size):
+        (one, rows), (two, columns) = (law() for law in laws)
+        at_a, at_b, n = one_table(rows, columns, generator)
+        joint = np.asarray(design.join([one[at_a], two[at_b]]))
+        order = np.argsort(joint)
         try:
-            drawn = cross(table)
-        except NotIdentifiableError:  # everybody reported the same subset, in a tiny sample
-            continue
-        made += 1
-        yield drawn.sheet, drawn.counts[None, :]
+            drawn = cross(JointCounts.trusted(joint[order], n[order], design))
+        except NotIdentifiableError:
+            yield None, np.zeros((1, 0))
+        else:
+            yield drawn.sheet, drawn.counts[None, :]
+
+
+def _law(side: Side, people: int, generator: np.random.Generator) -> Callable[[], tuple[IntArray, IntArray]]:
+    """Return a function that draws the informative subsets of so many people, from the fitted distribution."""
+    if not side.design.enumerable:
+        return lambda: _occurring(simulate(side.design, side.fit.w, people, seed=generator))
+    codes, law = informative_law(side.design, side.fit.w)
+    return lambda: _occurring(SubsetCounts.trusted(codes, generator.multinomial(people, law), side.design))
+
+
+def _occurring(counts: SubsetCounts) -> tuple[IntArray, IntArray]:
+    return counts.observed_codes, counts.counts[counts.informative]

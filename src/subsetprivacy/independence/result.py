@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
+from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError
@@ -225,8 +226,8 @@ class PairTests:
     names: tuple[str, str]
     rows: tuple[Label, ...]
     columns: tuple[Label, ...]
-    statistics: FloatArray
-    pvalues: FloatArray
+    statistics: FloatArray = field(converter=read_only)
+    pvalues: FloatArray = field(converter=read_only)
 
     def summary(self) -> Table:
         """Return the adjusted p-values as a table to print."""

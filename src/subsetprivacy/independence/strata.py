@@ -77,10 +77,8 @@ def conditional_independence_test(
     """
     if given is not None and not isinstance(tables, Mapping):
         options = {"method": method, "null": null, "df": df}
-        replications = 199 if permutations is None else permutations
-        return unseen_test(
-            tables, given, options, replications=replications, starts=starts, seed=seed, progress=progress
-        )
+        effort = read_effort(199 if permutations is None else permutations, budget, seed, progress)
+        return unseen_test(tables, given, options, effort, starts)
     if not isinstance(tables, Mapping) or not tables:
         raise ArgumentError(
             "`tables` must be a dict with a table for each group, or a table of three variables with `given`; got "
@@ -92,7 +90,7 @@ def conditional_independence_test(
     first = next(iter(crossings.values()))
     hypothesis = f"{first.first.name} and {first.second.name} are independent in each of {len(crossings)} groups"
     effort = read_effort(999 if permutations is None else permutations, budget, seed, progress)
-    found = conduct(crossings, method, hypothesis, null, df, effort)
+    found = conduct(crossings, method, hypothesis, null, df, effort, grouped=True)
     if not left_out:
         return found
     return evolve(found, remarks=(f"Groups in which a variable does not vary are left out: {left_out}.",))

@@ -13,19 +13,15 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.independence.crossing import Crossing, Sheet
 
 _PER_DRAW, _PER_CALL, _PER_ROW = 1.2e-7, 1e-5, 2e-8  # seconds, measured: a cell of a table, a call for it, a row
-_LARGEST = 10**9  # people that NumPy's generator can draw from
+LARGEST = 10**9  # people that NumPy's generator cannot draw from any more
 _BLOCK = 1 << 16  # cells of a batch: its arrays stay in the cache
 
 
 def random_tables(rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator) -> IntArray:
-    """Draw tables with these sums of rows and columns, shape (size, rows, columns), however many people there are.
+    """Draw tables with these sums of rows and columns, shape (size, rows, columns), in the same time for any n < 10^9.
 
     A cell given those before it is hypergeometric: so many of the people left in its column fall into its row.
     """
-    if rows.sum() >= _LARGEST:
-        from scipy.stats import random_table  # as slow to import as all the rest
-
-        return random_table(rows, columns).rvs(size=size, random_state=generator).astype(np.int64)
     tables = np.empty((len(rows), len(columns), size), np.int64)
     left = np.repeat(columns[:, None], size, axis=1)
     for i, people in enumerate(rows[:-1]):
@@ -69,6 +65,18 @@ def all_tables(rows: IntArray, columns: IntArray, most: int) -> tuple[IntArray, 
     return cells.reshape(-1, s, r), law / law.sum()
 
 
+def one_table(rows: IntArray, columns: IntArray, generator: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
+    """Draw one table with these sums: the row, the column and the people of every cell that occurs."""
+    s, r = len(rows), len(columns)
+    if _PER_ROW * rows.sum() > (_PER_DRAW + _PER_CALL) * s * r:
+        table = random_tables(rows, columns, 1, generator)[0]
+        at_a, at_b = np.nonzero(table)
+        return at_a, at_b, table[at_a, at_b]
+    base, codes = np.repeat(np.arange(s) * r, rows), np.repeat(np.arange(r), columns)
+    pairs, n = np.unique(base + generator.permutation(codes), return_counts=True)
+    return pairs // r, pairs % r, n
+
+
 def shuffled(crossing: Crossing, size: int, generator: np.random.Generator) -> Iterator[tuple[Sheet, FloatArray]]:
     """Draw tables with the margins of this one, in blocks: a sheet and the numbers of people (tables, cells)."""
     rows, columns = (np.rint(side.n_a).astype(np.int64) for side in (crossing.first, crossing.second))
@@ -100,8 +108,6 @@ def _one_by_one(
     crossing: Crossing, rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator
 ) -> Iterator[tuple[Sheet, FloatArray]]:
     """Shuffle rows where all pairs would be too many cells: each table has cells of its own."""
-    r = len(columns)
-    base, codes = np.repeat(np.arange(len(rows)) * r, rows), np.repeat(np.arange(r), columns)
     for _ in range(size):
-        pairs, n = np.unique(base + generator.permutation(codes), return_counts=True)
-        yield Sheet(crossing.first, crossing.second, pairs // r, pairs % r, False), n[None, :].astype(np.float64)
+        at_a, at_b, n = one_table(rows, columns, generator)
+        yield Sheet(crossing.first, crossing.second, at_a, at_b, False), n[None, :].astype(np.float64)

@@ -105,15 +105,14 @@ def independence_test(
     (9, 999, 0.001)
     """
     counts = as_joint(as_counts(table))
+    effort = read_effort(permutations, budget, seed, progress)
     if not isinstance(counts, JointCounts) and isinstance(counts.categories, JointCategories):
         options = {"method": method, "null": null, "df": df}
-        return unseen_test(
-            counts, None, options, replications=permutations, starts=STARTS, seed=seed, progress=progress
-        )
+        return unseen_test(counts, None, options, effort, STARTS)
     crossing = cross(read_table(counts))
-    effort = read_effort(permutations, budget, seed, progress)
     hypothesis = f"{crossing.first.name} and {crossing.second.name} are independent"
-    return conduct({None: crossing}, method, hypothesis, null, df, effort)
+    both = f"{crossing.first.name} x {crossing.second.name}"
+    return conduct({both: crossing}, method, hypothesis, null, df, effort)
 
 
 def read_table(table: Any) -> JointCounts:
@@ -136,7 +135,14 @@ def read_effort(permutations: int, budget: Any, seed: Any, progress: Any) -> Eff
 
 
 def conduct(
-    crossings: Mapping[Label, Crossing], method: str, hypothesis: str, null: str | None, df: str, effort: Effort
+    crossings: Mapping[Label, Crossing],
+    method: str,
+    hypothesis: str,
+    null: str | None,
+    df: str,
+    effort: Effort,
+    *,
+    grouped: bool = False,
 ) -> IndependenceResult:
     """Test that all these tables are independent, group by group: statistics and degrees of freedom add up."""
     check_choice(method, METHODS, "method")
@@ -163,7 +169,7 @@ def conduct(
     def joints() -> dict[str, Estimate]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they stand in the estimates' notes
-            return {_named(group, part): estimate(part.table) for group, part in crossings.items()}
+            return {str(group): estimate(part.table) for group, part in crossings.items()}
 
     return IndependenceResult(
         hypothesis,
@@ -174,7 +180,7 @@ def conduct(
         limit,
         law,
         {group: part.table for group, part in crossings.items()},
-        _null_estimates(crossings),
+        _null_estimates(crossings, grouped),
         joints,
         (),
         lambda: doubts(parts, method, statistic, df, lambda: joints().values()),
@@ -182,14 +188,9 @@ def conduct(
     )
 
 
-def _named(group: Label, part: Crossing) -> str:
-    both = f"{part.first.name} x {part.second.name}"
-    return both if group is None else f"{group}: {both}"
-
-
-def _null_estimates(crossings: Mapping[Label, Crossing]) -> dict[str, Any]:
+def _null_estimates(crossings: Mapping[Label, Crossing], grouped: bool) -> dict[str, Any]:
     return {
-        side.name if group is None else f"{group}: {side.name}": side.fit
+        f"{group}: {side.name}" if grouped else side.name: side.fit
         for group, part in crossings.items()
         for side in (part.first, part.second)
     }

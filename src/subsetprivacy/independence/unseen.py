@@ -1,12 +1,12 @@
 """Tests whose null hypothesis is not fitted margin by margin: a third variable seen through subsets, joined ones."""
 
-from collections.abc import Callable
 from typing import Any
 
+from subsetprivacy._checks import check_count
 from subsetprivacy.data import SubsetCounts, as_counts
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.independence.latent import latent_test
-from subsetprivacy.independence.nulls import NullLaw
+from subsetprivacy.independence.latent import LEAST_REPLICATIONS, latent_test
+from subsetprivacy.independence.nulls import Effort, NullLaw, affordable
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.variables import JointCategories
 
@@ -15,11 +15,8 @@ def unseen_test(
     table: Any,
     given: str | None,
     options: dict[str, Any],
-    *,
-    replications: int,
+    effort: Effort,
     starts: int,
-    seed: Any,
-    progress: Callable[[int, int], None] | None,
 ) -> IndependenceResult:
     """Test independence of two variables, given a third or not, by the likelihood ratio and simulated samples.
 
@@ -31,6 +28,10 @@ def unseen_test(
         The third variable, or None.
     options
         The options of the other tests, of which only these values make sense here.
+    effort
+        How many samples to simulate, with which random numbers.
+    starts
+        How often the fit of the null hypothesis is begun anew.
     """
     wanted = {"method": ("lrt",), "null": (None, "bootstrap"), "df": ("corrected",)}
     why = "where the third variable is seen through subsets" if given else "for variables that share one code"
@@ -39,8 +40,17 @@ def unseen_test(
             raise ArgumentError(f"`{name}` must be {allowed[-1]!r} {why}; got {options[name]!r}.")
     counts = as_counts(table)
     first, second = _others(counts, given)
+    check_count(effort.permutations, "permutations", least=LEAST_REPLICATIONS)
+    size, notes = affordable(_cost(counts), "latent", effort, fewest=LEAST_REPLICATIONS, always=True, stacklevel=4)
     found = latent_test(
-        counts, first, second, given, replications=replications, starts=starts, seed=seed, progress=progress
+        counts,
+        first,
+        second,
+        given,
+        replications=size,
+        starts=starts,
+        seed=effort.generator,
+        progress=effort.progress,
     )
     condition = f" given {given}" if given else ""
     return IndependenceResult(
@@ -51,11 +61,18 @@ def unseen_test(
         found.pvalue,
         found.asymptotic_pvalue,
         NullLaw("bootstrap", found.null_statistics),
-        {None: counts},
+        {" x ".join(name for name in (first, second, given) if name): counts},
         {"null": found.null},
         lambda: {" x ".join(name for name in (first, second, given) if name): found.alternative},
-        found.notes,
+        (*notes, *found.notes),
     )
+
+
+def _cost(counts: SubsetCounts) -> float:
+    """Return about how many seconds the fits of one simulated sample take, on a plain machine."""
+    design = counts.design
+    cells = len(design.support()[0]) if design.enumerable else counts.n
+    return 2e-6 * min(cells, 16 * counts.n) * counts.categories.p
 
 
 def _others(counts: SubsetCounts, given: str | None) -> tuple[str, str]:

@@ -98,12 +98,39 @@ def test_the_margins_of_simulated_people_vary():
     assert len(margins) > 1
 
 
-def test_simulated_people_who_all_say_the_same_are_drawn_again():
+def test_simulated_people_who_all_say_the_same_show_no_dependence():
     two = sp.product({"x": WARNER, "y": WARNER})
     small = cross(sp.JointCounts.of_table([[1, 0], [1, 1]], two))
     drawn = list(simulated(small, 30, np.random.default_rng(1)))
     assert len(drawn) == 30
-    assert all(len(sheet.first.codes) == 2 and len(sheet.second.codes) == 2 for sheet, _ in drawn)
+    alike = [sheet is None for sheet, _ in drawn]
+    assert 0 < sum(alike) < 30
+    law = null_law([small], "pearson", "bootstrap", effort(30, None))
+    assert len(law.statistics) == 30
+    assert 0 < (law.statistics == 0).sum() < 30
+
+
+def test_weights_that_leave_hardly_anybody_come_to_an_end():
+    table = sp.crosstab(
+        [3, 12, 3], [3, 12, 5], designs=[sp.uniform(range(4))] * 2, weights=[1e6, 1, 1], weights_kind="sampling"
+    )
+    found = sp.independence_test(table, "pearson", permutations=19, seed=1)
+    assert found.null == "bootstrap"
+    assert 0 < found.pvalue <= 1
+
+
+def test_simulated_tables_of_many_subsets_hold_only_those_that_occur():
+    wide = sp.uniform(range(16))
+    codes = sp.simulate(wide, np.full(16, 1 / 16), 400, seed=1)
+    rows = np.repeat(codes.codes, codes.counts)
+    table = sp.crosstab(rows, rows[::-1], designs=[wide, wide], weights=np.ones(400), weights_kind="sampling")
+    found = sp.independence_test(table, "pearson-conditional", permutations=3, seed=1)
+    assert found.permutations == 3
+    large = sp.uniform(range(24))  # subsets that cannot even be listed
+    codes = sp.simulate(large, np.full(24, 1 / 24), 300, seed=1)
+    rows = np.repeat(codes.codes, codes.counts)
+    table = sp.crosstab(rows, rows[::-1], designs=[large, large], weights=np.ones(300), weights_kind="sampling")
+    assert sp.independence_test(table, "pearson-conditional", permutations=3, seed=1).permutations == 3
 
 
 # Costs --------------------------------------------------------------------------------------------------------------
@@ -135,6 +162,6 @@ def test_what_a_budget_allows(seconds, wanted, budget, method, done):
         assert affordable(seconds, method, effort(wanted, budget)) == (done, ())
         return
     with pytest.warns(BudgetWarning, match=f"{wanted} tables would take about"):
-        size, notes = affordable(seconds, method, effort(wanted, budget))
+        size, notes = affordable(seconds, method, effort(wanted, budget), always=method == "lrt-mom")
     assert size == done
     assert len(notes) == 1

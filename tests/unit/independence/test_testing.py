@@ -358,7 +358,7 @@ def test_estimates_with_and_without_independence():
     assert found.margins["x"].w == pytest.approx(sp.estimate(data.margin("x")).w, abs=1e-6)
     assert found.joint.w == pytest.approx(sp.estimate(data).w)
     assert list(found.alternative_estimates) == ["x x y"]
-    assert found.tables[None] is data
+    assert found.tables["x x y"] is data
 
 
 @pytest.mark.parametrize("pair", [(RECORDED, WARNER), (GIVEN3, RECORDED), (WARNER, GIVEN3)])
