@@ -241,3 +241,13 @@ def test_joint_counts_are_counts():
     assert fit.n == 5000
     plain = sp.SubsetCounts(table.codes, table.counts, table.design)
     assert fit.w == pytest.approx(sp.estimate(plain).w)
+
+
+def test_samples_of_several_variables_are_joint_counts_however_they_come():
+    both = sp.product({"x": sp.uniform(range(4)), "y": sp.uniform(range(4))})
+    batch = sp.simulate_many(both, np.full(16, 1 / 16), 50, 3, seed=1)
+    assert isinstance(batch[0], sp.JointCounts)
+    plain = sp.SubsetCounts(batch[1].codes, batch[1].counts, both)
+    assert isinstance(plain + batch[0], sp.JointCounts)
+    assert isinstance(batch[0] + plain, sp.JointCounts)
+    assert (plain + batch[0]).n == 100

@@ -185,10 +185,17 @@ class SubsetCounts:
         codes = np.union1d(self.codes, other.codes)
         design = Mixture.of([self.design, other.design], _shares(self, other))
         squares = None if self.squares is None else _add(codes, self, other, "squares")
-        return SubsetCounts.trusted(codes, _add(codes, self, other, "counts"), design, squares)
+        return _in_form(SubsetCounts.trusted(codes, _add(codes, self, other, "counts"), design, squares))
 
     def __radd__(self, other: object) -> "SubsetCounts":
         return self if other == 0 else NotImplemented  # sum([...]) starts at 0
+
+
+def _in_form(counts: SubsetCounts) -> SubsetCounts:
+    """Return counts of several variables as joint counts."""
+    from subsetprivacy.data.joint import as_joint  # which builds on this module
+
+    return as_joint(counts)
 
 
 def _shares(one: SubsetCounts, two: SubsetCounts) -> list[float]:
@@ -233,7 +240,7 @@ class CountsBatch:
     def __getitem__(self, k: int | slice) -> "SubsetCounts | CountsBatch":
         if isinstance(k, slice):
             return CountsBatch(self.codes, self.counts[k], self.design)
-        return SubsetCounts.trusted(self.codes, self.counts[index(k)], self.design)
+        return _in_form(SubsetCounts.trusted(self.codes, self.counts[index(k)], self.design))
 
     def __iter__(self) -> Iterator[SubsetCounts]:
         return (self[k] for k in range(len(self)))

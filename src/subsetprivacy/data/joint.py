@@ -102,9 +102,6 @@ class JointCounts(SubsetCounts):
             f"{len(self.informative)} distinct combinations of subsets, {self.n_missing:.0f} incomplete>"
         )
 
-    def __add__(self, other: object) -> SubsetCounts:
-        return as_joint(super().__add__(other)) if isinstance(other, SubsetCounts) else NotImplemented
-
     def _axis(self, name: str) -> int:
         if name not in self.names:
             raise ArgumentError(f"`name` must be one of the variables {', '.join(self.names)}; got {name!r}.")

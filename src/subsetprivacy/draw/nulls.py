@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.draw.charts import BLUE, COLOURS, DARK, GRAY, PALE, _finish, _panels
 
@@ -39,7 +39,7 @@ def null_law(
     values = np.asarray(statistics, dtype=float)
     ax = ax or _panels(6.4, 3.6)[0]
     low = min(float(values.min(initial=0)), observed, 0.0)
-    typical = float(np.quantile(values, 0.999)) if len(values) else 0.0
+    typical = _quantile(values, weights, 0.999)
     high = 1.08 * max(typical, observed, (df or 0) + 4 * np.sqrt(2 * (df or 0)), 1e-6)
     if len(values):
         bins = np.linspace(low, max(typical, low + 1e-6), 41)
@@ -57,3 +57,14 @@ def null_law(
     ax.set(xlim=(low, high), xlabel="statistic", ylabel="density")
     ax.legend(frameon=False, loc="best")
     return _finish(ax, title)
+
+
+def _quantile(values: NDArray[np.float64], weights: ArrayLike | None, level: float) -> float:
+    """Return the value that the others stay below with this probability; 0 if there are none."""
+    if not len(values):
+        return 0.0
+    if weights is None:
+        return float(np.quantile(values, level))
+    order = np.argsort(values)
+    below = np.cumsum(np.asarray(weights, dtype=float)[order])
+    return float(values[order][min(int(np.searchsorted(below, level)), len(values) - 1)])

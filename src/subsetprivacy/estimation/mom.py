@@ -49,7 +49,7 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
     for factor in factors:
         if not isinstance(factor, Uniform):
             raise ArgumentError(
-                f"`method` 'mom-uniform' must have data of a uniform design; got a {factor.kind} one. "
+                f"`method` 'mom-uniform' must have data of a uniform design; got the kind {factor.kind}. "
                 "Hint: method='mom' works for any design."
             )
     codes = design.split(counts.observed_codes) if isinstance(design, Product) else [counts.observed_codes]

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from subsetprivacy._types import BoolArray, FloatArray, IntArray
 from subsetprivacy.estimation.newton import TOLERANCE, newton
-from subsetprivacy.incidence import Incidence
+from subsetprivacy.incidence import Cells, Listable
 
 _STEPS = 25
 _PIVOTS = 6
@@ -29,7 +29,7 @@ class Solutions:
     gap: FloatArray
 
 
-def newton_many(inc: Incidence, f: FloatArray, *, start: FloatArray | None = None, tol: float = TOLERANCE) -> Solutions:
+def newton_many(inc: Listable, f: FloatArray, *, start: FloatArray | None = None, tol: float = TOLERANCE) -> Solutions:
     """Maximise the mean log-likelihood of every row of shares over the simplex, to a certified gap of `tol`.
 
     Parameters
@@ -116,33 +116,8 @@ def _lengths(f: FloatArray, change: FloatArray, g: FloatArray, d: FloatArray) ->
     return t
 
 
-def _alone(inc: Incidence, f: FloatArray, tol: float) -> tuple[FloatArray, float]:
+def _alone(inc: Listable, f: FloatArray, tol: float) -> tuple[FloatArray, float]:
     """Fit one sample that the batch did not bring home."""
     seen = np.flatnonzero(f)
-    rows = _Seen(inc, seen)
-    solution = newton(rows, f[seen], tol=tol)
+    solution = newton(Cells(inc, seen), f[seen], tol=tol)
     return solution.w, solution.gap
-
-
-class _Seen:
-    """The rows that somebody reported: `newton` takes positive shares only."""
-
-    def __init__(self, inc: Incidence, at: IntArray) -> None:
-        self._inc, self._at, self.rows, self.p = inc, at, len(at), inc.p
-
-    def inner(self, w: FloatArray) -> FloatArray:
-        """Return r_a'w."""
-        return self._inc.inner(w)[..., self._at]
-
-    def spread(self, r: FloatArray) -> FloatArray:
-        """Return the sum of r_a times the row of a."""
-        return self._inc.spread(self._all(r))
-
-    def gram(self, y: FloatArray) -> FloatArray:
-        """Return the sum of y_a times the outer square of the row of a."""
-        return self._inc.gram(self._all(y))
-
-    def _all(self, values: FloatArray) -> FloatArray:
-        out = np.zeros(self._inc.rows)
-        out[self._at] = values
-        return out

@@ -1,28 +1,25 @@
 """What to bear in mind when reading a test: sentences below its summary."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from subsetprivacy._types import Label
 from subsetprivacy.errors import TooLargeError
-from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence.crossing import Crossing, Side
 
 FEW = 5
 
 
-def doubts(
-    parts: Sequence[Crossing], method: str, statistic: float, df: str, joints: Callable[[], Iterable[Estimate]]
-) -> tuple[str, ...]:
+def doubts(parts: Sequence[Crossing], method: str, statistic: float, df: str) -> tuple[str, ...]:
     """Return a sentence for each thing that makes the limit law doubtful, or the test another one than it seems."""
+    if not parts:
+        return ()
     notes = [*_counts(parts), *_boundary(parts)]
-    if method == "lrt":
-        notes += _joint_boundary(joints())
     if any(part.table.squares is not None for part in parts):
         notes.append(
             "Weighted: shares are scaled to the effective number of people (Kish), and people are simulated from the "
-            "fitted independent table."
+            "fitted independent table. Where the weights go with the variables, the test rejects too rarely."
         )
     if method == "lrt-mom":
         notes.append("Moments are no maximum: the statistic can be negative and has no limit law.")
@@ -78,13 +75,3 @@ def _listed(labels: Sequence[Label]) -> str:
 def _near_zero(side: Side) -> bool:
     least = int(np.argmin(side.fit.w))
     return bool(side.fit.w[least] < 2 * side.fit._shown_se[least])
-
-
-def _joint_boundary(joints: Iterable[Estimate]) -> list[str]:
-    zeros = sum(len(fit.on_boundary) for fit in joints)
-    if not zeros:
-        return []
-    return [
-        f"On the boundary: {zeros} joint share{'s are' if zeros > 1 else ' is'} estimated as 0; the limit law of the "
-        "likelihood ratio rejects too rarely then."
-    ]

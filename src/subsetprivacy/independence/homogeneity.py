@@ -4,23 +4,41 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import evolve
+from attrs import evolve, frozen
 from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_choice
+from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.data import JointCounts, SubsetCounts, as_counts
 from subsetprivacy.design import Covered, Design, Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError
-from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.incidence import Stacked
 from subsetprivacy.independence.crossing import cross
+from subsetprivacy.independence.degrees import DF
+from subsetprivacy.independence.doubts import FEW
 from subsetprivacy.independence.nulls import ASYMPTOTIC, NULLS, Effort, NullLaw, affordable
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.testing import BUDGET, METHODS, conduct, read_effort
 from subsetprivacy.mechanism.simulate import informative_law, simulate
-from subsetprivacy.subsets import MAX_CATEGORIES
+from subsetprivacy.subsets import MAX_CATEGORIES, Categories
+
+
+@frozen(slots=False, eq=False)
+class Pooled:
+    """The distribution that fits all groups best, under designs of their own.
+
+    Attributes
+    ----------
+    categories
+        The categories.
+    w
+        Their shares.
+    """
+
+    categories: Categories
+    w: FloatArray
 
 
 def homogeneity_test(
@@ -74,6 +92,8 @@ def homogeneity_test(
     hypothesis = f"the same distribution in {len(named)} groups"
     together, reason = _as_table(named)
     if together is None:
+        if check_choice(df, DF, "df") == "paper":
+            raise ArgumentError(f"`df` must be 'corrected', since {reason}; got 'paper'.")
         return _simulating(named, method, hypothesis, null, effort, reason)
     crossing = cross(together)
     found = conduct({"group x variable": crossing}, method, hypothesis, null, df, effort)
@@ -81,7 +101,6 @@ def homogeneity_test(
         found,
         tables=named,
         null_estimates={"pooled": crossing.second.fit},
-        alternative=lambda: {str(group): estimate(counts) for group, counts in named.items()},
     )
 
 
@@ -125,9 +144,13 @@ def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, 
     labels = names if len(set(names)) == len(names) else [f"{k + 1}" for k in range(len(names))]
     joint = Product.of({("group",): nonprivate(labels), ("variable",): design})
     codes = [joint.join([np.full(len(counts.codes), 1 << k), counts.codes]) for k, counts in enumerate(samples)]
-    people = np.concatenate([counts.counts for counts in samples])
-    weighted = [counts.squares for counts in samples if counts.squares is not None]
-    return JointCounts(np.concatenate(codes), people, joint, np.concatenate(weighted) if weighted else None), ""
+    if samples[0].squares is None:
+        return JointCounts(np.concatenate(codes), np.concatenate([counts.counts for counts in samples]), joint), ""
+    # Weights are compared within a group only: each group is as large as its effective number of people.
+    scales = [counts.n / counts.total for counts in samples]
+    people = [scale * counts.counts for scale, counts in zip(scales, samples, strict=True)]
+    squares = [scale**2 * np.asarray(counts.squares) for scale, counts in zip(scales, samples, strict=True)]
+    return JointCounts(np.concatenate(codes), np.concatenate(people), joint, np.concatenate(squares)), ""
 
 
 def _simulating(
@@ -154,10 +177,29 @@ def _simulating(
         limit,
         law,
         named,
-        {"pooled": dict(zip(samples[0].categories, pooled.tolist(), strict=True))},
-        lambda: {str(group): estimate(counts) for group, counts in named.items()},
-        (f"People are simulated from the pooled estimate: {reason}.",),
+        {"pooled": Pooled(samples[0].categories, read_only(pooled))},
+        (
+            *_doubts(samples, pooled),
+            f"People are simulated from the pooled estimate: {reason}.",
+        ),
     )
+
+
+def _doubts(samples: Sequence[SubsetCounts], w: FloatArray) -> list[str]:
+    """Say what makes the limit law doubtful."""
+    notes: list[str] = []
+    if not all(counts.design.enumerable for counts in samples):
+        return notes
+    laws = [counts.n * informative_law(counts.design, w)[1] for counts in samples]
+    few, possible = sum(int((law < FEW).sum()) for law in laws), sum(len(law) for law in laws)
+    if few:
+        notes.append(
+            f"Small counts: {few} of {possible} subsets are expected from fewer than {FEW} people; the asymptotic "
+            "p-value is doubtful."
+        )
+    if w.min() < 1e-9:
+        notes.append("On the boundary: a share of 0 is estimated for all groups; the asymptotic p-value is rough.")
+    return notes
 
 
 def _statistic(samples: Sequence[SubsetCounts], sizes: FloatArray) -> tuple[float, FloatArray]:
@@ -177,7 +219,7 @@ def _statistic(samples: Sequence[SubsetCounts], sizes: FloatArray) -> tuple[floa
 def _simulated(samples: Sequence[SubsetCounts], sizes: FloatArray, w: FloatArray, effort: Effort) -> NullLaw:
     """Return the statistics of people simulated from w, in each group under its own design."""
     p, cells = len(w), sum(len(counts.n_a) for counts in samples)
-    size, notes = affordable(1e-3 + 40 * (cells * p**2 + p**3) / 1e9, "lrt", effort)
+    size, notes = affordable(1e-3 + 40 * (cells * p**2 + p**3) / 1e9, effort)
     people = [max(round(n), 1) for n in sizes.tolist()]
     statistics = np.empty(size)
     for k in range(size):

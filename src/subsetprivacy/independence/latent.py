@@ -13,7 +13,6 @@ from attrs import frozen
 from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_count
-from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts, as_counts, count_codes
 from subsetprivacy.design import Covered, Product
@@ -28,6 +27,7 @@ from subsetprivacy.estimation.mle import mle
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_null import STARTS, NullFit, fit_null
+from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.mechanism.randomness import numpy_generator
 from subsetprivacy.variables import JointCategories
 
@@ -135,14 +135,15 @@ def latent_test(
     # The null fit is a free table too: where rounding puts it above, it is the free fit.
     statistic = 2 * max(alternative.loglik - null.loglik, 0.0)
     drawn, late = latent_fit.resample(table, null.w.ravel(), null.model, number, generator, progress)
-    pvalue = float((1 + (drawn >= statistic - 1e-6).sum()) / (number + 1))
+    law = NullLaw("bootstrap", drawn)
+    pvalue = law.pvalue(statistic)
     return LatentTest(
         statistic=statistic,
         df=null.model.df,
         pvalue=pvalue,
-        pvalue_se=float(np.sqrt(pvalue * (1 - pvalue) / number)),
+        pvalue_se=law.error(pvalue),
         asymptotic_pvalue=float(chdtrc(null.model.df, statistic)),
-        null_statistics=read_only(drawn),
+        null_statistics=law.statistics,
         null=null,
         alternative=alternative,
         notes=_notes(null, alternative, late),

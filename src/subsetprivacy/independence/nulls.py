@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from attrs import field, frozen
+from attrs.converters import optional
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray
@@ -14,13 +15,14 @@ from subsetprivacy.errors import BudgetWarning, NotIdentifiableError, TooLargeEr
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.independence.crossing import Crossing, Sheet, Side, cross
 from subsetprivacy.independence.statistics import STATISTICS, Statistic
-from subsetprivacy.independence.tables import LARGEST, all_tables, one_table, shuffled
+from subsetprivacy.independence.tables import LARGEST, all_tables, drawing, one_table, shuffled
 from subsetprivacy.mechanism.simulate import informative_law, simulate
 
 NULLS = ("permutation", "bootstrap", "asymptotic")
 FEWEST = 99  # random tables that are worth having
 MAX_EXACT = 10_000  # tables that are all looked at instead
 _SPEED = 1e9  # operations a second of a plain machine
+_FASTER = ", or method='pearson-conditional', which is faster"
 _REFIT = 2e-3  # seconds to fit both margins of a simulated table anew
 _TIE = 1e-6  # a statistic this near is the same: maxima are only so exact
 
@@ -53,7 +55,7 @@ class NullLaw:
 
     kind: str
     statistics: FloatArray = field(converter=read_only)
-    weights: FloatArray | None = None
+    weights: FloatArray | None = field(default=None, converter=optional(read_only))
     notes: tuple[str, ...] = ()
 
     def pvalue(self, observed: float | FloatArray) -> Any:
@@ -86,9 +88,8 @@ def null_law(crossings: Sequence[Crossing], method: str, kind: str, effort: Effo
     if any(crossing.n >= LARGEST for crossing in crossings):
         return _too_many(method)
     anew = 0.0 if kind == "permutation" else _REFIT
-    size, notes = affordable(
-        sum(anew + cost(crossing, method) for crossing in crossings), method, effort, always=method == "lrt-mom"
-    )
+    each = sum(anew + drawing(crossing, effort.permutations) + cost(crossing, method) for crossing in crossings)
+    size, notes = affordable(each, effort, always=method == "lrt-mom", hint=_FASTER if method == "lrt" else "")
     if not size:
         return NullLaw("asymptotic", np.empty(0), None, notes)
     draw = shuffled if kind == "permutation" else simulated
@@ -142,13 +143,13 @@ def cost(crossing: Crossing, method: str) -> float:
     if method != "lrt":
         return (20 * cells + (cells * (p + q) if method != "pearson" else 0)) / _SPEED
     if p * q > MANY:
-        return 20 * cells * p * q / _SPEED
+        return 4e-3 + 20 * cells * p * q / _SPEED
     gram = cells * q**2 + crossing.shape[0] * p**2 * q**2 if crossing.on_grid else cells * (p * q) ** 2
     return 8 * (gram + 2 * (p * q) ** 3) / _SPEED
 
 
 def affordable(
-    seconds: float, method: str, effort: Effort, *, fewest: int = FEWEST, always: bool = False, stacklevel: int = 5
+    seconds: float, effort: Effort, *, fewest: int = FEWEST, always: bool = False, hint: str = "", stacklevel: int = 5
 ) -> tuple[int, tuple[str, ...]]:
     """Return how many tables the budget allows, with a warning where they are fewer than asked for.
 
@@ -162,10 +163,9 @@ def affordable(
     done = allowed - (allowed + 1) % round_ if allowed >= fewest else fewest if always else 0
     done = min(done, wanted)
     instead = f"{done} were made" if done else "none were made and the p-value is the asymptotic one"
-    faster = " Hint: budget=None, or method='pearson-conditional', which is faster." if method == "lrt" else ""
     text = (
         f"Budget: {wanted} tables would take about {seconds * wanted:.0f} s, more than the budget of "
-        f"{effort.budget:g} s; {instead}.{faster or ' Hint: budget=None.'}"
+        f"{effort.budget:g} s; {instead}. Hint: budget=None{hint}."
     )
     warnings.warn(text, BudgetWarning, stacklevel=stacklevel)
     return done, (text,)

@@ -1,6 +1,7 @@
 """What a test of independence found."""
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,11 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.errors import ArgumentError
+from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
+from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.independence.crossing import Crossing
+from subsetprivacy.independence.doubts import doubts
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.tables import Table, number
 
@@ -61,7 +66,9 @@ class IndependenceResult:
     tables
         What was tested: one table, or one for each group.
     null_estimates
-        The estimates under the null hypothesis, by name.
+        The estimates under the null hypothesis, by name; each has its shares as `w`.
+    remarks, crossings, df_kind
+        What the notes rest on: sentences, the tables with their margins' fits, which degrees of freedom were asked for.
     pairs
         For ``"bonferroni"``: statistics and adjusted p-values of the 2 x 2 tables of all pairs of categories.
     """
@@ -75,10 +82,11 @@ class IndependenceResult:
     law: NullLaw
     tables: Mapping[Label, SubsetCounts]
     null_estimates: Mapping[str, Any]
-    _alternative: Callable[[], Mapping[str, Any]]
     remarks: tuple[str, ...] = ()
-    _doubts: Callable[[], tuple[str, ...]] = tuple
+    crossings: tuple[Crossing, ...] = ()
+    df_kind: str = "corrected"
     pairs: "PairTests | None" = field(default=None)
+    _alternative: Mapping[str, Estimate] | None = field(default=None)
 
     @property
     def null(self) -> str:
@@ -108,15 +116,30 @@ class IndependenceResult:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What to bear in mind: sentences below the summary, worked out when they are first asked for."""
-        return (*self.law.notes, *self._doubts(), *self.remarks)
+        doubtful = doubts(self.crossings, self.method, self.statistic, self.df_kind)
+        return (*self.law.notes, *doubtful, *self._joint_boundary(), *self.remarks)
+
+    def _joint_boundary(self) -> list[str]:
+        """Say that a joint share is zero, which matters to the limit law of the likelihood ratio alone."""
+        if self.method != "lrt" or not self.crossings:
+            return []
+        zeros = sum(len(fit.on_boundary) for fit in self.alternative_estimates.values())
+        if not zeros:
+            return []
+        what = "shares are" if zeros > 1 else "share is"
+        return [f"On the boundary: {zeros} joint {what} estimated as 0; the limit law of lrt rejects too rarely then."]
 
     @cached_property
-    def alternative_estimates(self) -> Mapping[str, Any]:
-        """The estimates without the null hypothesis, by name; computed when they are first asked for."""
-        return self._alternative()
+    def alternative_estimates(self) -> Mapping[str, Estimate]:
+        """The estimates without the null hypothesis, of each of `tables`; computed when they are first asked for."""
+        if self._alternative is not None:
+            return self._alternative
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they stand in the estimates' notes
+            return {str(name): estimate(table) for name, table in self.tables.items()}
 
     @property
-    def joint(self) -> Any:
+    def joint(self) -> Estimate:
         """The estimate of the joint distribution, where there is one table."""
         if len(self.alternative_estimates) != 1:
             raise ArgumentError(

@@ -4,12 +4,14 @@ A statistic takes a `Sheet`, which says which pair of subsets every cell is, and
 (tables, cells). What depends on the margins alone is worked out once, from the sheet's two sides.
 """
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data.joint import two_by_two
+from subsetprivacy.errors import ConvergenceWarning
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.estimation.newton_many import newton_many
@@ -18,6 +20,7 @@ from subsetprivacy.independence.crossing import Sheet
 
 Statistic = Callable[[Sheet, FloatArray], FloatArray]
 
+_ENOUGH = 0.05  # of a statistic: far below what tells two of them apart
 _LIFT = 1e-4  # of the start towards the uniform distribution: independence itself may lie on a face
 
 
@@ -27,8 +30,7 @@ def lrt(sheet: Sheet, n: FloatArray) -> FloatArray:
     The independent table is one of those that :math:`\hat W` is the best of, so nothing is below zero but rounding.
     """
     if sheet.incidence.p <= MANY:
-        W = _fit_all(sheet, n)
-        return np.maximum(_ratio(sheet, n, sheet.incidence.inner(W)), 0.0)
+        return _ratio(sheet, n, sheet.incidence.inner(_fit_all(sheet, n)))
     return np.array([_lrt_of_one(sheet.seen(row), row[row > 0]) for row in n])
 
 
@@ -41,13 +43,24 @@ def _fit_all(sheet: Sheet, n: FloatArray) -> FloatArray:
     total = n.sum(axis=-1, keepdims=True)
     # So near the maximum that the statistic, 2n times a mean log-likelihood, is right to 1e-6 as far as digits last.
     tol = float(np.clip(5e-7 / total.max(), 1e-13, 1e-9))
-    return newton_many(sheet.incidence, n / total, start=_start(sheet), tol=tol).w
+    found = newton_many(sheet.incidence, n / total, start=_start(sheet), tol=tol)
+    _require_near(float((2 * total[:, 0] * found.gap).max()))
+    return found.w
 
 
 def _lrt_of_one(sheet: Sheet, n: FloatArray) -> float:
     tol = float(np.clip(1e-4 / n.sum(), 1e-10, 1e-8))
-    W = maximise(sheet.incidence, n / n.sum(), tol, _start(sheet)).w
-    return max(float(_ratio(sheet, n, sheet.incidence.inner(W))), 0.0)
+    found = maximise(sheet.incidence, n / n.sum(), tol, _start(sheet))
+    _require_near(2 * float(n.sum()) * found.gap)
+    return float(_ratio(sheet, n, sheet.incidence.inner(found.w)))
+
+
+def _require_near(missing: float) -> None:
+    """Warn if a statistic may be too small by more than hundredths."""
+    if missing > _ENOUGH:
+        warnings.warn(
+            f"Not converged: a likelihood ratio may be up to {missing:.2g} too small.", ConvergenceWarning, stacklevel=6
+        )
 
 
 def _ratio(sheet: Sheet, n: FloatArray, L: FloatArray) -> FloatArray:
@@ -85,7 +98,7 @@ def pearson(sheet: Sheet, n: FloatArray) -> FloatArray:
     """
     total = n.sum(axis=-1)
     law = sheet.first.law[sheet.at_a] * sheet.second.law[sheet.at_b]
-    return np.maximum((n**2 / law).sum(axis=-1) / total - total, 0.0)
+    return (n**2 / law).sum(axis=-1) / total - total
 
 
 def pearson_conditional(sheet: Sheet, n: FloatArray) -> FloatArray:
@@ -96,7 +109,7 @@ def pearson_conditional(sheet: Sheet, n: FloatArray) -> FloatArray:
     law = sheet.first.answer[sheet.at_a] * sheet.second.answer[sheet.at_b]
     expected = sheet.asked(n) * law
     terms = np.divide(n**2, expected, out=np.zeros_like(n), where=n > 0)
-    return np.maximum(terms.sum(axis=-1) - n.sum(axis=-1), 0.0)
+    return terms.sum(axis=-1) - n.sum(axis=-1)
 
 
 def bonferroni(sheet: Sheet, n: FloatArray) -> FloatArray:

@@ -12,9 +12,11 @@ from scipy.special import gammaln
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.independence.crossing import Crossing, Sheet
 
-_PER_DRAW, _PER_CALL, _PER_ROW = 1.2e-7, 1e-5, 2e-8  # seconds, measured: a cell of a table, a call for it, a row
+_PER_DRAW, _PER_CALL, _PER_ROW = 1.2e-7, 1e-5, 5e-8  # seconds, measured: a cell of a table, a call for it, a row
 LARGEST = 10**9  # people that NumPy's generator cannot draw from any more
 _BLOCK = 1 << 16  # cells of a batch: its arrays stay in the cache
+_DRAWN = 1 << 23  # cells of the tables that are drawn together: 64 MB
+_LISTED = 1 << 28
 
 
 def random_tables(rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator) -> IntArray:
@@ -38,8 +40,9 @@ def random_tables(rows: IntArray, columns: IntArray, size: int, generator: np.ra
 
 
 def all_tables(rows: IntArray, columns: IntArray, most: int) -> tuple[IntArray, FloatArray] | None:
-    """Return every table with these sums, and its probability; None if there are more than `most`."""
+    """Return every table with these sums, and its probability; None if there are more than `most`, or than is quick."""
     s, r = len(rows), len(columns)
+    most = min(most, _LISTED // (s * r) ** 2)  # every cell is a copy of all that was listed before it
     cells = np.zeros((1, 0), np.int64)
     left = columns[None, :]  # to be filled in each column
     for i in range(s):
@@ -85,15 +88,28 @@ def shuffled(crossing: Crossing, size: int, generator: np.random.Generator) -> I
         return
     cells = crossing.shape[0] * crossing.shape[1]
     step = max(_BLOCK // cells, 1)
-    by_rows = _PER_ROW * rows.sum() < (_PER_DRAW + _PER_CALL / min(size, 8 * step)) * cells
-    if by_rows:
+    together = _together(cells, size)
+    if _PER_ROW * crossing.n < (_PER_DRAW + _PER_CALL / together) * cells:
         for start in range(0, size, step):
             yield crossing.sheet, _by_shuffling(rows, columns, min(step, size - start), generator)
         return
-    for outer in range(0, size, 8 * step):  # a call costs the same for one table and for many
-        drawn = random_tables(rows, columns, min(8 * step, size - outer), generator).reshape(-1, cells)
+    for outer in range(0, size, together):  # a call costs the same for one table and for many
+        drawn = random_tables(rows, columns, min(together, size - outer), generator).reshape(-1, cells)
         for start in range(0, len(drawn), step):
             yield crossing.sheet, drawn[start : start + step].astype(np.float64)
+
+
+def _together(cells: int, size: int) -> int:
+    """Return how many tables are drawn by the same calls."""
+    return min(size, max(_DRAWN // cells, 1))
+
+
+def drawing(crossing: Crossing, size: int) -> float:
+    """Return about how many seconds one of so many tables takes to be drawn."""
+    if not crossing.on_grid:
+        return 3 * _PER_ROW * crossing.n  # shuffled, and sorted to find its cells
+    cells = crossing.shape[0] * crossing.shape[1]
+    return min(_PER_ROW * crossing.n, (_PER_DRAW + _PER_CALL / _together(cells, size)) * cells)
 
 
 def _by_shuffling(rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator) -> FloatArray:

@@ -1,8 +1,6 @@
 """`independence_test`: whether two variables are independent, from their subsets (`sec_2D`)."""
 
-import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,12 +8,9 @@ import numpy as np
 from subsetprivacy._checks import check_choice, check_count
 from subsetprivacy._types import Label
 from subsetprivacy.data import JointCounts, as_counts, as_joint
-from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
-from subsetprivacy.estimation.dispatch import estimate
-from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.degrees import DF, asymptotic_pvalue, degrees
-from subsetprivacy.independence.doubts import doubts
 from subsetprivacy.independence.latent_null import STARTS
 from subsetprivacy.independence.nulls import NULLS, Effort, NullLaw, null_law
 from subsetprivacy.independence.result import IndependenceResult, PairTests
@@ -68,7 +63,7 @@ def independence_test(
     budget
         About how many seconds may be spent on random tables. Where more
         would be needed, fewer are drawn, or none; a warning says so. None
-        for no limit.
+        for no limit. Of 10^9 people or more no tables can be drawn.
     seed
         A number or a NumPy generator; by default a fresh one.
     progress
@@ -129,7 +124,9 @@ def read_table(table: Any) -> JointCounts:
 def read_effort(permutations: int, budget: Any, seed: Any, progress: Any) -> Effort:
     """Return how much is to be computed, or raise."""
     check_count(permutations, "permutations")
-    if budget is not None and not (isinstance(budget, (int, float, np.number)) and 0 < budget < np.inf):
+    if budget is not None and (
+        isinstance(budget, bool) or not (isinstance(budget, (int, float, np.number)) and 0 < budget < np.inf)
+    ):
         raise ArgumentError("`budget` must be a number of seconds above 0, or None for no limit.")
     return Effort(permutations, None if budget is None else float(budget), numpy_generator(seed), progress)
 
@@ -159,18 +156,11 @@ def conduct(
     if method == "lrt-mom" and (kind == "asymptotic" or not effort.permutations):
         raise ArgumentError("`permutations` must be at least 1 for lrt-mom, which has no limit law; got 0.")
     each = [float(STATISTICS[method](part.sheet, part.counts[None, :])[0]) for part in parts]
-    statistic = max(each) if method == "bonferroni" else sum(each)
+    statistic = _no_rounding(max(each) if method == "bonferroni" else sum(each), sum(part.n for part in parts))
     freedom = 1 if method == "bonferroni" else sum(degrees(part, method, df) for part in parts)
     pairs = sum(part.first.members.shape[1] * part.second.members.shape[1] for part in parts)
     limit = asymptotic_pvalue(method, statistic, freedom, pairs)
     law = null_law(parts, method, kind, effort)
-
-    @cache
-    def joints() -> dict[str, Estimate]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they stand in the estimates' notes
-            return {str(group): estimate(part.table) for group, part in crossings.items()}
-
     return IndependenceResult(
         hypothesis,
         method,
@@ -181,11 +171,15 @@ def conduct(
         law,
         {group: part.table for group, part in crossings.items()},
         _null_estimates(crossings, grouped),
-        joints,
-        (),
-        lambda: doubts(parts, method, statistic, df, lambda: joints().values()),
-        _pair_tests(parts[0], law) if method == "bonferroni" and len(parts) == 1 else None,
+        crossings=parts,
+        df_kind=df,
+        pairs=_pair_tests(parts[0], law) if method == "bonferroni" and len(parts) == 1 else None,
     )
+
+
+def _no_rounding(statistic: float, n: float) -> float:
+    """Return 0 for a statistic that is below it by rounding."""
+    return 0.0 if -1e-9 * max(n, 1.0) < statistic < 0 else statistic
 
 
 def _null_estimates(crossings: Mapping[Label, Crossing], grouped: bool) -> dict[str, Any]:

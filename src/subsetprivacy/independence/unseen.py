@@ -41,7 +41,7 @@ def unseen_test(
     counts = as_counts(table)
     first, second = _others(counts, given)
     check_count(effort.permutations, "permutations", least=LEAST_REPLICATIONS)
-    size, notes = affordable(_cost(counts), "latent", effort, fewest=LEAST_REPLICATIONS, always=True, stacklevel=4)
+    size, notes = affordable(_cost(counts), effort, fewest=LEAST_REPLICATIONS, always=True, stacklevel=4)
     found = latent_test(
         counts,
         first,
@@ -63,8 +63,8 @@ def unseen_test(
         NullLaw("bootstrap", found.null_statistics),
         {" x ".join(name for name in (first, second, given) if name): counts},
         {"null": found.null},
-        lambda: {" x ".join(name for name in (first, second, given) if name): found.alternative},
         (*notes, *found.notes),
+        alternative={" x ".join(name for name in (first, second, given) if name): found.alternative},
     )
 
 
@@ -72,7 +72,7 @@ def _cost(counts: SubsetCounts) -> float:
     """Return about how many seconds the fits of one simulated sample take, on a plain machine."""
     design = counts.design
     cells = len(design.support()[0]) if design.enumerable else counts.n
-    return 2e-6 * min(cells, 16 * counts.n) * counts.categories.p
+    return 1e-3 + 1e-7 * min(cells, 16 * counts.n) * counts.categories.p
 
 
 def _others(counts: SubsetCounts, given: str | None) -> tuple[str, str]:

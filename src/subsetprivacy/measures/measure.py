@@ -1,5 +1,6 @@
 """One number that says how two variables go together."""
 
+from math import isfinite
 from typing import Any
 
 from attrs import frozen
@@ -53,16 +54,11 @@ class Measure:
         return "\n".join([first, *self.notes])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, for JSON."""
+        """Return the numbers, for JSON; what is infinite or not to be had is None."""
+        numbers = {name: getattr(self, name) for name in ("value", "se", "lower", "upper", "level", "null", "pvalue")}
         return {
             "name": self.name,
-            "value": self.value,
-            "se": self.se,
-            "lower": self.lower,
-            "upper": self.upper,
-            "level": self.level,
             "method": self.method,
-            "null": self.null,
-            "pvalue": self.pvalue,
+            **{name: float(value) if isfinite(value) else None for name, value in numbers.items()},
             "notes": list(self.notes),
         }

@@ -274,6 +274,21 @@ class Association:
         check_level(level)
         return frame(presenting.cells(self, level), engine)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON."""
+        raw, corrected = self._shown_v
+        return {
+            "variables": list(self.names),
+            "rows": list(self.rows.categories),
+            "columns": list(self.columns.categories),
+            "table": self.table.tolist(),
+            "std_error": [[se if np.isfinite(se) else None for se in line] for line in self._se.tolist()],
+            "n": self.n,
+            "cramers_v": raw,
+            "cramers_v_corrected": corrected,
+            "notes": list(self.notes),
+        }
+
     def plot(self, kind: str = "shares", *, given: str | None = None, title: str | None = None, ax: Any = None) -> Any:
         """Draw a heat map.
 

@@ -129,7 +129,7 @@ def test_moments_need_their_design(counts):
             sp.estimate(coarse, method)
     with pytest.raises(NotIndependentError, match="got a coarse design"):
         sp.estimate(coarse, "mom-conditional")
-    with pytest.raises(ArgumentError, match="'mom-uniform' must have data of a uniform design; got a independent one"):
+    with pytest.raises(ArgumentError, match="must have data of a uniform design; got the kind independent"):
         sp.estimate(counts, "mom-uniform")
     with pytest.raises(NotIdentifiableError, match="the 2 subsets in this sample do not"):
         sp.estimate(sp.SubsetCounts([3, 12], [5, 5], lopsided()), "mom-conditional")

@@ -60,7 +60,8 @@ def test_the_likelihood_ratio_of_different_designs_by_hand():
     statistic, pooled = by_hand(parts)
     assert found.statistic == pytest.approx(statistic, abs=1e-4)
     assert found.df == 6
-    assert found.null_estimates["pooled"] == pytest.approx(dict(zip(ABCD, pooled)), abs=1e-5)
+    assert found.null_estimates["pooled"].w == pytest.approx(pooled, abs=1e-5)
+    assert found.null_estimates["pooled"].categories.labels == ABCD
     assert (found.null, found.permutations) == ("bootstrap", 19)
     assert found.pvalue == pytest.approx(0.05)
     assert any("the designs differ" in note for note in found.notes)
@@ -71,7 +72,7 @@ def test_expected_counts_of_one_distribution_give_a_statistic_of_zero():
     found = sp.homogeneity_test(*parts, permutations=0)
     assert found.statistic == pytest.approx(0, abs=1e-6)
     assert found.pvalue == pytest.approx(1)
-    assert list(found.null_estimates["pooled"].values()) == pytest.approx(W, abs=1e-6)
+    assert found.null_estimates["pooled"].w == pytest.approx(W, abs=1e-6)
     moved = sp.homogeneity_test(parts[0], exact_counts(GIVEN, W[::-1], 700), permutations=0)
     assert moved.statistic > 50
     assert moved.pvalue < 1e-6
@@ -204,3 +205,60 @@ def test_refusals():
         sp.homogeneity_test(one, two, method="chi")
     with pytest.raises(ArgumentError, match="`permutations` must be a whole number of at least 0"):
         sp.homogeneity_test(one, two, permutations=-3)
+
+
+def weighted_groups(scale):
+    rng = np.random.default_rng(3)
+    groups = {}
+    for name, factor in (("one", 1.0), ("two", scale)):
+        people = sp.simulate(U4, W, 500, seed=rng)
+        codes = np.repeat(people.codes, people.counts)
+        weights = factor * rng.uniform(0.5, 2, 500)
+        groups[name] = sp.count(codes, design=U4, weights=weights, weights_kind="sampling")
+    return groups
+
+
+def test_the_scale_of_one_groups_weights_does_not_matter():
+    # Weights say whom a person stands for within the group, not how large the group is.
+    once, many = (sp.homogeneity_test(weighted_groups(scale), permutations=19, seed=1) for scale in (1.0, 100.0))
+    assert many.statistic == pytest.approx(once.statistic)
+    assert many.n == pytest.approx(once.n)
+    assert once.margins["pooled"].n == pytest.approx(once.n)
+
+
+@pytest.mark.slow
+def test_the_level_of_weighted_groups():
+    rng = np.random.default_rng(11)
+    rejected = 0
+    for _ in range(300):
+        groups = {}
+        for name, n, spread in (("one", 4000, 0.0), ("two", 1000, 1.3)):
+            people = sp.simulate(U4, W, n, seed=rng)
+            codes = np.repeat(people.codes, people.counts)
+            weights = rng.lognormal(0, spread, n)
+            groups[name] = sp.count(codes, design=U4, weights=weights, weights_kind="sampling")
+        rejected += sp.homogeneity_test(groups, permutations=99, seed=rng).pvalue <= 0.05
+    assert 3 <= rejected <= 29  # 15 expected, four standard errors
+
+
+def test_degrees_of_freedom_are_checked_on_every_route():
+    one, two = sp.simulate(U4, W, 100, seed=1), sp.simulate(ASKED, W, 100, seed=2)
+    with pytest.raises(ArgumentError, match="`df` must be one of corrected, paper"):
+        sp.homogeneity_test(one, two, df="nonsense")
+    with pytest.raises(ArgumentError, match="`df` must be 'corrected', since the designs differ"):
+        sp.homogeneity_test(one, two, df="paper")
+
+
+def test_doubts_about_groups_under_different_designs():
+    one, two = sp.simulate(U4, [0.9, 0.1, 0.0, 0.0], 40, seed=1), sp.simulate(ASKED, [0.9, 0.1, 0.0, 0.0], 40, seed=2)
+    notes = sp.homogeneity_test(one, two, permutations=19, seed=1).notes
+    assert any(note.startswith("Small counts") for note in notes)
+    assert any(note.startswith("On the boundary") for note in notes)
+
+
+def test_a_group_of_one_person_and_many_subsets_ends_soon():
+    many = sp.hadamard(range(600))
+    w = np.full(600, 1 / 600)
+    groups = {"one": sp.simulate(many, w, 1, seed=1), "many": sp.simulate(many, w, 2000, seed=2)}
+    found = sp.homogeneity_test(groups, method="pearson", permutations=19, seed=1)
+    assert found.null == "permutation"  # to list all tables would take minutes

@@ -8,6 +8,7 @@ import subsetprivacy as sp
 from subsetprivacy.errors import BudgetWarning
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.nulls import Effort, NullLaw, affordable, cost, null_law, simulated
+from subsetprivacy.independence.tables import drawing
 
 BOTH = sp.product({"x": ASKED, "y": GIVEN3})
 W = np.outer([0.1, 0.2, 0.3, 0.4], [0.5, 0.3, 0.2]).ravel()
@@ -67,7 +68,8 @@ def test_few_tables_are_all_looked_at_only_if_time_allows():
     short = 6.5 * cost(small, "lrt")
     with pytest.warns(BudgetWarning, match="none were made"):
         assert null_law([small], "lrt", "permutation", effort(budget=short)).kind == "asymptotic"
-    assert null_law([small], "lrt", "permutation", effort(6, budget=short)).kind == "permutation"
+    enough = 3 * (cost(small, "lrt") + drawing(small, 3))
+    assert null_law([small], "lrt", "permutation", effort(3, budget=enough)).kind == "permutation"
     assert null_law([small, small], "lrt", "permutation", effort(19)).kind == "permutation"
 
 
@@ -159,9 +161,9 @@ def test_larger_tables_cost_more():
 )
 def test_what_a_budget_allows(seconds, wanted, budget, method, done):
     if done == wanted and (budget is None or seconds * wanted <= budget):
-        assert affordable(seconds, method, effort(wanted, budget)) == (done, ())
+        assert affordable(seconds, effort(wanted, budget)) == (done, ())
         return
     with pytest.warns(BudgetWarning, match=f"{wanted} tables would take about"):
-        size, notes = affordable(seconds, method, effort(wanted, budget), always=method == "lrt-mom")
+        size, notes = affordable(seconds, effort(wanted, budget), always=method == "lrt-mom")
     assert size == done
     assert len(notes) == 1

@@ -1,6 +1,7 @@
 """What a test of independence hands back."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -130,9 +131,35 @@ def test_picture_of_the_null_law(table, method):
 
 
 def test_picture_of_an_exact_and_of_a_limit_law(table):
-    exact = sp.JointCounts.of_table([[5, 2], [3, 4]], sp.product({"x": WARNER, "y": WARNER}))
-    assert sp.independence_test(exact, seed=1).plot() is not None
-    assert sp.independence_test(table, permutations=0).plot() is not None
+    exact = sp.JointCounts.of_table([[2000, 1990], [2010, 2000]], sp.product({"x": WARNER, "y": WARNER}))
+    found = sp.independence_test(exact, seed=1)
+    assert found.null == "exact"
+    # Tables that never occur do not squeeze the picture: 10.8 is passed once in a thousand tables.
+    assert found.law.statistics.max() > 1000
+    assert 8 < found.plot().get_xlim()[1] < 20
+    limit = sp.independence_test(table, permutations=0).plot()
+    assert limit.get_lines()
+    assert not limit.patches
+
+
+def test_results_of_every_kind_can_be_stored(found, table):
+    waves = [sp.simulate(design, [0.1, 0.2, 0.3, 0.4], 200, seed=1) for design in (V4, sp.fixed_size(V4.categories, 2))]
+    joined = sp.simulate(sp.join({"s": [0, 1], "t": [0, 1]}), [0.4, 0.3, 0.2, 0.1], 300, seed=1)
+    results = [
+        found,
+        sp.independence_test(table, "bonferroni", permutations=9, seed=1),
+        sp.conditional_independence_test({"a": table, "b": table}, permutations=9, seed=1),
+        sp.homogeneity_test(waves[0], waves[0], permutations=9, seed=1),
+        sp.homogeneity_test(*waves, permutations=19, seed=1),
+        sp.independence_test(joined, permutations=19, seed=1),
+    ]
+    for result in results:
+        again = pickle.loads(pickle.dumps(result))
+        assert again.to_dict() == result.to_dict()
+        assert json.loads(json.dumps(result.to_dict(), allow_nan=False)) == result.to_dict()
+        for name, fit in result.alternative_estimates.items():
+            assert again.alternative_estimates[name].w == pytest.approx(fit.w)
+        assert all(len(fit.w) for fit in again.null_estimates.values())
 
 
 def test_pictures_that_are_not_there(found, table):

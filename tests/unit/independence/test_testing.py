@@ -16,6 +16,9 @@ from subsetprivacy.errors import (
     NotIdentifiableError,
     TooLargeError,
 )
+from subsetprivacy.independence.crossing import cross
+from subsetprivacy.independence.nulls import cost
+from subsetprivacy.independence.tables import drawing
 from subsetprivacy.independence.testing import METHODS
 
 V4 = sp.uniform(list("rstu"))
@@ -211,9 +214,10 @@ def test_progress_of_simulated_people_reaches_its_end():
 
 
 def test_a_small_budget_makes_fewer_tables():
+    crossing = cross(table())
+    room = 250 * (cost(crossing, "pearson") + drawing(crossing, 999))
     with pytest.warns(BudgetWarning, match="999 tables would take about .* 199 were made"):
-        # Twenty operations are reckoned for each of 36 cells: this is room for 250 tables.
-        found = sp.independence_test(table(), "pearson", budget=250 * 20 * 36 / 1e9, permutations=999, seed=1)
+        found = sp.independence_test(table(), "pearson", budget=room, permutations=999, seed=1)
     assert (found.null, found.permutations) == ("permutation", 199)
     assert found.pvalue * 200 == pytest.approx(round(found.pvalue * 200))
     assert any(note.startswith("Budget: 999 tables") for note in found.notes)

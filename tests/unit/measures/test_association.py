@@ -260,3 +260,13 @@ class TestPictures:
             FOUND.plot("bars")
         with pytest.raises(ArgumentError, match="`given` must be left out for residuals"):
             FOUND.plot("residuals", given="x")
+
+
+def test_numbers_for_json():
+    both = sp.product({"x": sp.uniform(list("abcd")), "y": sp.warner(["no", "yes"])})
+    described = sp.association(sp.simulate(both, np.full(8, 1 / 8), 2000, seed=1))
+    plain = json.loads(json.dumps(described.to_dict(), allow_nan=False))
+    assert plain["variables"] == ["x", "y"]
+    assert np.shape(plain["table"]) == np.shape(plain["std_error"]) == (4, 2)
+    assert plain["cramers_v_corrected"] <= plain["cramers_v"]
+    assert Measure("m", np.inf, np.nan, 1.0, np.inf, 0.95, "delta", 1.0, np.nan).to_dict()["value"] is None
