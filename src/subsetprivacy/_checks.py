@@ -18,29 +18,31 @@ def frozen(array: AnyArray) -> Any:
     return copy
 
 
-def _shown(value: Any) -> str:
-    """Return a single number or word as it is, anything else by its type only: it may be somebody's data."""
-    return repr(value) if isinstance(value, (int, float, str, np.number)) else type(value).__name__
+def shown(value: Any) -> str:
+    """Return a single number, word or joint label as it is, anything else by its type only: it may be people's data."""
+    if isinstance(value, tuple) and 0 < len(value) <= 8:
+        return f"({', '.join(shown(part) for part in value)})"
+    return repr(value) if value is None or isinstance(value, (int, float, str, np.number)) else type(value).__name__
 
 
 def check_level(level: float, name: str = "level") -> float:
     """Return `level` if it is a number strictly between 0 and 1."""
     if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
-        raise ArgumentError(f"`{name}` must be between 0 and 1; got {_shown(level)}. Hint: 95 % is 0.95.")
+        raise ArgumentError(f"`{name}` must be between 0 and 1; got {shown(level)}. Hint: 95 % is 0.95.")
     return float(level)
 
 
 def check_count(value: Any, name: str, least: int = 0) -> int:
     """Return `value` as an int if it is a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ArgumentError(f"`{name}` must be a whole number of at least {least}; got {_shown(value)}.")
+        raise ArgumentError(f"`{name}` must be a whole number of at least {least}; got {shown(value)}.")
     return int(value)
 
 
 def check_choice(value: str, allowed: Sequence[str], name: str) -> str:
     """Return `value` if it is one of `allowed`."""
-    if value not in allowed:
-        raise ArgumentError(f"`{name}` must be one of {', '.join(allowed)}; got {_shown(value)}.")
+    if not isinstance(value, str) or value not in allowed:
+        raise ArgumentError(f"`{name}` must be one of {', '.join(allowed)}; got {shown(value)}.")
     return value
 
 
@@ -116,6 +118,6 @@ def check_codes(codes: ArrayLike, name: str = "codes") -> IntArray:
             return np.empty(0, np.int64)
         raise CodeError(
             f"`{name}` must be integers, one subset code per person; got dtype {array.dtype}. "
-            "Hint: a column with missing values turns into floats; store a missing answer as the full set."
+            "Hint: a column with gaps turns into floats; sp.count and sp.crosstab read it as it is, gaps as missing."
         )
     return array.astype(np.int64, copy=False)

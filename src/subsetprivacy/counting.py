@@ -131,7 +131,7 @@ def _codes_of(column: Any, design: Design) -> IntArray:
         if numbers:  # codes with gaps, as a nullable column has them: a missing answer is the full set
             rows = [design.missing_code if is_missing(row) else row for row in rows]
     if numbers:
-        return check_codes(rows)
+        return check_codes(_whole_numbers(rows, design))
     if design.code_space != "mask":
         raise CodeError(
             f"subsets of a {design.kind} design must be given as its codes; got something else. "
@@ -139,6 +139,19 @@ def _codes_of(column: Any, design: Design) -> IntArray:
         )
     categories = design.categories
     return np.fromiter((_row_code(row, number, categories) for number, row in enumerate(rows)), np.int64, len(rows))
+
+
+def _whole_numbers(rows: Any, design: Design) -> Any:
+    """Return codes that a file with gaps turned into floats as integers, gaps as full sets; others as they are."""
+    if not isinstance(rows, np.ndarray) and not any(isinstance(row, float) for row in rows):
+        return rows
+    floats = np.asarray(rows)
+    if floats.dtype.kind != "f":
+        return rows
+    gaps = np.isnan(floats)
+    if not (gaps | (np.abs(floats) < 2.0**53) & (floats == np.floor(floats))).all():
+        return floats  # which is refused, with a reason
+    return np.where(gaps, design.missing_code, np.where(gaps, 0, floats).astype(np.int64))
 
 
 def _plain_rows(column: Any) -> Any:

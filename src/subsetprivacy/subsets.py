@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
+from subsetprivacy._checks import shown
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.errors import CategoryError, DesignDocumentError
 
@@ -121,13 +122,13 @@ class Categories:
             return self._position[label]
         except (KeyError, TypeError):
             raise CategoryError(
-                f"`label` must be one of the {self.p} categories {self.preview()}; got {label!r}."
+                f"`label` must be one of the {self.p} categories {self.preview()}; got {shown(label)}."
             ) from None
 
     def preview(self, most: int = 6) -> str:
         """Return the first few labels, for messages and headings."""
-        shown = ", ".join(repr(label) for label in self.labels[:most])
-        return shown if self.p <= most else f"{shown}, …"
+        first = ", ".join(repr(label) for label in self.labels[:most])
+        return first if self.p <= most else f"{first}, …"
 
     def code(self, members: Iterable[Label]) -> int:
         """Return the code of a set of labels.

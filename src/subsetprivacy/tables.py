@@ -79,6 +79,11 @@ def number(value: float, digits: int = 4) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
+def pvalue_text(value: float) -> str:
+    """Return a p-value for people."""
+    return "< 0.0001" if value < 0.0001 else number(value)
+
+
 def frame(columns: Mapping[str, Any], engine: str, *, index: bool = True) -> Any:
     """Return columns as a data frame of the named library; the first is the index of a pandas frame, unless told.
 

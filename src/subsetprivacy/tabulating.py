@@ -6,16 +6,16 @@ from typing import Any, overload
 from subsetprivacy._types import ArrayLike, Label
 from subsetprivacy.counting import count, read_column
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
-from subsetprivacy.data.joint import names_of
 from subsetprivacy.design import Covered, Design, Product, product
 from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.subsets import is_frame
 
 
 @overload
 def crosstab(
     *data: Any,
     names: Sequence[str] | None = ...,
-    designs: Sequence[Design] | None = ...,
+    designs: Sequence[Design] | Mapping[str, Design] | None = ...,
     by: None = ...,
     weights: ArrayLike | None = ...,
     weights_kind: str | None = ...,
@@ -24,7 +24,7 @@ def crosstab(
 def crosstab(
     *data: Any,
     names: Sequence[str] | None = ...,
-    designs: Sequence[Design] | None = ...,
+    designs: Sequence[Design] | Mapping[str, Design] | None = ...,
     by: Iterable[Label],
     weights: ArrayLike | None = ...,
     weights_kind: str | None = ...,
@@ -32,7 +32,7 @@ def crosstab(
 def crosstab(
     *data: Any,
     names: Sequence[str] | None = None,
-    designs: Sequence[Design] | None = None,
+    designs: Sequence[Design] | Mapping[str, Design] | None = None,
     by: Iterable[Label] | None = None,
     weights: ArrayLike | None = None,
     weights_kind: str | None = None,
@@ -44,12 +44,13 @@ def crosstab(
     *data
         Two or more columns with a subset per person (`SubsetData`, or with
         `designs` whatever `count` takes), drawn for each variable by itself;
-        or ``{name: column}``; or a `SubsetTable`, rows or counts of a product
+        or ``{name: column}``; or a data frame and the names of its columns;
+        or a `SubsetTable`, rows or counts of a product
         design, and the names of the variables that are wanted, by default all.
     names
         The variables, where columns have no names; by default x, y, z.
     designs
-        The designs of columns that do not bring them.
+        The designs of columns that do not bring them, in order or by name.
     by
         A group label per person; then a dict with a table per group is
         returned, for `conditional_independence_test`.
@@ -115,23 +116,62 @@ def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | N
 def _columns(data: tuple[Any, ...], names: Any, designs: Any) -> SubsetTable:
     if len(data) == 1 and isinstance(data[0], Mapping):
         names, data = tuple(data[0]) if names is None else names, tuple(data[0].values())
+    elif is_frame(data[0]) and all(isinstance(name, str) for name in data[1:]):
+        names, data = _of_frame(data[0], data[1:])
     if len(data) < 2 or any(isinstance(column, (str, SubsetCounts)) for column in data):
         raise ArgumentError(
             "`data` must be two or more columns with a subset per person, or rows or counts of a product design; got "
             f"{', '.join(type(column).__name__ for column in data)}. Hint: counts of single variables do not tell how "
             "often subsets occur together."
         )
-    if designs is not None and (isinstance(designs, Design) or len(tuple(designs)) != len(data)):
-        raise ArgumentError(f"`designs` must be {len(data)}, one for each column.")
-    given = (None,) * len(data) if designs is None else tuple(designs)
+    if any(one is two for k, one in enumerate(data) for two in data[:k]):
+        raise ArgumentError("columns must be drawn for each variable by itself; got the same one twice.")
+    wanted = _names(len(data), _own_names(data) if names is None else names)
+    given = _designs(designs, data, wanted)
     read = [read_column(column, design) for column, design in zip(data, given, strict=True)]
     lengths = sorted({len(codes) for codes, _ in read})
     if len(lengths) > 1:
         raise MismatchError(
             f"columns must be of one length, a row per person; got {lengths[0]} and {lengths[-1]} rows."
         )
-    both = product(dict(zip(names_of(len(data), names), (design for _, design in read), strict=True)))
+    both = product(dict(zip(wanted, (design for _, design in read), strict=True)))
     return SubsetTable(tuple(codes for codes, _ in read), both)
+
+
+def _of_frame(frame: Any, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    held = [str(name) for name in getattr(frame, "column_names", frame.columns)]
+    absent = [name for name in names if name not in held]
+    if len(names) < 2 or absent:
+        got = f"no column {', '.join(absent)}" if absent else f"{len(names)} names"
+        raise ArgumentError(f"two or more columns of the data frame must be named; got {got}.")
+    return names, tuple(frame[name] for name in names)
+
+
+def _own_names(columns: tuple[Any, ...]) -> tuple[str, ...] | None:
+    """Return the names that columns of a data frame have, if all have different ones."""
+    names = [getattr(column, "name", None) for column in columns]
+    known = all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names)
+    return tuple(str(name) for name in names) if known else None
+
+
+def _designs(designs: Any, columns: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Design | None, ...]:
+    """Return a design for each column, or None for one that brings its own."""
+    if isinstance(designs, Mapping):
+        absent = [name for name in names if name not in designs]
+        if absent:
+            raise ArgumentError(f"`designs` must have one for each column; got none for {', '.join(absent)}.")
+        return tuple(designs[name] for name in names)
+    if designs is not None:
+        if isinstance(designs, Design) or not isinstance(designs, Sequence) or len(designs) != len(columns):
+            raise ArgumentError(f"`designs` must be {len(columns)}, one for each column.")
+        return tuple(designs)
+    bare = [name for name, column in zip(names, columns, strict=True) if not isinstance(column, SubsetData)]
+    if bare:
+        raise ArgumentError(
+            f"a column of subsets must come with its design; got none for {', '.join(bare)}. "
+            "Hint: designs=[design_of_the_first, design_of_the_second]."
+        )
+    return (None,) * len(columns)
 
 
 def _joint(counts: SubsetCounts) -> JointCounts:
@@ -142,3 +182,15 @@ def _joint(counts: SubsetCounts) -> JointCounts:
             "Hint: name at least two."
         )
     return joint
+
+
+def _names(columns: int, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return names for columns that have none: x, y, z, x4, …."""
+    if names is None:
+        return tuple("xyz"[k] if k < 3 else f"x{k + 1}" for k in range(columns))
+    wanted = tuple(names)
+    if isinstance(names, str) or len(wanted) != columns or not all(isinstance(name, str) for name in wanted):
+        raise ArgumentError(f"`names` must be {columns} words, one for each column.")
+    if len(set(wanted)) < len(wanted):
+        raise ArgumentError(f"`names` must be different; got {', '.join(wanted)}.")
+    return wanted

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from subsetprivacy._checks import shown
 from subsetprivacy._types import BoolArray, IntArray, Label
 from subsetprivacy.errors import CategoryError, MismatchError, TooLargeError
 from subsetprivacy.subsets import Categories, as_categories, is_frame
@@ -101,8 +102,8 @@ class JointCategories(Categories):
         CategoryError
             If there is none of that name.
         """
-        if name not in self.names:
-            raise CategoryError(f"`name` must be one of the variables {', '.join(self.names)}; got {name!r}.")
+        if not isinstance(name, str) or name not in self.names:
+            raise CategoryError(f"`name` must be one of the variables {', '.join(self.names)}; got {shown(name)}.")
         return self.names.index(name)
 
     def coordinates(self, x: IntArray) -> tuple[IntArray, ...]:

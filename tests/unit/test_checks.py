@@ -65,7 +65,7 @@ def test_rounding_dust_below_zero_is_cleared():
 @pytest.mark.parametrize(
     ("codes", "message"),
     [
-        ([3.0, 5.0], "must be integers, one subset code per person; got dtype float64. Hint: a column with missing"),
+        ([3.0, 5.0], "must be integers, one subset code per person; got dtype float64. Hint: a column with gaps"),
         ([3, np.nan], "got dtype float64"),
         ([3, None], "got dtype object"),
         ([True, False], "got dtype bool"),

@@ -98,7 +98,7 @@ def test_three_variables_and_more():
     table = sp.crosstab(X, Y, Z, designs=[ASKED, V4, GIVEN3])
     assert table.names == ("x", "y", "z")
     assert cells(table) == dict(Counter(zip(X, Y, Z)))
-    five = sp.crosstab(*[X] * 5, designs=[ASKED] * 5)
+    five = sp.crosstab(*[list(X) for _ in range(5)], designs=[ASKED] * 5)
     assert five.names == ("x", "y", "z", "x4", "x5")
 
 
@@ -188,7 +188,7 @@ def test_what_is_no_table(columns):
         sp.crosstab(x, "y")
     with pytest.raises(MismatchError, match="columns must be of one length, a row per person; got 3 and 8 rows"):
         sp.crosstab(x, sp.SubsetData(Y[:3], V4))
-    with pytest.raises(ArgumentError, match="`design` must be given"):
+    with pytest.raises(ArgumentError, match="must come with its design; got none for x, y"):
         sp.crosstab(X, Y)
     with pytest.raises(ArgumentError, match="`designs` must be 2, one for each column"):
         sp.crosstab(X, Y, designs=[ASKED])
@@ -222,7 +222,7 @@ def test_dummy_rows_tie_columns_together():
             sp.crosstab(*arguments)
     one = sp.privatize(list("abcd") * 10, sp.covered(ASKED, 0.1), seed=1)
     with pytest.raises(InvalidDesignError, match="a dummy row must be one in every variable"):
-        sp.crosstab(one, one)
+        sp.crosstab(one, sp.SubsetData(one.codes, one.design))
 
 
 def test_groups_and_weights_belong_to_people(columns):
@@ -246,3 +246,35 @@ def test_no_message_shows_what_a_person_reported():
     with pytest.raises(CategoryError, match="row 1 does not") as caught:
         sp.crosstab([{"a", "b"}, {"secret"}], Y[:2], designs=[ASKED, V4])
     assert "secret" not in str(caught.value)
+
+
+# What people bring ------------------------------------------------------------------------------------------------
+
+
+def test_designs_by_name():
+    table = sp.crosstab({"race": X, "income": Y}, designs={"income": V4, "race": ASKED})
+    assert cells(table) == EXPECTED
+    assert table.names == ("race", "income")
+    with pytest.raises(ArgumentError, match="`designs` must have one for each column; got none for income"):
+        sp.crosstab({"race": X, "income": Y}, designs={"race": ASKED})
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_data_frame_and_names_of_its_columns(library):
+    frame = pytest.importorskip(library).DataFrame({"race": X, "income": Y, "name": ["secret"] * len(X)})
+    table = sp.crosstab(frame, "race", "income", designs=[ASKED, V4])
+    assert cells(table) == EXPECTED
+    assert table.names == ("race", "income")
+    assert sp.crosstab(frame["race"], frame["income"], designs=[ASKED, V4]).names == ("race", "income")
+    with pytest.raises(ArgumentError, match="must be named; got no column region"):
+        sp.crosstab(frame, "race", "region", designs=[ASKED, V4])
+
+
+def test_the_same_column_twice_is_no_second_draw(columns):
+    with pytest.raises(ArgumentError, match="drawn for each variable by itself; got the same one twice"):
+        sp.crosstab(columns[0], columns[0])
+
+
+def test_columns_without_designs_are_told_apart(columns):
+    with pytest.raises(ArgumentError, match=r"must come with its design; got none for y. Hint: designs="):
+        sp.crosstab(columns[0], Y)

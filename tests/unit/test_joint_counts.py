@@ -208,7 +208,7 @@ def test_printing():
         "c|d              1    0    0    1",
         "all              3    1    1    5",
         "---------------------------------",
-        "3 rows lack an answer and are left out.",
+        "Left out because an answer is missing: 3 rows.",
     ])  # fmt: skip
     assert "<table" in table._repr_html_()
 
@@ -217,7 +217,7 @@ def test_printing_more_than_two_variables_and_many_subsets():
     text = str(three())
     assert text.splitlines()[0] == "n_ab: x by y by z, n = 4"
     assert "subsets" in text.splitlines()[2]
-    assert "4 rows lack an answer" in text
+    assert "an answer is missing: 4 rows" in text
     large = sp.product({"x": sp.uniform(range(8)), "y": V4})
     table = sp.simulate(large, np.full(32, 1 / 32), 3000, seed=1)
     assert f"The 24 most frequent of {len(table.n_a)} combinations." in str(table)
@@ -251,3 +251,38 @@ def test_samples_of_several_variables_are_joint_counts_however_they_come():
     assert isinstance(plain + batch[0], sp.JointCounts)
     assert isinstance(batch[0] + plain, sp.JointCounts)
     assert (plain + batch[0]).n == 100
+
+
+def test_a_data_frame_is_read_by_its_labels():
+    pandas = pytest.importorskip("pandas")
+    plain = sp.product({"income": sp.nonprivate(["low", "high"]), "sex": sp.nonprivate(["m", "f"])})
+    sorted_ = pandas.DataFrame([[10, 20], [40, 30]], index=["high", "low"], columns=["f", "m"])
+    table = sp.JointCounts.of_table(sorted_, plain)
+    assert table.table().tolist() == [[30, 40], [20, 10]]
+    assert table.subsets("income") == ["low", "high"]
+    numbered = sp.JointCounts.of_table(pandas.DataFrame([[1, 2], [3, 4]]), plain)
+    assert numbered.table().tolist() == [[1, 2], [3, 4]]
+    pairs = sp.product({"x": sp.uniform(list("abcd")), "y": sp.warner(["no", "yes"])})
+    shown = pandas.DataFrame(np.arange(4).reshape(2, 2), index=["c|d", "a|b"], columns=[0, 1])
+    assert sp.JointCounts.of_table(shown, pairs).margin("x").frequencies() == {"a|b": 5 / 6, "c|d": 1 / 6}
+    with pytest.raises(MismatchError, match="must be labelled by subsets, such as 'low'; got other labels"):
+        sp.JointCounts.of_table(sorted_.rename(index={"low": "none"}), plain)
+
+
+def test_names_that_are_columns_are_not_printed():
+    both = sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("rstu"))})
+    table = sp.simulate(both, np.full(16, 1 / 16), 50, seed=1)
+    for call in (table.margin, table.subsets):
+        with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y; got list") as told:
+            call(["secret"] * 9)
+        assert "secret" not in str(told.value)
+    with pytest.raises(CategoryError, match="got list") as told:
+        table.aggregated(["secret"], "r")
+    assert "secret" not in str(told.value)
+
+
+def test_weighted_tables_say_that_they_are():
+    four = sp.uniform(list("abcd"))
+    table = sp.crosstab([3, 12, 15], [3, 5, 3], designs=[four, four], weights=[2.0, 2, 2], weights_kind="sampling")
+    assert "Weighted: the entries are sums of weights." in str(table)
+    assert "an answer is missing: 2 of the weight." in str(table)

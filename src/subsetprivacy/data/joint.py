@@ -1,16 +1,17 @@
 """How many people reported each combination of subsets of several variables (`sec_2D`)."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from subsetprivacy._checks import shown
 from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy.data.aggregated import memberships, position, two_by_two
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_amounts
 from subsetprivacy.design import Design, Product
-from subsetprivacy.design.held import Held
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.tables import Table, frame
 
@@ -72,13 +73,20 @@ class JointCounts(SubsetCounts):
         design
             The product design of the two variables.
         rows, columns
-            The codes that the rows and the columns stand for; by default all
-            subsets of the variable's design, in ascending order of their codes.
+            The codes that the rows and the columns stand for; by default
+            what a data frame's labels say, or all subsets of the variable's
+            design, in ascending order of their codes.
+
+        Raises
+        ------
+        MismatchError
+            If the table has not a row and a column for each subset, or labels that are none.
         """
         if not isinstance(design, Product) or len(design.factors) != 2:
             raise ArgumentError("`design` must be a product of two variables. Hint: sp.product({'x': ..., 'y': ...}).")
-        given = zip(design.factors, (rows, columns), strict=True)
-        codes = [as_codes(factor.support()[0] if part is None else part) for factor, part in given]
+        labels = (getattr(table, "index", None), getattr(table, "columns", None))
+        given = zip(design.factors, (rows, columns), labels, strict=True)
+        codes = [as_codes(_subsets_named(factor, said) if part is None else part) for factor, part, said in given]
         shape = tuple(len(part) for part in codes)
         if np.shape(table) != shape:
             raise MismatchError(
@@ -103,8 +111,8 @@ class JointCounts(SubsetCounts):
         )
 
     def _axis(self, name: str) -> int:
-        if name not in self.names:
-            raise ArgumentError(f"`name` must be one of the variables {', '.join(self.names)}; got {name!r}.")
+        if not isinstance(name, str) or name not in self.names:
+            raise ArgumentError(f"`name` must be one of the variables {', '.join(self.names)}; got {shown(name)}.")
         return self.names.index(name)
 
     @cached_property
@@ -182,7 +190,7 @@ class JointCounts(SubsetCounts):
             return tables
         if x is None or y is None:
             raise ArgumentError("`x` and `y` must be given both, or neither for all pairs.")
-        return np.asarray(tables[_position(one, x), _position(two, y)])
+        return np.asarray(tables[position(one, x), position(two, y)])
 
     def _pair(self) -> tuple[Design, Design]:
         if len(self.design.factors) != 2:
@@ -205,7 +213,12 @@ class JointCounts(SubsetCounts):
     def summary(self) -> Table:
         """Return the table to print; of more than two variables, or of many subsets, the most frequent combinations."""
         title = f"n_ab: {' by '.join(self.names)}, {self.n_text}"
-        notes = (f"{self.n_missing:.0f} rows lack an answer and are left out.",) if self.n_missing else ()
+        notes: tuple[str, ...] = ()
+        if self.squares is not None:
+            notes = ("Weighted: the entries are sums of weights.",)
+        if self.n_missing:
+            what = "rows" if self.squares is None else "of the weight"
+            notes += (f"Left out because an answer is missing: {self.n_missing:.0f} {what}.",)
         if len(self.names) == 2 and max(len(codes) for codes, _ in self._cells) <= MAX_SHOWN:
             return Table(title, *self._crossed(), notes)
         order = np.argsort(-self.n_a, kind="stable")[:MAX_SHOWN]
@@ -237,37 +250,22 @@ def as_joint(counts: SubsetCounts) -> SubsetCounts:
     return JointCounts.trusted(counts.codes, counts.counts, counts.design, counts.squares)
 
 
-def memberships(design: Design, codes: IntArray) -> FloatArray:
-    """Return 1 where a subset holds a category, 0 elsewhere; of value and bit where a known bit is mixed in."""
-    asked = design.inner if isinstance(design, Held) else design
-    return asked.holds(codes[:, None], np.arange(asked.p)).astype(np.float64)
-
-
-def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: FloatArray) -> FloatArray:
-    """Return the 2 x 2 tables of all pairs, (..., p, q, 2, 2), from the numbers with both, with each and in all."""
-    one, two, whole = first[..., :, None], second[..., None, :], total[..., None, None]
-    cells = np.stack([both, one - both, two - both, whole - one - two + both], axis=-1)
-    return cells.reshape(*both.shape, 2, 2)
-
-
-def _position(design: Design, label: Label) -> int:
-    asked = design.inner if isinstance(design, Held) else design
-    return asked.categories.index(label)
+def _subsets_named(design: Design, labels: Any) -> IntArray:
+    """Return the codes of the subsets that labels name; all, where there are none or they only number the rows."""
+    codes = design.support()[0]
+    if labels is None or callable(labels) or list(labels) == list(range(len(codes))):
+        return codes
+    names: dict[Any, int] = {design.format(code): code for code in codes.tolist()}
+    names |= {design.members(code)[0]: code for code in codes.tolist() if len(design.members(code)) == 1}
+    if not all(isinstance(label, Hashable) and label in names for label in labels):
+        raise MismatchError(
+            f"`table` must be labelled by subsets, such as {design.format(int(codes[0]))!r}; got other labels. "
+            "Hint: pass table.to_numpy() with the codes of its rows and columns, or count people with sp.crosstab."
+        )
+    return np.array([names[label] for label in labels], np.int64)
 
 
 def _sums(at: IntArray, amounts: AnyArray) -> AnyArray:
     out = np.zeros(int(at.max(initial=-1)) + 1, amounts.dtype)
     np.add.at(out, at, amounts)
     return out
-
-
-def names_of(columns: int, names: Sequence[str] | None) -> tuple[str, ...]:
-    """Return names for columns that have none: x, y, z, x4, …."""
-    if names is None:
-        return tuple("xyz"[k] if k < 3 else f"x{k + 1}" for k in range(columns))
-    wanted = tuple(names)
-    if isinstance(names, str) or len(wanted) != columns or not all(isinstance(name, str) for name in wanted):
-        raise ArgumentError(f"`names` must be {columns} words, one for each column.")
-    if len(set(wanted)) < len(wanted):
-        raise ArgumentError(f"`names` must be different; got {', '.join(wanted)}.")
-    return wanted

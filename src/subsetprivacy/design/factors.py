@@ -64,9 +64,13 @@ class Product(Design):
             If it cannot.
         """
         if self.code_bits > MAX_CATEGORIES:
+            hint = "look at fewer variables at a time, as in data.counts('a', 'b')"
+            if len(self.factors) == 2:
+                hint = "designs that number their subsets need few bits: sp.partition(..., record=True), sp.hadamard"
+                hint += f" of more than {MAX_CATEGORIES} categories"
             raise TooLargeError(
                 f"a joint code must fit in {MAX_CATEGORIES} bits; these {len(self.factors)} variables need "
-                f"{self.code_bits}. Hint: look at fewer variables at a time, as in data.counts('a', 'b')."
+                f"{self.code_bits}. Hint: {hint}."
             )
         return self
 

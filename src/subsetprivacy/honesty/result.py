@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.honesty.residuals import Residuals
-from subsetprivacy.tables import Table, number, percent
+from subsetprivacy.tables import Table, number, percent, pvalue_text
 
 _NAMES = {
     "answers": "answers: some distribution fits",
@@ -46,11 +46,13 @@ class GoodnessOfFit:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<{_NAMES[self.name]}: statistic {self.statistic:.2f}, df {self.df}, p-value {_pvalue(self.pvalue)}>"
+        return (
+            f"<{_NAMES[self.name]}: statistic {self.statistic:.2f}, df {self.df}, p-value {pvalue_text(self.pvalue)}>"
+        )
 
     def row(self) -> tuple[str, ...]:
         """Return the test as a row of a table."""
-        return (_NAMES[self.name], number(self.statistic, 2), str(self.df), _pvalue(self.pvalue), self.law)
+        return (_NAMES[self.name], number(self.statistic, 2), str(self.df), pvalue_text(self.pvalue), self.law)
 
     def summary(self) -> Table:
         """Return the table to print."""
@@ -72,10 +74,6 @@ class GoodnessOfFit:
 
 
 _COLUMNS = ("what is tested", "statistic", "df", "p-value", "law")
-
-
-def _pvalue(value: float) -> str:
-    return "< 0.0001" if value < 0.0001 else number(value)
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -179,7 +177,7 @@ class HonestyCheck:
         return tuple(part for part in (self.answers, self.draws, chance, self.rest) if part)
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{part.name} {_pvalue(part.pvalue)}" for part in self.parts)
+        found = ", ".join(f"{part.name} {pvalue_text(part.pvalue)}" for part in self.parts)
         return f"<HonestyCheck of a {self.counts.design.kind} design, p-values: {found}>"
 
     def summary(self) -> Table:

@@ -1,7 +1,8 @@
 """Tests from tables of subsets: independence, the same distribution in groups, independence given a third variable."""
 
 from subsetprivacy.independence.homogeneity import homogeneity_test
-from subsetprivacy.independence.result import IndependenceResult, PairTests
+from subsetprivacy.independence.pairs import PairTests
+from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.strata import conditional_independence_test
 from subsetprivacy.independence.testing import independence_test
 

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import JointCounts, SubsetCounts
-from subsetprivacy.data.joint import memberships
+from subsetprivacy.data.aggregated import memberships
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, NotIdentifiableError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.dispatch import MAX_JOINT
@@ -104,6 +104,13 @@ class Side:
     def members(self) -> FloatArray:
         """Which categories each subset holds, as 0 and 1."""
         return memberships(self.design, self.codes)
+
+    @cached_property
+    def different_members(self) -> int:
+        """The number of columns of `members` that give different 2 x 2 tables: not constant, nor each other's no."""
+        columns = self.members.T
+        from_zero = np.where(columns[:, :1] > 0, 1 - columns, columns)
+        return len(np.unique(from_zero[from_zero.any(axis=1)], axis=0))
 
     @cached_property
     def possible(self) -> int:

@@ -57,7 +57,8 @@ def _boundary(parts: Sequence[Crossing]) -> list[str]:
     sides = [side for part in parts for side in (part.first, part.second)]
     zero = [f"{side.name}: {_listed(side.fit.on_boundary)}" for side in sides if side.fit.on_boundary]
     if zero:
-        listed = "; ".join(dict.fromkeys(zero))
+        named = list(dict.fromkeys(zero))
+        listed = "; ".join(named[:4]) + ("; …" if len(named) > 4 else "")
         return [f"On the boundary: a share of 0 is estimated for {listed}; the asymptotic p-value is rough."]
     near = dict.fromkeys(side.name for side in sides if _near_zero(side))
     if near:

@@ -7,10 +7,10 @@ import numpy as np
 from attrs import evolve, frozen
 from scipy.special import chdtrc
 
-from subsetprivacy._checks import check_choice
+from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, Label
-from subsetprivacy.data import JointCounts, SubsetCounts, as_counts
+from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Covered, Design, Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError
 from subsetprivacy.estimation.mle import maximise
@@ -20,6 +20,7 @@ from subsetprivacy.independence.degrees import DF
 from subsetprivacy.independence.doubts import FEW
 from subsetprivacy.independence.nulls import ASYMPTOTIC, NULLS, Effort, NullLaw, affordable
 from subsetprivacy.independence.result import IndependenceResult
+from subsetprivacy.independence.strata import nobodys
 from subsetprivacy.independence.testing import BUDGET, METHODS, conduct, read_effort
 from subsetprivacy.mechanism.simulate import informative_law, simulate
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories
@@ -90,34 +91,37 @@ def homogeneity_test(
     named = _named(groups)
     effort = read_effort(permutations, budget, seed, progress)
     hypothesis = f"the same distribution in {len(named)} groups"
+    unknown = tuple(nobodys(groups[0])) if isinstance(groups[0], Mapping) else ()
     together, reason = _as_table(named)
     if together is None:
         if check_choice(df, DF, "df") == "paper":
             raise ArgumentError(f"`df` must be 'corrected', since {reason}; got 'paper'.")
-        return _simulating(named, method, hypothesis, null, effort, reason)
+        found = _simulating(named, method, hypothesis, null, effort, reason)
+        return evolve(found, remarks=(*found.remarks, *unknown))
     crossing = cross(together)
     found = conduct({"group x variable": crossing}, method, hypothesis, null, df, effort)
     return evolve(
         found,
         tables=named,
         null_estimates={"pooled": crossing.second.fit},
+        remarks=unknown,
     )
 
 
 def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
     """Return the counts of each group under its name, or raise if they do not fit together."""
     if len(groups) == 1 and isinstance(groups[0], Mapping):
-        named = {group: as_counts(data) for group, data in groups[0].items()}
+        named = {group: as_counts(data) for group, data in groups[0].items() if group is not None}
     else:
-        named = {f"group {k + 1}": as_counts(data) for k, data in enumerate(groups)}
+        named = {f"group {k + 1}": _read(data) for k, data in enumerate(groups)}
     if len(named) < 2:
         raise ArgumentError(
             f"`groups` must be two or more; got {len(named)}. Hint: sp.count(data, by=group) makes them."
         )
     first = next(iter(named.values()))
-    for number, counts in enumerate(named.values(), 1):
+    for group, counts in named.items():
         if counts.categories != first.categories:
-            raise MismatchError(f"groups must have the same categories in the same order; number {number} has others.")
+            raise MismatchError(f"groups must have the same categories in the same order; {shown(group)} has others.")
         if (counts.squares is None) != (first.squares is None):
             raise MismatchError("groups must be all weighted or all unweighted. Hint: count all with weights.")
         if isinstance(counts.design, Covered):
@@ -125,9 +129,19 @@ def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
                 "`groups` must hold no dummy rows: their number is fixed, which no test here allows for."
             )
         if not counts.total > 0:
-            raise NoDataError(f"every group must have an informative observation; number {number} has none.")
+            raise NoDataError(f"every group must have an informative observation; {shown(group)} has none.")
         counts.design.require_identifiable()
     return named
+
+
+def _read(data: Any) -> SubsetCounts:
+    """Return the counts of one group given by itself."""
+    if isinstance(data, (SubsetCounts, SubsetData, SubsetTable)):
+        return as_counts(data)
+    hint = "homogeneity_test(*groups)" if isinstance(data, (list, tuple)) else "sp.count(data, by=group) makes groups"
+    if isinstance(data, str):
+        hint = "options have names, as in method='lrt'"
+    raise ArgumentError(f"a group must be SubsetData or SubsetCounts; got {type(data).__name__}. Hint: {hint}.")
 
 
 def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, str]:

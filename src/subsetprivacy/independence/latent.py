@@ -12,7 +12,7 @@ import numpy as np
 from attrs import frozen
 from scipy.special import chdtrc
 
-from subsetprivacy._checks import check_count
+from subsetprivacy._checks import check_count, shown
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts, as_counts, count_codes
 from subsetprivacy.design import Covered, Product
@@ -166,8 +166,8 @@ def _read_names(
         raise ArgumentError(f"`counts` must be of {least} variables or more; got {max(len(held), 1)}.")
     named = {"first": first, "second": second} | ({} if given is None else {"given": given})
     for argument, name in named.items():
-        if name not in held:
-            raise CategoryError(f"`{argument}` must be one of the variables {', '.join(held)}; got {name!r}.")
+        if not isinstance(name, str) or name not in held:
+            raise CategoryError(f"`{argument}` must be one of the variables {', '.join(held)}; got {shown(name)}.")
     if len(set(named.values())) < len(named):
         raise ArgumentError(f"{', '.join(f'`{argument}`' for argument in named)} must be different variables.")
     table = _require(_summed(counts, tuple(named.values())))

@@ -164,7 +164,7 @@ def affordable(
     done = min(done, wanted)
     instead = f"{done} were made" if done else "none were made and the p-value is the asymptotic one"
     text = (
-        f"Budget: {wanted} tables would take about {seconds * wanted:.0f} s, more than the budget of "
+        f"Budget: {wanted} tables would take about {seconds * wanted:.3g} s, more than the budget of "
         f"{effort.budget:g} s; {instead}. Hint: budget=None{hint}."
     )
     warnings.warn(text, BudgetWarning, stacklevel=stacklevel)

@@ -10,8 +10,7 @@ from attrs import field, frozen
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
-from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._types import Label
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
@@ -19,7 +18,8 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.doubts import doubts
 from subsetprivacy.independence.nulls import NullLaw
-from subsetprivacy.tables import Table, number
+from subsetprivacy.independence.pairs import PairTests
+from subsetprivacy.tables import Table, number, pvalue_text
 
 _METHODS = {
     "lrt": "Likelihood ratio test",
@@ -34,10 +34,6 @@ _NULLS = {
     "bootstrap": "simulated under the null hypothesis",
     "asymptotic": "limit law",
 }
-
-
-def _shown(pvalue: float) -> str:
-    return "< 0.0001" if pvalue < 0.0001 else number(pvalue)
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -85,7 +81,7 @@ class IndependenceResult:
     remarks: tuple[str, ...] = ()
     crossings: tuple[Crossing, ...] = ()
     df_kind: str = "corrected"
-    pairs: "PairTests | None" = field(default=None)
+    pairs: PairTests | None = field(default=None)
     _alternative: Mapping[str, Estimate] | None = field(default=None)
 
     @property
@@ -140,13 +136,17 @@ class IndependenceResult:
 
     @property
     def joint(self) -> Estimate:
-        """The estimate of the joint distribution, where there is one table."""
-        if len(self.alternative_estimates) != 1:
+        """The estimate of the joint distribution: of the two variables, or of group and variable."""
+        if len(self.tables) == 1:
+            return next(iter(self.alternative_estimates.values()))
+        if len(self.crossings) != 1:
             raise ArgumentError(
-                "`joint` must be asked of a test of one table; got "
-                f"{len(self.alternative_estimates)}. Hint: alternative_estimates holds them all."
+                f"a joint estimate must be of one table; got {len(self.tables)}. "
+                "Hint: alternative_estimates has one for each."
             )
-        return next(iter(self.alternative_estimates.values()))
+        with warnings.catch_warnings():  # of groups: group by category
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)
+            return estimate(self.crossings[0].table)
 
     @property
     def margins(self) -> Mapping[str, Any]:
@@ -156,29 +156,39 @@ class IndependenceResult:
     def __repr__(self) -> str:
         return (
             f"<IndependenceResult by {self.method}: statistic {self.statistic:.3f}, df {self.df:g}, "
-            f"p-value {_shown(self.pvalue)} ({self.null})>"
+            f"p-value {pvalue_text(self.pvalue)} ({self.null})>"
         )
 
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook."""
-        tables = f", {self.permutations} tables" if self.permutations else ""
+        tables = f", {self.permutations} of them" if self.permutations else ""
         rows = [
             ("statistic", number(self.statistic)),
             ("degrees of freedom", "-" if self.df != self.df else f"{self.df:g}"),
-            ("p-value", _shown(self.pvalue)),
+            ("p-value", pvalue_text(self.pvalue)),
             ("  rests on", f"{_NULLS[self.null]}{tables}"),
             ("  Monte-Carlo std. error", number(self.pvalue_se)),
-            ("asymptotic p-value", "-" if np.isnan(self.asymptotic_pvalue) else _shown(self.asymptotic_pvalue)),
+            ("asymptotic p-value", "-" if np.isnan(self.asymptotic_pvalue) else pvalue_text(self.asymptotic_pvalue)),
             ("people", self._people),
-            ("rows left out, an answer missing", f"{self.n_missing:.0f}"),
+            (f"{self._rows} left out, an answer missing", f"{self.n_missing:.0f}"),
         ]
         title = f"{_METHODS[self.method]}. Null hypothesis: {self.hypothesis}"
         return Table(title, ("", "value"), tuple(rows), self.notes)
 
     @property
+    def _weighted(self) -> bool:
+        return any(table.squares is not None for table in self.tables.values())
+
+    @property
+    def _rows(self) -> str:
+        return "weight" if self._weighted else "rows"
+
+    @property
     def _people(self) -> str:
         texts = [table.n_text for table in self.tables.values()]
-        return texts[0].removeprefix("n = ") if len(texts) == 1 else f"{self.n:.0f}"
+        if len(texts) == 1:
+            return texts[0].removeprefix("n = ")
+        return f"weighted, effective n = {self.n:.0f}" if self._weighted else f"{self.n:.0f}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers under stable names, for JSON; what there is not is None."""
@@ -198,6 +208,7 @@ class IndependenceResult:
             "n": self.n,
             "n_missing": self.n_missing,
             "notes": list(self.notes),
+            **({} if self.pairs is None else {"pairs": self.pairs.to_dict()}),
         }
 
     def plot(self, kind: str = "null", *, title: str | None = None, ax: Any = None) -> Any:
@@ -222,47 +233,9 @@ class IndependenceResult:
             weights=self.law.weights,
             df=limit,
             pvalue=self.pvalue,
-            title=self.hypothesis if title is None else title,
+            title=f"Null hypothesis: {self.hypothesis}" if title is None else title,
             ax=ax,
         )
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
-
-@frozen(slots=False, eq=False, repr=False)
-class PairTests:
-    """The 2 x 2 tables behind Bonferroni's test: which pairs of categories go together (`tab:bonferroni_table`).
-
-    Attributes
-    ----------
-    names
-        The two variables.
-    rows, columns
-        Their categories.
-    statistics
-        Pearson's statistic of every pair.
-    pvalues
-        Adjusted for the number of pairs: the chance of such a statistic for any of them.
-    """
-
-    names: tuple[str, str]
-    rows: tuple[Label, ...]
-    columns: tuple[Label, ...]
-    statistics: FloatArray = field(converter=read_only)
-    pvalues: FloatArray = field(converter=read_only)
-
-    def summary(self) -> Table:
-        """Return the adjusted p-values as a table to print."""
-        rows = tuple(
-            (str(label), *(_shown(value) for value in line))
-            for label, line in zip(self.rows, self.pvalues, strict=True)
-        )
-        one, two = self.names
-        return Table("Adjusted p-values", (f"{one} \\ {two}", *(str(label) for label in self.columns)), rows)
-
-    def __repr__(self) -> str:
-        return str(self.summary())
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()

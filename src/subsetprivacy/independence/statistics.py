@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.data.joint import two_by_two
+from subsetprivacy.data.aggregated import two_by_two
 from subsetprivacy.errors import ConvergenceWarning
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.mle import maximise

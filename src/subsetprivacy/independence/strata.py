@@ -6,6 +6,7 @@ from typing import Any
 from attrs import evolve
 
 from subsetprivacy._types import Label
+from subsetprivacy.data import JointCounts, as_counts
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.result import IndependenceResult
@@ -80,37 +81,60 @@ def conditional_independence_test(
         effort = read_effort(199 if permutations is None else permutations, budget, seed, progress)
         return unseen_test(tables, given, options, effort, starts)
     if not isinstance(tables, Mapping) or not tables:
+        names: tuple[str, ...] = getattr(tables, "names", ())
+        hint = f"given={names[-1]!r}" if len(names) > 2 else "sp.crosstab(a, b, by=group)"
         raise ArgumentError(
             "`tables` must be a dict with a table for each group, or a table of three variables with `given`; got "
-            f"{type(tables).__name__}. Hint: sp.crosstab(a, b, by=group)."
+            f"{type(tables).__name__}. Hint: {hint}."
         )
     if given is not None:
         raise ArgumentError("`given` must be left out where the groups are known: they are the keys of the dict.")
     crossings, left_out = _groups(tables)
     first = next(iter(crossings.values()))
-    hypothesis = f"{first.first.name} and {first.second.name} are independent in each of {len(crossings)} groups"
+    where = f"each of {len(crossings)} groups" if len(crossings) > 1 else "the one group that can be tested"
+    hypothesis = f"{first.first.name} and {first.second.name} are independent in {where}"
     effort = read_effort(999 if permutations is None else permutations, budget, seed, progress)
     found = conduct(crossings, method, hypothesis, null, df, effort, grouped=True)
-    if not left_out:
-        return found
-    return evolve(found, remarks=(f"Groups in which a variable does not vary are left out: {left_out}.",))
+    return evolve(found, remarks=left_out)
 
 
-def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], str]:
-    """Return the groups that can be tested, and the names of the others."""
+def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[str, ...]]:
+    """Return the groups that can be tested, and sentences about the people of the others."""
     crossings: dict[Label, Crossing] = {}
-    left_out = []
-    for group, table in tables.items():
+    alike: dict[Label, JointCounts] = {}
+    for group, given in tables.items():
+        table = read_table(given)
+        if group is None:
+            continue
+        table.design.require_identifiable()
         try:
-            crossing = cross(read_table(table))
+            crossing = cross(table)
         except (NoDataError, NotIdentifiableError):
-            left_out.append(str(group))
-            if not read_table(table).design.is_identifiable:
-                raise
+            alike[group] = table
             continue
         if crossings and crossing.table.names != next(iter(crossings.values())).table.names:
             raise ArgumentError("`tables` must be of the same two variables in every group.")
         crossings[group] = crossing
     if not crossings:
         raise NoDataError("there must be a group in which both variables vary; got none.")
-    return crossings, ", ".join(left_out)
+    return crossings, (*_left_out(alike), *nobodys(tables))
+
+
+def _left_out(alike: Mapping[Label, JointCounts]) -> list[str]:
+    """Say whose groups cannot be tested: how many people, and the first few groups."""
+    if not alike:
+        return []
+    people = sum(table.n for table in alike.values())
+    missing = sum(table.n_missing for table in alike.values())
+    first = ", ".join(str(group) for group in list(alike)[:3]) + (", …" if len(alike) > 3 else "")
+    return [
+        f"Left out, because a variable does not vary there: {len(alike)} of the groups ({first}), with {people:.0f} "
+        f"complete rows and {missing:.0f} that lack an answer."
+    ]
+
+
+def nobodys(groups: Mapping[Label, Any]) -> list[str]:
+    """Say how many people are left out because their group is missing."""
+    if None not in groups:
+        return []
+    return [f"Left out, because their group is missing: {as_counts(groups[None]).n:.0f} rows."]

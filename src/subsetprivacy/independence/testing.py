@@ -7,14 +7,15 @@ import numpy as np
 
 from subsetprivacy._checks import check_choice, check_count
 from subsetprivacy._types import Label
-from subsetprivacy.data import JointCounts, as_counts, as_joint
+from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts, as_joint
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.degrees import DF, asymptotic_pvalue, degrees
 from subsetprivacy.independence.latent_null import STARTS
-from subsetprivacy.independence.nulls import NULLS, Effort, NullLaw, null_law
-from subsetprivacy.independence.result import IndependenceResult, PairTests
-from subsetprivacy.independence.statistics import STATISTICS, pair_statistics
+from subsetprivacy.independence.nulls import NULLS, Effort, null_law
+from subsetprivacy.independence.pairs import pair_tests
+from subsetprivacy.independence.result import IndependenceResult
+from subsetprivacy.independence.statistics import STATISTICS
 from subsetprivacy.independence.unseen import unseen_test
 from subsetprivacy.mechanism.randomness import numpy_generator
 from subsetprivacy.variables import JointCategories
@@ -99,7 +100,7 @@ def independence_test(
     >>> found.df, found.permutations, found.pvalue
     (9, 999, 0.001)
     """
-    counts = as_joint(as_counts(table))
+    counts = read_counts(table)
     effort = read_effort(permutations, budget, seed, progress)
     if not isinstance(counts, JointCounts) and isinstance(counts.categories, JointCategories):
         options = {"method": method, "null": null, "df": df}
@@ -110,13 +111,31 @@ def independence_test(
     return conduct({both: crossing}, method, hypothesis, null, df, effort)
 
 
+_HINTS: tuple[tuple[Any, str], ...] = (
+    (Mapping, "sp.conditional_independence_test takes a table for each group"),
+    ((list, tuple), "sp.crosstab(a, b) makes one of two columns"),
+    (
+        object,
+        "JointCounts.of_table takes numbers of subset pairs; for values there is scipy.stats.chi2_contingency",
+    ),
+)
+
+
+def read_counts(table: Any) -> SubsetCounts:
+    """Return data, a table of columns or counts as counts, or raise with what to do instead."""
+    if isinstance(table, (SubsetCounts, SubsetData, SubsetTable)):
+        return as_joint(as_counts(table))
+    hint = next(text for kinds, text in _HINTS if isinstance(table, kinds))
+    raise ArgumentError(f"`table` must be what sp.crosstab returns; got {type(table).__name__}. Hint: {hint}.")
+
+
 def read_table(table: Any) -> JointCounts:
     """Return whatever holds two variables as joint counts."""
-    counts = as_joint(as_counts(table))
+    counts = read_counts(table)
     if isinstance(counts, JointCounts):
         return counts
     raise ArgumentError(
-        f"`table` must be of several variables with a design each; got a {counts.design.kind} design. "
+        f"`table` must be of several variables with a design each; got one variable ({counts.design.kind} design). "
         "Hint: sp.crosstab(a, b)."
     )
 
@@ -158,7 +177,7 @@ def conduct(
     each = [float(STATISTICS[method](part.sheet, part.counts[None, :])[0]) for part in parts]
     statistic = _no_rounding(max(each) if method == "bonferroni" else sum(each), sum(part.n for part in parts))
     freedom = 1 if method == "bonferroni" else sum(degrees(part, method, df) for part in parts)
-    pairs = sum(part.first.members.shape[1] * part.second.members.shape[1] for part in parts)
+    pairs = sum(part.first.different_members * part.second.different_members for part in parts)
     limit = asymptotic_pvalue(method, statistic, freedom, pairs)
     law = null_law(parts, method, kind, effort)
     return IndependenceResult(
@@ -173,7 +192,7 @@ def conduct(
         _null_estimates(crossings, grouped),
         crossings=parts,
         df_kind=df,
-        pairs=_pair_tests(parts[0], law) if method == "bonferroni" and len(parts) == 1 else None,
+        pairs=pair_tests(parts[0], law) if method == "bonferroni" and len(parts) == 1 else None,
     )
 
 
@@ -188,18 +207,3 @@ def _null_estimates(crossings: Mapping[Label, Crossing], grouped: bool) -> dict[
         for group, part in crossings.items()
         for side in (part.first, part.second)
     }
-
-
-def _pair_tests(part: Crossing, law: NullLaw) -> PairTests:
-    statistics = pair_statistics(part.sheet, part.counts[None, :])[0]
-    if len(law.statistics):
-        pvalues = law.pvalue(statistics)
-    else:
-        limits = [asymptotic_pvalue("bonferroni", float(value), 1, statistics.size) for value in statistics.flat]
-        pvalues = np.reshape(limits, statistics.shape)
-    labels = [_members(side.design) for side in (part.first, part.second)]
-    return PairTests((part.first.name, part.second.name), labels[0], labels[1], statistics, pvalues)
-
-
-def _members(design: Any) -> tuple[Label, ...]:
-    return tuple(getattr(design, "inner", design).categories)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from subsetprivacy._checks import check_count
+from subsetprivacy._checks import check_count, shown
 from subsetprivacy.data import SubsetCounts, as_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.latent import LEAST_REPLICATIONS, latent_test
@@ -33,13 +33,13 @@ def unseen_test(
     starts
         How often the fit of the null hypothesis is begun anew.
     """
+    counts = as_counts(table)
+    first, second = _others(counts, given)
     wanted = {"method": ("lrt",), "null": (None, "bootstrap"), "df": ("corrected",)}
     why = "where the third variable is seen through subsets" if given else "for variables that share one code"
     for name, allowed in wanted.items():
         if options[name] not in allowed:
-            raise ArgumentError(f"`{name}` must be {allowed[-1]!r} {why}; got {options[name]!r}.")
-    counts = as_counts(table)
-    first, second = _others(counts, given)
+            raise ArgumentError(f"`{name}` must be {allowed[-1]!r} {why}; got {shown(options[name])}.")
     check_count(effort.permutations, "permutations", least=LEAST_REPLICATIONS)
     size, notes = affordable(_cost(counts), effort, fewest=LEAST_REPLICATIONS, always=True, stacklevel=4)
     found = latent_test(
@@ -79,9 +79,10 @@ def _others(counts: SubsetCounts, given: str | None) -> tuple[str, str]:
     """Return the two variables that are tested."""
     joint = counts.categories
     names = joint.names if isinstance(joint, JointCategories) else ()
-    if given is not None and given not in names:
+    if given is not None and (not isinstance(given, str) or given not in names):
+        hint = "" if isinstance(given, str) else " Hint: a column that is known goes into sp.crosstab(a, b, by=column)."
         raise ArgumentError(
-            f"`given` must be one of the variables {', '.join(names) or '(there is one)'}; got {given!r}."
+            f"`given` must be one of the variables {', '.join(names) or '(there is one)'}; got {shown(given)}.{hint}"
         )
     left = [name for name in names if name != given]
     if len(left) != 2:

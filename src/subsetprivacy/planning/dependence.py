@@ -11,7 +11,7 @@ from subsetprivacy._checks import check_choice, check_count, check_distribution,
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design, Product, nonprivate, product
-from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
+from subsetprivacy.errors import ArgumentError, DistributionError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence import independence_test
 from subsetprivacy.independence.testing import METHODS
 from subsetprivacy.mechanism.randomness import numpy_generator
@@ -123,7 +123,8 @@ def independence_power(
     both = _read_design(design)
     there = Alternative(both, _read_joint(W, both))
     check_choice(method, METHODS, "method")
-    check_level(level)
+    if check_level(level) > 0.5:
+        raise ArgumentError(f"`level` must be that of a test, as 0.05; got {level:g}.")
     effort = _read_effort(replications, permutations, level, seed, progress)
     limits = _limits(there, method, effort)
     people = _read_size(n, target, limits.get(method), method, level)
@@ -160,6 +161,10 @@ def _read_joint(W: Any, design: Product) -> FloatArray:
         W = {(x, y): share for y, column in W.to_dict().items() for x, share in column.items()}
     elif not isinstance(W, Mapping) and np.shape(W) == shape:
         W = np.ravel(W)
+    elif len(np.shape(W)) == 2:
+        raise DistributionError(
+            f"`W` must have a row for each category of the first variable, shape {shape}; got {np.shape(W)}."
+        )
     flat = check_distribution(W, design.categories.labels, "W")
     return read_only((flat / flat.sum()).reshape(shape))
 

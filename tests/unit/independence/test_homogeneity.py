@@ -187,9 +187,9 @@ def test_refusals():
         sp.homogeneity_test(one)
     with pytest.raises(ArgumentError, match="`groups` must be two or more; got 0"):
         sp.homogeneity_test()
-    with pytest.raises(MismatchError, match="the same categories in the same order; number 2 has others"):
+    with pytest.raises(MismatchError, match="the same categories in the same order; 'group 2' has others"):
         sp.homogeneity_test(one, sp.simulate(sp.uniform(list("rstu")), W, 50, seed=1))
-    with pytest.raises(NoDataError, match="every group must have an informative observation; number 2 has none"):
+    with pytest.raises(NoDataError, match="every group must have an informative observation; 'group 2' has none"):
         sp.homogeneity_test(one, sp.count([15, 15], design=ASKED))
     blind = sp.independent(ABCD, {("a", "b"): 1.0})
     with pytest.raises(NotIdentifiableError, match="the design must be identifiable"):
@@ -262,3 +262,33 @@ def test_a_group_of_one_person_and_many_subsets_ends_soon():
     groups = {"one": sp.simulate(many, w, 1, seed=1), "many": sp.simulate(many, w, 2000, seed=2)}
     found = sp.homogeneity_test(groups, method="pearson", permutations=19, seed=1)
     assert found.null == "permutation"  # to list all tables would take minutes
+
+
+def test_people_without_a_group_are_in_no_group():
+    one, two, lost = (sp.simulate(U4, W, n, seed=n) for n in (100, 120, 7))
+    found = sp.homogeneity_test({"one": one, None: lost, "two": two}, permutations=9, seed=1)
+    assert list(found.tables) == ["one", "two"]
+    assert found.notes[-1] == "Left out, because their group is missing: 7 rows."
+    asked = sp.simulate(ASKED, W, 90, seed=1)
+    other = sp.homogeneity_test({"one": one, None: lost, "two": asked}, permutations=9, seed=1)
+    assert other.notes[-1] == "Left out, because their group is missing: 7 rows."
+
+
+@pytest.mark.parametrize(
+    ("second", "hint"),
+    [
+        ([1, 2], r"homogeneity_test\(\*groups\)"),
+        ("lrt", "options have names"),
+        (np.arange(3), "count\\(data, by=group"),
+    ],
+)
+def test_what_is_no_group(second, hint):
+    with pytest.raises(ArgumentError, match=f"a group must be SubsetData or SubsetCounts; got .*{hint}"):
+        sp.homogeneity_test(sp.simulate(U4, W, 100, seed=1), second)
+
+
+def test_which_groups_differ_can_be_seen():
+    groups = {"one": sp.simulate(U4, W, 400, seed=1), "two": sp.simulate(U4, W[::-1], 400, seed=2)}
+    found = sp.homogeneity_test(groups, permutations=19, seed=1)
+    assert found.joint.table().shape == (2, 4)
+    assert [label.get_text() for label in found.plot("residuals").get_yticklabels()] == ["one", "two"]

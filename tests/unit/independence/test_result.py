@@ -44,7 +44,7 @@ def test_summary(found):
     assert rows["statistic"] == f"{found.statistic:.4f}"
     assert rows["degrees of freedom"] == "9"
     assert rows["p-value"] == f"{found.pvalue:.4f}"
-    assert rows["rests on"] == "random tables with these margins, 99 tables"
+    assert rows["rests on"] == "random tables with these margins, 99 of them"
     assert rows["asymptotic p-value"] == f"{found.asymptotic_pvalue:.4f}"
     assert rows["people"] == "900"
     assert "<table" in found._repr_html_()
@@ -166,5 +166,5 @@ def test_pictures_that_are_not_there(found, table):
     with pytest.raises(ArgumentError, match="`kind` must be one of null, residuals"):
         found.plot("scatter")
     strata = sp.conditional_independence_test({"a": table, "b": table}, "pearson", permutations=9, seed=1)
-    with pytest.raises(ArgumentError, match="`joint` must be asked of a test of one table; got 2"):
+    with pytest.raises(ArgumentError, match="a joint estimate must be of one table; got 2"):
         strata.plot("residuals")

@@ -93,7 +93,7 @@ def test_groups_of_people_come_from_crosstab():
     assert list(found.tables) == ["first", "second"]
     assert list(found.margins) == ["first: x", "first: y", "second: x", "second: y"]
     assert list(found.alternative_estimates) == ["first", "second"]
-    with pytest.raises(ArgumentError, match="`joint` must be asked of a test of one table; got 2"):
+    with pytest.raises(ArgumentError, match="a joint estimate must be of one table; got 2"):
         _ = found.joint
 
 
@@ -129,7 +129,10 @@ def test_a_group_without_variation_is_left_out_and_told():
     silent = sp.crosstab([15, 15], [3, 12], designs=[ASKED, V4])
     found = sp.conditional_independence_test({**tables, "flat": flat, "silent": silent}, permutations=9, seed=1)
     assert found.statistic == sp.conditional_independence_test(tables, permutations=9, seed=1).statistic
-    assert found.notes[-1] == "Groups in which a variable does not vary are left out: flat, silent."
+    assert found.notes[-1] == (
+        "Left out, because a variable does not vary there: 2 of the groups (flat, silent), with 4 complete rows and 2 "
+        "that lack an answer."
+    )
     assert list(found.tables) == ["g0", "g1"]
     with pytest.raises(NoDataError, match="a group in which both variables vary; got none"):
         sp.conditional_independence_test({"flat": flat, "silent": silent})
@@ -171,3 +174,30 @@ def test_refusals():
         sp.conditional_independence_test({"a": sp.crosstab([3, 12], [3, 12], designs=[blind, V4])})
     with pytest.raises(ArgumentError, match="`table` must be of several variables"):
         sp.conditional_independence_test({"a": sp.simulate(RECORDED, np.full(7, 1 / 7), 50, seed=1)})
+
+
+def test_of_many_groups_only_a_few_are_named():
+    flat = sp.crosstab([3], [3], designs=[ASKED, V4])
+    many = {f"person-{k}": flat for k in range(50)}
+    found = sp.conditional_independence_test({**groups((200, 90)), **many}, permutations=9, seed=1)
+    assert "50 of the groups (person-0, person-1, person-2, …), with 50 complete rows" in found.notes[-1]
+
+
+def test_people_without_a_group_are_left_out_and_told():
+    tables = groups((200, 90))
+    found = sp.conditional_independence_test({**tables, None: tables["g0"]}, permutations=9, seed=1)
+    assert list(found.tables) == ["g0", "g1"]
+    assert found.notes[-1] == "Left out, because their group is missing: 200 rows."
+
+
+def test_a_known_column_is_no_name_of_a_variable():
+    three = sp.simulate(sp.product({"x": ASKED, "y": V4, "z": ASKED}), np.full(64, 1 / 64), 300, seed=1)
+    secret = ["secret-place"] * 300
+    for column in (secret, np.array(secret)):
+        with pytest.raises(
+            ArgumentError, match=r"`given` must be one of the variables x, y, z; got .*by=column"
+        ) as told:
+            sp.conditional_independence_test(three, given=column)
+        assert "secret" not in str(told.value)
+    with pytest.raises(ArgumentError, match="Hint: given='z'"):
+        sp.conditional_independence_test(three)

@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from lopsided import ASKED, GIVEN3, RECORDED, WARNER
-from scipy.special import comb
+from scipy.special import chdtrc, comb
 
 import subsetprivacy as sp
 from subsetprivacy.errors import (
@@ -269,13 +269,13 @@ def test_arguments_that_make_no_sense(arguments, message):
 
 
 def test_tables_of_one_or_three_variables():
-    with pytest.raises(ArgumentError, match=r"several variables with a design each; got a uniform design\. Hint"):
+    with pytest.raises(ArgumentError, match=r"a design each; got one variable \(uniform design\)\. Hint"):
         sp.independence_test(sp.simulate(V4, [0.1, 0.2, 0.3, 0.4], 50, seed=1))
     three = sp.crosstab([3, 3, 12], [3, 12, 12], [3, 12, 5], designs=[ASKED, V4, V4])
     with pytest.raises(ArgumentError, match=r"must be of two variables; got 3: x, y, z\. Hint: table.margin"):
         sp.independence_test(three)
     assert sp.independence_test(three.margin("x", "z"), seed=1).hypothesis == "x and z are independent"
-    with pytest.raises(ArgumentError, match="`data` must be SubsetData or SubsetCounts; got list"):
+    with pytest.raises(ArgumentError, match=r"`table` must be what sp.crosstab returns; got list"):
         sp.independence_test([[1, 2], [3, 4]])
 
 
@@ -418,3 +418,25 @@ def test_variables_that_share_one_code(kind):
 def test_a_message_about_a_shared_code_names_the_argument_that_was_given():
     with pytest.raises(ArgumentError, match="`permutations` must be a whole number of at least"):
         sp.independence_test(sharing()["joined"][0], permutations=-1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ([1, 2], r"sp.crosstab\(a, b\)"),
+        ({"a": 1}, "conditional_independence_test takes a table for each group"),
+        (np.eye(2), "JointCounts.of_table"),
+    ],
+)
+def test_what_is_no_table(wrong, hint):
+    with pytest.raises(ArgumentError, match=f"`table` must be what sp.crosstab returns; got .*{hint}"):
+        sp.independence_test(wrong)
+
+
+def test_tables_that_are_the_same_count_once_in_the_bound():
+    # All four pairs of value and bit give the table of "equal or not".
+    two = sp.product({"x": WARNER, "y": WARNER})
+    found = sp.independence_test(sp.JointCounts.of_table([[60, 40], [40, 60]], two), "bonferroni", permutations=0)
+    assert found.asymptotic_pvalue == pytest.approx(chdtrc(1, found.statistic))
+    assert found.pairs.statistics == pytest.approx(np.full((4, 4), found.statistic))
+    assert found.to_dict()["pairs"]["pvalues"] == found.pairs.pvalues.tolist()

@@ -321,7 +321,7 @@ def test_a_category_that_nobody_has():
         ({"design": sp.product({"x": ASKED, "y": ASKED, "z": ASKED})}, ArgumentError, "got one of 3"),
         ({"design": {"x": ASKED}}, InvalidDesignError, "two or more names"),
         ({"design": [ASKED, sp.fully_private(range(4))]}, NotIdentifiableError, "y: the design must be identifiable"),
-        ({"W": SQUARE[:3]}, DistributionError, "`W` must have one entry for each of the 16"),
+        ({"W": SQUARE[:3]}, DistributionError, "`W` must have a row for each category"),
         ({"W": 100 * SQUARE}, DistributionError, "`W` must sum to 1; got 100"),
         ({"W": {("a", "a"): 1.0}}, DistributionError, "no entry for"),
         ({"method": "g"}, ArgumentError, "`method` must be one of lrt"),
