@@ -101,7 +101,7 @@ def shuffled(crossing: Crossing, size: int, generator: np.random.Generator) -> I
 
 def _together(cells: int, size: int) -> int:
     """Return how many tables are drawn by the same calls."""
-    return min(size, max(_DRAWN // cells, 1))
+    return min(max(size, 1), max(_DRAWN // cells, 1))
 
 
 def drawing(crossing: Crossing, size: int) -> float:

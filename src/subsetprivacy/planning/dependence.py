@@ -1,39 +1,27 @@
 """`independence_power`: the chance that a test finds a dependence that is there, and the people it takes (`sec_2D`)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
 import numpy as np
-from attrs import evolve, frozen
 
 from subsetprivacy._checks import check_choice, check_count, check_distribution, check_level
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray
-from subsetprivacy.design import Design, Product, nonprivate, product
-from subsetprivacy.errors import ArgumentError, DistributionError, NoDataError, NotIdentifiableError
-from subsetprivacy.independence import independence_test
+from subsetprivacy.design import Design, Product, product
+from subsetprivacy.errors import (
+    ArgumentError,
+    DistributionError,
+)
 from subsetprivacy.independence.testing import METHODS
 from subsetprivacy.mechanism.randomness import numpy_generator
-from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Alternative, Limit, doubts
 from subsetprivacy.planning.dependence_result import IndependencePower, PowerOfTest
+from subsetprivacy.planning.dependence_trials import Effort, Progress, simulated
 from subsetprivacy.planning.options import read_people
-from subsetprivacy.subsets import MAX_CATEGORIES
 
-Progress = Callable[[int, int], None]
 NO_LAW = ("lrt-mom", "bonferroni")
-_ORDER = (*METHODS, VALUES, ENLARGED)
-
-
-@frozen
-class _Effort:
-    """How much is to be simulated, with which random numbers, and whom to tell about it."""
-
-    replications: int
-    permutations: int
-    seed: int
-    progress: Progress | None
 
 
 def independence_power(
@@ -131,7 +119,7 @@ def independence_power(
     target = None if target is None else float(target)
     names = (*METHODS, VALUES, *([ENLARGED] if ENLARGED in limits else [])) if compare else (method,)
     tests = {name: _ready(name, limits, people, level, target) for name in names}
-    done = _simulated(there, tests, effort) if effort.replications else tests
+    done = simulated(there, tests, effort) if effort.replications else tests
     notes = doubts(there, {test.name: test.n for test in done.values()}, simulated=bool(effort.replications))
     return IndependencePower(_names(both), done[method], done, target, effort.permutations, notes)
 
@@ -176,17 +164,17 @@ def _is_named(W: Any, shape: tuple[int, ...]) -> bool:
     return [list(W.index), list(W.columns)] != [list(range(size)) for size in shape]
 
 
-def _read_effort(replications: Any, permutations: Any, level: float, seed: Any, progress: Progress | None) -> _Effort:
+def _read_effort(replications: Any, permutations: Any, level: float, seed: Any, progress: Progress | None) -> Effort:
     samples, tables = check_count(replications, "replications"), check_count(permutations, "permutations")
     fewest = ceil(1 / level - 1e-9) - 1
     if samples and 0 < tables < fewest:
         raise ArgumentError(
             f"`permutations` must be at least {fewest} for a p-value that can be as small as {level:g}; got {tables}."
         )
-    return _Effort(samples, tables, int(numpy_generator(seed).integers(1 << 62)), progress)
+    return Effort(samples, tables, int(numpy_generator(seed).integers(1 << 62)), progress)
 
 
-def _limits(there: Alternative, method: str, effort: _Effort) -> dict[str, Limit]:
+def _limits(there: Alternative, method: str, effort: Effort) -> dict[str, Limit]:
     """Return the limit laws, if they or a simulation can answer."""
     if method == "lrt-mom" and effort.replications and not effort.permutations:
         raise ArgumentError("`permutations` must be above 0 for lrt-mom, which has no limit law; got 0.")
@@ -224,48 +212,3 @@ def _ready(name: str, limits: Mapping[str, Limit], people: int, level: float, ta
 def _names(design: Product) -> tuple[str, str]:
     one, two = design.by_name()
     return one, two
-
-
-# Simulation -----------------------------------------------------------------------------------
-
-
-def _simulated(there: Alternative, tests: Mapping[str, PowerOfTest], effort: _Effort) -> dict[str, PowerOfTest]:
-    """Return the tests with how often they rejected; as they are where they cannot be simulated."""
-    trials = {name: trial for name in tests if (trial := _trial(there, name, effort)) is not None}
-    done = dict(tests)
-    for number, (name, trial) in enumerate(trials.items()):
-        rejected = 0
-        for k, rejects in enumerate(_decisions(trial, tests[name], effort)):
-            rejected += rejects
-            if effort.progress is not None:
-                effort.progress(number * effort.replications + k + 1, len(trials) * effort.replications)
-        done[name] = evolve(tests[name], rejected=rejected, replications=effort.replications)
-    return done
-
-
-def _trial(there: Alternative, name: str, effort: _Effort) -> tuple[Product, FloatArray, str] | None:
-    """Return the design, the joint distribution and the method of a test; None where it cannot be simulated."""
-    if name == "lrt-mom" and not effort.permutations:
-        return None
-    if name not in (VALUES, ENLARGED):
-        return there.design, there.W, name
-    W = there.W if name == VALUES else there.enlarged
-    assert W is not None
-    if sum(W.shape) > MAX_CATEGORIES:  # a value itself is a bit of a code
-        return None
-    one, two = (nonprivate(range(size)) for size in W.shape)
-    return product({"x": one, "y": two}), W, "pearson"
-
-
-def _decisions(trial: tuple[Product, FloatArray, str], test: PowerOfTest, effort: _Effort) -> Iterator[bool]:
-    """Yield for sample after sample whether the test rejects; with as many people, all tests see the same samples."""
-    design, W, method = trial
-    people, shuffles = (np.random.default_rng([effort.seed, k]) for k in (0, 1 + _ORDER.index(test.name)))
-    for _ in range(effort.replications):
-        table = simulate(design, W.ravel(), test.n, seed=people)
-        try:
-            found = independence_test(table, method, permutations=effort.permutations, budget=None, seed=shuffles)
-        except (NoDataError, NotIdentifiableError):  # a handful of people, who all said the same or nothing
-            yield False
-        else:
-            yield found.pvalue <= test.level

@@ -14,13 +14,14 @@ import subsetprivacy as sp
 from subsetprivacy.design.held import beside_bit, warner
 from subsetprivacy.errors import (
     ArgumentError,
+    BudgetWarning,
     DistributionError,
     InvalidDesignError,
     NotIdentifiableError,
     TooLargeError,
 )
 from subsetprivacy.examples import adult
-from subsetprivacy.planning import independence_power
+from subsetprivacy.planning import dependence_trials, independence_power
 from subsetprivacy.planning.dependence_law import Limit
 
 WITH_LAW = ("lrt", "pearson", "pearson-conditional")
@@ -447,3 +448,10 @@ def test_the_power_of_the_simulated_tables_of_the_paper():
     assert rejected["lrt"] >= 900
     assert rejected["pearson-conditional"] >= 780
     assert rejected["pearson-conditional"] > rejected["pearson"]
+
+
+def test_a_long_simulation_is_announced(monkeypatch):
+    monkeypatch.setattr(dependence_trials, "BUDGET", 1e-3)
+    with pytest.warns(BudgetWarning, match=r"2 samples of 1 tests take about .* Hint: fewer replications"):
+        found = independence_power((lopsided(), lopsided()), SQUARE, 100, replications=2, permutations=19, seed=1)
+    assert found.test.replications == 2  # and done all the same

@@ -1,0 +1,95 @@
+"""Power by simulation: how often a test rejects, sample after sample."""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+from attrs import evolve, frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Product, nonprivate, product
+from subsetprivacy.errors import BudgetWarning, NoDataError, NotIdentifiableError
+from subsetprivacy.independence import independence_test
+from subsetprivacy.independence.crossing import cross
+from subsetprivacy.independence.nulls import cost
+from subsetprivacy.independence.tables import drawing
+from subsetprivacy.independence.testing import BUDGET, METHODS, read_table
+from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Alternative
+from subsetprivacy.planning.dependence_result import PowerOfTest
+from subsetprivacy.subsets import MAX_CATEGORIES
+
+Progress = Callable[[int, int], None]
+_ORDER = (*METHODS, VALUES, ENLARGED)
+
+
+@frozen
+class Effort:
+    """How much is to be simulated, with which random numbers, and whom to tell about it."""
+
+    replications: int
+    permutations: int
+    seed: int
+    progress: Progress | None
+
+
+def simulated(there: Alternative, tests: Mapping[str, PowerOfTest], effort: Effort) -> dict[str, PowerOfTest]:
+    """Return the tests with how often they rejected; as they are where they cannot be simulated."""
+    trials = {name: trial for name in tests if (trial := _trial(there, name, effort)) is not None}
+    done = dict(tests)
+    _warn_of_time([(trial, tests[name].n) for name, trial in trials.items()], effort)
+    for number, (name, trial) in enumerate(trials.items()):
+        rejected = 0
+        for k, rejects in enumerate(_decisions(trial, tests[name], effort)):
+            rejected += rejects
+            if effort.progress is not None:
+                effort.progress(number * effort.replications + k + 1, len(trials) * effort.replications)
+        done[name] = evolve(tests[name], rejected=rejected, replications=effort.replications)
+    return done
+
+
+def _warn_of_time(trials: Sequence[tuple[tuple[Product, FloatArray, str], int]], effort: Effort) -> None:
+    """Warn if the simulation will take minutes."""
+    seconds = 0.0
+    for (design, W, method), n in trials:
+        try:
+            crossing = cross(read_table(simulate(design, W.ravel(), n, seed=effort.seed)))
+        except (NoDataError, NotIdentifiableError):
+            continue
+        each = 5e-3 + effort.permutations * (cost(crossing, method) + drawing(crossing, effort.permutations))
+        seconds += effort.replications * each
+    if seconds > BUDGET:
+        warnings.warn(
+            f"Budget: {effort.replications} samples of {len(trials)} tests take about {seconds:.0f} s. "
+            "Hint: fewer replications, or permutations=0 for asymptotic p-values.",
+            BudgetWarning,
+            stacklevel=4,
+        )
+
+
+def _trial(there: Alternative, name: str, effort: Effort) -> tuple[Product, FloatArray, str] | None:
+    """Return the design, the joint distribution and the method of a test; None where it cannot be simulated."""
+    if name == "lrt-mom" and not effort.permutations:
+        return None
+    if name not in (VALUES, ENLARGED):
+        return there.design, there.W, name
+    W = there.W if name == VALUES else there.enlarged
+    assert W is not None
+    if sum(W.shape) > MAX_CATEGORIES:  # a value itself is a bit of a code
+        return None
+    one, two = (nonprivate(range(size)) for size in W.shape)
+    return product({"x": one, "y": two}), W, "pearson"
+
+
+def _decisions(trial: tuple[Product, FloatArray, str], test: PowerOfTest, effort: Effort) -> Iterator[bool]:
+    """Yield for sample after sample whether the test rejects; with as many people, all tests see the same samples."""
+    design, W, method = trial
+    people, shuffles = (np.random.default_rng([effort.seed, k]) for k in (0, 1 + _ORDER.index(test.name)))
+    for _ in range(effort.replications):
+        table = simulate(design, W.ravel(), test.n, seed=people)
+        try:
+            found = independence_test(table, method, permutations=effort.permutations, budget=None, seed=shuffles)
+        except (NoDataError, NotIdentifiableError):  # a handful of people, who all said the same or nothing
+            yield False
+        else:
+            yield found.pvalue <= test.level
