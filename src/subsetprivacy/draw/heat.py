@@ -19,6 +19,8 @@ _DIVERGING = ("#8A3D00", COLOURS[1], "#F7C6A3", "#FFFFFF", "#A9D2EA", COLOURS[0]
 _AT_LEAST = 3.0  # standard errors at the end of a diverging scale: what is within chance stays pale
 _LONG = 9  # characters from which on column labels are turned
 _LINE = 56  # characters of the heading in the narrowest figure
+_MOST = 24  # rows or columns with numbers in the cells and a label each
+_READABLE = 3.0  # contrast from which on white is taken: black has more on a middle blue, and is harder to read there
 
 
 def heatmap(
@@ -36,6 +38,8 @@ def heatmap(
 ) -> Axes:
     """Draw a table of numbers as coloured cells with the numbers in them, the first row on top.
 
+    With more than 24 rows or columns the colours have to do: no numbers, and a label for some of the cells only.
+
     Parameters
     ----------
     values : array_like, shape (rows, columns)
@@ -52,7 +56,7 @@ def heatmap(
     shades, least, most = _scale(table, diverging, largest)
     image = ax.imshow(np.ma.masked_invalid(table), cmap=shades, vmin=least, vmax=most, aspect="auto")
     ax.set_facecolor(PALE)
-    for (i, j), value in np.ndenumerate(table):
+    for (i, j), value in np.ndenumerate(table) if _few(rows, columns) else ():
         face = shades((value - least) / (most - least)) if np.isfinite(value) else PALE
         ax.text(j, i, _number(float(value), diverging), ha="center", va="center", color=_ink(face))
     _edges(ax, rows, columns, row_name, column_name)
@@ -68,12 +72,28 @@ def _table(values: ArrayLike, rows: int, columns: int) -> NDArray[np.float64]:
     return np.asarray(values, dtype=float)
 
 
+def _few(rows: Sequence[str], columns: Sequence[str]) -> bool:
+    return max(len(rows), len(columns)) <= _MOST
+
+
 def _size(rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
     """Return a figure's width and height: as much as the cells and the labels need."""
     beside = 0.085 * min(max((len(name) for name in rows), default=0), 28)
     longest = max((len(name) for name in columns), default=0)
     below = 0.06 * min(longest, 28) if longest > _LONG else 0.2
+    if not _few(rows, columns):
+        return 2.6 + beside + _side(len(columns)), 1.6 + below + _side(len(rows))
     return max(2.6 + beside + 0.72 * len(columns), 5.6), 1.6 + below + 0.48 * len(rows)
+
+
+def _side(cells: int) -> float:
+    """Return the inches for cells without numbers."""
+    return min(max(0.3 * cells, 3.0), 9.0)
+
+
+def _some(names: Sequence[str]) -> range:
+    """Return the positions of the labels that are written: all, or every second, third, ..."""
+    return range(0, len(names), -(-len(names) // _MOST) or 1)
 
 
 def _scale(table: NDArray[np.float64], diverging: bool, largest: float | None) -> tuple[Any, float, float]:
@@ -95,19 +115,19 @@ def _number(value: float, diverging: bool) -> str:
 
 
 def _ink(face: Any) -> str:
-    """Return black or white, whichever has more contrast to a colour (the ratio of the WCAG)."""
+    """Return white where it can be read on a colour (by the contrast ratio of the WCAG), else black."""
     from matplotlib.colors import to_rgb
 
     light = np.array(to_rgb(face))
     linear = np.where(light <= 0.04045, light / 12.92, ((light + 0.055) / 1.055) ** 2.4)
     luminance = float(linear @ np.array([0.2126, 0.7152, 0.0722]))
-    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
+    return "white" if 1.05 / (luminance + 0.05) >= _READABLE else "black"
 
 
 def _edges(ax: Axes, rows: Sequence[str], columns: Sequence[str], row_name: str, column_name: str) -> None:
     turned = max((len(name) for name in columns), default=0) > _LONG
-    ax.set_xticks(range(len(columns)), [_plain(name) for name in columns])
-    ax.set_yticks(range(len(rows)), [_plain(name) for name in rows])
+    ax.set_xticks(_some(columns), [_plain(columns[j]) for j in _some(columns)])
+    ax.set_yticks(_some(rows), [_plain(rows[i]) for i in _some(rows)])
     if turned:
         ax.tick_params(axis="x", rotation=40)
         for tick in ax.get_xticklabels():
@@ -115,9 +135,9 @@ def _edges(ax: Axes, rows: Sequence[str], columns: Sequence[str], row_name: str,
     ax.tick_params(length=0, pad=6)
     ax.set_xlabel(_plain(column_name, 60), color=GRAY)
     ax.set_ylabel(_plain(row_name, 40), color=GRAY)
-    # White lines between the cells.
-    ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
-    ax.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
-    ax.grid(which="minor", color="white", lw=2)
-    ax.tick_params(which="minor", length=0)
+    if _few(rows, columns):  # white lines between the cells
+        ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+        ax.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
+        ax.grid(which="minor", color="white", lw=2)
+        ax.tick_params(which="minor", length=0)
     ax.spines[:].set_visible(False)

@@ -3,7 +3,9 @@
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 
+from subsetprivacy._checks import shown
 from subsetprivacy._types import Label
 from subsetprivacy.data import SubsetTable, as_counts
 from subsetprivacy.errors import ArgumentError, CategoryError
@@ -33,9 +35,9 @@ def _two_names(joint: Categories, names: tuple[str, ...]) -> tuple[str, str]:
             "`fit` must be of two or more variables; got one. Hint: sp.product({'a': ..., 'b': ...}) is their design."
         )
     chosen = names or joint.names
-    for name in chosen:
-        if name not in joint.names:
-            raise CategoryError(f"`names` must be among the variables {', '.join(joint.names)}; got {name!r}.")
+    for name in chosen:  # a column in the place of its name is not compared, and not printed
+        if not isinstance(name, str) or name not in joint.names:
+            raise CategoryError(f"`names` must be among the variables {', '.join(joint.names)}; got {shown(name)}.")
     if len(chosen) != 2 or chosen[0] == chosen[1]:
         raise ArgumentError(
             f"`names` must be two different variables of {', '.join(joint.names)}; got {', '.join(names) or 'none'}. "
@@ -44,20 +46,79 @@ def _two_names(joint: Categories, names: tuple[str, ...]) -> tuple[str, str]:
     return chosen[0], chosen[1]
 
 
-def choose_two(labels: Any, categories: Categories, name: str) -> tuple[Label, Label]:
-    """Return two different labels; where there are no others, they need not be named."""
-    if labels is None:
-        if categories.p > 2:
-            raise ArgumentError(
-                f"`{name}` must name two of the {categories.p} categories {categories.preview()}; got none."
-            )
-        return categories.labels[0], categories.labels[1]
-    if isinstance(labels, str) or not isinstance(labels, (tuple, list)) or len(labels) != 2:
-        got = f"{len(labels)}" if isinstance(labels, (tuple, list)) else type(labels).__name__
-        raise ArgumentError(f"`{name}` must be two categories, as in ('a', 'b'); got {got}.")
-    if categories.index(labels[0]) == categories.index(labels[1]):
-        raise ArgumentError(f"`{name}` must be two different categories; got {labels[0]!r} twice.")
-    return labels[0], labels[1]
+def given_first(names: tuple[str, str], given: Any) -> tuple[str, str]:
+    """Return the two names, the given one first."""
+    one, two = names
+    if given is None:
+        return one, two
+    if not isinstance(given, str) or given not in names:
+        raise CategoryError(f"`given` must be one of the variables {one}, {two}; got {shown(given)}.")
+    return (one, two) if given == one else (two, one)
+
+
+@frozen
+class Side:
+    """One of the two variables, as an argument speaks of it.
+
+    Attributes
+    ----------
+    argument
+        The argument that takes this variable's categories.
+    name, categories
+        The variable.
+    other_name, other
+        The other one.
+    advice
+        What to do with a category of the other one.
+    """
+
+    argument: str
+    name: str
+    categories: Categories
+    other_name: str
+    other: Categories
+    advice: str
+
+    def index(self, label: Any) -> int:
+        """Return the position of a label."""
+        if (found := _position(self.categories, label)) is not None:
+            return found
+        hint = ""
+        if _position(self.other, label) is not None:
+            hint = f" Hint: this is a category of {self.other_name}; {self.advice}."
+        raise CategoryError(
+            f"`{self.argument}` must be among the {self.categories.p} categories {self.categories.preview()} of "
+            f"{self.name}; got {shown(label)}.{hint}"
+        )
+
+    def two(self, labels: Any) -> tuple[Label, Label]:
+        """Return two different labels; where there are no others, they need not be named."""
+        if labels is None:
+            if self.categories.p > 2:
+                raise ArgumentError(
+                    f"`{self.argument}` must name two of the {self.categories.p} categories "
+                    f"{self.categories.preview()} of {self.name}; got none."
+                )
+            return self.categories.labels[0], self.categories.labels[1]
+        if not isinstance(labels, (tuple, list)) or len(labels) != 2:
+            got = f"{len(labels)}" if isinstance(labels, (tuple, list)) else type(labels).__name__
+            raise ArgumentError(f"`{self.argument}` must be two categories, as in ('a', 'b'); got {got}.")
+        if self.index(labels[0]) == self.index(labels[1]):
+            raise ArgumentError(f"`{self.argument}` must be two different categories; got {shown(labels[0])} twice.")
+        return labels[0], labels[1]
+
+
+def sides(pair: Margin, arguments: tuple[str, str], advice: str) -> tuple[Side, Side]:
+    """Return the two variables of a pair, each with the argument that takes its categories."""
+    (one, two), (first, second) = pair.names, pair.categories.parts  # type: ignore[attr-defined]
+    return Side(arguments[0], one, first, two, second, advice), Side(arguments[1], two, second, one, first, advice)
+
+
+def _position(categories: Categories, label: Any) -> int | None:
+    try:
+        return categories.index(label)
+    except CategoryError:
+        return None
 
 
 def conditional_shares(pair: Margin, groups: tuple[Label, Label], outcome: Label) -> tuple[Share, Share]:

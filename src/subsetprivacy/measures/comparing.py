@@ -5,18 +5,19 @@ from attrs import evolve
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy._checks import check_choice, check_level
-from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
 from subsetprivacy.measures.measure import METHODS, Measure
+from subsetprivacy.measures.precision import NEAR_ZERO, near_zero, standard_error
 from subsetprivacy.measures.profile import Profile
 from subsetprivacy.measures.scales import Scale
 from subsetprivacy.measures.shares import Share, TwoShares
 
 _NAN, _INF = float("nan"), float("inf")
-_AT_ZERO = "An estimate of zero: no standard error on the log scale. Hint: method='profile' has a one-sided interval."
+_AT_ZERO = "An estimate of zero: no standard error on the log scale."
+_ONE_SIDED = " Hint: method='profile' has a one-sided interval."
 _UNKNOWN = "No estimate: a group that is compared, or both shares, are estimated as empty."
 _NEGATIVE = "No estimate: a moment estimate left the simplex, and a ratio of negative shares means nothing."
 
@@ -32,12 +33,6 @@ def compare(
     return measure if method == "delta" else _by_profile(fit, kind, shares, measure)
 
 
-def standard_error(fit: Estimate, gradient: FloatArray) -> float:
-    """Return the standard error of a function of the joint shares by its gradient; infinite where there is none."""
-    variance = fit.uncertainty.along(fit, gradient)
-    return float(np.sqrt(max(variance, 0.0))) if variance == variance else _INF
-
-
 def _by_delta(fit: Estimate, scale: Scale, shares: tuple[Share, Share], name: str, level: float) -> Measure:
     v, (low, high) = scale.estimate, scale.limits
     if np.isnan(v):
@@ -45,8 +40,9 @@ def _by_delta(fit: Estimate, scale: Scale, shares: tuple[Share, Share], name: st
         ends = scale.back(low), scale.back(high)
         return Measure(name, _NAN, _NAN, *ends, level, "delta", scale.null, _NAN, (note,))
     if np.isinf(v):
+        note = _AT_ZERO + (_ONE_SIDED if fit.has_profile else "")
         ends = scale.back(low), scale.back(high)
-        return Measure(name, scale.back(v), _INF, *ends, level, "delta", scale.null, _NAN, (_AT_ZERO,))
+        return Measure(name, scale.back(v), _INF, *ends, level, "delta", scale.null, _NAN, (note,))
     gradient = sum(slope * share.gradient(fit.w) for slope, share in zip(scale.slopes, shares, strict=True))
     se = standard_error(fit, np.asarray(gradient))
     half = float(ndtri(0.5 + level / 2)) * se
@@ -57,7 +53,9 @@ def _by_delta(fit: Estimate, scale: Scale, shares: tuple[Share, Share], name: st
     pvalue = float(2 * ndtr(-abs(v) / se)) if 0 < se < _INF else _NAN
     # On a log scale the standard error of the value is the value times that of its logarithm.
     factor = value if scale.null else 1.0
-    return Measure(name, value, factor * se, scale.back(lower), scale.back(upper), level, "delta", scale.null, pvalue)
+    ends = scale.back(lower), scale.back(upper)
+    notes = near_zero(fit, shares, scale.rests_on)
+    return Measure(name, value, factor * se, *ends, level, "delta", scale.null, pvalue, notes)
 
 
 def _by_profile(fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], measure: Measure) -> Measure:
@@ -66,7 +64,7 @@ def _by_profile(fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], m
     counts = fit.counts
     best = newton(counts.incidence, counts.shares).w
     scale = kind(*(share.of(best) for share in shares))
-    notes = tuple(note for note in measure.notes if note != _AT_ZERO)
+    notes = tuple(note for note in measure.notes if not note.startswith((_AT_ZERO, NEAR_ZERO)))
     if np.isnan(scale.estimate):
         return evolve(measure, method="profile", notes=notes)
     top = mean_loglik(counts.incidence, counts.shares, best)

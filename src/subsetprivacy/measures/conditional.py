@@ -12,10 +12,12 @@ from subsetprivacy._checks import check_level
 from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.measures import presenting
-from subsetprivacy.measures.comparing import standard_error
+from subsetprivacy.measures.precision import if_possible, if_quick, not_computed, require_matrix, standard_error
 from subsetprivacy.measures.shares import ZERO
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, frame
+
+_NAMES = 6  # that a note lists
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -72,6 +74,7 @@ class Conditional:
 
     @cached_property
     def _se(self) -> FloatArray:
+        require_matrix(self.pair.fit)
         errors = np.full(self.table.shape, np.nan)
         for i in np.flatnonzero(self._weights > ZERO):
             for j in range(self.columns.p):
@@ -81,6 +84,10 @@ class Conditional:
                 errors[i, j] = standard_error(self.pair.fit, gradient.ravel()[self.pair.where])
         errors.setflags(write=False)
         return errors
+
+    @property
+    def _shown_se(self) -> FloatArray:
+        return if_quick(self.pair.fit, lambda: self._se, self.table.shape)
 
     @property
     def se(self) -> FloatArray:
@@ -96,10 +103,10 @@ class Conditional:
         """
         check_level(level)
         self.pair.fit._warn_of_doubts(hint="")
-        return self._bounds(level)
+        return self._bounds(level, self._se)
 
-    def _bounds(self, level: float) -> FloatArray:
-        half = float(ndtri(0.5 + level / 2)) * self._se
+    def _bounds(self, level: float, errors: FloatArray) -> FloatArray:
+        half = float(ndtri(0.5 + level / 2)) * errors
         bounds = np.stack([self.table - half, self.table + half], axis=-1)
         return np.clip(bounds, 0.0, 1.0) if self.pair.in_simplex else bounds
 
@@ -107,25 +114,36 @@ class Conditional:
     def notes(self) -> tuple[str, ...]:
         """Sentences of doubt that stand below the summary."""
         empty = [str(label) for label, weight in zip(self.rows, self._weights, strict=True) if weight <= ZERO]
-        nobody = f"No shares where nobody is estimated to be: {self.given} = {', '.join(empty)}."
-        return (*((nobody,) if empty else ()), *presenting.doubts(self.pair.fit))
+        more = f", … ({len(empty)} in all)" if len(empty) > _NAMES else ""
+        nobody = f"No shares where nobody is estimated to be: {self.given} = {', '.join(empty[:_NAMES])}{more}."
+        absent = not_computed(self.pair.fit, "standard errors", ".se")
+        return (*((nobody,) if empty else ()), *absent, *presenting.doubts(self.pair.fit))
 
     @property
     def _heading(self) -> str:
         return f"{self.of} given {self.given}: {presenting.described(self.pair.fit)}"
 
     def summary(self) -> Table:
-        """Return the shares with their standard errors in brackets, a row per category of `given`."""
-        cells = presenting.with_errors(self.table, self._se)
+        """Return the shares with their standard errors in brackets, a row per category of `given`.
+
+        With more than 24 rows or columns: a row for each of the 24 pairs that are the most frequent. Without standard
+        errors where there are more than 1024 joint categories; `se` and `to_frame` have them up to 4096.
+        """
+        if presenting.is_large(self.table):
+            lines, note = presenting.listed(self.pair, self.table, self._shown_se)
+            columns = (self.given, self.of, f"share of {self.given}")
+            return Table(self._heading, columns, lines, (note, *self.notes))
+        cells = presenting.with_errors(self.table, self._shown_se)
         rows = tuple((str(label), *line) for label, line in zip(self.rows, cells, strict=True))
         head = (f"{self.given} \\ {self.of}", *(str(label) for label in self.columns))
         return Table(self._heading, head, rows, self.notes)
 
     def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
         """Return a data frame: a row per pair of categories, the level in the column names."""
-        bounds = self._bounds(check_level(level)).reshape(-1, 2)
-        columns = {"estimate": self.table.ravel(), "std_error": self._se.ravel()}
-        return frame(presenting.long(self.pair, columns, bounds, level), engine)
+        errors = if_possible(lambda: self._se, self.table.shape)
+        bounds = self._bounds(check_level(level), errors).reshape(-1, 2)
+        columns = {"estimate": self.table.ravel(), "std_error": errors.ravel()}
+        return frame(presenting.long(self.pair, columns, bounds, level), engine, index=False)
 
     def plot(self, *, title: str | None = None, ax: Any = None) -> Any:
         """Draw a heat map of the shares, in percent, a row per category of `given`."""

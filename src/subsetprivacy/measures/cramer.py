@@ -8,28 +8,34 @@ import numpy as np
 from attrs import evolve
 from scipy.special import chdtrc, chdtri, ndtri
 
-from subsetprivacy._checks import check_choice, check_level
+from subsetprivacy._checks import check_choice, check_level, shown
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.newton import newton
-from subsetprivacy.incidence import Mapped
-from subsetprivacy.measures.comparing import require_profile, standard_error
+from subsetprivacy.incidence import MAX_MATRIX, Mapped
+from subsetprivacy.measures.comparing import require_profile
 from subsetprivacy.measures.extremes import LikelihoodRegion
 from subsetprivacy.measures.measure import METHODS, Measure
+from subsetprivacy.measures.precision import require_matrix, standard_error
 from subsetprivacy.measures.shares import ZERO
 
 _NAN, _INF = float("nan"), float("inf")
 _DEGENERATE = "Near V = 0 the delta method has no standard error to rest on: read the interval, not the error."
 _BIASED = "V is biased upwards, the more so the fewer people there are: here by about {:.2f}. Hint: corrected=True."
+_UNKNOWN = "No correction of V for its upward bias, and no lower end but 0 by the delta method: "
+NO_ERRORS = f"{_UNKNOWN}some standard errors are infinite."
+_TOO_MANY = f"{_UNKNOWN}there are more than {MAX_MATRIX} joint categories."
 _ROUNDS, _GAIN = 100, 1e-12
 
 
 def cramers_v(pair: Margin, level: float, method: str, corrected: bool) -> Measure:
     """Return Cramér's V of a two-way table, with its interval."""
     check_level(level)
+    if not isinstance(corrected, (bool, np.bool_)):
+        raise ArgumentError(f"`corrected` must be True or False; got {shown(corrected)}.")
     if check_choice(method, METHODS, "method") == "profile" and corrected:
         raise ArgumentError(
             "`corrected` must be False for a profile interval, which is that of the likelihood; got True. "
@@ -37,6 +43,12 @@ def cramers_v(pair: Margin, level: float, method: str, corrected: bool) -> Measu
         )
     measure = _by_delta(pair, level, corrected)
     return measure if method == "delta" else _by_profile(pair, measure)
+
+
+def raw_v(pair: Margin) -> float:
+    """Return Cramér's V as it is estimated, which takes no standard error."""
+    W = _table(pair)
+    return float(np.sqrt(phi_squared(W) / (min(W.shape) - 1)))
 
 
 def phi_squared(W: FloatArray) -> float:
@@ -64,12 +76,12 @@ def bias_of_phi(pair: Margin) -> float:
     -----
     :math:`\sum_{ij} \mathrm{Var}(W_{ij} - w_i w_j)/(w_i w_j)`; values asked directly give (p-1)(q-1)/n (Bergsma 2013).
     """
-    W = _table(pair)
-    return float(_relative(residual_errors(pair) ** 2, W).sum())
+    return float(_relative(residual_errors(pair) ** 2, _table(pair)).sum())
 
 
 def residual_errors(pair: Margin) -> FloatArray:
     """Return the standard error of every W_ij - w_i w_j, by the delta method; infinite where there is none."""
+    require_matrix(pair.fit)
     W = _table(pair)
     rows, columns = W.sum(axis=1), W.sum(axis=0)
     errors = np.empty(W.shape)
@@ -117,17 +129,27 @@ def _by_delta(pair: Margin, level: float, corrected: bool) -> Measure:
     """Return V with an interval that allows for its bias: from below the corrected V to above the raw one."""
     W = _table(pair)
     k = min(W.shape) - 1
-    square, bias = phi_squared(W) / k, bias_of_phi(pair) / k
-    raw, less = float(np.sqrt(square)), float(np.sqrt(max(square - bias, 0.0)))
+    raw, less, notes = raw_v(pair), *_less_bias(pair)
     of_square = standard_error(pair.fit, phi_gradient(W).ravel()[pair.where]) / k
-    errors = [of_square / (2 * v) if v > 0 else _INF for v in (raw, less)]
+    errors = [_INF if v == 0 else of_square / (2 * v) for v in (raw, less)]
     z = float(ndtri(0.5 + level / 2))
-    lower, upper = max(less - z * errors[1], 0.0), min(raw + z * errors[0], 1.0)
+    lower, upper = max(0.0, less - z * errors[1]), min(raw + z * errors[0], 1.0)
     value, error = (less, errors[1]) if corrected else (raw, errors[0])
-    notes = [] if lower > 0 else [_DEGENERATE]
+    if not lower and not notes:
+        notes += (_DEGENERATE,)
     if not corrected and raw - less > 0.1 * raw:
-        notes.append(_BIASED.format(raw - less))
-    return Measure("Cramér's V", value, error, lower, upper, level, "delta", 0.0, _NAN, tuple(notes))
+        notes += (_BIASED.format(raw - less),)
+    return Measure("Cramér's V", value, error, lower, upper, level, "delta", 0.0, _NAN, notes)
+
+
+def _less_bias(pair: Margin) -> tuple[float, tuple[str, ...]]:
+    """Return V less its bias, or not a number and a note that says why the bias is not known."""
+    if pair.fit.categories.p > MAX_MATRIX:
+        return _NAN, (_TOO_MANY,)
+    bias = bias_of_phi(pair) / (min(_table(pair).shape) - 1)
+    if not np.isfinite(bias):
+        return _NAN, (NO_ERRORS,)
+    return float(np.sqrt(max(raw_v(pair) ** 2 - bias, 0.0))), ()
 
 
 def _by_profile(pair: Margin, measure: Measure) -> Measure:

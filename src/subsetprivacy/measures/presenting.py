@@ -14,12 +14,15 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.doubt import PROFILE
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.measures.cramer import NO_ERRORS
+from subsetprivacy.measures.precision import if_possible, if_quick, not_computed
 from subsetprivacy.tables import Table, number, percent
 
 if TYPE_CHECKING:
     from subsetprivacy.measures.result import Association
 
 KINDS = ("shares", "conditional", "residuals")
+MAX_SIDE = 24  # rows or columns of a table that can be read; of a larger one as many cells are listed
 
 
 def doubts(fit: Estimate) -> tuple[str, ...]:
@@ -27,27 +30,64 @@ def doubts(fit: Estimate) -> tuple[str, ...]:
     return tuple(note.removesuffix(PROFILE) for note in fit.notes)
 
 
+def notes(both: "Association") -> tuple[str, ...]:
+    """Return what is doubtful about a joint table, and what of it was not computed."""
+    raw, corrected = both._shown_v
+    absent = not_computed(
+        both.fit, "standard errors, and V is not corrected for its bias", ".se and .cramers_v(corrected=True)"
+    )
+    if not absent and corrected != corrected and raw == raw:
+        absent = (NO_ERRORS,)
+    return (*absent, *doubts(both.fit))
+
+
 def with_errors(values: FloatArray, errors: FloatArray) -> list[list[str]]:
-    """Return cells such as '0.1234 (0.0100)'."""
+    """Return cells such as '0.1234 (0.0100)', or without brackets where there is no error."""
     return [
-        [f"{number(value)} ({number(error)})" for value, error in zip(*line, strict=True)]
+        [
+            number(value) if error != error else f"{number(value)} ({number(error)})"
+            for value, error in zip(*line, strict=True)
+        ]
         for line in zip(values, errors, strict=True)
     ]
+
+
+def is_large(table: FloatArray) -> bool:
+    """Tell whether a table has more rows or columns than can be read."""
+    return max(table.shape) > MAX_SIDE
+
+
+def listed(pair: Margin, values: FloatArray, errors: FloatArray) -> tuple[tuple[tuple[str, ...], ...], str]:
+    """Return a line for each of the largest joint shares, with a value and its error, and a note that says so."""
+    one, two = pair.categories.parts  # type: ignore[attr-defined]
+    largest = np.argsort(-pair.w, kind="stable")[:MAX_SIDE]
+    cells = with_errors(values.reshape(-1, 1)[largest], errors.reshape(-1, 1)[largest])
+    at = np.divmod(largest, two.p)
+    lines = tuple((str(one.labels[i]), str(two.labels[j]), cell) for i, j, (cell,) in zip(*at, cells, strict=True))
+    return lines, f"The pairs with the {len(lines)} largest of {pair.categories.p} joint shares. Hint: .table has all."
 
 
 def cross_table(both: "Association") -> Table:
     """Return the joint shares with their errors, the margins at the edges, Cramér's V below."""
     one, two = both.names
-    cells = with_errors(both.table, both._se)
-    right = with_errors(both.rows.w[:, None], both.rows._se[:, None])
-    foot = with_errors(both.columns.w[None, :], both.columns._se[None, :])[0]
-    labels = [str(label) for label in both.rows.categories]
-    body = [(label, *line, *edge) for label, line, edge in zip(labels, cells, right, strict=True)]
-    head = (f"{one} \\ {two}", *(str(label) for label in both.columns.categories), "all")
     raw, corrected = both._shown_v
     line = f"Cramér's V {number(raw)}, corrected for its upward bias {number(corrected)}."
+    title, below = f"{one} and {two}: {described(both.fit)}", (line, *both.notes)
+    if is_large(both.table):
+        lines, note = listed(both.pair, both.table, both._shown_se)
+        return Table(title, (one, two, "share"), lines, (note, *below))
+    cells = with_errors(both.table, both._shown_se)
+    right, foot = _edge(both.rows), _edge(both.columns)
+    labels = [str(label) for label in both.rows.categories]
+    body = [(label, *line, edge) for label, line, edge in zip(labels, cells, right, strict=True)]
+    head = (f"{one} \\ {two}", *(str(label) for label in both.columns.categories), "all")
     rows = (*body, ("all", *foot, number(float(both.table.sum()))))
-    return Table(f"{one} and {two}: {described(both.fit)}", head, rows, (line, *both.notes))
+    return Table(title, head, rows, below)
+
+
+def _edge(margin: Margin) -> list[str]:
+    errors = if_quick(margin.fit, lambda: margin._se, margin.w.shape)
+    return with_errors(margin.w[None, :], errors[None, :])[0]
 
 
 def described(fit: Estimate) -> str:
@@ -55,16 +95,37 @@ def described(fit: Estimate) -> str:
     return f"{fit.method}, {fit.counts.n_text}"
 
 
+def plain(both: "Association") -> dict[str, Any]:
+    """Return the numbers of a joint table as plain lists; what is infinite or not to be had is None."""
+    raw, corrected = both._shown_v
+    return {
+        "variables": list(both.names),
+        "rows": list(both.rows.categories),
+        "columns": list(both.columns.categories),
+        "table": both.table.tolist(),
+        "std_error": [[_or_none(se) for se in line] for line in both._shown_se.tolist()],
+        "n": both.n,
+        "cramers_v": _or_none(raw),
+        "cramers_v_corrected": _or_none(corrected),
+        "notes": list(both.notes),
+    }
+
+
+def _or_none(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
 def cells(both: "Association", level: float) -> dict[str, Any]:
     """Return the columns of the long data frame of a joint table."""
-    half = float(ndtri(0.5 + level / 2)) * both._se.ravel()
+    errors = if_possible(lambda: both._se, both.table.shape).ravel()
+    half = float(ndtri(0.5 + level / 2)) * errors
     bounds = np.column_stack([both.pair.w - half, both.pair.w + half])
     columns = {
         "estimate": both.pair.w,
-        "std_error": both._se.ravel(),
+        "std_error": errors,
         "count": both.counts.ravel(),
         "expected": both.expected.ravel(),
-        "residual": both._residuals.ravel(),
+        "residual": if_possible(lambda: both._residuals, both.table.shape).ravel(),
     }
     return long(both.pair, columns, np.clip(bounds, 0.0, 1.0) if both.fit.in_simplex else bounds, level)
 

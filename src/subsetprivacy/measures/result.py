@@ -8,20 +8,18 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_level
 from subsetprivacy._types import FloatArray, Label
-from subsetprivacy.errors import CategoryError
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.measures import cramer, presenting
-from subsetprivacy.measures.choosing import choose_two, conditional_shares, odds
+from subsetprivacy.measures.choosing import conditional_shares, given_first, odds, sides
 from subsetprivacy.measures.comparing import compare
 from subsetprivacy.measures.conditional import Conditional
 from subsetprivacy.measures.measure import Measure
+from subsetprivacy.measures.precision import MAX_SHOWN, if_quick, require_matrix, warned
 from subsetprivacy.measures.scales import Difference, OddsRatio, Ratio
 from subsetprivacy.tables import Table, frame
 
 Two = tuple[Label, Label]
-_PROFILE = " Hint: method='profile'."
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -111,7 +109,7 @@ class Association:
         given
             The variable that is known, by default the first.
         """
-        return Conditional(margin_of(self.fit, self._given(given)))
+        return Conditional(margin_of(self.fit, given_first(self.names, given)))
 
     def difference(
         self,
@@ -139,9 +137,7 @@ class Association:
         -----
         :math:`P(\text{outcome} \mid a) - P(\text{outcome} \mid b)`.
         """
-        if method == "delta":
-            self.fit._warn_of_doubts(hint=_PROFILE)
-        return self._compare(Difference, "difference of", outcome, between, given, level, method)
+        return warned(self.fit, self._compare(Difference, "difference of", outcome, between, given, level, method))
 
     def risk_ratio(
         self,
@@ -163,16 +159,17 @@ class Association:
         -----
         :math:`P(\text{outcome} \mid a) / P(\text{outcome} \mid b)`; the delta interval is made for its logarithm.
         """
-        if method == "delta":
-            self.fit._warn_of_doubts(hint=_PROFILE)
-        return self._compare(Ratio, "ratio of", outcome, between, given, level, method)
+        return warned(self.fit, self._compare(Ratio, "ratio of", outcome, between, given, level, method))
 
     def _compare(
         self, kind: Any, word: str, outcome: Label, between: Any, given: str | None, level: float, method: str
     ) -> Measure:
-        pair = margin_of(self.fit, self._given(given))
+        pair = margin_of(self.fit, given_first(self.names, given))
         one, two = pair.names
-        a, b = choose_two(between, pair.categories.parts[0], "between")  # type: ignore[attr-defined]
+        advice = f"with given={two!r} `between` is of {two} and `outcome` of {one}"
+        groups, outcomes = sides(pair, ("between", "outcome"), advice)
+        a, b = groups.two(between)
+        outcomes.index(outcome)
         shares = conditional_shares(pair, (a, b), outcome)
         name = f"{word} P({two} = {outcome}) between {one} = {a} and {one} = {b}"
         return compare(self.fit, kind, shares, name, level, method)
@@ -195,12 +192,10 @@ class Association:
         that of the ratio itself. With a cell of zero the ratio is 0 or infinite, and only the profile interval tells
         something, on one side.
         """
-        if method == "delta":
-            self.fit._warn_of_doubts(hint=_PROFILE)
-        one, two = self.pair.categories.parts  # type: ignore[attr-defined]
-        (a, b), (c, d) = choose_two(rows, one, "rows"), choose_two(columns, two, "columns")
+        one, two = sides(self.pair, ("rows", "columns"), "swap `rows` and `columns`")
+        (a, b), (c, d) = one.two(rows), two.two(columns)
         name = f"odds ratio of {self.names[0]} = {a} against {b} and {self.names[1]} = {c} against {d}"
-        return compare(self.fit, OddsRatio, odds(self.pair, (a, b), (c, d)), name, level, method)
+        return warned(self.fit, compare(self.fit, OddsRatio, odds(self.pair, (a, b), (c, d)), name, level, method))
 
     def cramers_v(self, *, level: float = 0.95, method: str = "delta", corrected: bool = False) -> Measure:
         r"""Return Cramér's V: 0 for independent variables, 1 where one determines the other.
@@ -228,25 +223,18 @@ class Association:
         profile .94, .97. The lower end of the profile interval suffers from the bias of V:
         prefer the delta interval where raw and corrected V differ much.
         """
-        if method == "delta":
-            self.fit._warn_of_doubts(hint=_PROFILE)
-        return cramer.cramers_v(self.pair, level, method, corrected)
-
-    def _given(self, given: str | None) -> tuple[str, str]:
-        """Return the two names, the given one first."""
-        one, two = self.names
-        if given is None or given == one:
-            return one, two
-        if given == two:
-            return two, one
-        raise CategoryError(f"`given` must be one of the variables {one}, {two}; got {given!r}.")
+        return warned(self.fit, cramer.cramers_v(self.pair, level, method, corrected))
 
     # Output -----------------------------------------------------------------------------------
 
     @cached_property
     def _se(self) -> FloatArray:
-        few = self.fit.categories.p <= MAX_MATRIX  # else every single error is an iteration
-        return self.pair._se.reshape(self.table.shape) if few else np.full(self.table.shape, np.nan)
+        require_matrix(self.fit)
+        return self.pair._se.reshape(self.table.shape)
+
+    @property
+    def _shown_se(self) -> FloatArray:
+        return if_quick(self.fit, lambda: self._se, self.table.shape)
 
     @property
     def se(self) -> FloatArray:
@@ -257,37 +245,34 @@ class Association:
     @cached_property
     def _shown_v(self) -> tuple[float, float]:
         """V, and V less its bias: without warnings, for output that prints the doubts itself."""
-        raw, less = (cramer.cramers_v(self.pair, 0.95, "delta", corrected) for corrected in (False, True))
-        return raw.value, less.value
+        quick = self.fit.categories.p <= MAX_SHOWN
+        less = cramer.cramers_v(self.pair, 0.95, "delta", True).value if quick else float("nan")
+        return cramer.raw_v(self.pair), less
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences of doubt that stand below the summary."""
-        return presenting.doubts(self.fit)
+        """What stands below the summary: doubts, and what was not computed."""
+        return presenting.notes(self)
 
     def summary(self) -> Table:
-        """Return the joint shares with standard errors in brackets, the margins at the edges, Cramér's V below."""
+        """Return the joint shares with standard errors in brackets, the margins at the edges, Cramér's V below.
+
+        With more than 24 rows or columns: the 24 largest joint shares. Without standard errors and without the
+        corrected V where there are more than 1024 joint categories: ask for them by name.
+        """
         return presenting.cross_table(self)
 
     def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
-        """Return a data frame: a row per pair of categories, the level in the column names."""
+        """Return a data frame: a row per pair of categories, the level in the column names.
+
+        With more than 4096 joint categories standard errors and residuals are not numbers.
+        """
         check_level(level)
-        return frame(presenting.cells(self, level), engine)
+        return frame(presenting.cells(self, level), engine, index=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON."""
-        raw, corrected = self._shown_v
-        return {
-            "variables": list(self.names),
-            "rows": list(self.rows.categories),
-            "columns": list(self.columns.categories),
-            "table": self.table.tolist(),
-            "std_error": [[se if np.isfinite(se) else None for se in line] for line in self._se.tolist()],
-            "n": self.n,
-            "cramers_v": raw,
-            "cramers_v_corrected": corrected,
-            "notes": list(self.notes),
-        }
+        """Return the numbers under stable names, for JSON; standard errors as in `summary`."""
+        return presenting.plain(self)
 
     def plot(self, kind: str = "shares", *, given: str | None = None, title: str | None = None, ax: Any = None) -> Any:
         """Draw a heat map.

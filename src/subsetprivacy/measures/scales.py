@@ -19,6 +19,7 @@ class Scale(Protocol):
     ends: ClassVar[tuple[float, float]]
     limits: ClassVar[tuple[float, float]]
     null: ClassVar[float]
+    rests_on: ClassVar[tuple[str, ...]]  # what of each share must not be near 0 for the delta method
 
     @property
     def estimate(self) -> float:
@@ -48,6 +49,7 @@ class Difference:
     ends: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     limits: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     null: ClassVar[float] = 0.0
+    rests_on: ClassVar[tuple[str, ...]] = ("whole",)
 
     @property
     def estimate(self) -> float:
@@ -87,6 +89,7 @@ class Ratio(_Logarithmic):
 
     x: float
     y: float
+    rests_on: ClassVar[tuple[str, ...]] = ("part", "whole")
 
     @property
     def estimate(self) -> float:
@@ -113,6 +116,7 @@ class OddsRatio(_Logarithmic):
 
     x: float
     y: float
+    rests_on: ClassVar[tuple[str, ...]] = ("part", "rest")
 
     @property
     def estimate(self) -> float:

@@ -25,6 +25,14 @@ class Share:
     part: IntArray
     rest: IntArray
 
+    def member(self, which: str, p: int) -> FloatArray:
+        """Return ones at the positions of the ``"part"``, of the ``"rest"``, or of both, the ``"whole"``."""
+        out = np.zeros(p)
+        for name, positions in (("part", self.part), ("rest", self.rest)):
+            if which in (name, "whole"):
+                out[positions] = 1.0
+        return out
+
     def whole(self, w: FloatArray) -> float:
         """Return the weight of part and rest together."""
         return float(w[self.part].sum() + w[self.rest].sum())

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from lopsided import ASKED, GIVEN3, TRIPLE, WARNER
 from problems import quietly, rising
@@ -95,12 +96,61 @@ class TestArguments:
             FOUND.odds_ratio(("a", "b"), ("x", "y", "z"))
         with pytest.raises(ArgumentError, match="`between` must be two different categories; got 'a' twice"):
             FOUND.risk_ratio("x", ("a", "a"))
-        with pytest.raises(CategoryError, match="must be one of the 3 categories 'x', 'y', 'z'; got 'a'"):
-            FOUND.difference("a", ("b", "c"))
-        with pytest.raises(CategoryError, match="must be one of the 4 categories"):
+        with pytest.raises(CategoryError, match=r"`between` must be among the 4 categories 'a', .* of x; got 'q'\.$"):
             FOUND.difference("x", ("b", "q"))
+        with pytest.raises(CategoryError, match=r"`outcome` must be among the 3 categories .* of y; got 'q'\.$"):
+            FOUND.risk_ratio("q", ("b", "c"))
         with pytest.raises(CategoryError, match="`given` must be one of the variables x, y; got 'z'"):
             FOUND.conditional("z")
+
+    def test_categories_of_the_other_variable(self):
+        swap = r"Hint: this is a category of {}; swap `rows` and `columns`\."
+        with pytest.raises(CategoryError, match=r"`rows` must be .* of x; got 'y'\. " + swap.format("y")):
+            FOUND.odds_ratio(("y", "z"), ("a", "b"))
+        with pytest.raises(CategoryError, match=r"`columns` must be .* of y; got 'd'\. " + swap.format("x")):
+            FOUND.odds_ratio(("a", "b"), ("x", "d"))
+        other = r"Hint: this is a category of {}; with given='{}' `between` is of {} and `outcome` of {}\."
+        with pytest.raises(CategoryError, match="got 'a'. " + other.format("x", "y", "y", "x")):
+            FOUND.difference("a", ("b", "c"))
+        with pytest.raises(CategoryError, match="got 'z'. " + other.format("y", "y", "y", "x")):
+            FOUND.risk_ratio("x", ("z", "x"))
+        with pytest.raises(CategoryError, match="got 'd'. " + other.format("x", "x", "x", "y")):
+            FOUND.risk_ratio("a", ("d", "x"), given="y")
+
+    @pytest.mark.parametrize(
+        ("column", "kind"),
+        [
+            (["secret", "a"], "list"),
+            (np.array(["secret", "a"]), "ndarray"),
+            (pd.Series(["secret", "a"]), "Series"),
+            (pd.DataFrame({"x": ["secret"]}), "DataFrame"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_a_column_in_the_place_of_a_word_is_named_by_its_type(self, column, kind):
+        for argument, ask in {
+            "names": lambda: association(FOUND.fit, "x", column),
+            "given": lambda: FOUND.conditional(column),
+            "outcome": lambda: FOUND.difference(column, ("a", "b")),
+            "between": lambda: FOUND.risk_ratio("x", ("a", column)),
+            "rows": lambda: FOUND.odds_ratio((column, "b"), ("x", "y")),
+            "columns": lambda: FOUND.odds_ratio(("a", "b"), (column, column)),
+        }.items():
+            with pytest.raises(CategoryError, match=rf"^`{argument}` .*; got {kind}\.$"):
+                ask()
+        with pytest.raises(CategoryError, match=rf"`given` .*; got {kind}\.$"):
+            FOUND.plot("conditional", given=column)
+        for argument, ask in {
+            "method": lambda: FOUND.difference("x", ("a", "b"), method=column),
+            "level": lambda: FOUND.odds_ratio(("a", "b"), ("x", "y"), level=column),
+            "corrected": lambda: FOUND.cramers_v(corrected=column),
+        }.items():
+            with pytest.raises(ArgumentError, match=rf"^`{argument}` .*; got {kind}\."):
+                ask()
+
+    def test_a_column_in_the_place_of_two_categories(self):
+        with pytest.raises(ArgumentError, match=r"`between` must be two categories, as in \('a', 'b'\); got Series\.$"):
+            FOUND.difference("x", pd.Series(["a", "b"]))
 
     @pytest.mark.parametrize(
         "ask",
@@ -183,8 +233,8 @@ class TestOutput:
         assert f"{given.table[2, 3]:.4f} ({given.se[2, 3]:.4f})" in text
         assert given.table.sum(axis=1) == pytest.approx(np.ones(3))
         frame = given.to_frame(0.9)
-        assert frame.columns.tolist() == ["x", "estimate", "std_error", "lower 90 %", "upper 90 %"]
-        row = frame[frame["x"] == "b"].loc["z"]
+        assert frame.columns.tolist() == ["y", "x", "estimate", "std_error", "lower 90 %", "upper 90 %"]
+        row = frame.set_index(["y", "x"]).loc[("z", "b")]
         assert row["estimate"] == pytest.approx(given.table[2, 1])
         assert row["upper 90 %"] == pytest.approx(given.interval(0.9)[2, 1, 1])
         assert given._repr_html_().count("<tr>") == 4
@@ -201,6 +251,13 @@ class TestOutput:
         half = np.asarray(frame["upper 90 %"]) - FOUND.table.ravel()
         assert half == pytest.approx(1.6448536 * FOUND.se.ravel())
 
+    def test_both_variables_are_columns_of_a_pandas_frame(self):
+        frame = FOUND.to_frame()
+        assert frame.columns.tolist()[:3] == ["x", "y", "estimate"]
+        assert frame.index.is_unique
+        assert frame["y"].tolist() == ["x", "y", "z"] * 4
+        assert frame.pivot(index="x", columns="y", values="estimate").to_numpy() == pytest.approx(FOUND.table)
+
     def test_variables_named_as_the_columns_are(self):
         pair = sp.product({"estimate": WARNER, "count": sp.warner(["n", "m"], 0.2)})
         found = association(sp.simulate(pair, [0.4, 0.1, 0.2, 0.3], 3000, seed=1))
@@ -211,8 +268,11 @@ class TestOutput:
     def test_a_measure_in_words_and_as_a_dict(self):
         measure = Measure("odds ratio", 2.5, 0.75, 1.25, np.inf, 0.9, "profile", 1.0, 0.0123, ("Few people.",))
         assert str(measure) == (
-            "odds ratio: 2.5000 (std. error 0.7500, 90 % profile interval 1.2500 to inf, p-value of 1: 0.0123)\n"
+            "odds ratio: 2.5000 (std. error 0.7500, 90 % profile interval 1.2500 to inf, p-value of one 0.0123)\n"
             "Few people."
+        )
+        assert "interval -0.1000 to 0.3000, p-value of zero 0.401)" in str(
+            Measure("difference", 0.1, 0.1, -0.1, 0.3, 0.95, "delta", 0.0, 0.401)
         )
         plain = FOUND.difference("x", ("a", "b")).to_dict()
         assert json.loads(json.dumps(plain))["name"] == "difference of P(y = x) between x = a and x = b"

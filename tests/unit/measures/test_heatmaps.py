@@ -66,7 +66,30 @@ def test_shares_begin_at_zero():
 def test_numbers_can_be_read(diverging):
     values = np.linspace(-5 if diverging else 0, 5, 48).reshape(6, 8)
     ax = rendered(heatmap([""] * 6, [""] * 8, values, diverging=diverging))
-    assert min(contrasts(ax)) >= 4.5
+    ratios = contrasts(ax)
+    assert min(ratios) >= 3
+    inks = [text.get_color() for text in ax.texts]
+    # Half dark, half light: at a lightness (CIE L*) of 50 to 60 black passes the ratio, and people find white clearer.
+    assert all(ratio > 6 for ratio, ink in zip(ratios, inks, strict=True) if ink == "black")
+    assert {"black", "white"} == set(inks)
+
+
+@pytest.mark.parametrize("shape", [(100, 100), (2, 47), (25, 3)])
+def test_large_tables_are_colours_and_some_labels(shape):
+    p, q = shape
+    values = np.random.default_rng(1).random(shape)
+    values[1, 1] = np.nan
+    names = [f"label number {k}" for k in range(max(shape))]
+    ax = rendered(heatmap(names[:p], names[:q], values, title="x and y", label="%"))
+    assert not ax.texts
+    assert np.ma.filled(ax.images[0].get_array(), np.nan) == pytest.approx(values, nan_ok=True)
+    width, height = ax.figure.get_size_inches()
+    assert max(width, height) < 15
+    for ticks, size in ((ax.get_xticklabels(), q), (ax.get_yticklabels(), p)):
+        assert min(size, 12) <= len(ticks) <= 24
+        assert all(tick.get_text() == f"label number {round(max(tick.get_position()))}" for tick in ticks)
+    boxes = [text.get_window_extent() for text in ax.get_yticklabels()]
+    assert all(one.y0 > two.y1 for one, two in pairwise(boxes))
 
 
 @pytest.mark.parametrize(

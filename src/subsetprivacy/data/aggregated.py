@@ -1,0 +1,26 @@
+"""Is the category in the subset? What the 2 x 2 tables of pairs of categories are made of (`tab:bonferroni_table`)."""
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy.design import Design
+from subsetprivacy.design.held import Held
+
+
+def memberships(design: Design, codes: IntArray) -> FloatArray:
+    """Return 1 where a subset holds a category, 0 elsewhere; of value and bit where a known bit is mixed in."""
+    asked = design.inner if isinstance(design, Held) else design
+    return asked.holds(codes[:, None], np.arange(asked.p)).astype(np.float64)
+
+
+def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: FloatArray) -> FloatArray:
+    """Return the 2 x 2 tables of all pairs, (..., p, q, 2, 2), from the numbers with both, with each and in all."""
+    one, two, whole = first[..., :, None], second[..., None, :], total[..., None, None]
+    cells = np.stack([both, one - both, two - both, whole - one - two + both], axis=-1)
+    return cells.reshape(*both.shape, 2, 2)
+
+
+def position(design: Design, label: Label) -> int:
+    """Return the column of a category among the memberships."""
+    asked = design.inner if isinstance(design, Held) else design
+    return asked.categories.index(label)

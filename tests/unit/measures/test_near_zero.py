@@ -1,0 +1,141 @@
+"""A delta interval that rests on a share near zero says so; V without finite errors is not corrected."""
+
+import json
+
+import numpy as np
+import pytest
+from lopsided import GIVEN3
+from problems import exact_counts, quietly
+
+import subsetprivacy as sp
+from subsetprivacy.errors import BoundaryWarning
+from subsetprivacy.measures import association
+
+AGES = ("<20", "20s", "30s", "40s", "50+")
+PAIR = sp.product({"age": sp.uniform(AGES), "drugs": sp.warner(["yes", "no"])})
+RARE = np.array([[30, 170], [80, 140], [70, 140], [30, 160], [3, 177]]) / 1000
+HINT = r"Close to zero: .* is not to be trusted\. Hint: method='profile'\.$"
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """Return a table whose cell of drugs at 50+ is less than one standard error from 0, and no other is near it."""
+    found = association(sp.simulate(PAIR, RARE.ravel(), 6000, seed=20))
+    assert not found.fit.notes
+    assert 0 < found.table[4, 0] < found._se[4, 0]
+    return found
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda found, **options: found.odds_ratio(("20s", "50+"), ("yes", "no"), **options),
+        lambda found, **options: found.odds_ratio(("50+", "30s"), ("no", "yes"), **options),
+        lambda found, **options: found.risk_ratio("yes", ("50+", "20s"), **options),
+    ],
+)
+def test_ratios_with_a_share_near_zero(rare, ask):
+    with pytest.warns(BoundaryWarning, match=HINT) as caught:
+        measure = ask(rare)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert measure.notes == (str(caught[0].message),)
+    assert f"share of {rare.table[4, 0]:.2g} with a standard error of {rare._se[4, 0]:.2g}" in measure.notes[0]
+    better = ask(rare, method="profile")
+    assert not better.notes
+    assert better.value == measure.value
+    assert (better.lower == 0) != np.isinf(better.upper)  # the cell may be 0: nothing is said on that side
+
+
+def test_measures_that_rest_on_other_shares_do_not_warn(rare):
+    assert not rare.difference("yes", ("20s", "50+")).notes  # the groups are large
+    assert not rare.risk_ratio("no", ("20s", "50+")).notes
+    assert not rare.odds_ratio(("20s", "30s"), ("yes", "no")).notes
+
+
+def test_two_standard_errors_are_the_limit():
+    """Asked directly: a cell of k people has a standard error of about the square root of k."""
+    naked = sp.product({"x": sp.nonprivate(["a", "b"]), "y": sp.nonprivate(["c", "d"])})
+
+    def asked(k):
+        people = np.array([k, 300, 200, 500.0])
+        return association(exact_counts(naked, people / people.sum(), int(people.sum())))
+
+    with quietly():
+        assert asked(3).odds_ratio().notes
+        assert not asked(5).odds_ratio().notes
+
+
+def test_differences_with_a_group_near_zero():
+    w = np.array([[0.015, 0.01], [0.29, 0.2], [0.1, 0.1], [0.1, 0.1], [0.035, 0.05]])
+    found = association(sp.simulate(PAIR, w.ravel(), 1500, seed=6))
+    assert not found.fit.notes
+    total, error = found.rows.w[0], found.rows._se[0]
+    assert 0 < total < 2 * error
+    with pytest.warns(BoundaryWarning, match=HINT):
+        measure = found.difference("yes", ("<20", "20s"))
+    assert f"share of {total:.2g} with a standard error of {error:.2g}" in measure.notes[0]
+
+
+def test_no_second_warning_where_the_estimate_itself_is_doubtful():
+    found = association(sp.simulate(PAIR, RARE.ravel(), 6000, seed=12))
+    near = found.table[:, 0] < found._se[:, 0]
+    assert found.fit.on_boundary
+    i = int(np.flatnonzero(near & (found.table[:, 0] > 0))[0])
+    with pytest.warns(BoundaryWarning) as caught:
+        measure = found.odds_ratio((AGES[i], "20s"), ("yes", "no"))
+    assert [str(warning.message)[:15] for warning in caught] == ["On the boundary"]
+    assert measure.notes[0].startswith("Close to zero")
+
+
+def test_no_profile_is_advised_where_there_is_none(rare):
+    counts = rare.fit.counts
+    weighted = sp.SubsetCounts(counts.codes, counts.counts, PAIR, squares=1.5 * counts.counts)
+    for fit in (sp.estimate(weighted), sp.estimate(counts, "mom")):
+        found = association(fit)
+        assert 0 < found.table[4, 0] < found._se[4, 0]
+        with pytest.warns(BoundaryWarning, match=r"Close to zero: .* is not to be trusted\.$"):
+            found.odds_ratio(("20s", "50+"), ("yes", "no"))
+    zero = association(sp.estimate(sp.simulate(PAIR, RARE.ravel(), 6000, seed=10), "mom").projected())
+    with quietly():
+        assert zero.odds_ratio(("20s", "50+"), ("yes", "no")).notes == (
+            "An estimate of zero: no standard error on the log scale.",
+        )
+
+
+class TestInfiniteErrors:
+    @pytest.fixture
+    def itself(self):
+        naked = sp.product({"x": sp.nonprivate(list("abc")), "again": sp.nonprivate(list("abc"))})
+        counts = exact_counts(naked, np.diag([0.5, 0.3, 0.2]).ravel(), 1000)
+        with quietly():
+            found = association(counts)
+        assert np.isinf(found._se).any()
+        return found
+
+    def test_no_correction_without_errors(self, itself):
+        with quietly():
+            raw, less = itself.cramers_v(), itself.cramers_v(corrected=True)
+        assert raw.value == pytest.approx(1)
+        assert np.isnan(less.value)
+        assert (less.lower, less.upper) == (raw.lower, raw.upper) == (0, 1)
+        for measure in (raw, less):
+            assert measure.notes == (
+                "No correction of V for its upward bias, and no lower end but 0 by the delta method: "
+                "some standard errors are infinite.",
+            )
+        assert str(less).startswith("Cramér's V: - (std. error -, 95 % delta interval 0.0000 to 1.0000, no test)")
+
+    def test_output(self, itself):
+        notes = itself.summary().notes
+        assert notes[0] == "Cramér's V 1.0000, corrected for its upward bias -."
+        assert notes[1].endswith("some standard errors are infinite.")
+        plain = json.loads(json.dumps(itself.to_dict(), allow_nan=False))
+        assert plain["cramers_v"] == pytest.approx(1)
+        assert plain["cramers_v_corrected"] is None
+
+    def test_a_correction_to_zero_stays_zero(self):
+        pair = sp.product({"x": GIVEN3, "y": sp.warner(["m", "n"], 0.2)})
+        found = association(sp.simulate(pair, np.outer([0.5, 0.3, 0.2], [0.4, 0.6]).ravel(), 2000, seed=8))
+        assert found.cramers_v(corrected=True).value == 0
+        assert found.summary().notes[0].endswith("corrected for its upward bias 0.0000.")
