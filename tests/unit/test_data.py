@@ -17,7 +17,7 @@ BLOCKS = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
 @pytest.mark.parametrize(
     ("codes", "message"),
     [
-        ([3.0, 5.0], "must be integers, one subset code per person; got dtype float64. Hint: a column with missing"),
+        ([3.0, 5.0], "must be integers, one subset code per person; got dtype float64. Hint: a column with gaps"),
         ([3.0, np.nan], "got dtype float64"),
         (["3"], "must be integers"),
         ([[3, 5]], "must be one-dimensional"),
