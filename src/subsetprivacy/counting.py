@@ -143,6 +143,8 @@ def _codes_of(column: Any, design: Design) -> IntArray:
 
 def _whole_numbers(rows: Any, design: Design) -> Any:
     """Return codes that a file with gaps turned into floats as integers, gaps as full sets; others as they are."""
+    if np.ma.isMaskedArray(rows):
+        return rows  # refused if anything is masked
     if not isinstance(rows, np.ndarray) and not any(isinstance(row, float) for row in rows):
         return rows
     floats = np.asarray(rows)
@@ -150,7 +152,8 @@ def _whole_numbers(rows: Any, design: Design) -> Any:
         return rows
     gaps = np.isnan(floats)
     if not (gaps | (np.abs(floats) < 2.0**53) & (floats == np.floor(floats))).all():
-        return floats  # which is refused, with a reason
+        bad = int((~(gaps | (floats == np.floor(floats)) & np.isfinite(floats))).argmax())
+        raise CodeError(f"`codes` must be integers; got dtype {floats.dtype} with others, first in row {bad}.")
     return np.where(gaps, design.missing_code, np.where(gaps, 0, floats).astype(np.int64))
 
 

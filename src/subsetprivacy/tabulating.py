@@ -3,12 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, overload
 
-from subsetprivacy._types import ArrayLike, Label
+import numpy as np
+
+from subsetprivacy._types import ArrayLike, IntArray, Label
 from subsetprivacy.counting import count, read_column
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
+from subsetprivacy.data.joint import picked
 from subsetprivacy.design import Covered, Design, Product, product
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.subsets import is_frame
+
+_COINCIDENCE = 20  # rows that two draws may have in common by chance
 
 
 @overload
@@ -96,27 +101,41 @@ def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | N
     if not data:
         raise ArgumentError("`data` must be two or more columns of subsets, or a table of them; got nothing.")
     first, rest = data[0], data[1:]
-    wanted = tuple(rest)
     if not all(isinstance(name, str) for name in rest):
         return None
     if isinstance(first, SubsetTable):
-        return first.select(wanted or first.names)
+        return _picked(first.design, first.columns, rest)
     if isinstance(first, (SubsetData, SubsetCounts)) and isinstance(first.design, (Product, Covered)):
         if isinstance(first.design, Covered):
             raise ArgumentError(
                 "`data` must hold no dummy rows: a dummy is one in every variable, which ties the columns together. "
                 "Hint: sp.estimate takes a covered release of several variables as it is."
             )
-        if not wanted:
-            return first
-        return first.select(wanted) if isinstance(first, SubsetData) else _joint(first).margin(*wanted)
+        if isinstance(first, SubsetCounts):
+            return _joint(first).margin(*rest) if rest else first
+        return _picked(first.design, first.design.split(first.codes), rest)
     return None
+
+
+def _picked(design: Product, columns: Sequence[IntArray], names: Sequence[str]) -> SubsetData:
+    """Return the named variables' subsets, in that order, by default all; joined ones come together."""
+    axes: list[int] = []
+    for name in names or [" x ".join(inner) for inner in design.named()]:
+        found = [k for k, inner in enumerate(design.named()) if name in (*inner, " x ".join(inner))]
+        if not found:
+            design.categories.axis(name)  # refuses an unknown name
+        axes += found
+    if len(set(axes)) < len(axes):
+        raise ArgumentError("each variable must be named once; got one twice, or two that share a code.")
+    return SubsetData.trusted(*picked(design, columns, axes))
 
 
 def _columns(data: tuple[Any, ...], names: Any, designs: Any) -> SubsetTable:
     if len(data) == 1 and isinstance(data[0], Mapping):
         names, data = tuple(data[0]) if names is None else names, tuple(data[0].values())
-    elif is_frame(data[0]) and all(isinstance(name, str) for name in data[1:]):
+    elif is_frame(data[0]) and not any(isinstance(name, (SubsetData, SubsetCounts)) for name in data[1:]):
+        if names is not None:
+            raise ArgumentError("`names` must be left out for columns of a data frame, which have theirs.")
         names, data = _of_frame(data[0], data[1:])
     if len(data) < 2 or any(isinstance(column, (str, SubsetCounts)) for column in data):
         raise ArgumentError(
@@ -124,8 +143,6 @@ def _columns(data: tuple[Any, ...], names: Any, designs: Any) -> SubsetTable:
             f"{', '.join(type(column).__name__ for column in data)}. Hint: counts of single variables do not tell how "
             "often subsets occur together."
         )
-    if any(one is two for k, one in enumerate(data) for two in data[:k]):
-        raise ArgumentError("columns must be drawn for each variable by itself; got the same one twice.")
     wanted = _names(len(data), _own_names(data) if names is None else names)
     given = _designs(designs, data, wanted)
     read = [read_column(column, design) for column, design in zip(data, given, strict=True)]
@@ -134,17 +151,22 @@ def _columns(data: tuple[Any, ...], names: Any, designs: Any) -> SubsetTable:
         raise MismatchError(
             f"columns must be of one length, a row per person; got {lengths[0]} and {lengths[-1]} rows."
         )
+    if lengths[0] > _COINCIDENCE and any(
+        one[1] == two[1] and np.array_equal(one[0], two[0]) for k, one in enumerate(read) for two in read[:k]
+    ):
+        raise ArgumentError("columns must be drawn for each variable by itself; got the same one twice.")
     both = product(dict(zip(wanted, (design for _, design in read), strict=True)))
     return SubsetTable(tuple(codes for codes, _ in read), both)
 
 
-def _of_frame(frame: Any, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    held = [str(name) for name in getattr(frame, "column_names", frame.columns)]
-    absent = [name for name in names if name not in held]
-    if len(names) < 2 or absent:
-        got = f"no column {', '.join(absent)}" if absent else f"{len(names)} names"
+def _of_frame(frame: Any, names: tuple[Any, ...]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    held = {str(name): name for name in getattr(frame, "column_names", frame.columns)}
+    wanted = tuple(str(name) for name in names)
+    absent = [name for name in wanted if name not in held]
+    if len(wanted) < 2 or absent:
+        got = f"no column {', '.join(absent)}" if absent else "fewer"
         raise ArgumentError(f"two or more columns of the data frame must be named; got {got}.")
-    return names, tuple(frame[name] for name in names)
+    return wanted, tuple(frame[held[name]] for name in wanted)
 
 
 def _own_names(columns: tuple[Any, ...]) -> tuple[str, ...] | None:
@@ -156,22 +178,25 @@ def _own_names(columns: tuple[Any, ...]) -> tuple[str, ...] | None:
 
 def _designs(designs: Any, columns: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Design | None, ...]:
     """Return a design for each column, or None for one that brings its own."""
+    if designs is None:
+        designs = {}
     if isinstance(designs, Mapping):
-        absent = [name for name in names if name not in designs]
-        if absent:
-            raise ArgumentError(f"`designs` must have one for each column; got none for {', '.join(absent)}.")
-        return tuple(designs[name] for name in names)
-    if designs is not None:
-        if isinstance(designs, Design) or not isinstance(designs, Sequence) or len(designs) != len(columns):
-            raise ArgumentError(f"`designs` must be {len(columns)}, one for each column.")
-        return tuple(designs)
-    bare = [name for name, column in zip(names, columns, strict=True) if not isinstance(column, SubsetData)]
+        given = tuple(designs.get(name) for name in names)
+    elif isinstance(designs, Design) or not isinstance(designs, Sequence) or len(designs) != len(columns):
+        raise ArgumentError(f"`designs` must be {len(columns)}, one for each column.")
+    else:
+        given = tuple(designs)
+    bare = [
+        name
+        for name, column, design in zip(names, columns, given, strict=True)
+        if design is None and not isinstance(column, SubsetData)
+    ]
     if bare:
         raise ArgumentError(
             f"a column of subsets must come with its design; got none for {', '.join(bare)}. "
             "Hint: designs=[design_of_the_first, design_of_the_second]."
         )
-    return (None,) * len(columns)
+    return given
 
 
 def _joint(counts: SubsetCounts) -> JointCounts:

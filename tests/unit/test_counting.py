@@ -125,10 +125,12 @@ def test_integer_labels_are_not_codes_inside_a_set():
         ([3, 2**40], CodeError, r"first in row 1 \(outside the categories\)"),
         ([3, -1], CodeError, r"first in row 1 \(outside the categories\)"),
         ([3.5, 5.0], CodeError, "must be integers.*got dtype float64"),
-        (np.array([3.5, np.nan]), CodeError, "must be integers.*Hint: a column with gaps turns into floats"),
+        (np.array([3.5, np.nan]), CodeError, "must be integers; got dtype float64 with others, first in row 0"),
         (np.array([[3, 5]]), CodeError, "must be one-dimensional"),
         (np.array(["ab"]), CodeError, "must be integers"),
         (np.ma.array([3, 5], mask=[False, True]), CodeError, "must not be masked"),
+        (np.ma.array([3.0, 5.0], mask=[False, True]), CodeError, "must not be masked"),
+        (np.array([3.0, np.inf]), CodeError, "must be integers; got dtype float64 with others, first in row 1"),
     ],
 )
 def test_what_cannot_be_counted(data, error, message):

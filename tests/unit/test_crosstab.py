@@ -55,8 +55,10 @@ def test_a_table_and_names():
     assert sp.crosstab(three).names == ("x", "y", "z")
     assert cells(sp.crosstab(three, "x", "y")) == EXPECTED
     chosen = sp.crosstab(three, "z", "x")
-    assert chosen.names == ("x", "z")  # in the order of the table
-    assert cells(chosen) == dict(Counter(zip(X, Z)))
+    assert chosen.names == ("z", "x")  # in the order that is asked for
+    assert cells(chosen) == dict(Counter(zip(Z, X)))
+    with pytest.raises(ArgumentError, match="each variable must be named once"):
+        sp.crosstab(three, "x", "x")
     with pytest.raises(ArgumentError, match=r"two or more variables; got one, under a uniform design\. Hint: name at"):
         sp.crosstab(three, "y")
     with pytest.raises(CategoryError, match="income"):
@@ -67,7 +69,8 @@ def test_rows_and_counts_of_a_product_design():
     three = sp.SubsetTable([X, Y, Z], sp.product({"x": ASKED, "y": V4, "z": GIVEN3}))
     rows = three.select(["x", "y", "z"])
     assert cells(sp.crosstab(rows)) == cells(sp.crosstab(three))
-    assert cells(sp.crosstab(rows, "y", "x")) == EXPECTED
+    assert cells(sp.crosstab(rows, "y", "x")) == dict(Counter(zip(Y, X)))
+    assert cells(sp.crosstab(rows.counts(), "y", "x")) == dict(Counter(zip(Y, X)))
     counts = rows.counts()
     assert cells(sp.crosstab(counts)) == cells(sp.crosstab(three))
     assert cells(sp.crosstab(counts, "x", "y")) == EXPECTED
@@ -222,7 +225,7 @@ def test_dummy_rows_tie_columns_together():
             sp.crosstab(*arguments)
     one = sp.privatize(list("abcd") * 10, sp.covered(ASKED, 0.1), seed=1)
     with pytest.raises(InvalidDesignError, match="a dummy row must be one in every variable"):
-        sp.crosstab(one, sp.SubsetData(one.codes, one.design))
+        sp.crosstab(one, sp.SubsetData(one.codes[::-1], one.design))
 
 
 def test_groups_and_weights_belong_to_people(columns):
@@ -255,7 +258,9 @@ def test_designs_by_name():
     table = sp.crosstab({"race": X, "income": Y}, designs={"income": V4, "race": ASKED})
     assert cells(table) == EXPECTED
     assert table.names == ("race", "income")
-    with pytest.raises(ArgumentError, match="`designs` must have one for each column; got none for income"):
+    brought = sp.crosstab({"race": sp.SubsetData(X, ASKED), "income": Y}, designs={"income": V4})
+    assert cells(brought) == EXPECTED
+    with pytest.raises(ArgumentError, match="must come with its design; got none for income"):
         sp.crosstab({"race": X, "income": Y}, designs={"race": ASKED})
 
 
@@ -268,11 +273,22 @@ def test_a_data_frame_and_names_of_its_columns(library):
     assert sp.crosstab(frame["race"], frame["income"], designs=[ASKED, V4]).names == ("race", "income")
     with pytest.raises(ArgumentError, match="must be named; got no column region"):
         sp.crosstab(frame, "race", "region", designs=[ASKED, V4])
+    with pytest.raises(ArgumentError, match="`names` must be left out for columns of a data frame"):
+        sp.crosstab(frame, "race", "income", designs=[ASKED, V4], names=["u", "v"])
+    with pytest.raises(ArgumentError, match="two or more columns of the data frame must be named; got fewer"):
+        sp.crosstab(frame, "race", designs=[ASKED])
 
 
-def test_the_same_column_twice_is_no_second_draw(columns):
+def test_a_data_frame_whose_columns_are_numbers():
+    frame = pytest.importorskip("pandas").DataFrame({0: X, 1: Y})
+    assert cells(sp.crosstab(frame, 0, 1, designs=[ASKED, V4])) == EXPECTED
+
+
+def test_the_same_column_twice_is_no_second_draw():
+    codes = X * 3
     with pytest.raises(ArgumentError, match="drawn for each variable by itself; got the same one twice"):
-        sp.crosstab(columns[0], columns[0])
+        sp.crosstab(codes, list(codes), designs=[ASKED, ASKED])
+    assert sp.crosstab(codes, codes, designs=[ASKED, sp.uniform(list("abcd"))]).n  # another design, by chance the same
 
 
 def test_columns_without_designs_are_told_apart(columns):

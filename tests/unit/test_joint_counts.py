@@ -106,15 +106,18 @@ def test_margins_of_two_variables_are_tables():
     assert by_code(pair) == by_code(sp.crosstab(X, Y, designs=[ASKED, V4]))
     assert (pair.n, pair.n_missing) == (5, 3)
     assert three().margin("x", "y", complete=True).n == 4
-    assert three().margin("y", "x").names == ("x", "y")
+    swapped = three().margin("y", "x")
+    assert swapped.names == ("y", "x")  # in the order that is asked for
+    assert (swapped.table() == pair.table().T).all()
     assert by_code(three().margin("x", "y", "z")) == by_code(three())
 
 
 def test_a_margin_of_nothing():
     with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z; got 'income'"):
         three().margin("x", "income")
-    with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z"):
-        three().margin()
+    for names in ((), ("x", "y", "x")):
+        with pytest.raises(ArgumentError, match="different ones of the variables x, y, z must be named"):
+            three().margin(*names)
     with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z; got 'income'"):
         three().subsets("income")
 
@@ -265,6 +268,11 @@ def test_a_data_frame_is_read_by_its_labels():
     pairs = sp.product({"x": sp.uniform(list("abcd")), "y": sp.warner(["no", "yes"])})
     shown = pandas.DataFrame(np.arange(4).reshape(2, 2), index=["c|d", "a|b"], columns=[0, 1])
     assert sp.JointCounts.of_table(shown, pairs).margin("x").frequencies() == {"a|b": 5 / 6, "c|d": 1 / 6}
+    numbers = sp.product({"x": sp.nonprivate([1, 0]), "y": sp.nonprivate([True, False])})
+    found = sp.JointCounts.of_table(pandas.DataFrame([[1, 2], [3, 4]], index=[0, 1], columns=[False, True]), numbers)
+    assert found.table().tolist() == [[4, 3], [2, 1]]  # by the names 0 and 1, which are no row numbers
+    with pytest.raises(MismatchError, match="must name every subset once"):
+        sp.JointCounts.of_table(sorted_.rename(index={"low": "high"}), plain)
     with pytest.raises(MismatchError, match="must be labelled by subsets, such as 'low'; got other labels"):
         sp.JointCounts.of_table(sorted_.rename(index={"low": "none"}), plain)
 

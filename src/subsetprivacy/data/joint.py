@@ -1,6 +1,6 @@
 """How many people reported each combination of subsets of several variables (`sec_2D`)."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -152,19 +152,20 @@ class JointCounts(SubsetCounts):
         Parameters
         ----------
         *names
-            The variables.
+            The variables, in the order that is wanted.
         complete
             Count only rows that lack no answer, of any variable; by default
             all that answered these.
         """
-        for name in names or ("",):
-            self._axis(name)
-        wanted = [inner for held in self.design.named() if " x ".join(held) in names for inner in held]
+        axes = [self._axis(name) for name in names]
+        if not axes or len(set(axes)) < len(axes):
+            raise ArgumentError(f"different ones of the variables {', '.join(self.names)} must be named.")
         kept = self.informative if complete else np.arange(len(self.codes))
-        codes, at = np.unique(self.design.select_codes(self.codes[kept], wanted), return_inverse=True)
+        joint, design = picked(self.design, self.design.split(self.codes[kept]), axes)
+        codes, at = np.unique(joint, return_inverse=True)
         counts = _sums(at, self.counts[kept])
         squares = None if self.squares is None else _sums(at, self.squares[kept])
-        return as_joint(SubsetCounts.trusted(codes, counts, self.design.select(wanted), squares))
+        return as_joint(SubsetCounts.trusted(codes, counts, design, squares))
 
     def aggregated(self, x: Label = None, y: Label = None) -> FloatArray:
         r"""Return the 2 x 2 tables of "is the category in the subset?" (`tab:bonferroni_table`).
@@ -243,6 +244,15 @@ class JointCounts(SubsetCounts):
         return self.summary()._repr_html_()
 
 
+def picked(design: Product, columns: Sequence[IntArray], axes: Sequence[int]) -> tuple[IntArray, Design]:
+    """Return one code per row of some of a product's columns, in the order given, and their design."""
+    named = list(design.named().items())
+    if len(axes) == 1:
+        return columns[axes[0]], named[axes[0]][1]
+    chosen = Product.of(dict(named[k] for k in axes))
+    return np.asarray(chosen.join([columns[k] for k in axes])), chosen
+
+
 def as_joint(counts: SubsetCounts) -> SubsetCounts:
     """Return counts under a product design as `JointCounts`, others as they are."""
     if isinstance(counts, JointCounts) or not isinstance(counts.design, Product):
@@ -253,15 +263,20 @@ def as_joint(counts: SubsetCounts) -> SubsetCounts:
 def _subsets_named(design: Design, labels: Any) -> IntArray:
     """Return the codes of the subsets that labels name; all, where there are none or they only number the rows."""
     codes = design.support()[0]
-    if labels is None or callable(labels) or list(labels) == list(range(len(codes))):
+    if labels is None or callable(labels):
         return codes
     names: dict[Any, int] = {design.format(code): code for code in codes.tolist()}
     names |= {design.members(code)[0]: code for code in codes.tolist() if len(design.members(code)) == 1}
+    # Names first: categories may be numbers themselves, in another order than the rows.
     if not all(isinstance(label, Hashable) and label in names for label in labels):
+        if list(labels) == list(range(len(codes))):
+            return codes
         raise MismatchError(
             f"`table` must be labelled by subsets, such as {design.format(int(codes[0]))!r}; got other labels. "
             "Hint: pass table.to_numpy() with the codes of its rows and columns, or count people with sp.crosstab."
         )
+    if len(set(labels)) < len(labels):
+        raise MismatchError("`table` must name every subset once; got a label twice.")
     return np.array([names[label] for label in labels], np.int64)
 
 

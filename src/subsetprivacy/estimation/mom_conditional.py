@@ -3,11 +3,12 @@
 from functools import partial
 
 import numpy as np
+from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design, ListedPartition, Product
-from subsetprivacy.errors import ArgumentError, NotIdentifiableError, NotIndependentError
+from subsetprivacy.errors import NotIdentifiableError, NotIndependentError
 from subsetprivacy.estimation.mom import mean_indicator
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.uncertainty import FromMatrix
@@ -74,8 +75,8 @@ def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
     For yes/no questions these are the row r_a and 1 - r_a.
     """
     if _groups(counts.design):
-        rows, shares, _ = _asked_groups(counts)
-        return rows.gram(shares)
+        asked = _asked_groups(counts)
+        return asked.rows.gram(np.repeat(asked.shares, asked.answers))
     inc, f = counts.incidence, counts.shares
     centred = gamma - 0.5  # two halves make the one that the shares sum to
     Q = inc.gram(f + f)
@@ -84,29 +85,53 @@ def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
     return Q
 
 
-def _asked_groups(counts: SubsetCounts) -> tuple[Incidence, FloatArray, int]:
-    """Return the rows of all answers to the questions asked, how often each was, as a share, and answers of each."""
+@frozen
+class _Asked:
+    """The questions that people were asked: the rows of all answers, question by question.
+
+    Attributes
+    ----------
+    rows
+        The rows of the answers.
+    answers
+        How many answers each question has.
+    shares
+        The share of people that were asked each question.
+    at
+        Which question each observed code answers.
+    """
+
+    rows: Incidence
+    answers: int
+    shares: FloatArray
+    at: IntArray
+
+
+def _asked_groups(counts: SubsetCounts) -> _Asked:
     codes = counts.observed_codes
     questions = _questions(counts.design, codes)
     assert questions is not None
     _, first, at = np.unique(questions, axis=0, return_index=True, return_inverse=True)
     answers = _answers(counts.design, codes[first])
-    shares = np.bincount(at, counts.shares)
-    return counts.design.incidence(answers.ravel()), np.repeat(shares, answers.shape[1]), answers.shape[1]
+    shares = np.bincount(at, counts.shares).astype(np.float64)
+    return _Asked(counts.design.incidence(answers.ravel()), answers.shape[1], shares, at)
 
 
 def _given_groups(Q: FloatArray, fit: Estimate) -> FloatArray:
-    """Return the variance of the answers, given the partitions, seen through the inverse of Q-hat."""
+    """Return the variance of the answers, given the questions, seen through the inverse of Q-hat."""
     counts, inverse = fit.counts, np.linalg.inv(Q)
-    if counts.squares is not None:
-        raise ArgumentError("`method` must be another for weighted people and groups. Hint: method='mle' or 'mom'.")
-    rows, shares, m = _asked_groups(counts)
-    L = np.clip(rows.inner(fit.w), 0.0, 1.0)
-    # Of each question: the mean outer square of the reported group, less the outer square of the mean.
-    matrix = rows.inner(np.eye(rows.p)).T
-    means = (matrix * L[:, None]).reshape(-1, m, rows.p).sum(axis=1)
-    M = rows.gram(shares * L) - (means.T * shares[::m]) @ means
-    return inverse @ (M / counts.n) @ inverse
+    asked = _asked_groups(counts)
+    L = np.clip(asked.rows.inner(fit.w), 0.0, 1.0)
+    matrix = asked.rows.inner(np.eye(asked.rows.p)).T
+    means = (matrix * L[:, None]).reshape(-1, asked.answers, asked.rows.p).sum(axis=1)
+    if counts.squares is None:
+        # Of each question: the mean outer square of the reported row, less the outer square of the mean.
+        M = asked.rows.gram(np.repeat(asked.shares, asked.answers) * L) - (means.T * asked.shares) @ means
+        return inverse @ (M / counts.n) @ inverse
+    # The squared deviation of each answer, with the squared weights, stands for the variance.
+    deviation = counts.incidence.inner(np.eye(asked.rows.p)).T - means[asked.at]
+    M = (deviation.T * counts.squares[counts.informative]) @ deviation / counts.total**2
+    return inverse @ M @ inverse
 
 
 def _given_questions(Q: FloatArray, fit: Estimate) -> FloatArray:

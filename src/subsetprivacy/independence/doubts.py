@@ -18,8 +18,8 @@ def doubts(parts: Sequence[Crossing], method: str, statistic: float, df: str) ->
     notes = [*_counts(parts), *_boundary(parts)]
     if any(part.table.squares is not None for part in parts):
         notes.append(
-            "Weighted: shares are scaled to the effective number of people (Kish), and people are simulated from the "
-            "fitted independent table. Where the weights go with the variables, the test rejects too rarely."
+            "Weighted: shares are scaled to the effective number of people (Kish). Where the weights go with the "
+            "variables, the test rejects too rarely."
         )
     if method == "lrt-mom":
         notes.append("Moments are no maximum: the statistic can be negative and has no limit law.")

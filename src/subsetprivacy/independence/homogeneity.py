@@ -11,7 +11,7 @@ from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
-from subsetprivacy.design import Covered, Design, Product, nonprivate
+from subsetprivacy.design import Covered, Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.incidence import Stacked
@@ -22,8 +22,10 @@ from subsetprivacy.independence.nulls import ASYMPTOTIC, NULLS, Effort, NullLaw,
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.strata import nobodys
 from subsetprivacy.independence.testing import BUDGET, METHODS, conduct, read_effort
-from subsetprivacy.mechanism.simulate import informative_law, simulate
+from subsetprivacy.mechanism.simulate import informative_law, simulate_informative
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories
+
+_FEW_GROUPS = 20
 
 
 @frozen(slots=False, eq=False)
@@ -71,6 +73,13 @@ def homogeneity_test(
         If the categories differ.
     ArgumentError
         If there are fewer than two groups.
+    NoDataError, NotIdentifiableError
+        If a group says nothing, or a design is not identifiable.
+
+    Warns
+    -----
+    BudgetWarning
+        If fewer tables or samples were drawn than asked for.
 
     Notes
     -----
@@ -110,6 +119,8 @@ def homogeneity_test(
 
 def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
     """Return the counts of each group under its name, or raise if they do not fit together."""
+    if len(groups) > 1 and isinstance(groups[-1], str):
+        _read(groups[-1])
     if len(groups) == 1 and isinstance(groups[0], Mapping):
         named = {group: as_counts(data) for group, data in groups[0].items() if group is not None}
     else:
@@ -119,9 +130,11 @@ def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
             f"`groups` must be two or more; got {len(named)}. Hint: sp.count(data, by=group) makes them."
         )
     first = next(iter(named.values()))
-    for group, counts in named.items():
+    for number, (group, counts) in enumerate(named.items(), 1):
+        # Of many groups the names may be people's: they are told by number.
+        who = shown(group) if len(named) <= _FEW_GROUPS else f"number {number}"
         if counts.categories != first.categories:
-            raise MismatchError(f"groups must have the same categories in the same order; {shown(group)} has others.")
+            raise MismatchError(f"groups must have the same categories in the same order; {who} has others.")
         if (counts.squares is None) != (first.squares is None):
             raise MismatchError("groups must be all weighted or all unweighted. Hint: count all with weights.")
         if isinstance(counts.design, Covered):
@@ -129,7 +142,7 @@ def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
                 "`groups` must hold no dummy rows: their number is fixed, which no test here allows for."
             )
         if not counts.total > 0:
-            raise NoDataError(f"every group must have an informative observation; {shown(group)} has none.")
+            raise NoDataError(f"every group must have an informative observation; {who} has none.")
         counts.design.require_identifiable()
     return named
 
@@ -202,6 +215,8 @@ def _simulating(
 def _doubts(samples: Sequence[SubsetCounts], w: FloatArray) -> list[str]:
     """Say what makes the limit law doubtful."""
     notes: list[str] = []
+    if samples[0].squares is not None:
+        notes.append("Weighted: each group is scaled to its effective number of people (Kish).")
     if not all(counts.design.enumerable for counts in samples):
         return notes
     laws = [counts.n * informative_law(counts.design, w)[1] for counts in samples]
@@ -237,16 +252,11 @@ def _simulated(samples: Sequence[SubsetCounts], sizes: FloatArray, w: FloatArray
     people = [max(round(n), 1) for n in sizes.tolist()]
     statistics = np.empty(size)
     for k in range(size):
-        drawn = [_draw(counts.design, w, n, effort.generator) for counts, n in zip(samples, people, strict=True)]
+        drawn = [
+            simulate_informative(counts.design, w, n, effort.generator)
+            for counts, n in zip(samples, people, strict=True)
+        ]
         statistics[k] = _statistic(drawn, np.array(people, np.float64))[0]
         if effort.progress is not None:
             effort.progress(k + 1, size)
     return NullLaw("bootstrap" if size else "asymptotic", statistics, None, notes)
-
-
-def _draw(design: Design, w: FloatArray, n: int, generator: np.random.Generator) -> SubsetCounts:
-    """Draw n people whose subset says something."""
-    if not design.enumerable:
-        return simulate(design, w, n, seed=generator)
-    codes, law = informative_law(design, w)
-    return SubsetCounts.trusted(codes, generator.multinomial(n, law), design)

@@ -156,7 +156,7 @@ def _read_names(
     """Return the counts of the named variables, checked, and the axes of these."""
     if counts.squares is not None:
         raise ArgumentError(
-            "`counts` must be of people; got sums of sampling weights, and samples are drawn person by person. "
+            "a table must be of people; got sums of sampling weights, and samples are drawn person by person. "
             "Hint: count without weights."
         )
     joint = counts.categories

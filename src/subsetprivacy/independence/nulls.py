@@ -10,13 +10,13 @@ from attrs.converters import optional
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.data import JointCounts, SubsetCounts
+from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import BudgetWarning, NotIdentifiableError, TooLargeError
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.independence.crossing import Crossing, Sheet, Side, cross
 from subsetprivacy.independence.statistics import STATISTICS, Statistic
 from subsetprivacy.independence.tables import LARGEST, all_tables, drawing, one_table, shuffled
-from subsetprivacy.mechanism.simulate import informative_law, simulate
+from subsetprivacy.mechanism.simulate import simulate_informative
 
 NULLS = ("permutation", "bootstrap", "asymptotic")
 FEWEST = 99  # random tables that are worth having
@@ -149,7 +149,14 @@ def cost(crossing: Crossing, method: str) -> float:
 
 
 def affordable(
-    seconds: float, effort: Effort, *, fewest: int = FEWEST, always: bool = False, hint: str = "", stacklevel: int = 5
+    seconds: float,
+    effort: Effort,
+    *,
+    fewest: int = FEWEST,
+    always: bool = False,
+    hint: str = "",
+    what: str = "tables",
+    stacklevel: int = 5,
 ) -> tuple[int, tuple[str, ...]]:
     """Return how many tables the budget allows, with a warning where they are fewer than asked for.
 
@@ -164,7 +171,7 @@ def affordable(
     done = min(done, wanted)
     instead = f"{done} were made" if done else "none were made and the p-value is the asymptotic one"
     text = (
-        f"Budget: {wanted} tables would take about {seconds * wanted:.3g} s, more than the budget of "
+        f"Budget: {wanted} {what} would take about {seconds * wanted:.3g} s, more than the budget of "
         f"{effort.budget:g} s; {instead}. Hint: budget=None{hint}."
     )
     warnings.warn(text, BudgetWarning, stacklevel=stacklevel)
@@ -193,11 +200,9 @@ def simulated(
 
 def _law(side: Side, people: int, generator: np.random.Generator) -> Callable[[], tuple[IntArray, IntArray]]:
     """Return a function that draws the informative subsets of so many people, from the fitted distribution."""
-    if not side.design.enumerable:
-        return lambda: _occurring(simulate(side.design, side.fit.w, people, seed=generator))
-    codes, law = informative_law(side.design, side.fit.w)
-    return lambda: _occurring(SubsetCounts.trusted(codes, generator.multinomial(people, law), side.design))
 
+    def draw() -> tuple[IntArray, IntArray]:
+        counts = simulate_informative(side.design, side.fit.w, people, generator)
+        return counts.observed_codes, counts.counts[counts.informative]
 
-def _occurring(counts: SubsetCounts) -> tuple[IntArray, IntArray]:
-    return counts.observed_codes, counts.counts[counts.informative]
+    return draw

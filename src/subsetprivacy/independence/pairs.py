@@ -79,7 +79,8 @@ def pair_tests(part: Crossing, law: NullLaw) -> PairTests:
     if len(law.statistics):
         pvalues = law.pvalue(statistics)
     else:
-        limits = [asymptotic_pvalue("bonferroni", float(value), 1, statistics.size) for value in statistics.flat]
+        number = part.first.different_members * part.second.different_members
+        limits = [asymptotic_pvalue("bonferroni", float(value), 1, number) for value in statistics.flat]
         pvalues = np.reshape(limits, statistics.shape)
     labels = [_members(side.design) for side in (part.first, part.second)]
     return PairTests((part.first.name, part.second.name), labels[0], labels[1], statistics, pvalues)

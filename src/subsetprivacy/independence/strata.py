@@ -49,12 +49,19 @@ def conditional_independence_test(
         As in `independence_test`.
     starts
         How often the fit of the null hypothesis is begun anew, where only
-        subsets of the third variable are known.
+        subsets of the third variable are known; of no use otherwise.
 
     Raises
     ------
     ArgumentError
         If it is not clear which variable is given.
+    NoDataError
+        If there is no group in which both variables vary.
+
+    Warns
+    -----
+    BudgetWarning
+        If fewer tables or samples were drawn than asked for.
 
     Notes
     -----
@@ -121,15 +128,15 @@ def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[s
 
 
 def _left_out(alike: Mapping[Label, JointCounts]) -> list[str]:
-    """Say whose groups cannot be tested: how many people, and the first few groups."""
+    """Say how many groups cannot be tested, and how many people they are."""
     if not alike:
         return []
     people = sum(table.n for table in alike.values())
     missing = sum(table.n_missing for table in alike.values())
-    first = ", ".join(str(group) for group in list(alike)[:3]) + (", …" if len(alike) > 3 else "")
+    groups = "1 group" if len(alike) == 1 else f"{len(alike)} groups"  # whose names may be people's
     return [
-        f"Left out, because a variable does not vary there: {len(alike)} of the groups ({first}), with {people:.0f} "
-        f"complete rows and {missing:.0f} that lack an answer."
+        f"Left out, because a variable does not vary there: {groups}, with {people:.0f} complete rows and "
+        f"{missing:.0f} that lack an answer."
     ]
 
 
@@ -137,4 +144,7 @@ def nobodys(groups: Mapping[Label, Any]) -> list[str]:
     """Say how many people are left out because their group is missing."""
     if None not in groups:
         return []
-    return [f"Left out, because their group is missing: {as_counts(groups[None]).n:.0f} rows."]
+    counts = as_counts(groups[None])
+    if counts.squares is not None:
+        return [f"Left out, because their group is missing: {counts.counts.sum():.0f} of the weight."]
+    return [f"Left out, because their group is missing: {counts.n + counts.n_missing:.0f} rows."]

@@ -76,6 +76,8 @@ def independence_test(
         If a design is not identifiable, or all people reported one subset of a variable.
     NoDataError
         If no row is complete.
+    ArgumentError, TooLargeError
+        If there are not two variables, an option does not fit, or there are too many combinations.
 
     Warns
     -----
@@ -172,7 +174,9 @@ def conduct(
         raise ArgumentError(
             "`null` must be 'bootstrap' for weighted rows, which cannot change places; got permutation."
         )
-    if method == "lrt-mom" and (kind == "asymptotic" or not effort.permutations):
+    if method == "lrt-mom" and kind == "asymptotic":
+        raise ArgumentError("`null` must be another for lrt-mom, which has no limit law; got 'asymptotic'.")
+    if method == "lrt-mom" and not effort.permutations:
         raise ArgumentError("`permutations` must be at least 1 for lrt-mom, which has no limit law; got 0.")
     each = [float(STATISTICS[method](part.sheet, part.counts[None, :])[0]) for part in parts]
     statistic = _no_rounding(max(each) if method == "bonferroni" else sum(each), sum(part.n for part in parts))

@@ -41,7 +41,9 @@ def unseen_test(
         if options[name] not in allowed:
             raise ArgumentError(f"`{name}` must be {allowed[-1]!r} {why}; got {shown(options[name])}.")
     check_count(effort.permutations, "permutations", least=LEAST_REPLICATIONS)
-    size, notes = affordable(_cost(counts), effort, fewest=LEAST_REPLICATIONS, always=True, stacklevel=4)
+    size, notes = affordable(
+        _cost(counts), effort, fewest=LEAST_REPLICATIONS, always=True, what="samples", stacklevel=4
+    )
     found = latent_test(
         counts,
         first,

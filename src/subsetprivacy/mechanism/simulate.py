@@ -1,5 +1,6 @@
 """Draw counts under a known distribution: for experiments, power and bootstrap."""
 
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,18 @@ def informative_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
     codes, law = subset_law(design, w)
     kept = ~design.is_missing(codes)
     return codes[kept], _exact(law[kept])
+
+
+def simulate_informative(design: Design, w: FloatArray, n: int, generator: np.random.Generator) -> SubsetCounts:
+    """Draw the counts of n people whose subset says something."""
+    if design.enumerable:
+        codes, law = informative_law(design, w)
+        return SubsetCounts.trusted(codes, generator.multinomial(n, law), design)
+    rows = np.empty(0, np.int64)
+    while len(rows) < n:
+        drawn = simulate(design, w, ceil((n - len(rows)) / (1 - design.mu_full)), seed=generator)
+        rows = np.concatenate([rows, np.repeat(drawn.observed_codes, drawn.n_a.astype(np.int64))])
+    return count_codes(generator.permutation(rows)[:n], design)
 
 
 def _exact(law: FloatArray) -> FloatArray:

@@ -84,6 +84,11 @@ def independence_power(
     TooLargeError
         If there are too many pairs of subsets to list and nothing is simulated.
 
+    Warns
+    -----
+    BudgetWarning
+        If the simulation will take minutes.
+
     Notes
     -----
     With P the law of the pairs of subsets under W and :math:`P^0` that under the product of its margins, the likelihood
@@ -145,7 +150,7 @@ def _read_design(design: Any) -> Product:
 def _read_joint(W: Any, design: Product) -> FloatArray:
     """Return the joint distribution as a table."""
     shape = tuple(factor.p for factor in design.factors)
-    if _is_named(W, shape):  # a data frame: its rows and columns can stand in any order
+    if _is_named(W, design):  # a data frame: its rows and columns can stand in any order
         W = {(x, y): share for y, column in W.to_dict().items() for x, share in column.items()}
     elif not isinstance(W, Mapping) and np.shape(W) == shape:
         W = np.ravel(W)
@@ -157,11 +162,14 @@ def _read_joint(W: Any, design: Product) -> FloatArray:
     return read_only((flat / flat.sum()).reshape(shape))
 
 
-def _is_named(W: Any, shape: tuple[int, ...]) -> bool:
+def _is_named(W: Any, design: Product) -> bool:
     """Tell a data frame of pandas that names its rows and columns from one that only numbers them."""
     if not (hasattr(W, "index") and hasattr(W, "columns") and hasattr(W, "to_dict")):
         return False
-    return [list(W.index), list(W.columns)] != [list(range(size)) for size in shape]
+    said = [list(W.index), list(W.columns)]
+    if all(set(part) == set(factor.categories) for part, factor in zip(said, design.factors, strict=True)):
+        return True  # categories may be numbers themselves
+    return said != [list(range(factor.p)) for factor in design.factors]
 
 
 def _read_effort(replications: Any, permutations: Any, level: float, seed: Any, progress: Progress | None) -> Effort:

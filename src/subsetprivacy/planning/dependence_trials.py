@@ -60,7 +60,7 @@ def _warn_of_time(trials: Sequence[tuple[tuple[Product, FloatArray, str], int]],
         seconds += effort.replications * each
     if seconds > BUDGET:
         warnings.warn(
-            f"Budget: {effort.replications} samples of {len(trials)} tests take about {seconds:.0f} s. "
+            f"Budget: {effort.replications} samples for each test take about {seconds:.0f} s. "
             "Hint: fewer replications, or permutations=0 for asymptotic p-values.",
             BudgetWarning,
             stacklevel=4,

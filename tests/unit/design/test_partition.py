@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from lopsided import ABCDE, GROUPS, LISTED, RECORDED, SEVEN, TWO_GROUPS
+from problems import rising
 
 import subsetprivacy as sp
 from subsetprivacy.design import EvenPartition, ListedPartition
@@ -132,12 +133,23 @@ def test_moments_given_the_partitions_know_their_error():
     assert np.abs(batch.w.mean(axis=0) - w).max() < 4.5 * spread.max() / np.sqrt(1500)
 
 
-def test_weights_and_groups_are_refused_by_moments_given_the_partitions():
-    codes = np.tile(RECORDED.support()[0], 20)
-    counts = sp.count(codes, design=RECORDED, weights=np.linspace(0.5, 2, len(codes)), weights_kind="sampling")
-    fit = sp.estimate(counts, "mom-conditional")
-    with pytest.raises(ArgumentError, match=r"must be another for weighted people and groups. Hint: method='mle'"):
-        fit._se  # noqa: B018
+@pytest.mark.parametrize("several", [False, True])
+def test_weighted_errors_of_moments_given_the_questions(several):
+    # Equal weights give the errors of plain people, but for the residuals that stand for variances.
+    codes = sp.simulate(RECORDED, rising(7), 4000, seed=1)
+    rows = np.random.default_rng(1).permutation(np.repeat(codes.codes, codes.counts))
+    fits = []
+    for weights in (None, np.full(len(rows), 3.0)):
+        kind = None if weights is None else "sampling"
+        if several:
+            pairs = sp.crosstab(rows, rows[::-1], designs=[RECORDED] * 2, weights=weights, weights_kind=kind)
+            fits.append(sp.estimate(pairs, "mom-conditional"))
+        else:
+            counts = sp.count(rows, design=RECORDED, weights=weights, weights_kind=kind)
+            fits.append(sp.estimate(counts, "mom-conditional"))
+    assert fits[1].w == pytest.approx(fits[0].w, abs=1e-10)
+    assert fits[1].n == pytest.approx(4000)
+    assert fits[1]._se == pytest.approx(fits[0]._se, rel=0.1)
 
 
 def test_missing_answers_of_recorded_groups_are_left_out():

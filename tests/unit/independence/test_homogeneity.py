@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from lopsided import ABCD, ASKED, GIVEN, RECORDED, WARNER
+from lopsided import ABCD, ASKED, GIVEN, GIVEN3, RECORDED, WARNER
 from problems import exact_counts, rising
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, BudgetWarning, MismatchError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence.testing import METHODS
+from subsetprivacy.mechanism.simulate import simulate_informative
 
 W = np.array([0.1, 0.2, 0.3, 0.4])
 U4 = sp.uniform(ABCD)
@@ -292,3 +293,31 @@ def test_which_groups_differ_can_be_seen():
     found = sp.homogeneity_test(groups, permutations=19, seed=1)
     assert found.joint.table().shape == (2, 4)
     assert [label.get_text() for label in found.plot("residuals").get_yticklabels()] == ["one", "two"]
+
+
+def test_people_are_simulated_whose_subset_says_something():
+    # Too many pairs of subsets to be listed, two fifths of them with a full set, which says nothing.
+    design = sp.product({"x": sp.uniform(range(20)), "y": GIVEN3})
+    w = np.full(60, 1 / 60)
+    drawn = simulate_informative(design, w, 300, np.random.default_rng(1))
+    assert (drawn.n, drawn.n_missing) == (300, 0)
+    waves = [sp.simulate(design, w, 500, seed=seed) for seed in (1, 2)]
+    found = sp.homogeneity_test(*waves, permutations=19, seed=1)
+    assert 20 < found.law.statistics.mean() < 36  # 28.6; scaled to more people than were drawn it would be 48
+
+
+def test_weighted_groups_under_different_designs_say_so():
+    codes = np.repeat(U4.support()[0], 20)
+    weighted = sp.count(codes, design=U4, weights=np.linspace(0.5, 2, len(codes)), weights_kind="sampling")
+    asked = np.repeat(ASKED.support()[0], 20)
+    other = sp.count(asked, design=ASKED, weights=np.linspace(0.5, 2, len(asked)), weights_kind="sampling")
+    assert any(
+        note.startswith("Weighted") for note in sp.homogeneity_test(weighted, other, permutations=9, seed=1).notes
+    )
+
+
+def test_of_many_groups_a_bad_one_is_told_by_its_number():
+    groups = {f"person-{k}": sp.simulate(U4, W, 20, seed=k) for k in range(30)}
+    groups["person-7"] = sp.count([15, 15], design=U4)
+    with pytest.raises(NoDataError, match="informative observation; number 8 has none"):
+        sp.homogeneity_test(groups)

@@ -440,3 +440,18 @@ def test_tables_that_are_the_same_count_once_in_the_bound():
     assert found.asymptotic_pvalue == pytest.approx(chdtrc(1, found.statistic))
     assert found.pairs.statistics == pytest.approx(np.full((4, 4), found.statistic))
     assert found.to_dict()["pairs"]["pvalues"] == found.pairs.pvalues.tolist()
+
+
+def test_pairs_agree_with_their_test():
+    both = sp.product({"x": WARNER, "y": V4})
+    table = sp.simulate(both, np.outer([0.3, 0.7], [0.1, 0.2, 0.3, 0.4]).ravel(), 400, seed=1)
+    for permutations_ in (0, 49):
+        found = sp.independence_test(table, "bonferroni", permutations=permutations_, seed=1)
+        assert found.pairs.pvalues.min() == pytest.approx(found.pvalue)
+
+
+def test_moments_have_no_limit_law():
+    with pytest.raises(
+        ArgumentError, match="`null` must be another for lrt-mom, which has no limit law; got 'asymptotic'"
+    ):
+        sp.independence_test(table(), "lrt-mom", null="asymptotic")

@@ -452,6 +452,13 @@ def test_the_power_of_the_simulated_tables_of_the_paper():
 
 def test_a_long_simulation_is_announced(monkeypatch):
     monkeypatch.setattr(dependence_trials, "BUDGET", 1e-3)
-    with pytest.warns(BudgetWarning, match=r"2 samples of 1 tests take about .* Hint: fewer replications"):
+    with pytest.warns(BudgetWarning, match=r"2 samples for each test take about .* Hint: fewer replications"):
         found = independence_power((lopsided(), lopsided()), SQUARE, 100, replications=2, permutations=19, seed=1)
     assert found.test.replications == 2  # and done all the same
+
+
+def test_categories_that_are_numbers_are_names_in_a_data_frame():
+    design = sp.product({"x": sp.warner([1, 0]), "y": sp.warner([True, False])})
+    W = np.array([[0.4, 0.3], [0.1, 0.2]])
+    frame = pd.DataFrame(W[::-1, ::-1], index=[0, 1], columns=[False, True])
+    assert independence_power(design, frame, 500).noncentrality == independence_power(design, W, 500).noncentrality
