@@ -31,7 +31,7 @@ _METHODS = {
 _NULLS = {
     "exact": "all tables with these margins",
     "permutation": "random tables with these margins",
-    "bootstrap": "simulated under the null hypothesis",
+    "bootstrap": "tables simulated under the null hypothesis",
     "asymptotic": "limit law",
 }
 
