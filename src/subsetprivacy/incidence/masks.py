@@ -30,11 +30,12 @@ class Rows:
 
     def inner(self, w: FloatArray) -> FloatArray:
         """Return 1_a'w."""
-        return _by_rows(w, self._T)
+        # On the smallest problems, where a call costs more than its work, `dot` takes half the time of @.
+        return w.dot(self._T) if w.ndim <= 2 else _flattened(w, self._T)
 
     def spread(self, r: FloatArray) -> FloatArray:
         """Return the sum of r_a 1_a."""
-        return _by_rows(r, self._M)
+        return r.dot(self._M) if r.ndim <= 2 else _flattened(r, self._M)
 
     def gram(self, y: FloatArray) -> FloatArray:
         """Return the sum of y_a 1_a 1_a'."""
@@ -54,14 +55,8 @@ class Rows:
         return np.where(self._M > 0, w[..., None, :], -np.inf).max(axis=-1)
 
 
-def _by_rows(x: FloatArray, M: FloatArray) -> FloatArray:
-    """Return x M along the last axis.
-
-    On the smallest problems, where a call costs more than its work, `dot` takes half the time of @; with more than two
-    axes it is slow.
-    """
-    if x.ndim <= 2:
-        return x.dot(M)
+def _flattened(x: FloatArray, M: FloatArray) -> FloatArray:
+    """Return x M along the last axis; with more than two axes `dot` is slow."""
     return x.reshape(-1, x.shape[-1]).dot(M).reshape(*x.shape[:-1], M.shape[1])
 
 
