@@ -9,11 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from attrs import frozen
 from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_count, shown
-from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts, as_counts, count_codes
 from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import (
@@ -28,47 +26,13 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_null import STARTS, NullFit, fit_null
 from subsetprivacy.independence.nulls import NullLaw
+from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.mechanism.randomness import numpy_generator
 from subsetprivacy.variables import JointCategories
 
 MAX_CELLS = 4096
 LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5 %
 _ZERO = 1e-6
-
-
-@frozen(slots=False, eq=False, repr=False)
-class LatentTest:
-    """A likelihood ratio test of independence, given a third variable or not, of variables seen through subsets.
-
-    Attributes
-    ----------
-    statistic, df
-        Twice the log-likelihood that the free table gains, and by how many parameters it is larger.
-    pvalue, pvalue_se
-        The share of samples drawn from the fitted hypothesis whose statistic is at least as large, the observed one
-        among them, and its standard error from drawing only so many.
-    asymptotic_pvalue
-        The tail of the chi-square law with `df` degrees of freedom: right for large samples inside the simplex.
-    null_statistics
-        The statistics of the drawn samples.
-    null, alternative
-        The fits with and without the hypothesis.
-    notes
-        What to bear in mind.
-    """
-
-    statistic: float
-    df: int
-    pvalue: float
-    pvalue_se: float
-    asymptotic_pvalue: float
-    null_statistics: FloatArray
-    null: NullFit
-    alternative: Estimate
-    notes: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        return f"<LatentTest: statistic {self.statistic:.2f}, df {self.df}, p-value {self.pvalue:.4g}>"
 
 
 def latent_test(
@@ -81,7 +45,7 @@ def latent_test(
     starts: int = STARTS,
     seed: Any = None,
     progress: Callable[[int, int], None] | None = None,
-) -> LatentTest:
+) -> IndependenceResult:
     r"""Test whether two variables are independent, given a third, where all are seen through subsets.
 
     Parameters
@@ -136,17 +100,20 @@ def latent_test(
     statistic = 2 * max(alternative.loglik - null.loglik, 0.0)
     drawn, late = latent_fit.resample(table, null.w.ravel(), null.model, number, generator, progress)
     law = NullLaw("bootstrap", drawn)
-    pvalue = law.pvalue(statistic)
-    return LatentTest(
-        statistic=statistic,
-        df=null.model.df,
-        pvalue=pvalue,
-        pvalue_se=law.error(pvalue),
-        asymptotic_pvalue=float(chdtrc(null.model.df, statistic)),
-        null_statistics=law.statistics,
-        null=null,
-        alternative=alternative,
-        notes=_notes(null, alternative, late),
+    condition = "" if given is None else f" given {given}"
+    name = " x ".join(part for part in (first, second, given) if part is not None)
+    return IndependenceResult(
+        f"{first} and {second} are independent{condition}",
+        "lrt",
+        statistic,
+        null.model.df,
+        law.pvalue(statistic),
+        float(chdtrc(null.model.df, statistic)),
+        law,
+        {name: table},
+        {"null": null},
+        _notes(null, alternative, late),
+        alternative={name: alternative},
     )
 
 

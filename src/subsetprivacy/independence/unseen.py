@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from attrs import evolve
+
 from subsetprivacy._checks import check_count, shown
 from subsetprivacy.data import SubsetCounts, as_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.latent import LEAST_REPLICATIONS, latent_test
-from subsetprivacy.independence.nulls import Effort, NullLaw, affordable
+from subsetprivacy.independence.nulls import Effort, affordable
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.variables import JointCategories
 
@@ -54,20 +56,7 @@ def unseen_test(
         seed=effort.generator,
         progress=effort.progress,
     )
-    condition = f" given {given}" if given else ""
-    return IndependenceResult(
-        f"{first} and {second} are independent{condition}",
-        "lrt",
-        found.statistic,
-        found.df,
-        found.pvalue,
-        found.asymptotic_pvalue,
-        NullLaw("bootstrap", found.null_statistics),
-        {" x ".join(name for name in (first, second, given) if name): counts},
-        {"null": found.null},
-        (*notes, *found.notes),
-        alternative={" x ".join(name for name in (first, second, given) if name): found.alternative},
-    )
+    return evolve(found, remarks=(*notes, *found.remarks))
 
 
 def _cost(counts: SubsetCounts) -> float:
