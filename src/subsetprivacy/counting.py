@@ -151,9 +151,10 @@ def _whole_numbers(rows: Any, design: Design) -> Any:
     if floats.dtype.kind != "f":
         return rows
     gaps = np.isnan(floats)
-    if not (gaps | (np.abs(floats) < 2.0**53) & (floats == np.floor(floats))).all():
-        bad = int((~(gaps | (floats == np.floor(floats)) & np.isfinite(floats))).argmax())
-        raise CodeError(f"`codes` must be integers; got dtype {floats.dtype} with others, first in row {bad}.")
+    fine = gaps | (np.abs(floats) < 2.0**53) & (floats == np.floor(floats))
+    if not fine.all():
+        first = int(fine.argmin())
+        raise CodeError(f"`codes` must be integers; got dtype {floats.dtype} with others, first in row {first}.")
     return np.where(gaps, design.missing_code, np.where(gaps, 0, floats).astype(np.int64))
 
 

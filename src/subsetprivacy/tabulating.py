@@ -5,6 +5,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from subsetprivacy._checks import shown
 from subsetprivacy._types import ArrayLike, IntArray, Label
 from subsetprivacy.counting import count, read_column
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
@@ -109,7 +110,7 @@ def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | N
         if isinstance(first.design, Covered):
             raise ArgumentError(
                 "`data` must hold no dummy rows: a dummy is one in every variable, which ties the columns together. "
-                "Hint: sp.estimate takes a covered release of several variables as it is."
+                "Hint: sp.estimate and sp.independence_test take a covered release of several variables as it is."
             )
         if isinstance(first, SubsetCounts):
             return _joint(first).margin(*rest) if rest else first
@@ -161,6 +162,12 @@ def _columns(data: tuple[Any, ...], names: Any, designs: Any) -> SubsetTable:
 
 def _of_frame(frame: Any, names: tuple[Any, ...]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     held = {str(name): name for name in getattr(frame, "column_names", frame.columns)}
+    strange = [name for name in names if not isinstance(name, (str, int))]
+    if strange:  # which may be a column itself, and is not printed
+        raise ArgumentError(
+            f"columns of a data frame must be given by their names; got {shown(strange[0])}. "
+            "Hint: crosstab(frame, 'a', 'b', designs=...), or crosstab(frame['a'], frame['b'], designs=...)."
+        )
     wanted = tuple(str(name) for name in names)
     absent = [name for name in wanted if name not in held]
     if len(wanted) < 2 or absent:

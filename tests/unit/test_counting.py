@@ -131,6 +131,7 @@ def test_integer_labels_are_not_codes_inside_a_set():
         (np.ma.array([3, 5], mask=[False, True]), CodeError, "must not be masked"),
         (np.ma.array([3.0, 5.0], mask=[False, True]), CodeError, "must not be masked"),
         (np.array([3.0, np.inf]), CodeError, "must be integers; got dtype float64 with others, first in row 1"),
+        (np.array([3.0, 1e300]), CodeError, "must be integers; got dtype float64 with others, first in row 1"),
     ],
 )
 def test_what_cannot_be_counted(data, error, message):

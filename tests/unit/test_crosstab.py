@@ -294,3 +294,11 @@ def test_the_same_column_twice_is_no_second_draw():
 def test_columns_without_designs_are_told_apart(columns):
     with pytest.raises(ArgumentError, match=r"must come with its design; got none for y. Hint: designs="):
         sp.crosstab(columns[0], Y)
+
+
+def test_a_column_in_the_place_of_a_name_is_not_printed():
+    frame = pytest.importorskip("pandas").DataFrame({"race": X, "income": Y})
+    for column in (["secret"] * len(X), frame["race"]):
+        with pytest.raises(ArgumentError, match=r"must be given by their names; got (list|Series)") as told:
+            sp.crosstab(frame, "race", column, designs=[ASKED, V4])
+        assert "secret" not in str(told.value)

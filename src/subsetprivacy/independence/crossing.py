@@ -95,6 +95,10 @@ class Side:
         """The question that each subset answers, where it tells."""
         return self.design.strata(self.codes)
 
+    def asked(self, at: IntArray) -> IntArray:
+        """Return the question of the subsets at these positions; all the same where they do not tell."""
+        return np.zeros(len(at), np.int64) if self.questions is None else self.questions[at]
+
     @cached_property
     def answer(self) -> FloatArray:
         """The fitted probability of each subset, given the question where that can be read off."""
@@ -113,10 +117,15 @@ class Side:
         return len(np.unique(from_zero[from_zero.any(axis=1)], axis=0))
 
     @cached_property
+    def _support(self) -> IntArray:
+        """The subsets that can be reported and say something."""
+        codes = self.design.support()[0]
+        return codes[~self.design.is_missing(codes)]
+
+    @property
     def possible(self) -> int:
         """The number of subsets that can be reported and say something."""
-        codes = self.design.support()[0]
-        return int((~self.design.is_missing(codes)).sum())
+        return len(self._support)
 
     @cached_property
     def rank(self) -> int:
@@ -133,17 +142,14 @@ class Side:
         """Return all answers to the questions that were asked."""
         if not self.design.enumerable:
             return np.union1d(self.codes, self.design.complement(self.codes))
-        codes = self.design.support()[0]
-        codes = codes[~self.design.is_missing(codes)]
-        asked = self.design.strata(codes)
+        asked = self.design.strata(self._support)
         assert asked is not None
         assert self.questions is not None
-        return codes[np.isin(asked, self.questions)]
+        return self._support[np.isin(asked, self.questions)]
 
     def answers(self, question: IntArray) -> IntArray:
         """Return how many answers each of these questions has."""
-        codes = self.design.support()[0]
-        every = self.design.strata(codes[~self.design.is_missing(codes)])
+        every = self.design.strata(self._support)
         assert every is not None
         distinct, sizes = np.unique(every, return_counts=True)
         return sizes[np.searchsorted(distinct, question)]
@@ -182,11 +188,7 @@ class Sheet:
     @cached_property
     def by_question(self) -> tuple[IntArray, IntArray, IntArray]:
         """The order that brings cells of one pair of questions together, where each begins, and the pair of each."""
-        one, two = (
-            np.zeros(len(side.codes), np.int64) if side.questions is None else side.questions
-            for side in (self.first, self.second)
-        )
-        pairs = np.column_stack([one[self.at_a], two[self.at_b]])
+        pairs = np.column_stack([self.first.asked(self.at_a), self.second.asked(self.at_b)])
         _, pair = np.unique(pairs, axis=0, return_inverse=True)
         order = np.argsort(pair, kind="stable")
         return order, np.searchsorted(pair[order], np.arange(int(pair.max()) + 1)), pair

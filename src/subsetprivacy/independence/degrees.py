@@ -3,9 +3,8 @@
 import numpy as np
 from scipy.special import chdtrc
 
-from subsetprivacy._types import IntArray
 from subsetprivacy.errors import TooLargeError
-from subsetprivacy.independence.crossing import Crossing, Side
+from subsetprivacy.independence.crossing import Crossing
 
 DF = ("corrected", "paper")
 
@@ -38,16 +37,11 @@ def degrees(crossing: Crossing, method: str, kind: str = "corrected") -> float:
 def _free_cells(crossing: Crossing) -> int:
     """Return the sum over the pairs of questions that somebody was asked of their cells less one."""
     at_a, at_b, _ = crossing.cells
-    asked = [_question(side, at) for side, at in ((crossing.first, at_a), (crossing.second, at_b))]
-    pairs = np.unique(np.column_stack(asked), axis=0)
+    pairs = np.unique(np.column_stack([crossing.first.asked(at_a), crossing.second.asked(at_b)]), axis=0)
     cells = np.ones(len(pairs), np.int64)
     for side, questions in zip((crossing.first, crossing.second), pairs.T, strict=True):
         cells *= side.possible if side.questions is None else side.answers(questions)
     return int((cells - 1).sum())
-
-
-def _question(side: Side, at: IntArray) -> IntArray:
-    return np.zeros(len(at), np.int64) if side.questions is None else side.questions[at]
 
 
 def asymptotic_pvalue(method: str, statistic: float, df: float, pairs: int) -> float:

@@ -9,11 +9,11 @@ from attrs import field, frozen
 from attrs.converters import optional
 
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._types import FloatArray
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import BudgetWarning, NotIdentifiableError, TooLargeError
 from subsetprivacy.estimation.likelihood import MANY
-from subsetprivacy.independence.crossing import Crossing, Sheet, Side, cross
+from subsetprivacy.independence.crossing import Crossing, Sheet, cross
 from subsetprivacy.independence.statistics import STATISTICS, Statistic
 from subsetprivacy.independence.tables import LARGEST, all_tables, drawing, one_table, shuffled
 from subsetprivacy.mechanism.simulate import simulate_informative
@@ -183,12 +183,14 @@ def simulated(
 ) -> Iterator[tuple[Sheet | None, FloatArray]]:
     """Draw tables of new people from the fitted independent table: their margins vary, and are fitted anew."""
     people = max(round(crossing.n), 2)
-    laws = [_law(side, people, generator) for side in (crossing.first, crossing.second)]
     design = crossing.table.design
     for _ in range(size):
-        (one, rows), (two, columns) = (law() for law in laws)
-        at_a, at_b, n = one_table(rows, columns, generator)
-        joint = np.asarray(design.join([one[at_a], two[at_b]]))
+        one, two = (
+            simulate_informative(side.design, side.fit.w, people, generator)
+            for side in (crossing.first, crossing.second)
+        )
+        at_a, at_b, n = one_table(one.counts[one.informative], two.counts[two.informative], generator)
+        joint = np.asarray(design.join([one.observed_codes[at_a], two.observed_codes[at_b]]))
         order = np.argsort(joint)
         try:
             drawn = cross(JointCounts.trusted(joint[order], n[order], design))
@@ -196,13 +198,3 @@ def simulated(
             yield None, np.zeros((1, 0))
         else:
             yield drawn.sheet, drawn.counts[None, :]
-
-
-def _law(side: Side, people: int, generator: np.random.Generator) -> Callable[[], tuple[IntArray, IntArray]]:
-    """Return a function that draws the informative subsets of so many people, from the fitted distribution."""
-
-    def draw() -> tuple[IntArray, IntArray]:
-        counts = simulate_informative(side.design, side.fit.w, people, generator)
-        return counts.observed_codes, counts.counts[counts.informative]
-
-    return draw

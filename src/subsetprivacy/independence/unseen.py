@@ -40,7 +40,7 @@ def unseen_test(
     wanted = {"method": ("lrt",), "null": (None, "bootstrap"), "df": ("corrected",)}
     why = "where the third variable is seen through subsets" if given else "for variables that share one code"
     for name, allowed in wanted.items():
-        if options[name] not in allowed:
+        if not isinstance(options[name], str | None) or options[name] not in allowed:
             raise ArgumentError(f"`{name}` must be {allowed[-1]!r} {why}; got {shown(options[name])}.")
     check_count(effort.permutations, "permutations", least=LEAST_REPLICATIONS)
     size, notes = affordable(

@@ -201,3 +201,10 @@ def test_a_known_column_is_no_name_of_a_variable():
         assert "secret" not in str(told.value)
     with pytest.raises(ArgumentError, match="Hint: given='z'"):
         sp.conditional_independence_test(three)
+
+
+def test_options_that_are_no_words_are_refused():
+    three = sp.simulate(sp.product({"x": ASKED, "y": V4, "z": ASKED}), np.full(64, 1 / 64), 300, seed=1)
+    for null in (np.arange(3), ["secret"]):
+        with pytest.raises(ArgumentError, match=r"`null` must be 'bootstrap' where .*; got (ndarray|list)"):
+            sp.conditional_independence_test(three, given="z", null=null)
