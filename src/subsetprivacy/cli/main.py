@@ -10,6 +10,7 @@ from subsetprivacy.cli.audit import audit
 from subsetprivacy.cli.demo import demo
 from subsetprivacy.cli.design import design
 from subsetprivacy.cli.plan import plan
+from subsetprivacy.cli.reproduce import reproduce
 from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError
 
 
@@ -40,8 +41,9 @@ def main() -> None:
       subsetprivacy design uniform black red green blue -o urn.design.json
       subsetprivacy plan black red green blue --margin 0.02
       subsetprivacy audit urn.design.json --w 0.01,0.1,0.2,0.69
+      subsetprivacy reproduce all --quick
     """
 
 
-for command in (demo, design, plan, audit):
+for command in (demo, design, plan, audit, reproduce):
     main.add_command(command)

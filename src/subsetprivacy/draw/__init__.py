@@ -6,9 +6,11 @@ from subsetprivacy.draw.nulls import null_law
 from subsetprivacy.draw.plans import costs
 from subsetprivacy.draw.powers import power_curves
 from subsetprivacy.draw.residuals import residuals
+from subsetprivacy.draw.series import beside, normality, series
 from subsetprivacy.draw.tradeoff import tradeoff
 
 __all__ = [
+    "beside",
     "cases",
     "convergence",
     "costs",
@@ -16,8 +18,10 @@ __all__ = [
     "estimate",
     "heatmap",
     "leakage",
+    "normality",
     "null_law",
     "power_curves",
     "residuals",
+    "series",
     "tradeoff",
 ]

@@ -1,0 +1,157 @@
+"""The paper's tables and figures by one command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import click
+
+OUTPUT = Path("results")
+
+
+class Bar:
+    """Progress of one experiment on standard error: a bar on a terminal, nothing elsewhere."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._bar: Any = None
+
+    def start(self, total: int) -> None:
+        """Show the bar; an experiment of several parts starts it anew."""
+        self.close()
+        if sys.stderr.isatty():
+            self._bar = click.progressbar(length=total, label=f"  {self._label:24}", file=sys.stderr)
+            self._bar.__enter__()
+
+    def advance(self, steps: int) -> None:
+        """Move it."""
+        if self._bar is not None:
+            self._bar.update(steps)
+
+    def close(self) -> None:
+        """End its line."""
+        if self._bar is not None:
+            self._bar.__exit__(None, None, None)
+            self._bar = None
+
+
+@click.command()
+@click.argument("labels", nargs=-1, metavar="[LABEL]...")
+@click.option("--quick", is_flag=True, help="Fewer replications: all in 3 minutes on 2 cores.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of all random numbers.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes. [default: as many as there are cores]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=OUTPUT,
+    show_default=True,
+    help="Where the results go.",
+)
+@click.option("--again", is_flag=True, help="Run also what is finished.")
+@click.option(
+    "--adult",
+    "adult_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Your copy of the Adult data (adult.data): checked, and used in place of the counts that come along.",
+)
+def reproduce(
+    labels: tuple[str, ...],
+    quick: bool,
+    seed: int,
+    jobs: int | None,
+    output: Path,
+    again: bool,
+    adult_file: Path | None,
+) -> None:
+    """Reproduce the paper's tables and figures, printed numbers beside obtained ones.
+
+    Without a LABEL, list all experiments. A LABEL is that of the paper, a pattern
+    such as 'fig:auc-*', or all. Each experiment writes its numbers (CSV) and a
+    figure (SVG, PNG); OUTPUT/index.html has them all. What is finished is not run
+    again, so a stopped run goes on where it was. The exit code is 1 if a claim
+    differs and no erratum says so.
+
+    \b
+    Examples:
+      subsetprivacy reproduce
+      subsetprivacy reproduce toy_example tab:consistency
+      subsetprivacy reproduce all --quick -o results
+    """
+    from subsetprivacy.reproduce import reproduce as run
+
+    if not labels:
+        _list(output)
+        return
+    options: dict[str, Any] = {}
+    if adult_file is not None:
+        from subsetprivacy.reproduce.adult_file import read_adult
+
+        options = {"adult": read_adult(adult_file), "source": "file"}
+        click.echo(f"{adult_file} is the data file of the paper: 32561 rows, all counts agree.")
+    bars: list[Bar] = []
+
+    def progress(experiment: Any) -> Bar:
+        bars.append(Bar(experiment.label))
+        return bars[-1]
+
+    start, finished = monotonic(), []
+    every = run(
+        *labels, output=output, quick=quick, seed=seed, jobs=jobs or _cores(), again=again, progress=progress, **options
+    )
+    try:
+        for each in every:
+            if bars:
+                bars.pop().close()
+            finished.append(each)
+            click.echo(_line(each))
+    except KeyboardInterrupt:
+        click.echo("\nStopped. What is finished is kept; the same command goes on from there.", err=True)
+        sys.exit(130)
+    _close(finished, output, monotonic() - start)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _list(output: Path) -> None:
+    from subsetprivacy.reproduce import LABELS, load
+    from subsetprivacy.reproduce.store import read
+
+    for label in LABELS:
+        record = read(output, label)
+        click.echo(f"{label:24}  {load(label).title}{f'  [{_verdicts(record)}]' if record else ''}")
+    click.echo("\nRun some or all: subsetprivacy reproduce LABEL... (or all), --quick for the short form.")
+
+
+def _line(each: Any) -> str:
+    if each.record is None:
+        return f"✗ {each.label:24}  ended in an error: {type(each.error).__name__}: {each.error}"
+    mark = "✗" if each.failed else "✓"
+    took = "finished before" if each.before else f"{each.record.seconds:.1f} s"
+    return f"{mark} {each.label:24}  {_verdicts(each.record)} ({took})"
+
+
+def _verdicts(record: Any) -> str:
+    return ", ".join(f"{many} {verdict}" for verdict, many in record.tally().items())
+
+
+def _close(finished: list[Any], output: Path, seconds: float) -> None:
+    for each in finished:
+        for check in each.record.checks if each.record else ():
+            if check.verdict == "differs":
+                click.echo(
+                    f"  {each.label}: {check.claim}: printed {check.printed or '-'}, obtained {check.obtained}, "
+                    f"tolerance {check.tolerance}",
+                    err=True,
+                )
+    failed = [each.label for each in finished if each.failed]
+    click.echo(f"\n{len(finished)} experiments in {seconds:.0f} s. Open {output / 'index.html'}")
+    if failed:
+        click.echo(f"Error: {len(failed)} failed: {', '.join(failed)}", err=True)
+        sys.exit(1)

@@ -1,0 +1,99 @@
+"""A claim of the paper beside what was obtained, and the verdict."""
+
+from math import hypot
+
+from attrs import field, frozen, validators
+
+HOLDS, ERRATUM, STATED, UNCHECKED, DIFFERS = "holds", "erratum", "stated", "not checked", "differs"
+VERDICTS = (HOLDS, ERRATUM, STATED, UNCHECKED, DIFFERS)
+
+MONTE_CARLO = 3.0
+"""How many joint standard errors a published number may be away."""
+
+
+@frozen
+class Check:
+    """One claim: what the paper prints, what was obtained, how far apart they may be, and the verdict.
+
+    Attributes
+    ----------
+    claim
+        What is claimed, in words.
+    printed, obtained, tolerance
+        As they stand on the page.
+    verdict
+        ``"holds"``; ``"erratum"``: the paper's statement is wrong, the errata say so, and what they say holds;
+        ``"stated"``: a number that the paper does not give; ``"not checked"``: something that is needed is not
+        installed; ``"differs"``: anything else, and the experiment has failed.
+    note
+        Why, where the verdict alone does not say it.
+    """
+
+    claim: str
+    printed: str
+    obtained: str
+    tolerance: str
+    verdict: str = field(validator=validators.in_(VERDICTS))
+    note: str = ""
+
+
+def number(
+    claim: str, printed: str, obtained: float, *, printed_error: float = 0.0, error: float = 0.0, digits: int = 4
+) -> Check:
+    """Compare a number with the one in print: half a unit of its last digit, and three joint standard errors.
+
+    Parameters
+    ----------
+    printed
+        As it stands in print, so that its last digit is known: ``"2.50"`` is not ``"2.5"``.
+    printed_error, error
+        Monte-Carlo standard errors of both; zero where a number is exact.
+    digits
+        After the point, of the obtained number on the page.
+    """
+    allowed = MONTE_CARLO * hypot(printed_error, error) + _half_a_unit(printed)
+    away = abs(obtained - float(printed))
+    near = away <= allowed * (1 + 1e-9)  # not (away > allowed): a nan differs
+    how = f"± {allowed:.{digits}f}" if printed_error or error else f"rounding, ± {allowed:g}"
+    shown = f"{printed} ({printed_error:g})" if printed_error else printed
+    return Check(claim, shown, spread(obtained, error, digits), how, HOLDS if near else DIFFERS)
+
+
+def theory(claim: str, expected: float, obtained: float, error: float, *, digits: int = 4) -> Check:
+    """Compare a simulated number with the exact one that the paper's theory gives, within three standard errors."""
+    allowed = MONTE_CARLO * error
+    verdict = HOLDS if abs(obtained - expected) <= allowed else DIFFERS
+    return Check(
+        claim, f"theory {expected:.{digits}f}", spread(obtained, error, digits), f"± {allowed:.{digits}f}", verdict
+    )
+
+
+def says(claim: str, printed: str, obtained: str, true: bool, tolerance: str) -> Check:
+    """Judge a sentence of the paper by what was obtained; `tolerance` says what counts as true."""
+    return Check(claim, printed, obtained, tolerance, HOLDS if true else DIFFERS)
+
+
+def corrected(claim: str, printed: str, obtained: str, true: bool, tolerance: str, *, erratum: str) -> Check:
+    """Judge the corrected form of a statement that is wrong in print; `erratum` is where in docs/errata.md."""
+    return Check(
+        claim, printed, obtained, tolerance, ERRATUM if true else DIFFERS, f"wrong in print: errata, {erratum}"
+    )
+
+
+def stated(claim: str, obtained: str, note: str = "") -> Check:
+    """State a number that the paper does not give."""
+    return Check(claim, "", obtained, "", STATED, note)
+
+
+def unchecked(claim: str, printed: str, why: str) -> Check:
+    """Say that a claim was not checked, and why."""
+    return Check(claim, printed, "", "", UNCHECKED, why)
+
+
+def spread(value: float, error: float, digits: int = 4) -> str:
+    """Return a number with its standard error in brackets, as the paper writes them."""
+    return f"{value:.{digits}f} ({error:.{digits}f})" if error else f"{value:.{digits}f}"
+
+
+def _half_a_unit(printed: str) -> float:
+    return 0.5 * 10.0 ** -len(printed.partition(".")[2])

@@ -1,0 +1,117 @@
+"""Replications over several processes, with progress; the numbers do not depend on how many there are."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any, Protocol
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.errors import SubsetPrivacyWarning
+
+Task = Callable[..., Sequence[float]]
+_PIECES = 16  # of each setting's replications: progress that moves, and little to hand over
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class Progress(Protocol):
+    """What is told how far an experiment is."""
+
+    def start(self, total: int) -> None:
+        """Begin with so many steps to go."""
+
+    def advance(self, steps: int) -> None:
+        """Take note of finished steps."""
+
+
+class Silence:
+    """Progress that nobody looks at."""
+
+    def start(self, total: int) -> None:
+        """Do nothing."""
+
+    def advance(self, steps: int) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def crew(jobs: int) -> Iterator[Executor | None]:
+    """Open a pool of processes for a whole run; none for a single job.
+
+    They are started afresh, not forked from a process that has threads, and use one thread each for linear algebra:
+    two processes with two threads each would wait for one another.
+    """
+    if jobs == 1:
+        yield None
+        return
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    # A key that stops the run reaches every process; the pool is told by the one that started it.
+    deaf = (signal.SIGINT, signal.SIG_IGN)
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=signal.signal, initargs=deaf)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def replicate(
+    task: Task,
+    settings: Sequence[tuple[Any, ...]],
+    k: int,
+    *,
+    key: Sequence[int],
+    pool: Executor | None,
+    progress: Progress,
+) -> list[FloatArray]:
+    """Run `task(rng, *setting)` k times for each setting.
+
+    Parameters
+    ----------
+    task
+        A function at the top of a module, to a fixed number of floats.
+    key
+        Numbers that the generators start from: replication r of setting i has `default_rng([*key, i, r])`.
+
+    Returns
+    -------
+    list of ndarray, shape (k, floats)
+        One array per setting.
+    """
+    step = max(1, -(-k // _PIECES))
+    pieces = [(i, first, min(first + step, k)) for i in range(len(settings)) for first in range(0, k, step)]
+    progress.start(k * len(settings))
+    found: dict[tuple[int, int, int], FloatArray] = {}
+    if pool is None:
+        for piece in pieces:
+            found[piece] = _run(task, settings[piece[0]], key, piece)
+            progress.advance(piece[2] - piece[1])
+    else:
+        waiting: dict[Future[FloatArray], tuple[int, int, int]] = {
+            pool.submit(_run, task, settings[piece[0]], key, piece): piece for piece in pieces
+        }
+        try:
+            for done in as_completed(waiting):
+                piece = waiting[done]
+                found[piece] = done.result()
+                progress.advance(piece[2] - piece[1])
+        finally:
+            for future in waiting:
+                future.cancel()
+    return [np.concatenate([found[piece] for piece in pieces if piece[0] == i]) for i in range(len(settings))]
+
+
+def _run(task: Task, setting: tuple[Any, ...], key: Sequence[int], piece: tuple[int, int, int]) -> FloatArray:
+    i, first, last = piece
+    with warnings.catch_warnings():  # doubt about a single replication is what the experiment is about
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+        return np.array([task(np.random.default_rng([*key, i, r]), *setting) for r in range(first, last)], dtype=float)

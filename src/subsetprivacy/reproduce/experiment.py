@@ -1,0 +1,115 @@
+"""An experiment of the paper: what it is, what it needs to run, what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from attrs import Factory, frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.examples import Adult, adult
+from subsetprivacy.reproduce.checks import DIFFERS, Check
+from subsetprivacy.reproduce.crew import Progress, Silence, Task, replicate
+
+
+@frozen(eq=False)
+class Outcome:
+    """What an experiment found.
+
+    Attributes
+    ----------
+    checks
+        The paper's claims beside what was obtained.
+    table
+        All numbers behind them, a list per column, for the CSV file.
+    figure
+        A matplotlib figure.
+    """
+
+    checks: Sequence[Check]
+    table: Mapping[str, Sequence[Any]]
+    figure: Any
+
+    @property
+    def failed(self) -> bool:
+        """Whether a claim differs and no erratum says so."""
+        return any(check.verdict == DIFFERS for check in self.checks)
+
+
+@frozen(eq=False)
+class Run:
+    """How an experiment is to be run: how long, from which seed, by whom.
+
+    Attributes
+    ----------
+    label
+        Of the experiment; its random numbers depend on it and on `seed`, not on `pool`.
+    k
+        Replications.
+    quick
+        Whether this is the short form; for the few experiments in which more than k differs.
+    adult
+        The Adult data.
+    """
+
+    label: str
+    k: int
+    quick: bool = False
+    seed: int = 1
+    adult: Adult = adult
+    pool: Executor | None = None
+    progress: Progress = Factory(Silence)
+
+    def replicate(self, task: Task, settings: Sequence[tuple[Any, ...]], k: int | None = None) -> list[FloatArray]:
+        """Run `task(rng, *setting)` k times for each setting, to one array (k, floats) per setting.
+
+        `task` stands at the top of a module, so that other processes can import it.
+        """
+        times = self.k if k is None else k
+        return replicate(task, settings, times, key=self._key(task), pool=self.pool, progress=self.progress)
+
+    def rng(self, name: str = "") -> np.random.Generator:
+        """Return a generator of this experiment's own; another name, another generator."""
+        return np.random.default_rng([self.seed, crc32(f"{self.label}/{name}".encode())])
+
+    def alone(self, steps: Iterable[Any]) -> Iterator[Any]:
+        """Go through steps in this process, with progress; for what is timed."""
+        every = list(steps)
+        self.progress.start(len(every))
+        for step in every:
+            yield step
+            self.progress.advance(1)
+
+    def _key(self, task: Task) -> tuple[int, int]:
+        return self.seed, crc32(f"{self.label}/{task.__name__}".encode())
+
+
+@frozen(eq=False)
+class Experiment:
+    """A table, figure, theorem or example of the paper, or one of ours.
+
+    Attributes
+    ----------
+    label
+        The paper's LaTeX label, or a name that begins with ``ours:``.
+    title
+        A line for lists.
+    about
+        For somebody who has not read the paper: what is asked, how it is answered, how to read the figure. Paragraphs
+        are separated by an empty line.
+    perform
+        From a `Run` to an `Outcome`.
+    quick, full
+        Replications in the short form and as in the paper; 1 where nothing is repeated.
+    """
+
+    label: str
+    title: str
+    about: str
+    perform: Callable[[Run], Outcome]
+    quick: int = 1
+    full: int = 1

@@ -1,0 +1,115 @@
+"""The page of all results: each claim printed and obtained, its tolerance, the verdict, the time it took."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from subsetprivacy.reproduce.checks import VERDICTS, Check
+from subsetprivacy.reproduce.store import Record, read_all, whole
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #00734d; --warn: #9a5b00; --bad: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --good: #4cc38a; --warn: #f0a94a; --bad: #ff8a80; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: .92rem; }
+.wide { overflow-x: auto; }
+th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+thead th { background: var(--soft); }
+figure { margin: 1rem 0; background: #fff; padding: .5rem; border-radius: .3rem; }
+figure img { max-width: 100%; height: auto; display: block; margin: auto; }
+small, .how { color: GrayText; }
+.verdict { white-space: nowrap; font-weight: 600; }
+.holds { color: var(--good); } .erratum { color: var(--warn); } .differs { color: var(--bad); }
+""".strip()
+
+MARKS = {"holds": "✓", "erratum": "✎", "stated": "·", "not checked": "–", "differs": "✗"}
+
+
+def write_page(folder: Path) -> Path:
+    """Write ``index.html`` from the records in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with whole(folder / "index.html") as part:
+        part.write_text(page(read_all(folder)), encoding="utf-8")
+    return folder / "index.html"
+
+
+def page(records: Sequence[Record]) -> str:
+    """Return the whole page as HTML; the figures are files beside it."""
+    parts = "\n".join(section(record) for record in records)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Subset privacy: the paper, reproduced</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n"
+        "<h1>Subset privacy: the paper, reproduced</h1>\n"
+        "<p>Every table and figure of Wang and Ding, <cite>Subset Privacy: Draw from an Obfuscated Urn</cite>: what is "
+        "printed beside what this package obtains.</p>\n"
+        f"{summary(records)}\n{parts}\n</body>\n</html>\n"
+    )
+
+
+def summary(records: Sequence[Record]) -> str:
+    """Return the table of experiments with their verdicts, and what the verdicts mean."""
+    rows = "".join(
+        f'<tr><td><a href="#{record.stem}"><code>{escape(record.label)}</code></a></td><td>{escape(record.title)}</td>'
+        f"<td>{_tally(record)}</td><td>{_duration(record.seconds)}</td></tr>"
+        for record in records
+    )
+    total = Counter(check.verdict for record in records for check in record.checks)
+    sums = ", ".join(f"{total[verdict]} {_word(verdict)}" for verdict in VERDICTS if total[verdict])
+    return (
+        f"<p>{sums or 'Nothing yet'}. <span class='how'>A published number holds if it is within three Monte-Carlo "
+        "standard errors, those of both sides together, and half a unit of its last digit. An erratum is wrong in "
+        "print; what was obtained is what the errata say. A number that the paper does not give is stated. Anything "
+        "else differs, and the command fails.</span></p>\n"
+        '<div class="wide"><table><thead><tr><th>label</th><th>what</th><th>claims</th><th>time</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def section(record: Record, files: str = "") -> str:
+    """Return one experiment as HTML; `files` is put before the names of its files."""
+    paragraphs = "".join(f"<p>{escape(' '.join(text.split()))}</p>\n" for text in record.about.split("\n\n"))
+    title = escape(record.title)
+    rows = "".join(_row(check) for check in record.checks)
+    how = [f"{record.replications} replications" if record.replications > 1 else "", f"seed {record.settings.seed}"]
+    how += [
+        _duration(record.seconds),
+        "short form" if record.settings.quick else "",
+        f"version {record.settings.version}",
+    ]
+    return (
+        f'<section id="{record.stem}">\n<h2>{title} <small><code>{escape(record.label)}</code></small></h2>\n'
+        f'{paragraphs}<figure><img src="{files}{record.stem}.svg" alt="{title}" loading="lazy"></figure>\n'
+        '<div class="wide"><table><thead><tr><th>claim</th><th>printed</th><th>obtained</th><th>tolerance</th>'
+        f"<th>verdict</th></tr></thead><tbody>\n{rows}</tbody></table></div>\n"
+        f'<p class="how">{escape(", ".join(filter(None, how)))}. <a href="{files}{record.stem}.csv">numbers (CSV)</a>, '
+        f'<a href="{files}{record.stem}.svg">figure (SVG)</a>.</p>\n</section>'
+    )
+
+
+def _row(check: Check) -> str:
+    note = f"<br><small>{escape(check.note)}</small>" if check.note else ""
+    cells = "".join(f"<td>{escape(text)}</td>" for text in (check.printed, check.obtained, check.tolerance))
+    return f"<tr><td>{escape(check.claim)}{note}</td>{cells}<td>{_mark(check.verdict)}</td></tr>\n"
+
+
+def _mark(verdict: str) -> str:
+    return f'<span class="verdict {verdict.split()[0]}">{MARKS[verdict]} {verdict}</span>'
+
+
+def _tally(record: Record) -> str:
+    return " ".join(
+        f'<span class="verdict {verdict.split()[0]}">{MARKS[verdict]}&nbsp;{many}</span>'
+        for verdict, many in record.tally().items()
+    )
+
+
+def _word(verdict: str) -> str:
+    return {"erratum": "errata", "differs": "differ", "holds": "hold", "stated": "stated"}.get(verdict, verdict)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.1f} min" if seconds >= 90 else f"{seconds:.1f} s"

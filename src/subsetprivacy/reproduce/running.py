@@ -1,0 +1,127 @@
+"""Run experiments one after the other, keep what is finished, and say what happened."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from time import perf_counter
+
+from attrs import frozen
+
+from subsetprivacy import __version__
+from subsetprivacy._checks import check_count
+from subsetprivacy.errors import SubsetPrivacyWarning
+from subsetprivacy.examples import Adult, adult
+from subsetprivacy.reproduce.crew import Progress, Silence, crew
+from subsetprivacy.reproduce.experiment import Experiment, Run
+from subsetprivacy.reproduce.page import write_page
+from subsetprivacy.reproduce.registry import load, select
+from subsetprivacy.reproduce.store import Record, Settings, read, require_matplotlib, save
+
+
+@frozen
+class Finished:
+    """One experiment of a run: its record, or the error that ended it; and whether it was finished before."""
+
+    label: str
+    record: Record | None
+    before: bool = False
+    error: Exception | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended in an error or with a claim that differs."""
+        return self.record is None or self.record.failed
+
+
+def reproduce(
+    *labels: str,
+    output: str | Path = "results",
+    quick: bool = False,
+    seed: int = 1,
+    jobs: int = 1,
+    again: bool = False,
+    adult: Adult = adult,
+    source: str = "shipped",
+    progress: Callable[[Experiment], Progress] | None = None,
+) -> Iterator[Finished]:
+    """Run experiments of the paper and yield each when it is done; the page in `output` grows with them.
+
+    Parameters
+    ----------
+    *labels
+        Labels of the paper, patterns such as ``"fig:auc-*"``, or ``"all"``.
+    output
+        The folder of the results. An experiment that it holds, with the same settings, is not run again.
+    quick
+        Fewer replications.
+    seed
+        Of all random numbers; they do not depend on `jobs`.
+    jobs
+        Processes; what is timed runs in this one alone. More than one start fresh interpreters: in a script, call this
+        under ``if __name__ == "__main__":``.
+    again
+        Run also what is finished.
+    adult, source
+        The Adult data, and in a word where they came from.
+    progress
+        Called with each experiment before it runs, to the one who is told how far it is.
+
+    Raises
+    ------
+    ArgumentError
+        If a label is unknown or a number out of range.
+    MissingDependencyError
+        Without matplotlib.
+    """
+    chosen = select(labels)
+    check_count(jobs, "jobs", least=1)
+    settings = Settings(__version__, quick, check_count(seed, "seed", least=0), source)
+    require_matplotlib()
+    return _each(chosen, Path(output), settings, jobs, again, adult, progress or (lambda _: Silence()))
+
+
+def _each(
+    labels: Sequence[str],
+    folder: Path,
+    settings: Settings,
+    jobs: int,
+    again: bool,
+    adult: Adult,
+    progress: Callable[[Experiment], Progress],
+) -> Iterator[Finished]:
+    known = {} if again else {label: read(folder, label) for label in labels}
+    kept = {label: record for label, record in known.items() if record and record.settings == settings}
+    with crew(jobs if len(kept) < len(labels) else 1) as pool:
+        for label in labels:
+            if label in kept:
+                yield Finished(label, kept[label], before=True)
+                continue
+            experiment = load(label)
+            try:
+                record = _one(experiment, folder, settings, adult, pool, progress(experiment))
+            except Exception as error:  # the others can still be run; the command fails in the end
+                yield Finished(label, None, error=error)
+                continue
+            write_page(folder)
+            yield Finished(label, record)
+    write_page(folder)
+
+
+def _one(
+    experiment: Experiment,
+    folder: Path,
+    settings: Settings,
+    adult: Adult,
+    pool: Executor | None,
+    progress: Progress,
+) -> Record:
+    k = experiment.quick if settings.quick else experiment.full
+    run = Run(experiment.label, k, settings.quick, settings.seed, adult, pool, progress)
+    start = perf_counter()
+    with warnings.catch_warnings():  # doubt about a single replication is what the experiment is about
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+        outcome = experiment.perform(run)
+    return save(folder, experiment, outcome, settings, k, perf_counter() - start)

@@ -1,0 +1,156 @@
+"""Results in a folder: a CSV file, a figure and a record for each experiment, and a page of all.
+
+The record is written last and under its final name at once: where there is one, the experiment was finished.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict, frozen
+
+from subsetprivacy.errors import MissingDependencyError
+from subsetprivacy.reproduce.checks import DIFFERS, Check
+from subsetprivacy.reproduce.experiment import Experiment, Outcome
+from subsetprivacy.reproduce.registry import LABELS, file_name
+
+
+@frozen
+class Settings:
+    """What a result depends on; a finished experiment with the same is not run again.
+
+    Attributes
+    ----------
+    version
+        Of the package.
+    quick
+        Whether it is the short form.
+    seed
+        Of the random numbers.
+    adult
+        ``"shipped"`` or ``"file"``: where the Adult counts came from.
+    """
+
+    version: str
+    quick: bool
+    seed: int
+    adult: str = "shipped"
+
+
+@frozen
+class Record:
+    """What is kept of a finished experiment, beside its files.
+
+    Attributes
+    ----------
+    label, title, about
+        As in the experiment.
+    settings, replications
+        How it was run.
+    seconds
+        How long it took.
+    checks
+        The claims and verdicts.
+    """
+
+    label: str
+    title: str
+    about: str
+    settings: Settings
+    replications: int
+    seconds: float
+    checks: tuple[Check, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a claim differs and no erratum says so."""
+        return any(check.verdict == DIFFERS for check in self.checks)
+
+    @property
+    def stem(self) -> str:
+        """The name of its files, without what follows the point."""
+        return file_name(self.label)
+
+    def tally(self) -> dict[str, int]:
+        """Return how many claims have which verdict, only those that occur."""
+        verdicts = [check.verdict for check in self.checks]
+        return {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
+
+
+def save(folder: Path, experiment: Experiment, outcome: Outcome, settings: Settings, k: int, seconds: float) -> Record:
+    """Write the files of a finished experiment, the record last."""
+    record = Record(experiment.label, experiment.title, experiment.about, settings, k, seconds, tuple(outcome.checks))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{record.stem}.json").unlink(missing_ok=True)
+    with whole(folder / f"{record.stem}.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
+        _write_csv(file, outcome.table)
+    _draw(folder / record.stem, outcome.figure)
+    with whole(folder / f"{record.stem}.json") as path:
+        path.write_text(json.dumps(asdict(record), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return record
+
+
+def read(folder: Path, label: str) -> Record | None:
+    """Return the record of a finished experiment; None where there is none, or one that cannot be read."""
+    try:
+        stored = json.loads((folder / f"{file_name(label)}.json").read_text(encoding="utf-8"))
+        settings, checks = Settings(**stored["settings"]), tuple(Check(**check) for check in stored["checks"])
+        return Record(**{**stored, "settings": settings, "checks": checks})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def read_all(folder: Path) -> tuple[Record, ...]:
+    """Return the records of all finished experiments, in the paper's order."""
+    return tuple(record for label in LABELS if (record := read(folder, label)))
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Give a name to write to, and put the file in its place when it is whole."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write_csv(file: Any, table: Mapping[str, Sequence[Any]]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(table)
+    for row in zip(*table.values(), strict=True):
+        writer.writerow([f"{cell:.10g}" if isinstance(cell, float) else cell for cell in row])
+
+
+def _draw(stem: Path, figure: Any) -> None:
+    from matplotlib import pyplot as plt
+    from matplotlib import rc_context
+
+    # A fixed salt and no date: the same numbers give the same file. Text stays text, to be found and read aloud.
+    with rc_context({"svg.hashsalt": stem.name, "svg.fonttype": "none"}):
+        for kind, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 150})):
+            with whole(stem.with_suffix(f".{kind}")) as path:
+                figure.savefig(path, format=kind, bbox_inches="tight", **options)
+    plt.close(figure)
+
+
+def require_matplotlib() -> None:
+    """Choose a backend that draws to files, or say how to get matplotlib.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it is not installed.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingDependencyError("the figures need matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None
+    matplotlib.use("Agg")
