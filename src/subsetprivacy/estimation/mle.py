@@ -130,7 +130,10 @@ def likelihood_estimate(
         direction = flat_direction(counts, solution.w)
     if direction is not None:
         said = describe_direction(direction, counts.categories)
-        remarks += (f"Not unique: {said} in this sample, so other estimates fit as well. Hint: more people.",)
+        remarks += (
+            f"Not unique: {said} in this sample, so other estimates fit as well. "
+            "Hint: more people, or other questions where these can never tell.",
+        )
         warnings.warn(remarks[-1], NotUniqueWarning, stacklevel=4)
     return Estimate(
         solution.w,

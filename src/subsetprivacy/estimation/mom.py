@@ -50,7 +50,7 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
         if not isinstance(factor, Uniform):
             raise ArgumentError(
                 f"`method` 'mom-uniform' must have data of a uniform design; got the kind {factor.kind}. "
-                "Hint: method='mom' works for any design."
+                "Hint: method='mom' works for any known design, 'mle' for any data."
             )
     codes = design.split(counts.observed_codes) if isinstance(design, Product) else [counts.observed_codes]
     parts = [_closed_form(factor, part) for factor, part in zip(factors, codes, strict=True)]

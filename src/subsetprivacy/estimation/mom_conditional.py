@@ -32,7 +32,7 @@ def mom_conditional(counts: SubsetCounts) -> Estimate:
     if _questions(counts.design, counts.observed_codes) is None:
         raise NotIndependentError(
             f"`method` 'mom-conditional' must have data that tell the question; got a {counts.design.kind} design. "
-            "Hint: method='mom' works for any design."
+            "Hint: method='mom' works for any known design, 'mle' for any data."
         )
     gamma = mean_indicator(counts)
     Q = asked_Q(counts, gamma)

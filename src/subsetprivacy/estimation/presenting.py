@@ -9,6 +9,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_distribution
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.doubt import PROFILE
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.tables import Table, number, percent
 
@@ -22,7 +23,7 @@ MOST_SHOWN, SHOWN = 64, 30
 def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> Table:
     """Return the table to print, the level in the column names."""
     head, rows = cells(fit, bounds, level)
-    what = "weight" if fit.counts.squares is not None else "people"
+    what = "weight" if fit.counts.squares is not None else "person" if fit.n_missing == 1 else "people"
     missing = f", {fit.n_missing:.0f} {what} missing and left out" if fit.n_missing else ""
     title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
     notes = [certificate(fit)]
@@ -35,7 +36,8 @@ def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> T
         notes.append("Standard errors: contrast({label: 1}) for one share, method='mom' for all at once.")
     if method != "wald":
         notes.append(f"The intervals are {method} intervals.")
-    return Table(title, head, rows, (*notes, *fit.notes))
+    doubt = [note.replace(PROFILE, "") if method == "profile" else note for note in fit.notes]  # taken already
+    return Table(title, head, rows, (*notes, *doubt))
 
 
 def columns(fit: "Estimate | Margin", bounds: FloatArray, level: float) -> dict[str, Any]:

@@ -73,8 +73,7 @@ def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, s
     generator = numpy_generator(seed)
     if require_design(design).kind == "coarse":
         raise UnknownDesignError(
-            "the design must be known to say what a second draw would leave; got one that is not. "
-            "Hint: data of unknown origin can be audited, sp.audit(data)."
+            "the design must be known to say what a second draw would leave; got one that is not."
         )
     drawn = design.exposed
     if isinstance(drawn, Product) and drawn.p > MAX_COMBINATIONS:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from subsetprivacy.reproduce import registry
 from subsetprivacy.reproduce.checks import VERDICTS, Check
 from subsetprivacy.reproduce.store import Record, read_all, whole
 
 STYLE = """
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #00734d; --warn: #9a5b00; --bad: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --good: #4cc38a; --warn: #f0a94a; --bad: #ff8a80; } }
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --dim: #595959; --good: #00734d;
+  --warn: #9a5b00; --bad: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --dim: #a8a8a8; --good: #4cc38a; --warn: #f0a94a; --bad: #ff8a80; } }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: .92rem; }
 .wide { overflow-x: auto; }
@@ -20,7 +22,7 @@ th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(-
 thead th { background: var(--soft); }
 figure { margin: 1rem 0; background: #fff; padding: .5rem; border-radius: .3rem; }
 figure img { max-width: 100%; height: auto; display: block; margin: auto; }
-small, .how { color: GrayText; }
+small, .how { color: var(--dim); }
 .verdict { white-space: nowrap; font-weight: 600; }
 .holds { color: var(--good); } .erratum { color: var(--warn); } .differs { color: var(--bad); }
 """.strip()
@@ -52,11 +54,7 @@ def page(records: Sequence[Record]) -> str:
 
 def summary(records: Sequence[Record]) -> str:
     """Return the table of experiments with their verdicts, and what the verdicts mean."""
-    rows = "".join(
-        f'<tr><td><a href="#{record.stem}"><code>{escape(record.label)}</code></a></td><td>{escape(record.title)}</td>'
-        f"<td>{_tally(record)}</td><td>{_duration(record.seconds)}</td></tr>"
-        for record in records
-    )
+    rows = "".join(map(_overview, records))
     total = Counter(check.verdict for record in records for check in record.checks)
     sums = ", ".join(f"{total[verdict]} {_word(verdict)}" for verdict in VERDICTS if total[verdict])
     return (
@@ -69,10 +67,16 @@ def summary(records: Sequence[Record]) -> str:
     )
 
 
-def section(record: Record, files: str = "") -> str:
-    """Return one experiment as HTML; `files` is put before the names of its files."""
-    paragraphs = "".join(f"<p>{escape(' '.join(text.split()))}</p>\n" for text in record.about.split("\n\n"))
-    title = escape(record.title)
+def section(record: Record) -> str:
+    """Return one experiment as HTML, with its heading."""
+    title = f"{escape(registry.load(record.label).title)} <small><code>{escape(record.label)}</code></small>"
+    return f'<section id="{record.stem}">\n<h2>{title}</h2>\n{body(record)}\n</section>'
+
+
+def body(record: Record, files: str = "") -> str:
+    """Return what is under the heading; `files` is put before the names of its files."""
+    experiment = registry.load(record.label)
+    paragraphs = "".join(f"<p>{escape(' '.join(text.split()))}</p>\n" for text in experiment.about.split("\n\n"))
     rows = "".join(_row(check) for check in record.checks)
     how = [f"{record.replications} replications" if record.replications > 1 else "", f"seed {record.settings.seed}"]
     how += [
@@ -81,12 +85,20 @@ def section(record: Record, files: str = "") -> str:
         f"version {record.settings.version}",
     ]
     return (
-        f'<section id="{record.stem}">\n<h2>{title} <small><code>{escape(record.label)}</code></small></h2>\n'
-        f'{paragraphs}<figure><img src="{files}{record.stem}.svg" alt="{title}" loading="lazy"></figure>\n'
+        f'{paragraphs}<figure><img src="{files}{record.stem}.svg" alt="{escape(experiment.title)}" loading="lazy">'
+        "</figure>\n"
         '<div class="wide"><table><thead><tr><th>claim</th><th>printed</th><th>obtained</th><th>tolerance</th>'
         f"<th>verdict</th></tr></thead><tbody>\n{rows}</tbody></table></div>\n"
         f'<p class="how">{escape(", ".join(filter(None, how)))}. <a href="{files}{record.stem}.csv">numbers (CSV)</a>, '
-        f'<a href="{files}{record.stem}.svg">figure (SVG)</a>.</p>\n</section>'
+        f'<a href="{files}{record.stem}.svg">figure (SVG)</a>.</p>'
+    )
+
+
+def _overview(record: Record) -> str:
+    label, title = escape(record.label), escape(registry.load(record.label).title)
+    return (
+        f'<tr><td><a href="#{record.stem}"><code>{label}</code></a></td><td>{title}</td>'
+        f"<td>{_tally(record)}</td><td>{_duration(record.seconds)}</td></tr>\n"
     )
 
 

@@ -14,10 +14,10 @@ from subsetprivacy import __version__
 from subsetprivacy._checks import check_count
 from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.examples import Adult, adult
+from subsetprivacy.reproduce import registry
 from subsetprivacy.reproduce.crew import Progress, Silence, crew
 from subsetprivacy.reproduce.experiment import Experiment, Run
 from subsetprivacy.reproduce.page import write_page
-from subsetprivacy.reproduce.registry import load, select
 from subsetprivacy.reproduce.store import Record, Settings, read, require_matplotlib, save
 
 
@@ -76,7 +76,7 @@ def reproduce(
     MissingDependencyError
         Without matplotlib.
     """
-    chosen = select(labels)
+    chosen = registry.select(labels)
     check_count(jobs, "jobs", least=1)
     settings = Settings(__version__, quick, check_count(seed, "seed", least=0), source)
     require_matplotlib()
@@ -99,7 +99,7 @@ def _each(
             if label in kept:
                 yield Finished(label, kept[label], before=True)
                 continue
-            experiment = load(label)
+            experiment = registry.load(label)
             try:
                 record = _one(experiment, folder, settings, adult, pool, progress(experiment))
             except Exception as error:  # the others can still be run; the command fails in the end
@@ -124,4 +124,4 @@ def _one(
     with warnings.catch_warnings():  # doubt about a single replication is what the experiment is about
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
         outcome = experiment.perform(run)
-    return save(folder, experiment, outcome, settings, k, perf_counter() - start)
+    return save(folder, experiment.label, outcome, settings, k, perf_counter() - start)

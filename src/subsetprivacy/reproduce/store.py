@@ -17,7 +17,7 @@ from attrs import asdict, frozen
 
 from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.reproduce.checks import DIFFERS, Check
-from subsetprivacy.reproduce.experiment import Experiment, Outcome
+from subsetprivacy.reproduce.experiment import Outcome
 from subsetprivacy.reproduce.registry import LABELS, file_name
 
 
@@ -49,8 +49,8 @@ class Record:
 
     Attributes
     ----------
-    label, title, about
-        As in the experiment.
+    label
+        Of the experiment, which has the words.
     settings, replications
         How it was run.
     seconds
@@ -60,8 +60,6 @@ class Record:
     """
 
     label: str
-    title: str
-    about: str
     settings: Settings
     replications: int
     seconds: float
@@ -83,9 +81,9 @@ class Record:
         return {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
 
 
-def save(folder: Path, experiment: Experiment, outcome: Outcome, settings: Settings, k: int, seconds: float) -> Record:
+def save(folder: Path, label: str, outcome: Outcome, settings: Settings, k: int, seconds: float) -> Record:
     """Write the files of a finished experiment, the record last."""
-    record = Record(experiment.label, experiment.title, experiment.about, settings, k, seconds, tuple(outcome.checks))
+    record = Record(label, settings, k, seconds, tuple(outcome.checks))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{record.stem}.json").unlink(missing_ok=True)
     with whole(folder / f"{record.stem}.csv") as path, path.open("w", newline="", encoding="utf-8") as file:

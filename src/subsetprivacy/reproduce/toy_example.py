@@ -8,7 +8,7 @@ from subsetprivacy.design import Design, conditional, uniform
 from subsetprivacy.draw import cases
 from subsetprivacy.examples import URN
 from subsetprivacy.privacy.person import person_leakage
-from subsetprivacy.reproduce.checks import number, stated
+from subsetprivacy.reproduce.checks import number, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 
 ABOUT = """An urn holds black, red, green and blue balls, 1, 10, 20 and 69 in a hundred. Somebody draws a ball and says
@@ -31,8 +31,9 @@ def perform(run: Run) -> Outcome:
         number("size of {black, red}", "0.11", sizes[0]),
         number("size of {red, green, blue}", "0.99", sizes[2]),
         number("size coverage of the uniform design", "0.684", facts["size_coverage"], digits=6),
-        number("size coverage if only red is possible", "1", red["size_coverage"]),
-        number("size leakage if only red is possible", "0", red["size_leakage"]),
+        says(
+            "coverage if only red is possible", "one", f"{red['size_coverage']:g}", red["size_coverage"] == 1, "exact"
+        ),
         stated("mutual information leakage of the uniform design", f"{facts['mi_leakage']:.6f} bit"),
         stated("prediction leakage of the uniform design", f"{facts['prediction_leakage']:.6f}"),
     ]

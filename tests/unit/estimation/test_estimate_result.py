@@ -241,3 +241,17 @@ def test_plots_that_cannot_be(fit, outside):
         outside.plot(kind="convergence")
     with pytest.raises(DistributionError, match="`reference` must sum to 1"):
         fit.plot(reference=[0.1, 0.1, 0.1, 0.1])
+
+
+def test_a_summary_with_profile_intervals_does_not_advise_them():
+    counts = sp.count([{"a", "b"}] * 30 + [{"b", "c"}] * 30 + [{"a"}] * 20 + [{"b"}] * 40, categories=list("abc"))
+    with quietly():
+        fit = sp.estimate(counts)
+        assert fit.on_boundary
+        assert "interval(method='profile')" in str(fit.summary())
+        assert "interval(method='profile')" not in str(fit.summary(method="profile"))
+
+
+def test_one_missing_person_is_a_person():
+    counts = sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}] * 20 + [None], categories=list("abc"))
+    assert "1 person missing" in str(sp.estimate(counts).summary())

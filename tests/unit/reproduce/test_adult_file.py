@@ -1,0 +1,191 @@
+"""A user's own copy of the Adult data: what passes, what is refused, and that no message shows what stands in a row."""
+
+import random
+from time import process_time
+
+import pytest
+
+from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
+from subsetprivacy.examples import ADULT_CASES, Adult, adult
+from subsetprivacy.reproduce.adult_file import read_adult
+
+INCOMES = {"low": "<=50K", "high": ">50K"}
+
+
+def people():
+    """All 32 561 people in random order, but for the cases, as (race, sex, income)."""
+    rows = adult.rows()
+    everybody = [(r, s, INCOMES[i]) for r, s, i in zip(rows["race"], rows["sex"], rows["income"])]
+    random.Random(1).shuffle(everybody)
+    for row, race in ADULT_CASES.items():
+        at = next(k for k, person in enumerate(everybody) if k > 15 and person[0] == race)
+        everybody[row], everybody[at] = everybody[at], everybody[row]
+    return everybody
+
+
+EVERYBODY = people()
+
+
+def uci(rows, end="\n\n"):
+    """The layout of the UCI file: 15 fields, a blank after each comma, an empty last line."""
+    lines = [
+        f"39, State-gov, 77516, Bachelors, 13, Never, Adm, Not, {r}, {s}, 2174, 0, 40, United-States, {i}"
+        for r, s, i in rows
+    ]
+    return "\n".join(lines) + end
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(text, encoding="utf-8"):
+        path = tmp_path / "adult.data"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
+        return path
+
+    return put
+
+
+def test_the_ucis_layout_passes_quickly(write):
+    path = write(uci(EVERYBODY))
+    best = min(_seconds(path) for _ in range(3))
+    assert read_adult(path) == adult
+    assert read_adult(str(path)).cases == ADULT_CASES
+    assert best < 0.3
+
+
+def _seconds(path):
+    start = process_time()
+    read_adult(path)
+    return process_time() - start
+
+
+@pytest.mark.parametrize("sex", ["sex", "Gender"])
+@pytest.mark.parametrize("income", ["income", "class"])
+def test_a_header_says_where_the_columns_are(write, sex, income):
+    lines = [f'{income}, "id",Race ,{sex}', *(f"{i}.,{k},{r},{s} " for k, (r, s, i) in enumerate(EVERYBODY))]
+    assert read_adult(write("\r\n".join(lines), "utf-8-sig")) == adult
+
+
+def test_it_is_an_adult_like_the_shipped_one():
+    other = Adult(((1, 2, 3, 4),) * 5, ("White",) * 4)
+    assert other != adult
+    assert hash(Adult()) == hash(adult)
+    assert other.race_counts.tolist() == [10] * 5
+    assert other.sex_income.tolist() == [[5, 10], [15, 20]]
+    assert other.cases == dict.fromkeys(range(12, 16), "White")
+    assert len(other.rows()["race"]) == 50
+
+
+@pytest.mark.parametrize(
+    ("size", "hint"),
+    [
+        (30_162, "rows with missing values were removed"),
+        (16_281, "the test part"),
+        (15_060, "the test part without"),
+        (32_560, r"got 32560\.$"),
+        (1, r"got 1\.$"),
+    ],
+)
+def test_too_few_rows(write, size, hint):
+    with pytest.raises(MismatchError, match=f"must have 32561 rows.*got {size}") as caught:
+        read_adult(write(uci(EVERYBODY[:size])))
+    with pytest.raises(MismatchError, match=hint):
+        raise caught.value
+
+
+@pytest.mark.parametrize(
+    ("size", "what"),
+    [(48_842, "got 48842. Hint: this many has the file of both parts"), (50_000, "got more than 48842")],
+)
+def test_too_many_rows(write, size, what):
+    with pytest.raises(MismatchError, match=what):
+        read_adult(write(uci((EVERYBODY * 2)[:size])))
+
+
+def test_the_first_line_of_the_test_part_is_no_row(write):
+    with pytest.raises(MismatchError, match=r"got 16281\. Hint: this many has the test part"):
+        read_adult(write("|1x3 Cross validator\n" + uci(EVERYBODY[:16_281])))
+
+
+@pytest.mark.parametrize(
+    ("person", "margin", "rows"),
+    [
+        (("Other", "Male", "<=50K"), "race: 1 rows", 1),
+        (("White", "Female", "<=50K"), "sex: 1 rows", 1),
+        (("White", "Male", ">50K"), "income: 1 rows", 1),
+    ],
+)
+def test_other_counts(write, person, margin, rows):
+    at = EVERYBODY.index(("White", "Male", "<=50K"), 16)
+    wrong = [*EVERYBODY[:at], person, *EVERYBODY[at + 1 :]]
+    with pytest.raises(MismatchError, match=f"got other counts of {margin} would have to change"):
+        read_adult(write(uci(wrong)))
+
+
+def changed(pairs):
+    """Replace one person each, after the cases."""
+    rows = list(EVERYBODY)
+    for old, new in pairs:
+        rows[rows.index(old, 16)] = new
+    return rows
+
+
+def test_other_counts_behind_the_same_margins(write):
+    low, high = "<=50K", ">50K"
+    crossed = [
+        (("White", "Male", low), ("White", "Male", high)),
+        (("White", "Female", high), ("White", "Female", low)),
+    ]
+    with pytest.raises(MismatchError, match="other counts of sex by income: 2 rows"):
+        read_adult(write(uci(changed(crossed))))
+    joint = [
+        (("White", "Male", low), ("White", "Male", high)),
+        (("Black", "Male", high), ("Black", "Male", low)),
+    ]
+    with pytest.raises(MismatchError, match="other counts of race by sex by income: 2 rows"):
+        read_adult(write(uci(changed(joint))))
+
+
+def test_other_cases(write):
+    with pytest.raises(MismatchError, match=r"got 3 of the rows 12 to 15, .*Hint: all counts agree"):
+        read_adult(write(uci(sorted(EVERYBODY, key=lambda person: person[0] != "White"))))
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_an_unknown_label_is_not_shown(write, place):
+    person = ["White", "Male", "<=50K"]
+    person[place] = "secret"
+    name = ("race", "sex", "income")[place]
+    with pytest.raises(CategoryError, match=f"unknown one of {name} in line 4") as caught:
+        read_adult(write("\n" + uci([*EVERYBODY[:2], person])))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_line_of_another_length(write):
+    with pytest.raises(ArgumentError, match="must have 15 fields in each line; got 16 in line 3") as caught:
+        read_adult(write(uci(EVERYBODY[:2], "\n") + uci(EVERYBODY[:1], ", secret")))
+    assert "secret" not in str(caught.value)
+    with pytest.raises(ArgumentError, match=r"15 fields .* got 1 in line 1. Hint: or a header"):
+        read_adult(write("secret;secret\n"))
+
+
+@pytest.mark.parametrize("header", ["race,income", "race,sex,gender,income", "race,sex,class,income"])
+def test_a_header_without_a_column(write, header):
+    with pytest.raises(ArgumentError, match="one column each of race, sex or gender, and income"):
+        read_adult(write(f"{header}\n"))
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00secret", b'39, "secret\n', b"a\x00b,secret\n" * 3])
+def test_what_is_no_text(write, content):
+    with pytest.raises(ArgumentError, match=r"must be a text file|must have 15 fields") as caught:
+        read_adult(write(content))
+    assert "secret" not in str(caught.value)
+
+
+def test_no_rows_and_no_file(write, tmp_path):
+    with pytest.raises(MismatchError, match="a file without rows"):
+        read_adult(write("\n \n"))
+    with pytest.raises(ArgumentError, match="a file that can be read; got No such file"):
+        read_adult(tmp_path / "nowhere")
+    with pytest.raises(ArgumentError, match="a file that can be read"):
+        read_adult(tmp_path)
