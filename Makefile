@@ -2,10 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
+REPRODUCE ?= all
 
 .NOTPARALLEL:  # two pips in one .venv would meet
 
-.PHONY: help demo test test-slow check format bench clean
+.PHONY: help demo test test-slow check format bench docs reproduce clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -42,5 +43,12 @@ format: .venv/.check  ## Format and mend what can be mended
 bench: .venv/.bench  ## Measure against peers, side by side in one run
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
+reproduce: .venv/.plot,conic  ## Reproduce the paper in results/ (REPRODUCE="all --quick" for the short form)
+	$(BIN)/subsetprivacy reproduce $(REPRODUCE) -o results
+
+docs: .venv/.docs  ## Build the site in docs/_build/html, every page's code run
+	$(BIN)/python -m sphinx -W --keep-going -n -q -j auto docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
 clean:  ## Remove what was made
-	rm -rf .venv demo-results .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv demo-results results docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,7 +13,7 @@ from subsetprivacy._types import FloatArray, IntArray
 URN = {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}
 """The distribution of the obfuscated urn (`toy_example`)."""
 
-_SEX_INCOME = (("Female", "low"), ("Female", "high"), ("Male", "low"), ("Male", "high"))
+SEX_INCOME = (("Female", "low"), ("Female", "high"), ("Male", "low"), ("Male", "high"))
 _ADULT = {
     "Amer-Indian-Eskimo": (107, 12, 168, 24),
     "Asian-Pac-Islander": (303, 43, 460, 233),
@@ -27,7 +27,18 @@ ADULT_CASES = {12: "White", 13: "Black", 14: "Asian-Pac-Islander", 15: "Amer-Ind
 
 @frozen
 class Adult:
-    """Race, sex and income of the Adult data, as counts."""
+    """Race, sex and income of the Adult data, as counts.
+
+    Attributes
+    ----------
+    cells
+        People per race, in the order of `races`, and per pair of `SEX_INCOME`.
+    case_races
+        The race in rows 12 to 15.
+    """
+
+    cells: tuple[tuple[int, ...], ...] = tuple(_ADULT.values())
+    case_races: tuple[str, ...] = tuple(ADULT_CASES.values())
 
     @property
     def races(self) -> list[str]:
@@ -35,9 +46,14 @@ class Adult:
         return list(_ADULT)
 
     @property
+    def cases(self) -> dict[int, str]:
+        """The race in rows 12 to 15, counted from 0, which `fig:adult_privacy` shows."""
+        return dict(zip(ADULT_CASES, self.case_races, strict=True))
+
+    @property
     def race_counts(self) -> IntArray:
         """People per race."""
-        return np.array([sum(cells) for cells in _ADULT.values()])
+        return np.array([sum(cells) for cells in self.cells])
 
     @property
     def race(self) -> FloatArray:
@@ -47,13 +63,13 @@ class Adult:
     @property
     def sex_income(self) -> IntArray:
         """People by sex (Female, Male) and income (low, high) (`tab:cont_full`)."""
-        return np.array(list(_ADULT.values())).sum(axis=0).reshape(2, 2)
+        return np.array(self.cells).sum(axis=0).reshape(2, 2)
 
     def rows(self) -> dict[str, list[str]]:
         """Return the three columns with a row per person, rebuilt from the counts and sorted by them."""
         columns: dict[str, list[str]] = {"race": [], "sex": [], "income": []}
-        for race, cells in _ADULT.items():
-            for (sex, income), people in zip(_SEX_INCOME, cells, strict=True):
+        for race, cells in zip(self.races, self.cells, strict=True):
+            for (sex, income), people in zip(SEX_INCOME, cells, strict=True):
                 columns["race"] += [race] * people
                 columns["sex"] += [sex] * people
                 columns["income"] += [income] * people

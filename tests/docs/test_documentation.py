@@ -1,50 +1,162 @@
-"""Every code block of the documentation runs, and every claim that names code is true."""
+"""Every code block of the documentation runs, every link leads somewhere, every claim that names code is true."""
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from pydoc import locate
 
 import pytest
+from pages import DOCS, PAGES, README, ROOT, SITE, anchors, blocks, cells, links, name, text, toctree
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+import subsetprivacy as sp
+from subsetprivacy.cli.main import main
+
 SOURCES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src" / "subsetprivacy").rglob("*.py")}
+ENVIRONMENT = {
+    **os.environ,
+    "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+    "MPLBACKEND": "Agg",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 
 
-def blocks(page, language):
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+def run(arguments, folder, **options):
+    return subprocess.run(
+        arguments, capture_output=True, text=True, cwd=folder, env=ENVIRONMENT, check=False, timeout=300, **options
+    )
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+# Code -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [page for page in SITE if cells(page)], ids=name)
+def test_cells_run_in_order(page, tmp_path):
+    # A process of its own: what the reader has after opening a fresh notebook in an empty folder.
+    ran = run([sys.executable, Path(__file__).with_name("run_page.py"), page], tmp_path)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name)
 def test_code_blocks_run_in_order(page, tmp_path):
-    # A process of its own: what the reader has after opening a fresh interpreter.
-    program = "import matplotlib; matplotlib.use('Agg')\n" + "\n".join(blocks(page, "python"))
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert run.returncode == 0, run.stderr
+    ran = run([sys.executable, "-c", "\n".join(blocks(page, "python"))], tmp_path)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_pages_with_cells_are_notebooks():
+    for page in SITE:
+        head = text(page).startswith("---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n")
+        assert head == bool(cells(page)), f"{name(page)}: front matter and code cells go together"
+
+
+def test_cells_need_no_notebook():
+    for page in SITE:
+        for cell in cells(page):
+            magic = [line for line in cell.source.splitlines() if line.startswith("%") or "get_ipython" in line]
+            assert magic == [], f"{name(page)}, cell {cell.number}"
 
 
 def test_readme_shows_what_its_quickstart_prints(tmp_path):
-    readme = ROOT / "README.md"
-    run = subprocess.run(
-        [sys.executable, "-c", blocks(readme, "python")[0]], capture_output=True, text=True, cwd=tmp_path, check=True
-    )
-    shown = blocks(readme, "text")[0].split("...")[0]
-    assert run.stdout.startswith(shown)
+    ran = run([sys.executable, "-c", blocks(README, "python")[0]], tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    shown = blocks(README, "text")[0].split("...")[0]
+    assert ran.stdout.startswith(shown)
 
 
-def test_links_between_pages_lead_somewhere():
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
-        for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+# Command lines ----------------------------------------------------------------------------------
+
+CONSOLE_PAGES = [page for page in [*PAGES, ROOT / "CONTRIBUTING.md"] if blocks(page, "console")]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def command_lines(page):
+    """Return the commands of the console blocks; where some lines begin with "$", the others are output."""
+    for block in blocks(page, "console"):
+        lines = block.splitlines()
+        prompted = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+        yield from (line for line in prompted or lines if line.strip() and not line.startswith("#"))
+
+
+def takes_long(words):
+    return words[1:2] == ["reproduce"] and "all" in words
+
+
+def parse(words):
+    """Parse a command line without running it, down to the command's own options."""
+    command, rest, context = main, words[1:], None
+    while True:
+        context = command.make_context(command.name, list(rest), parent=context)
+        if not hasattr(command, "commands"):
+            return
+        _, command, rest = command.resolve_command(context, context._protected_args + context.args)
+
+
+@pytest.mark.parametrize("page", CONSOLE_PAGES, ids=name)
+def test_command_lines_run(page, tmp_path):
+    for line in command_lines(page):
+        words = shlex.split(line, comments=True)
+        if words[0] == "make":
+            assert re.search(rf"^{words[1]}:", MAKEFILE, re.MULTILINE), line
+        elif words[0] == "subsetprivacy" and takes_long(words):
+            parse(words)
+        elif words[0] == "subsetprivacy":
+            ran = run(shlex.join(words), tmp_path, shell=True)
+            assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+        else:
+            assert words[0] in {"pip", "python", "cd", "git", "jupyter"}, f"nobody checks: {line}"
+
+
+def test_a_command_line_that_is_wrong_does_not_parse():
+    import click
+
+    parse(["subsetprivacy", "design", "uniform", "a", "b", "c", "d"])
+    for line in ("design uniform a b --colour red", "desing uniform a b"):
+        with pytest.raises(click.UsageError, match="No such"):
+            parse(["subsetprivacy", *line.split()])
+
+
+# Links and contents -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=name)
+def test_links_between_pages_lead_somewhere(page):
+    for target, anchor in links(page):
+        place = (page.parent / target).resolve() if target else page
+        assert place.exists(), f"{name(page)} links to {target}"
+        if anchor:
+            assert anchor in anchors(place), f"{name(page)} links to {target}#{anchor}"
+
+
+def test_links_into_the_reference_name_what_is_there():
+    for page in SITE:
+        for target in re.findall(r"\{py:\w+\}`~?([\w.]+)(?:\(\))?`", text(page)):
+            assert locate(target) is not None, f"{name(page)} refers to {target}"
+
+
+def test_every_page_is_in_one_table_of_contents():
+    listed = [entry for page in SITE for entry in toctree(page)]
+    assert sorted(listed) == sorted(page for page in SITE if page != DOCS / "index.md")
+
+
+def test_every_public_name_is_in_one_group_of_the_reference():
+    listed = []
+    for page in (DOCS / "reference" / "api").glob("*.md"):
+        for block in blocks(page, "{public}"):
+            listed += [line for line in block.split() if "." not in line and not line.startswith(":")]
+    assert sorted(listed) == sorted(sp.__all__)
+
+
+# What names code --------------------------------------------------------------------------------
 
 
 def table_rows(page):
-    lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    lines = [line for line in text(page).splitlines() if line.startswith("| `")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
-PAPER_MAP = table_rows(ROOT / "docs" / "paper-map.md")
+PAPER_MAP = table_rows(DOCS / "paper-map.md")
 
 
 def source_of(module):
@@ -71,16 +183,14 @@ def test_labels_cited_in_the_code_stand_in_the_paper_map():
 
 def test_errata_name_tests_that_exist():
     tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
-    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")))
+    named = set(re.findall(r"`(test_\w+)`", text(DOCS / "errata.md")))
     assert len(named) >= 10
     assert {name for name in named if f"def {name}(" not in tests} == set()
 
 
 def test_every_public_name_can_be_imported_and_is_documented():
-    import subsetprivacy as sp
-
-    for name in sp.__all__:
-        assert getattr(sp, name).__doc__, name
+    for public in sp.__all__:
+        assert getattr(sp, public).__doc__, public
     assert set(sp.__all__) == set(sp._HOME)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         sp.nothing  # noqa: B018

@@ -150,3 +150,15 @@ def test_two_answers_intersect(p, printed):
     first = codes[codes & 1 == 1]  # whoever has value 0 reports one of these, all alike
     both = first[:, None] & first[None, :]
     assert np.mean(both == 1) == pytest.approx(printed, abs=0.005)
+
+
+@pytest.mark.parametrize("p", [4, 5, 8, 16, 32, 48])
+def test_growing_p_needs_no_logarithm(p):
+    # The closed form is (r 1_A - 1)/(r - 1) on average, so a coordinate's variance is at most (r/(r - 1))^2/4 <= 1 per
+    # person, and E of the L1 error at most p/sqrt(n) (thm_mom_dim asks for p^2 ln p / n -> 0).
+    r = 1 / sp.uniform(range(p)).pair_probability
+    assert r / (2 * (r - 1)) <= 1
+    n, w = 4 * p**2, np.arange(1, p + 1) / (p * (p + 1) / 2)
+    batch = sp.simulate_many(sp.uniform(range(p)), w, n, 40, seed=p)
+    losses = np.abs(sp.estimate_many(batch, "mom-uniform").w - w).sum(axis=1)
+    assert 0.5 * p / n**0.5 < losses.mean() < p / n**0.5

@@ -189,6 +189,25 @@ def show(path: Path, as_json: bool) -> None:
         click.echo(f"{_NAMES.get(name, name.replace('_', ' ')):30}{_text(value)}")
 
 
+@design.command()
+@_output
+def schema(output: Path | None) -> None:
+    """Print the JSON Schema of design documents, for editors and other languages.
+
+    \b
+    Example:
+      subsetprivacy design schema -o design.schema.json
+    """
+    from subsetprivacy.design.schema import schema_text
+
+    text = schema_text()
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+        click.echo(f"Wrote {output}.")
+
+
 _NAMES = {
     "yes_no_questions": "yes/no questions",
     "S": "S, the sum of all mu",

@@ -66,7 +66,7 @@ class Sized(Design):
 
     @cached_property
     def S(self) -> float:
-        """The sum of all mu_a: the mean of p / |A|."""
+        """The sum of all mu_a: the mean of p divided by the size of A."""
         return float(sum(share * self.p / k for k, share in self.by_size.items()))
 
     @cached_property

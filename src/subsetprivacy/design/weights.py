@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, SupportsFloat
+from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def read_weights(weights: Any, categories: Categories, symbol: str) -> tuple[Int
         code = read_subset(subset, categories)
         if code in table:
             raise InvalidDesignError(f"`weights` must name each subset once; got {categories.format(code)} twice.")
-        table[code] = _read_weight(weight, symbol, categories.format(code))
+        table[code] = _read_weight(weight, symbol, code, categories)
     kept = sorted(code for code, weight in table.items() if weight > 0)
     if not kept:
         raise InvalidDesignError(f"`weights` must give some subset a positive {symbol}; got none.")
@@ -48,16 +49,17 @@ def read_subset(subset: Any, categories: Categories) -> int:
         raise InvalidDesignError(str(error)) from None
 
 
-def _read_weight(weight: Any, symbol: str, subset: str) -> float:
+def _read_weight(weight: Any, symbol: str, code: int, categories: Categories) -> float:
     try:
-        value = float(weight) if isinstance(weight, SupportsFloat) else None  # float() would also read text
+        value = float(weight) if hasattr(weight, "__float__") else None  # float() would also read text
     except (TypeError, ValueError):
         value = None
+    if value is not None and isfinite(value) and value >= 0:
+        return value
+    subset = categories.format(code)
     if value is None:
         raise InvalidDesignError(f"{symbol} must be a number; got {type(weight).__name__} for {subset}.")
-    if not np.isfinite(value) or value < 0:
-        raise InvalidDesignError(f"{symbol} must be finite and not negative; got {value:g} for {subset}.")
-    return value
+    raise InvalidDesignError(f"{symbol} must be finite and not negative; got {value:g} for {subset}.")
 
 
 def thresholds(weights: FloatArray) -> WordArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subsetprivacy.draw.charts import BLUE, COLOURS, DARK, GRAY, MARKERS, PALE, _finish, _panels, _plain, _vector
+from subsetprivacy.draw.tradeoff import _log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 def panels(width: float, height: float, columns: int) -> list[Axes]:
     """Return empty axes side by side, for pictures that take `ax`."""
     return list(_panels(width, height, 1, columns))
+
+
+def plain_ticks(ax: Axes) -> None:
+    """Write 1, 2, 5 and their tenths as numbers on an upright log scale."""
+    _log_ticks(ax.yaxis)
 
 
 def histograms(
@@ -35,14 +41,14 @@ def histograms(
     ends = min(-3.0, *(v.min() for v in values.values())), max(3.0, *(v.max() for v in values.values()))
     grid = np.linspace(*ends, 300)
     for ax, (name, sample) in zip(axes, values.items(), strict=True):
-        bins = np.linspace(*ends, min(60, max(15, int(2 * np.sqrt(len(sample))))))
+        bins = np.linspace(*ends, min(60, max(20, int(2 * np.sqrt(len(sample)))))).tolist()
         ax.hist(sample, bins=bins, density=True, color=PALE, ec=GRAY, lw=0.6)
         ax.plot(grid, density(grid), color=BLUE, lw=2, label=law)
         ax.set_xlabel(_plain(xlabel, 44))
         _finish(ax, None).set_title(_plain(name, 34), loc="left", fontsize="medium")
     axes[0].set_ylabel("density")
-    axes[0].legend(frameon=False, loc="upper left", fontsize="small")
     figure: Figure = axes[0].figure  # type: ignore[assignment]
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", frameon=False, fontsize="small")
     return figure
 
 
@@ -71,8 +77,8 @@ def paths(
     for i, (name, lines) in enumerate(groups.items()):
         runs, colour = np.asarray(lines, dtype=float), COLOURS[i % 7]
         ax.plot(at, runs.T, color=colour, lw=0.6, alpha=0.25, zorder=1)
-        label = _plain(name + ", median")
-        ax.plot(at, np.median(runs, axis=0), MARKERS[i] + "-", color=colour, lw=2, ms=4.5, zorder=3, label=label)
+        middle = np.median(runs, axis=0)
+        ax.plot(at, middle, MARKERS[i % 8] + "-", color=colour, lw=2, ms=4.5, zorder=3, label=_plain(f"{name}, median"))
     ax.plot(at, _vector(guide[1], len(at), "guide"), color=DARK, lw=1.4, ls=(0, (4, 3)), zorder=4, label=guide[0])
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     ax.grid(color=PALE, lw=0.8)
@@ -97,5 +103,6 @@ def durations(
     ax.set_xscale("log")
     low, high = ax.get_xlim()
     ax.set_xlim(low, high * (high / low) ** 0.12)
+    ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlabel(xlabel)
     return _finish(ax, None, legend=True)

@@ -101,7 +101,7 @@ class RandomAnswers:
 
     @property
     def detectable(self) -> float:
-        """The share that the test at 5 % finds in 80 of 100 such samples: (z_.95 + z_.8) standard errors."""
+        """The share that the test at 5 % finds in 80 of 100 such samples: z(.95) + z(.8) standard errors."""
         return float(ndtri(0.95) + ndtri(0.8)) * self.se
 
     def interval(self, level: float) -> FloatArray:

@@ -72,9 +72,7 @@ def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, s
         raise ArgumentError(f"`times` must be at most {MOST_TIMES}; got more. Hint: the nearest is {MOST_TIMES}.")
     generator = numpy_generator(seed)
     if require_design(design).kind == "coarse":
-        raise UnknownDesignError(
-            "the design must be known to say what a second draw would leave; got one that is not."
-        )
+        raise UnknownDesignError("the design must be known to say what a second draw would leave; got one that is not.")
     drawn = design.exposed
     if isinstance(drawn, Product) and drawn.p > MAX_COMBINATIONS:
         raise TooLargeError(

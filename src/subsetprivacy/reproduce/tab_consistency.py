@@ -3,14 +3,14 @@
 import numpy as np
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.design import Design
 from subsetprivacy.draw import beside
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.estimation.dispatch import estimate
-from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
+from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import number, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.limits import moment_limit
 from subsetprivacy.reproduce.problems import random_design, random_distribution
 
 ABOUT = """Is the error of an estimate from subsets what the theory says? A population and a design are drawn at
@@ -44,24 +44,14 @@ def losses(rng: np.random.Generator, p: int, n: int) -> list[float]:
         except NotIdentifiableError:  # one step has no Hessian to invert in one sample of a thousand
             return float("nan")
 
-    mle = tangent_inverse(expected_information(design, w))
     return [
         loss("em"),
         loss("mle"),
         loss("one-step", start="mom"),
-        _limit_draw(rng, mle),
+        _limit_draw(rng, limit_covariance(design, w)),
         loss("mom"),
-        _limit_draw(rng, _moment_limit(design, w)),
+        _limit_draw(rng, moment_limit(design, w)),
     ]
-
-
-def _moment_limit(design: Design, w: FloatArray) -> FloatArray:
-    """Return the limit covariance of moments, Q^-1 C Q^-1 (`gen_mom`)."""
-    P = design.support()[1] * design.support_incidence.inner(w)
-    gamma = design.support_incidence.spread(P)
-    C = design.support_incidence.gram(P) - np.outer(gamma, gamma)
-    inverse = np.linalg.inv(design.Q)
-    return np.asarray(inverse @ C @ inverse)
 
 
 def _limit_draw(rng: np.random.Generator, covariance: FloatArray) -> float:

@@ -13,7 +13,15 @@ from subsetprivacy.cli.main import main
 from subsetprivacy.cli.show import echo_json
 
 KINDS = ("uniform", "partition", "hadamard", "fixed-size", "warner", "covered", "product")
-COMMANDS = [[], ["demo"], ["design"], *(["design", kind] for kind in KINDS), ["design", "show"], ["plan"], ["audit"]]
+COMMANDS = [
+    [],
+    ["demo"],
+    ["design"],
+    *(["design", kind] for kind in (*KINDS, "show", "schema")),
+    ["plan"],
+    ["audit"],
+    ["reproduce"],
+]
 
 
 def run(*arguments):
@@ -112,6 +120,15 @@ def test_design_show_of_every_kind(design, tmp_path):
     assert facts["kind"] == design.kind
     assert facts["identifiable"] == design.is_identifiable
     assert facts["subset_private"] == design.is_subset_private
+
+
+def test_design_schema_prints_and_writes_what_the_package_holds(tmp_path):
+    printed = run("design", "schema")
+    assert printed.exit_code == 0
+    assert json.loads(printed.output)["title"] == "A subsetprivacy design document, version 1"
+    path = tmp_path / "design.schema.json"
+    assert run("design", "schema", "-o", path).output == f"Wrote {path}.\n"
+    assert path.read_text(encoding="utf-8") == printed.output
 
 
 def test_design_of_too_few_labels():

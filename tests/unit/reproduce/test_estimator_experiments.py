@@ -1,5 +1,6 @@
 """The experiments about estimators: their pieces against exact answers, and checks that can fail."""
 
+import sys
 import warnings
 from importlib.util import find_spec
 
@@ -24,6 +25,7 @@ from subsetprivacy.reproduce import (
 )
 from subsetprivacy.reproduce.checks import DIFFERS, ERRATUM, HOLDS, STATED, UNCHECKED
 from subsetprivacy.reproduce.experiment import Run
+from subsetprivacy.reproduce.limits import moment_limit
 from subsetprivacy.reproduce.problems import random_design, random_distribution
 
 
@@ -91,7 +93,7 @@ def test_cvxpy_over_people_finds_our_maximum():
 
 
 def test_without_cvxpy_its_claims_are_not_checked(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "cvxpy", None)
+    monkeypatch.setitem(sys.modules, "cvxpy", None)
     with pytest.raises(MissingDependencyError, match=r"subsetprivacy\[conic\]"):
         as_printed.cvxpy(np.ones((3, 4)))
     monkeypatch.setattr(fig_time1, "find_spec", lambda name: None)
@@ -119,7 +121,7 @@ def test_moment_limit_is_the_covariance_of_one_persons_part():
     parts = np.linalg.solve(design.Q, as_printed.rows(codes, 4).T).T
     law = mu * design.support_incidence.inner(w)
     expected = (parts - w).T @ ((parts - w) * law[:, None])
-    assert as_printed.moment_limit(design, w) == pytest.approx(expected, abs=1e-12)
+    assert moment_limit(design, w) == pytest.approx(expected, abs=1e-12)
 
 
 # fig:dist -------------------------------------------------------------------------------------

@@ -1,0 +1,121 @@
+"""How the site is built; `make docs` does it."""
+
+import atexit
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+import array_names  # noqa: E402, F401  (before any module of the package: gives its array types their names)
+
+import subsetprivacy  # noqa: E402
+
+project = "subsetprivacy"
+author = "The subsetprivacy developers"
+copyright = author
+version = release = subsetprivacy.__version__
+language = "en"
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "mathml",
+    "public",
+    "help_texts",
+    "as_notebook",
+    "alt_text",
+    "reproduction",
+    "offline",
+]
+exclude_patterns = ["_build", "pictures", "reproduction"]
+
+# Text -------------------------------------------------------------------------------------------
+
+myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline", "attrs_block", "colon_fence"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"  # native MathML, no script
+default_role = "name"  # `privatize` in a docstring links to it, `gen_mom` stays a label
+
+# Cells ------------------------------------------------------------------------------------------
+
+nb_execution_mode = "force"  # whenever a page is read: jupyter-cache does not bear pages being run at the same time
+nb_execution_in_temp = True
+nb_execution_raise_on_error = False  # a failing cell is a warning, which shows its traceback and fails the build
+nb_execution_timeout = 120
+nb_execution_show_tb = True
+nb_output_stderr = "warn"  # a page that wants to show a warning says so in its cell
+nb_merge_streams = True
+nb_number_source_lines = False
+
+# What the cells inherit: this environment's commands, one thread, nobody's own settings, sharp pictures.
+logging.getLogger("traitlets").setLevel(logging.WARNING)
+_home = tempfile.mkdtemp(prefix="subsetprivacy-docs-")
+atexit.register(shutil.rmtree, _home, ignore_errors=True)
+(Path(_home) / "profile_default").mkdir()
+(Path(_home) / "profile_default" / "ipython_kernel_config.py").write_text(
+    'c.InlineBackend.figure_formats = {"svg"}\nc.HistoryManager.enabled = False\nc.IPKernelApp.log_level = "ERROR"\n',
+    encoding="utf-8",
+)
+os.environ.update(
+    PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+    IPYTHONDIR=_home,
+    MATPLOTLIBRC=str(HERE / "_ext" / "matplotlibrc"),
+    OPENBLAS_NUM_THREADS="1",
+    PYDEVD_DISABLE_FILE_VALIDATION="1",
+)
+
+# The reference ----------------------------------------------------------------------------------
+
+autosummary_generate = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 90
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+napoleon_preprocess_types = False
+toc_object_entries_show_parents = "hide"
+
+nitpicky = True
+nitpick_ignore_regex = [
+    (r"py:class", r"subsetprivacy\..*\.(AnswerTable|Crossing|Demand|Limit)"),  # what results keep inside
+    (r"py:.*", r"(collections\.abc|typing|pathlib|numpy|fractions)\..*"),  # other people's, whose pages are elsewhere
+]
+
+
+def setup(app):
+    """Read every page again, and so run its cells, when the package has changed."""
+    sources = sorted(path for path in Path(subsetprivacy.__file__).parent.rglob("*") if path.suffix in (".py", ".json"))
+    state = sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    app.add_config_value("package_state", state, "env")
+
+
+# Looks ------------------------------------------------------------------------------------------
+
+html_theme = "furo"
+pygments_dark_style = "github-dark"
+html_title = "subsetprivacy"
+html_static_path = ["_static"]
+html_extra_path = [str(path) for path in [HERE / "reproduction"] if path.is_dir()]  # stored results, shown by its page
+html_css_files = ["site.css"]
+html_favicon = "_static/mark.svg"
+html_logo = "_static/mark.svg"
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_theme_options = {
+    "footer_icons": [],
+    "light_css_variables": {"color-brand-primary": "#1f5f99", "color-brand-content": "#1f5f99"},
+    "dark_css_variables": {"color-brand-primary": "#7db8ea", "color-brand-content": "#7db8ea"},
+}

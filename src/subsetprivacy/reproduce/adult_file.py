@@ -1,0 +1,191 @@
+"""A user's own copy of the Adult data, counted and checked against the file that the paper analyses (`sec_exp`)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import IntArray
+from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
+from subsetprivacy.examples import ADULT_CASES, SEX_INCOME, Adult, adult
+
+Labels = tuple[str, str, str]
+
+FIELDS = 15
+PLACES = (8, 9, 14)  # of race, sex and income in the UCI file, which has no header
+NAMES = (("race",), ("sex", "gender"), ("income", "class"))
+WHOLE = 48_842
+HINTS = {
+    30_162: "this many has the copy from which the rows with missing values were removed; take the original adult.data",
+    16_281: "this many has the test part, adult.test; the paper analyses the training part, adult.data",
+    WHOLE: "this many has the file of both parts; the paper analyses the training part alone, adult.data",
+    45_222: "this many have both parts without the rows with missing values; take the original adult.data",
+    15_060: "this many has the test part without the rows with missing values; take the original adult.data",
+}
+_RACES = {race: i for i, race in enumerate(adult.races)}
+_INCOMES = {"<=50K": "low", ">50K": "high"}
+_PAIRS = {pair: i for i, pair in enumerate(SEX_INCOME)}
+
+
+@frozen
+class Layout:
+    """Where the three variables stand: how many fields a line has, and the places of race, sex and income."""
+
+    fields: int
+    race: int
+    sex: int
+    income: int
+
+
+def read_adult(path: str | Path) -> Adult:
+    """Count race, sex and income in a copy of the UCI file ``adult.data``.
+
+    Parameters
+    ----------
+    path
+        The file as UCI has it (no header, 15 fields a line), or a CSV file
+        whose header names the columns race, sex (or gender) and income.
+
+    Returns
+    -------
+    Adult
+        Its 20 counts and the races of rows 12 to 15.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no readable text, or a line has too few or too many fields.
+    CategoryError
+        If a label of race, sex or income is unknown.
+    MismatchError
+        If it is another file than the one of the paper: other rows, counts or cases.
+
+    Notes
+    -----
+    Messages have numbers of lines and counts, never what stands in a line.
+    """
+    place: dict[Labels, tuple[int, int]] = {}
+    tally: dict[Labels, int] = {}
+    cases: list[str] = []
+    for total, (line, labels) in enumerate(islice(_people(Path(path)), WHOLE + 1)):  # no part has more
+        if labels not in place:
+            place[labels], tally[labels] = _cell(labels, line), 0
+        if total in ADULT_CASES:
+            cases.append(adult.races[place[labels][0]])
+        tally[labels] += 1
+    _require_rows(sum(tally.values()))
+    cells = np.zeros((len(_RACES), len(_PAIRS)), np.int64)
+    for labels, people in tally.items():  # the same label with and without blanks
+        cells[place[labels]] += people
+    _require_counts(cells)
+    found = Adult(tuple(tuple(row) for row in cells.tolist()), tuple(cases))
+    if found.cases != ADULT_CASES:
+        wrong = sum(found.cases[row] != race for row, race in ADULT_CASES.items())
+        raise MismatchError(
+            f"`path` must have the rows in the order of the UCI file; got {wrong} of the rows 12 to 15, counted from "
+            "0, with another race than in the paper. Hint: all counts agree; take the original adult.data, not sorted."
+        )
+    return found
+
+
+def _people(path: Path) -> Iterator[tuple[int, Labels]]:
+    """Yield the line number and the three labels of each person."""
+    lines = _lines(path)
+    try:
+        number, first = next(lines)
+    except StopIteration:
+        raise MismatchError("`path` must be the file adult.data; got a file without rows.") from None
+    layout, headed = _layout(first, number)
+    race, sex, income = layout.race, layout.sex, layout.income
+    if not headed:
+        yield number, (first[race], first[sex], first[income])
+    for number, fields in lines:
+        if len(fields) != layout.fields:
+            raise ArgumentError(
+                f"`path` must have {layout.fields} fields in each line; got {len(fields)} in line {number}."
+            )
+        yield number, (fields[race], fields[sex], fields[income])
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines that are not blank, each with its number from 1 and its fields."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file, skipinitialspace=True, strict=True)
+            for fields in reader:
+                blank = not fields or (len(fields) == 1 and not fields[0].strip())
+                if not blank and not fields[0].startswith("|"):  # the first line of adult.test
+                    yield reader.line_num, fields
+    except OSError as error:
+        raise ArgumentError(f"`path` must be a file that can be read; got {error.strerror or 'an error'}.") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise ArgumentError(
+            "`path` must be a text file of fields between commas; got something else. "
+            "Hint: if it is an archive, unpack it first."
+        ) from None
+
+
+def _layout(first: Sequence[str], line: int) -> tuple[Layout, bool]:
+    """Return where the variables stand, and whether the first line says so."""
+    heads = [field.strip().lower() for field in first]
+    if "race" in heads:
+        places = [[i for i, head in enumerate(heads) if head in names] for names in NAMES]
+        if any(len(found) != 1 for found in places):
+            raise ArgumentError(
+                "`path` must have one column each of race, sex or gender, and income in its header; got "
+                f"{', '.join(str(len(found)) for found in places)}."
+            )
+        return Layout(len(heads), *(found[0] for found in places)), True
+    if len(first) != FIELDS:
+        raise ArgumentError(
+            f"`path` must have {FIELDS} fields between commas in each line; got {len(first)} in line {line}. "
+            "Hint: or a header that names the columns race, sex and income."
+        )
+    return Layout(FIELDS, *PLACES), False
+
+
+def _cell(labels: Labels, line: int) -> tuple[int, int]:
+    """Return the place of a person in the table of counts."""
+    race, sex, income = (label.strip() for label in labels)
+    income = _INCOMES.get(income.removesuffix("."), "")
+    for name, right in (
+        ("race", race in _RACES),
+        ("sex", sex in {pair[0] for pair in _PAIRS}),
+        ("income", bool(income)),
+    ):
+        if not right:
+            raise CategoryError(
+                f"`path` must have the labels of the UCI file; got an unknown one of {name} in line {line}."
+            )
+    return _RACES[race], _PAIRS[sex, income]
+
+
+def _require_rows(total: int) -> None:
+    wanted = int(adult.race_counts.sum())
+    if total != wanted:
+        got = f"more than {WHOLE}" if total > WHOLE else str(total)
+        hint = f" Hint: {HINTS[total]}." if total in HINTS else ""
+        raise MismatchError(f"`path` must have {wanted} rows, as the training file of the paper; got {got}.{hint}")
+
+
+def _require_counts(cells: IntArray) -> None:
+    """Compare the margins, then the joint table, and name the first that is another."""
+    right = np.array(adult.cells)
+    margins = {
+        "race": cells.sum(axis=1) - right.sum(axis=1),
+        "sex": (cells - right).sum(axis=0).reshape(2, 2).sum(axis=1),
+        "income": (cells - right).sum(axis=0).reshape(2, 2).sum(axis=0),
+        "sex by income": (cells - right).sum(axis=0),
+        "race by sex by income": cells - right,
+    }
+    for name, away in margins.items():
+        if away.any():
+            raise MismatchError(
+                f"`path` must have the counts of the paper's file; got other counts of {name}: "
+                f"{int(np.abs(away).sum()) // 2} rows would have to change."
+            )

@@ -1,0 +1,218 @@
+"""What the figures of ROC-AUC share: p-values of one sample, the area and its error, the claims (`subsec_indtest`)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from scipy.special import chdtrc
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import product
+from subsetprivacy.independence.crossing import Crossing, cross
+from subsetprivacy.independence.degrees import degrees
+from subsetprivacy.independence.statistics import STATISTICS
+from subsetprivacy.independence.testing import read_table
+from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, spread, stated
+from subsetprivacy.reproduce.experiment import Run
+from subsetprivacy.reproduce.problems import random_design, random_distribution
+
+TESTS = {  # by the paper's names: the method here, and whose degrees of freedom
+    "LRT:MLE": ("lrt", "corrected"),
+    "LRT:MoM": ("lrt-mom", "corrected"),
+    "Bon": ("bonferroni", "corrected"),
+    "Pearson": ("pearson", "paper"),
+    "Pearson given the questions": ("pearson-conditional", "corrected"),
+}
+PAPER = tuple(TESTS)[:4]
+LEAST = 0.01  # of an area: where all are near 1, three standard errors are next to nothing
+APART = 0.012  # of a picture's width, between the lines
+STEP = 4.0  # standard errors, of which there are several on the way
+SIMILAR = 0.02  # of an area: what the paper's figures do not show
+
+HOW = """In half of the replications X and Y are independent, in the other half their joint distribution is
+proportional to w_X w_Y' + rho I, which puts more people on the diagonal. Both margins and both designs are drawn anew
+each time. The area under the ROC curve is the chance that a test's p-value is smaller in a dependent sample than in an
+independent one: 1/2 is guessing, 1 is perfect. P-values are those of the limit laws, as in the paper (Pearson with s·r
+degrees of freedom, moments with the law of the likelihood ratio); an area asks only for their order, so it does not
+see that some of these laws are wrong. Whiskers are two standard errors (DeLong)."""
+
+
+# One sample -----------------------------------------------------------------------------------
+
+
+def dependent(w_x: FloatArray, w_y: FloatArray, rho: float) -> FloatArray:
+    """Return the joint distribution W proportional to w_X w_Y' + rho I; with rho = 0 the variables are independent."""
+    W = np.outer(w_x, w_y) + rho * np.eye(len(w_x))
+    return np.asarray(W / W.sum())
+
+
+def random_crossing(rng: np.random.Generator, p: int, n: int, rho: float) -> Crossing:
+    """Draw margins and a product design, then n people, and count their pairs of subsets."""
+    W = dependent(random_distribution(rng, p), random_distribution(rng, p), rho)
+    both = product({"x": random_design(rng, p), "y": random_design(rng, p)})
+    return cross(read_table(simulate(both, W.ravel(), n, seed=rng)))
+
+
+def limit_pvalue(crossing: Crossing, method: str, df: str = "corrected") -> float:
+    """Return the p-value as the paper has it: of the limit law, for moments that of the likelihood ratio.
+
+    Bonferroni's is the least one of the 2 x 2 tables times pq, not cut off at 1, since cut off many would tie.
+    """
+    statistic = float(STATISTICS[method](crossing.sheet, crossing.counts[None, :])[0])
+    pairs = crossing.first.design.p * crossing.second.design.p if method == "bonferroni" else 1
+    return pairs * float(chdtrc(degrees(crossing, method, df), max(statistic, 0.0)))
+
+
+def pvalues(rng: np.random.Generator, p: int, n: int, rho: float) -> list[float]:
+    """Return the p-values of all tests, first in an independent sample, then in a dependent one."""
+    samples = [random_crossing(rng, p, n, strength) for strength in (0.0, rho)]
+    return [limit_pvalue(sample, method, df) for sample in samples for method, df in TESTS.values()]
+
+
+# The area -------------------------------------------------------------------------------------
+
+
+def roc_areas(independent: FloatArray, dependent: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the areas under the ROC curves of several tests on the same samples, and their covariance (DeLong 1988).
+
+    Parameters
+    ----------
+    independent, dependent : ndarray, shape (samples, tests)
+        P-values. A pair of samples counts 1 where the dependent one has the smaller p-value, 1/2 where they tie.
+    """
+    ahead = np.sign(independent[None, :, :] - dependent[:, None, :]) / 2 + 0.5
+    of_dependent, of_independent = ahead.mean(axis=1), ahead.mean(axis=0)
+    covariance = sum(np.cov(share, rowvar=False) / len(share) for share in (of_dependent, of_independent))
+    return ahead.mean(axis=(0, 1)), np.asarray(covariance)
+
+
+@frozen(eq=False)
+class Areas:
+    """Areas under the curve along a grid of settings.
+
+    Attributes
+    ----------
+    at
+        The parameter that varies.
+    values, covariances
+        Per setting, of the tests in the order of `TESTS`: shapes (settings, tests) and (settings, tests, tests).
+    """
+
+    at: tuple[float, ...]
+    values: FloatArray
+    covariances: FloatArray
+
+    def line(self, test: str) -> FloatArray:
+        """Return the areas of one test along the grid."""
+        return np.asarray(self.values[:, list(TESTS).index(test)])
+
+    def errors(self, test: str) -> FloatArray:
+        """Return their standard errors."""
+        k = list(TESTS).index(test)
+        return np.asarray(np.sqrt(self.covariances[:, k, k]))
+
+    def lead(self, one: str, other: str) -> tuple[FloatArray, FloatArray]:
+        """Return how far one test is ahead of another in the same samples, and the standard errors."""
+        sign = np.array([(name == one) - (name == other) for name in TESTS], float)
+        variance = np.einsum("i,kij,j->k", sign, self.covariances, sign)
+        return self.values @ sign, np.sqrt(np.maximum(variance, 0))
+
+    def mean_lead(self, one: str, other: str) -> tuple[float, float]:
+        """Return the mean of that over the grid, and its standard error."""
+        lead, error = self.lead(one, other)
+        return float(lead.mean()), float(np.sqrt((error**2).sum()) / len(error))
+
+
+def measure_areas(run: Run, settings: Sequence[tuple[int, int, float]], at: Sequence[float]) -> Areas:
+    """Simulate (p, n, rho) for every setting, half of the replications without dependence."""
+    found = run.replicate(pvalues, settings, max(run.k // 2, 2))
+    return collect(at, [roc_areas(*np.split(values, 2, axis=1)) for values in found], len(found[0]))
+
+
+def collect(at: Sequence[float], parts: Sequence[tuple[FloatArray, FloatArray]], samples: int) -> Areas:
+    """Put areas along a grid; to each variance that of one sample, so that an area of 1 has an error too."""
+    covariances = np.array([covariance for _, covariance in parts]) + np.eye(len(TESTS)) / samples**2
+    return Areas(tuple(at), np.array([area for area, _ in parts]), covariances)
+
+
+# The claims -----------------------------------------------------------------------------------
+
+
+def goes(areas: Areas, test: str, *, up: bool, by: str, least: float = MONTE_CARLO, where: str = "") -> Check:
+    """Check that a test's area rises (or falls) along the grid, from end to end by so many standard errors."""
+    line, error = areas.line(test), areas.errors(test)
+    sign = 1 if up else -1
+    allowed = np.maximum(STEP * np.hypot(error[1:], error[:-1]), LEAST)
+    whole = sign * (line[-1] - line[0])
+    true = bool((sign * np.diff(line) >= -allowed).all() and whole > least * np.hypot(error[0], error[-1]))
+    ends = f"{spread(line[0], error[0], 3)} at {areas.at[0]:g} to {spread(line[-1], error[-1], 3)} at {areas.at[-1]:g}"
+    tolerance = f"from end to end {_by(least)}; no step the other way by more than {STEP:g} standard errors, or {LEAST}"
+    return says(f"AUC of {test} {'rises' if up else 'falls'} with {by}{where}", "“tends to”", ends, true, tolerance)
+
+
+def beats(areas: Areas, one: str, other: str, *, least: float, where: str = "") -> Check:
+    """Check that a test outperforms another in the same samples, on average by so many standard errors."""
+    lead, error = areas.lead(one, other)
+    mean, mean_error = areas.mean_lead(one, other)
+    true = bool(mean > least * mean_error and (lead >= -np.maximum(MONTE_CARLO * error, LEAST)).all())
+    obtained = f"ahead by {spread(mean, mean_error, 3)} on average, {lead.min():.3f} to {lead.max():.3f}"
+    tolerance = (
+        f"on average {_by(least)}; nowhere by more than three standard errors of the difference behind, or {LEAST}"
+    )
+    return says(f"{one} outperforms {other}{where}", "“outperform”", obtained, true, tolerance)
+
+
+def _by(least: float) -> str:
+    if least < 0:
+        return f"not the other way by more than {-least:g} standard errors"
+    return f"by more than {least:g} standard errors" if least else "in the right order"
+
+
+def similar(areas: Areas, most: float, where: str = "") -> Check:
+    """Check that moments do about as well as maxima in the likelihood ratio."""
+    mean, error = areas.mean_lead("LRT:MLE", "LRT:MoM")
+    true = abs(mean) <= most + MONTE_CARLO * error
+    return says(
+        f"LRT:MoM is similar to LRT:MLE{where}",
+        "“similar AUC scores”",
+        f"LRT:MLE ahead by {spread(mean, error, 4)} on average",
+        true,
+        f"on average within {most} and three standard errors of the difference",
+    )
+
+
+def claims(areas: Areas, *, by: str, quick: bool) -> list[Check]:
+    """Return the checks of a figure whose areas rise with a parameter; the short form can only refute an ordering."""
+    checks = [goes(areas, test, up=True, by=by) for test in PAPER]
+    return [*checks, *orderings(areas, quick=quick), similar(areas, SIMILAR), *asides(areas)]
+
+
+def orderings(areas: Areas, *, quick: bool, where: str = "") -> list[Check]:
+    """Check that both likelihood ratios outperform the other two."""
+    least = -MONTE_CARLO if quick else 0.0
+    likelihood = ("LRT:MLE", "LRT:MoM")
+    return [beats(areas, one, other, least=least, where=where) for one in likelihood for other in ("Pearson", "Bon")]
+
+
+def asides(areas: Areas, where: str = "") -> list[Check]:
+    """State what the paper does not say."""
+    said = (
+        ("Pearson given the questions", "Pearson", "which questions were asked says nothing of dependence"),
+        ("Bon", "Pearson", "the paper does not compare the two"),
+    )
+    return [
+        stated(f"lead of {one} over {other}{where}", spread(*areas.mean_lead(one, other), 3) + " on average", note)
+        for one, other, note in said
+    ]
+
+
+def tabulate(areas: Areas, **columns: Any) -> dict[str, list[Any]]:
+    """Return the numbers behind a figure, a row per setting and test; `columns` are the same for all."""
+    rows = [
+        (*columns.values(), at, test, float(areas.line(test)[i]), float(areas.errors(test)[i]))
+        for i, at in enumerate(areas.at)
+        for test in TESTS
+    ]
+    return dict(zip((*columns, "at", "test", "auc", "error"), map(list, zip(*rows, strict=True)), strict=True))

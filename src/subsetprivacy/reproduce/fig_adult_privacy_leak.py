@@ -1,0 +1,109 @@
+"""What three designs give away about race, by three measures (`fig:adult_privacy_leak`)."""
+
+from math import floor
+from typing import Any
+
+from subsetprivacy.auditing import audit
+from subsetprivacy.design import fully_private, nonprivate, uniform
+from subsetprivacy.draw import leakage
+from subsetprivacy.reproduce.checks import Check, corrected, number, says
+from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+
+ABOUT = """How much does a report give away? Three designs are compared on the race of the Adult data: the value itself
+is reported, a uniform random subset that contains it, or nothing. Size leakage is the share of people that the report
+rules out, mutual information the bits that it tells about the value, prediction leakage the chance that the best guess
+is right. All numbers are exact.
+
+A prediction leakage must be read against the dashed line: somebody who has seen no report guesses White and is right
+in 85 cases of a hundred. In print "one bit" stands for the mutual information: a yes/no answer can tell at most one
+bit, and about this race it tells .41. Two numbers in print are cut off and not rounded."""
+
+DESIGNS = {"value published": nonprivate, "uniform subsets": uniform, "nothing published": fully_private}
+METRICS = {"size": "size", "mi": "mutual information", "prediction": "prediction"}
+UNITS = {"size": "share of people ruled out", "mi": "bits", "prediction": "chance of a right guess"}
+
+
+def perform(run: Run) -> Outcome:
+    """Audit the three designs."""
+    facts = [audit(design(run.adult.races), run.adult.race).to_dict() for design in DESIGNS.values()]
+    found = {metric: [float(fact[f"{metric}_leakage"]) for fact in facts] for metric in METRICS}
+    names = list(DESIGNS)
+    table: dict[str, list[Any]] = {
+        "design": [name for name in names for _ in METRICS],
+        "metric": [metric for _ in names for metric in METRICS.values()],
+        "leakage": [found[metric][i] for i in range(len(names)) for metric in METRICS],
+    }
+    figure = leakage(
+        names,
+        {title: found[metric] for metric, title in METRICS.items()},
+        baselines={METRICS["prediction"]: float(facts[0]["prediction_baseline"])},
+        units={METRICS[metric]: unit for metric, unit in UNITS.items()},
+    )
+    return Outcome(claims(found), table, figure)
+
+
+def claims(found: dict[str, list[float]]) -> list[Check]:
+    """Return the claims of the text about the nine numbers: per metric, the value, uniform, nothing."""
+    size, mi, guess = found["size"], found["mi"], found["prediction"]
+    return [
+        *(
+            says(
+                f"{METRICS[metric]} leakage of uniform subsets",
+                "within the range of no privacy and full privacy",
+                f"{value:.4f} > {subsets:.4f} > {nothing:.4f}",
+                value > subsets > nothing,
+                "strictly between",
+            )
+            for metric, (value, subsets, nothing) in found.items()
+        ),
+        _cut_off("size leakage of the value", "0.25", size[0]),
+        _cut_off("size leakage of uniform subsets", "0.15", size[1]),
+        _exact("size leakage of nothing", "0", size[2]),
+        says(
+            "mutual information of uniform subsets, of that of the value",
+            "half",
+            f"{mi[1] / mi[0]:.3f} ({mi[1]:.4f} of {mi[0]:.4f} bit)",
+            0.45 <= mi[1] / mi[0] < 0.55,
+            "0.5 to one digit",
+        ),
+        corrected(
+            "mutual information of uniform subsets",
+            "one bit",
+            f"{mi[1]:.4f} bit",
+            0.4085 <= mi[1] < 0.4095,
+            "0.409 bit to three digits; one bit is the most that a yes/no answer can tell",
+            erratum="fig:adult_privacy_leak",
+        ),
+        _exact("mutual information of nothing", "0", mi[2]),
+        _exact("prediction leakage of the value", "1", guess[0]),
+        corrected(
+            "prediction leakage of uniform subsets",
+            "0.9, beside 0.85",
+            f"{guess[1]:.4f}, {guess[1] - guess[2]:.4f} above {guess[2]:.4f}",
+            0.9215 <= guess[1] < 0.9225,
+            "0.922 to three digits: 0.07 above a guess without data, not 0.05",
+            erratum="fig:adult_privacy_leak",
+        ),
+        number("prediction leakage of nothing", "0.85", guess[2]),
+    ]
+
+
+def _exact(claim: str, printed: str, obtained: float) -> Check:
+    """Judge a number that is a whole one, not rounded to it."""
+    return says(claim, printed, f"{obtained:.4f}", abs(obtained - float(printed)) < 1e-12, "exactly")
+
+
+def _cut_off(claim: str, printed: str, obtained: float) -> Check:
+    """Judge a number that was cut off after the second digit in print where it should have been rounded."""
+    cut, rounded = floor(100 * obtained) / 100, round(obtained, 2)
+    return corrected(
+        claim,
+        printed,
+        f"{obtained:.4f}",
+        cut == float(printed) and rounded == round(cut + 0.01, 2),
+        f"{printed} if cut off after two digits, {rounded:.2f} if rounded",
+        erratum="fig:adult_privacy_leak",
+    )
+
+
+EXPERIMENT = Experiment("fig:adult_privacy_leak", "Leakage of three designs by three measures", ABOUT, perform)

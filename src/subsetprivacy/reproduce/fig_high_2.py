@@ -1,0 +1,137 @@
+"""The law of the maximum near the edge of the simplex (`fig:high_2`)."""
+
+import numpy as np
+from scipy import stats
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Design, uniform
+from subsetprivacy.draw.samples import histograms
+from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.likelihood import limit_covariance
+from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.reproduce.checks import Check, says, stated, theory
+from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.fig_dist import normal_checks
+from subsetprivacy.reproduce.fig_high_1 import mean_and_error, people
+from subsetprivacy.reproduce.limits import moment_limit
+from subsetprivacy.reproduce.problems import random_design, random_distribution
+
+ABOUT = """With twelve categories and (12 ln 12)² = 889 people some shares are no larger than their own standard
+deviation. A maximum of the likelihood is never negative, so such a share is often estimated as exactly zero, and a
+law with a lump at one point is not normal. Moments may become negative and stay normal. Each panel shows the error of
+the first share, divided by the standard deviation of the limit law.
+
+Left: population and questions drawn anew for each sample, as in the paper. The lumps are at different places and
+blend; one must count the zeros. Middle: one population, shares in proportion to 1, 3, 5 … 23 as twelve random numbers
+would be, and uniform questions; its smallest share piles up at zero. Right: MoM in the samples of the middle panel.
+
+The cause is the edge, not the number of categories: with a hundred times the people the zeros are all but gone."""
+
+P = 12
+MORE = 100
+ODD = np.arange(1, 2 * P, 2) / P**2
+NAMES = ("EM", "MLE at zero", "MoM", "share in deviations", "MLE at zero, more people", "MoM, mean square of all")
+
+
+def coordinate(rng: np.random.Generator, design: Design, w: FloatArray, n: int) -> list[float]:
+    """Return one sample's numbers, as in NAMES; errors are in standard deviations of the limit law."""
+    likelihood, moments = limit_covariance(design, w)[0, 0], moment_limit(design, w).diagonal()
+    counts = simulate(design, w, n, seed=rng)
+    more = simulate(design, w, MORE * n, seed=rng)
+    scale = np.sqrt(likelihood / n)
+    by_moments = (estimate(counts, "mom").w - w) / np.sqrt(moments / n)
+    return [
+        float((estimate(counts, "em", tol=1e-7).w[0] - w[0]) / scale),
+        float(estimate(counts).w[0] < 1e-9),
+        float(by_moments[0]),
+        float(w[0] / scale),
+        float(estimate(more).w[0] < 1e-9),
+        float((by_moments**2).mean()),
+    ]
+
+
+def anew(rng: np.random.Generator, p: int) -> list[float]:
+    """Return `coordinate` for a random population and random questions."""
+    return coordinate(rng, random_design(rng, p), random_distribution(rng, p), people(p))
+
+
+def fixed(rng: np.random.Generator, w: tuple[float, ...]) -> list[float]:
+    """Return `coordinate` for a given population and uniform questions."""
+    return coordinate(rng, uniform(range(len(w))), np.array(w), people(len(w)))
+
+
+def perform(run: Run) -> Outcome:
+    """Draw both kinds of samples; count zeros, test normality where it must fail and where it must hold."""
+    (random,) = run.replicate(anew, [(P,)])
+    (held,) = run.replicate(fixed, [(tuple(ODD.tolist()),)])
+    checks = [
+        _zeros("first share, random populations", random),
+        _zeros("smallest share, one population", held),
+        _not_normal("smallest share, one population", held[:, 0]),
+        *_moments("random populations", random),
+        *_moments("one population", held),
+        _blended(random[:, 0]),
+        _cause(random, held),
+    ]
+    kinds = ["random"] * len(random) + ["one"] * len(held)
+    table = {"population": kinds} | dict(zip(NAMES, np.concatenate([random, held]).T.tolist(), strict=True))
+    samples = {
+        "EM, random populations": random[:, 0],
+        "EM, one population": held[:, 0],
+        "MoM, one population": held[:, 2],
+    }
+    return Outcome(checks, table, histograms(samples, density=stats.norm.pdf, xlabel="normalised error"))
+
+
+def _zeros(what: str, found: FloatArray) -> Check:
+    share = float(found[:, 1].mean())
+    error = float(np.sqrt(share * (1 - share) / len(found)))
+    return says(
+        f"{what}: estimates that are exactly zero",
+        "asymptotic normality no longer holds for the MLE",
+        f"{share:.3f} ({error:.3f})",
+        share > 0,
+        "any: a normal law puts no weight on a point",
+    )
+
+
+def _moments(what: str, found: FloatArray) -> list[Check]:
+    """Check the spread of moments in all categories, each of which is to be 1, and the shape of the first one's law."""
+    spread = theory(f"MoM, {what}: mean squared error, all shares", 1.0, *mean_and_error(found[:, 5]), digits=3)
+    return [spread, normal_checks(f"MoM, {what}", found[:, 2])[2]]
+
+
+def _not_normal(what: str, sample: FloatArray) -> Check:
+    pvalue = float(stats.kstest(sample, stats.norm.cdf).pvalue)
+    return says(
+        f"{what}: the error is not normal",
+        "not Gaussian",
+        f"Kolmogorov p-value {pvalue:.1e}, skewness {stats.skew(sample):.2f}",
+        pvalue < 1e-9,
+        "the standard normal law is rejected at level 1e-9",
+    )
+
+
+def _blended(sample: FloatArray) -> Check:
+    pvalue = float(stats.normaltest(sample).pvalue)
+    return stated(
+        "all random populations together",
+        f"skewness {stats.skew(sample):.2f}, standard deviation {sample.std():.2f}, normality p-value {pvalue:.2g}",
+        "lumps at different places blend, so that the histogram alone is close to normal",
+    )
+
+
+def _cause(random: FloatArray, held: FloatArray) -> Check:
+    before, after = (float(random[:, i].mean()) for i in (1, 4))
+    return says(
+        f"zeros with {MORE} times the people: random populations, one population",
+        "",
+        f"{before:.3f} → {after:.3f}, {held[:, 1].mean():.3f} → {held[:, 4].mean():.3f}",
+        bool(random[:, 4].sum() < random[:, 1].sum() and held[:, 4].mean() < held[:, 1].mean() / 4),
+        "fewer, and in the one population less than a quarter",
+    )
+
+
+EXPERIMENT = Experiment(
+    "fig:high_2", "The maximum is not normal near the edge of the simplex", ABOUT, perform, quick=120, full=1000
+)

@@ -1,0 +1,90 @@
+"""How the time of each estimator grows with the number of categories (`fig:time2`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.draw import series
+from subsetprivacy.reproduce import as_printed
+from subsetprivacy.reproduce.checks import Check, says, stated
+from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.fig_high_1 import falling, mean_and_error
+from subsetprivacy.reproduce.fig_time1 import METHODS, PRODUCT, clocked, order_checks, recommendation, total
+from subsetprivacy.reproduce.problems import random_design, random_distribution
+
+ABOUT = """The same clock as in `fig:time1`, for 4 to 12 categories, 2000 people and totals of a hundred samples: the
+paper's estimators with a row per person, and this package's from counts.
+
+MoM solves p equations. EM updates n rows of p numbers, more often the more categories there are; how often is counted
+as well, in samples of its own. ONE needs a Hessian, n times p² numbers. Added up person by person, in Python, it
+takes about as long as EM, which is what the paper reports; as one matrix product it is many times faster, so that
+this finding is about an implementation and not about the estimator. Counts have no more rows than there are distinct
+subsets, and the certified maximum from them takes a few Newton steps."""
+
+CATEGORIES, N, SHOWN = (4, 6, 8, 10, 12), 2000, 100
+
+
+def updates(rng: np.random.Generator, p: int, n: int) -> list[float]:
+    """Return how many updates EM takes."""
+    design = random_design(rng, p)
+    codes = as_printed.people(rng, design, random_distribution(rng, p), n)
+    return [float(as_printed.em(as_printed.rows(codes, p))[1])]
+
+
+def perform(run: Run) -> Outcome:
+    """Time every method for each p, and count the updates of EM."""
+    totals = {p: {name: total(t, SHOWN) for name, t in clocked(run, p, N).items()} for p in CATEGORIES}
+    steps = run.replicate(updates, [(p, N) for p in CATEGORIES], k=max(run.k, 40))
+    every = {name: sum(each[name] for each in totals.values()) for name in totals[4]}
+    means, errors = np.array([mean_and_error(values[:, 0]) for values in steps]).T
+    checks = [
+        *order_checks("all p together", every),
+        *(_similar(p, totals[p]) for p in CATEGORIES if p >= 8),
+        _more_updates(means, errors),
+        recommendation("all p together", every),
+        stated("time of EM over that of ONE by a matrix product, p = 8, 10, 12", _over(totals)),
+        stated("samples timed for each p; totals are 100 times their median", str(run.k)),
+    ]
+    table: dict[str, list[Any]] = {"p": list(CATEGORIES)}
+    lines = {name: [totals[p][name] for p in CATEGORIES] for name in METHODS if name in every}
+    table |= lines | {"updates of EM": means.tolist(), "updates error": errors.tolist()}
+    axes = series(
+        CATEGORIES,
+        lines,
+        xlabel="number of categories p",
+        ylabel=f"seconds for {SHOWN} samples of {N} people",
+        log="y",
+    )
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    return Outcome(checks, table, axes.figure)
+
+
+def _similar(p: int, totals: dict[str, float]) -> Check:
+    ratio = totals["EM"] / totals["ONE"]
+    return says(
+        f"p = {p}: time of EM over that of ONE, its Hessian added up person by person",
+        "one-step behaves similarly with EM when p ≥ 8",
+        f"{ratio:.2f}",
+        0.1 <= ratio <= 10,
+        "within a factor of 10",
+    )
+
+
+def _more_updates(means: FloatArray, errors: FloatArray) -> Check:
+    return says(
+        "updates of EM until it rests, p = 4 to 12",
+        "the number of iterations to converge will increase with p",
+        ", ".join(f"{mean:.0f} ({error:.0f})" for mean, error in zip(means, errors, strict=True)),
+        falling(-means, errors),
+        "no fall beyond 3 standard errors, and from first to last a rise of at least 3",
+    )
+
+
+def _over(totals: dict[int, dict[str, float]]) -> str:
+    return ", ".join(f"{totals[p]['EM'] / totals[p][PRODUCT]:.0f}" for p in CATEGORIES if p >= 8)
+
+
+EXPERIMENT = Experiment("fig:time2", "Time of each estimator as categories grow", ABOUT, perform, quick=5, full=100)

@@ -1,0 +1,15 @@
+"""Limit covariances of the estimators: of the square root of n times the error, as n grows."""
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Design
+
+
+def moment_limit(design: Design, w: FloatArray) -> FloatArray:
+    """Return that of moments, Q^-1 C Q^-1 (`gen_mom`)."""
+    P = design.support()[1] * design.support_incidence.inner(w)
+    gamma = design.support_incidence.spread(P)
+    C = design.support_incidence.gram(P) - np.outer(gamma, gamma)
+    inverse = np.linalg.inv(design.Q)
+    return np.asarray(inverse @ C @ inverse)

@@ -1,0 +1,153 @@
+"""How often tests reject independent variables: p-values of shuffled tables and of limit laws (`sec_2D`)."""
+
+import numpy as np
+from scipy.special import chdtrc
+from scipy.stats import binom
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.design import product, uniform
+from subsetprivacy.draw.panels import side_by_side
+from subsetprivacy.independence.testing import METHODS, independence_test
+from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated
+from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+
+ABOUT = """A test at the 5 % level should reject independent variables in 5 % of the samples, no more, and not much
+less, since a test that hardly ever rejects finds nothing. Here the variables are independent, four categories each,
+asked with uniform designs: equally likely categories, uneven ones (.7, .2, .07, .03), and the colours of the urn (.01,
+.1, .2, .69).
+
+The p-value comes either from shuffling one column of subsets against the other (99 times for each sample), which is
+right for any number of people and any distribution; or from the limit law of the statistic. The paper's law of
+Pearson's statistic has s·r degrees of freedom and rejects next to never; with those of the estimated margins taken off
+it is right. The law of the likelihood ratio holds inside the simplex only: where categories are rare it rejects too
+seldom, and 5000 people are not enough to mend that. Whiskers are two standard errors."""
+
+MARGINS = {
+    "equally likely": (0.25, 0.25, 0.25, 0.25),
+    "uneven": (0.7, 0.2, 0.07, 0.03),
+    "the urn": (0.01, 0.1, 0.2, 0.69),
+}
+PEOPLE, LEVEL, SHUFFLES = (300, 1000, 5000), 0.05, 99
+LIMITS = ("lrt", "pearson", "pearson-conditional", "bonferroni")
+COLUMNS = (*(f"{m}, shuffled" for m in METHODS), *(f"{m}, limit law" for m in LIMITS), "pearson, limit law as printed")
+CHANCE = 0.001  # of a false alarm
+DRAWN = {
+    "LRT, shuffled": "lrt, shuffled",
+    "LRT, limit law": "lrt, limit law",
+    "Pearson, shuffled": "pearson, shuffled",
+    "Pearson, limit law": "pearson, limit law",
+    "Pearson, as printed": "pearson, limit law as printed",
+}
+
+
+def rejections(rng: np.random.Generator, margin: str, n: int) -> list[bool]:
+    """Tell for every test and every kind of p-value whether it rejects one table of independent variables."""
+    one = uniform(range(4))
+    w = np.array(MARGINS[margin])
+    table = simulate(product({"x": one, "y": one}), np.outer(w, w[::-1]).ravel(), n, seed=rng)
+    found = {method: independence_test(table, method, permutations=SHUFFLES, seed=rng) for method in METHODS}
+    printed = float(chdtrc(len(one.support()[0]) ** 2, found["pearson"].statistic))
+    pvalues = [*(found[m].pvalue for m in METHODS), *(found[m].asymptotic_pvalue for m in LIMITS), printed]
+    return [pvalue <= LEVEL for pvalue in pvalues]
+
+
+def perform(run: Run) -> Outcome:
+    """Count rejections in every setting."""
+    settings = [(margin, n) for margin in MARGINS for n in PEOPLE]
+    found = run.replicate(rejections, settings)
+    rates = {name: np.array([values[:, j].mean() for values in found]) for j, name in enumerate(COLUMNS)}
+    panels = {
+        margin: {line: rates[name][3 * i : 3 * i + 3] for line, name in DRAWN.items()}
+        for i, margin in enumerate(MARGINS)
+    }
+    figure = side_by_side(
+        PEOPLE,
+        panels,
+        errors={margin: {line: share_error(y, run.k) for line, y in part.items()} for margin, part in panels.items()},
+        levels=[(LEVEL, "level")],
+        within=(0, 1),
+        apart=0.015,
+        xlabel="people",
+        ylabel="share of independent samples rejected",
+        log="x",
+    )
+    rows = [(*setting, name, float(rates[name][i]), run.k) for i, setting in enumerate(settings) for name in COLUMNS]
+    columns = ("margins", "n", "test", "rejected", "samples")
+    table = dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
+    return Outcome(claims(rates, run.k, run.quick), table, figure)
+
+
+def share_error(share: FloatArray | float, k: int) -> FloatArray:
+    """Return the standard error of a share of k samples, with two more of each kind so that it is never 0."""
+    inside = (share * k + 2) / (k + 4)
+    return np.asarray(np.sqrt(inside * (1 - inside) / (k + 4)))
+
+
+def claims(rates: dict[str, FloatArray], k: int, quick: bool) -> list[Check]:
+    """Judge the rates over all settings together."""
+    checks = [_held(f"{method}, shuffled", rates, k) for method in METHODS]
+    checks += [_held("pearson, limit law", rates, k, within=0.015)]
+    checks += [_printed_degrees(rates, k, quick), _near_the_boundary(rates, k, quick)]
+    for name in ("lrt, limit law", "pearson-conditional, limit law", "bonferroni, limit law"):
+        every = rates[name]
+        checks.append(stated(f"{name}: share rejected", f"{every.mean():.4f} on average, {_ends(every)}"))
+    return checks
+
+
+def _held(name: str, rates: dict[str, FloatArray], k: int, within: float = 0.0) -> Check:
+    """Check that a level is held over all settings, and nowhere much missed: by the binomial law, one in 1000."""
+    every = rates[name]
+    low, high = LEVEL - within, LEVEL + within
+    total = k * len(every)
+    ends = binom.ppf(CHANCE / 4, total, low) / total, binom.isf(CHANCE / 4, total, high) / total
+    most = binom.isf(CHANCE / 2 / len(every), k, high) / k
+    true = bool(ends[0] <= every.mean() <= ends[1] and every.max() <= most)
+    allowed = f" and {within:g}" if within else ""
+    return says(
+        f"{name}: the level of 5 % is held (ours)",
+        "0.05",
+        f"{spread(float(every.mean()), _mean_error(every, k))} on average, {_ends(every)}",
+        true,
+        f"{ends[0]:.4f} to {ends[1]:.4f} on average, none above {most:.3f} (chance{allowed}: one in 1000)",
+    )
+
+
+def _printed_degrees(rates: dict[str, FloatArray], k: int, quick: bool) -> Check:
+    every = rates["pearson, limit law as printed"]
+    most = LEVEL * (0.8 if quick else 0.5)
+    return corrected(
+        "Pearson's statistic with s·r degrees of freedom rejects far too rarely",
+        "χ² with s·r degrees of freedom",
+        f"{spread(float(every.mean()), _mean_error(every, k))} on average at nominal 0.05, {_ends(every)}",
+        bool(every.mean() < most),
+        f"below {most:g}",
+        erratum="Pearson's test",
+    )
+
+
+def _near_the_boundary(rates: dict[str, FloatArray], k: int, quick: bool) -> Check:
+    every = rates["lrt, limit law"][len(PEOPLE) :]
+    least = 0.0 if quick else MONTE_CARLO
+    error = float(np.sqrt(LEVEL * (1 - LEVEL) / (k * len(every))))
+    return corrected(
+        "the limit law of the likelihood ratio rejects too rarely where categories are rare",
+        "χ² with (p − 1)(q − 1) degrees of freedom",
+        f"{spread(float(every.mean()), _mean_error(every, k))} on average at nominal 0.05, {_ends(every)}",
+        bool(every.mean() < LEVEL - least * error),
+        "below the level" + (f" by more than {least:g} standard errors" if least else ""),
+        erratum="eq_LRT",
+    )
+
+
+def _mean_error(every: FloatArray, k: int) -> float:
+    return float(share_error(every.mean(), k * len(every)))
+
+
+def _ends(every: FloatArray) -> str:
+    return f"{every.min():.3f} to {every.max():.3f}"
+
+
+EXPERIMENT = Experiment(
+    "ours:level", "How often tests reject independent variables", ABOUT, perform, quick=40, full=400
+)

@@ -1,0 +1,44 @@
+"""The distribution of race in the Adult data (`tab:race_pop_dist`)."""
+
+from subsetprivacy.draw import beside
+from subsetprivacy.reproduce.checks import number, stated
+from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+
+ABOUT = """The Adult data are 32 561 people of the census of 1994, published by UCI; the paper protects their race and
+asks how well its distribution can still be estimated. This is the distribution that all estimates are compared with.
+
+One category has 85 in a hundred, two have less than one: the rare ones are hard to estimate, and they are the ones who
+need the protection. The package ships the counts; with --adult and a copy of adult.data they are counted anew."""
+
+PRINTED = {
+    "Amer-Indian-Eskimo": "0.009551",
+    "Asian-Pac-Islander": "0.031909",
+    "Black": "0.095943",
+    "Other": "0.008323",
+    "White": "0.854274",
+}
+
+
+def perform(run: Run) -> Outcome:
+    """Divide the counts."""
+    people, shares = run.adult.race_counts, dict(zip(run.adult.races, run.adult.race.tolist(), strict=True))
+    checks = [
+        number("people", "32561", float(people.sum()), digits=0),
+        number("categories", "5", float(len(shares)), digits=0),
+        *(number(f"share of {race}", printed, shares[race], digits=6) for race, printed in PRINTED.items()),
+        stated("people in the rarest category", f"{people.min()}"),
+    ]
+    printed = [float(PRINTED[race]) for race in shares]
+    table = {
+        "label": list(range(len(shares))),
+        "race": list(shares),
+        "people": people.tolist(),
+        "printed": printed,
+        "obtained": list(shares.values()),
+    }
+    axes = beside(list(shares), printed, list(shares.values()), xlabel="share of the population")
+    axes.set_xlim(-0.02, 1)
+    return Outcome(checks, table, axes.figure)
+
+
+EXPERIMENT = Experiment("tab:race_pop_dist", "The distribution of race in the Adult data", ABOUT, perform)

@@ -1,0 +1,121 @@
+"""The maximum of the likelihood comes ever closer along one growing sample (`thm_consistency_mle`)."""
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design import uniform
+from subsetprivacy.draw.samples import paths
+from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.likelihood import limit_covariance
+from subsetprivacy.estimation.quadratic_form import quantile
+from subsetprivacy.mechanism.simulate import subset_law
+from subsetprivacy.reproduce.checks import Check, says, stated
+from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+
+ABOUT = """The theorem says that, almost surely, the estimate tends to the truth as one and the same sample grows. No
+simulation can show "almost surely"; it can follow samples. Each thin line is one survey that grows from a hundred
+people to a million, all earlier people kept, with the error of the estimate after so many (Euclidean distance to the
+truth). Five categories, uniform questions, two populations: one with all categories, and one in which two are empty,
+where the theorem holds as well although normality (`thm_normality_mle`) does not.
+
+The dashed line falls as one over the root of n. Errors wander about it and do not stay behind. Convergence on a path
+means that the largest error from n on vanishes: it is what is checked, beside the exponent and the limit law at the
+end."""
+
+SIZES = np.unique(np.rint(np.logspace(2, 6, 17)).astype(int))
+POPULATIONS = {
+    "five categories": (0.1, 0.15, 0.2, 0.25, 0.3),
+    "two of them empty": (0.0, 0.0, 0.2, 0.3, 0.5),
+}
+MISS = 1e-3  # chance that the last error of some path is beyond its bound
+
+
+def errors(rng: np.random.Generator, w: tuple[float, ...]) -> list[float]:
+    """Return the distance of the estimate to w after each of SIZES people of one growing sample."""
+    design, truth = uniform(range(len(w))), np.array(w)
+    codes, law = subset_law(design, truth)
+    counts, found = np.zeros(len(codes), np.int64), []
+    for more in np.diff(SIZES, prepend=0):
+        counts = counts + rng.multinomial(more, law)
+        fit = estimate(SubsetCounts(codes, counts, design))
+        found.append(float(np.linalg.norm(fit.w - truth)))
+    return found
+
+
+def largest_from(found: FloatArray) -> FloatArray:
+    """Return for each path and size the largest error from that size on."""
+    return np.maximum.accumulate(found[:, ::-1], axis=1)[:, ::-1]
+
+
+def exponents(found: FloatArray) -> FloatArray:
+    """Return for each path the slope of the log error on log n, from a thousand people on."""
+    late = SIZES >= 1000
+    x = np.log(SIZES[late]) - np.log(SIZES[late]).mean()
+    return np.asarray(np.log(found[:, late]) @ x / (x @ x))
+
+
+def perform(run: Run) -> Outcome:
+    """Follow k growing samples of each population."""
+    found = dict(zip(POPULATIONS, run.replicate(errors, [(w,) for w in POPULATIONS.values()]), strict=True))
+    checks = [check for name, values in found.items() for check in _consistent(name, values)]
+    name, w = next(iter(POPULATIONS.items()))
+    checks.append(_end(name, found[name], np.array(w)))
+    table: dict[str, list[float] | list[str]] = {
+        "population": [name for name, values in found.items() for _ in range(values.size)],
+        "path": [float(i) for values in found.values() for i in range(len(values)) for _ in SIZES],
+        "n": [float(n) for values in found.values() for _ in range(len(values)) for n in SIZES],
+        "error": np.concatenate([values.ravel() for values in found.values()]).tolist(),
+    }
+    first = float(np.median(found[name][:, 0]))
+    guide = ("slope −1/2", 1.5 * first * np.sqrt(SIZES[0] / SIZES))
+    axes = paths(SIZES, found, guide=guide, xlabel="people so far, n", ylabel="distance of the estimate to the truth")
+    return Outcome(checks, table, axes.figure)
+
+
+def _consistent(name: str, found: FloatArray) -> list[Check]:
+    decades = largest_from(found)[:, np.searchsorted(SIZES, [10**2, 10**3, 10**4, 10**5, 10**6])]
+    worst, slopes = decades.max(axis=0), exponents(found)
+    error = float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
+    return [
+        says(
+            f"{name}: the largest error from n on vanishes, worst of {len(found)} paths",
+            "ŵ → w almost surely",
+            "from n = 10², …, 10⁶: " + ", ".join(f"{value:.4f}" for value in worst),
+            bool((worst[1:] < 0.7 * worst[:-1]).all() and (decades[:, -2] < decades[:, 0] / 4).all()),
+            "less than .7 of it with ten times the people; on every path less than a quarter from 10⁵ on",
+        ),
+        says(
+            f"{name}: mean exponent of n",
+            "root n, by the limit law",
+            f"{slopes.mean():.3f} ({error:.3f})",
+            bool(abs(slopes.mean() + 0.5) <= 3 * error),
+            f"−½ ± {3 * error:.3f}",
+        ),
+        stated(f"{name}: median error with 100 and with 10⁶ people", f"{_ends(found)}"),
+    ]
+
+
+def _ends(found: FloatArray) -> str:
+    first, last = np.median(found[:, [0, -1]], axis=0)
+    return f"{first:.4f}, {last:.5f}"
+
+
+def _end(name: str, found: FloatArray, w: FloatArray) -> Check:
+    """Compare the last error of all paths with a quantile of the limit law of the squared distance."""
+    limit = limit_covariance(uniform(range(len(w))), w)
+    level = 1 - MISS / len(found)
+    bound = float(np.sqrt(quantile(np.linalg.eigvalsh(limit), level) / SIZES[-1]))
+    worst = float(found[:, -1].max())
+    return says(
+        f"{name}: largest of {len(found)} errors with 10⁶ people",
+        "√n(ŵ − w) → N(0, BI⁻¹B')",
+        f"{worst:.5f}",
+        worst <= bound,
+        f"at most {bound:.5f}, which the limit law exceeds on one of the paths once in a thousand runs",
+    )
+
+
+EXPERIMENT = Experiment(
+    "thm_consistency_mle", "Consistency: samples that grow to a million", ABOUT, perform, quick=30, full=200
+)

@@ -1,0 +1,307 @@
+"""The figures about tests of independence: their areas, errors, times and claims against independent computations."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+import subsetprivacy as sp
+from subsetprivacy.draw.panels import side_by_side
+from subsetprivacy.errors import SubsetPrivacyWarning
+from subsetprivacy.independence.crossing import cross
+from subsetprivacy.independence.statistics import STATISTICS
+from subsetprivacy.independence.testing import read_table
+from subsetprivacy.reproduce import auc, fig_auc_n, fig_auc_p, fig_auc_rho, fig_ct_time
+from subsetprivacy.reproduce.checks import DIFFERS, ERRATUM, HOLDS, STATED
+from subsetprivacy.reproduce.experiment import Run
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{SubsetPrivacyWarning.__module__}.{SubsetPrivacyWarning.__name__}")
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    yield
+    plt.close("all")
+
+
+def crossing(seed=1, p=4, n=600, rho=0.1):
+    return auc.random_crossing(np.random.default_rng(seed), p, n, rho)
+
+
+# The area -------------------------------------------------------------------------------------
+
+
+def by_pairs(independent, dependent):
+    """The area by its definition: the share of pairs in the right order, ties half."""
+    pairs = list(itertools.product(independent, dependent))
+    return np.mean([1.0 if d < i else 0.5 if d == i else 0.0 for i, d in pairs])
+
+
+def test_areas_are_shares_of_pairs_with_ties_half():
+    rng = np.random.default_rng(1)
+    independent, dependent = rng.integers(0, 8, (9, 3)) / 8, rng.integers(0, 6, (7, 3)) / 8
+    areas, covariance = auc.roc_areas(independent, dependent)
+    assert areas == pytest.approx([by_pairs(independent[:, k], dependent[:, k]) for k in range(3)])
+    assert covariance.shape == (3, 3)
+    assert np.linalg.eigvalsh(covariance).min() > -1e-12
+
+
+def test_the_standard_error_is_that_of_repeated_samples():
+    rng = np.random.default_rng(2)
+    found = []
+    for _ in range(400):
+        shared = rng.normal(size=(2, 40))  # two tests that see the same samples
+        scores = np.stack([shared + 0.5 * rng.normal(size=(2, 40)) for _ in range(2)], axis=-1)
+        areas, covariance = auc.roc_areas(scores[0], scores[1] - 0.8)
+        lead = np.array([1, -1])
+        found.append([areas[0], areas @ lead, covariance[0, 0] ** 0.5, (lead @ covariance @ lead) ** 0.5])
+    area, lead, error, lead_error = np.array(found).T
+    assert error.mean() == pytest.approx(area.std(), rel=0.12)
+    assert lead_error.mean() == pytest.approx(lead.std(), rel=0.12)
+    assert lead_error.mean() < error.mean()  # paired: better known than either area
+
+
+def test_perfect_and_useless_tests():
+    low, high = np.full((5, 5), 0.01), np.full((6, 5), 0.5)
+    assert auc.roc_areas(high, low)[0] == pytest.approx(np.ones(5))
+    assert auc.roc_areas(low, high)[0] == pytest.approx(np.zeros(5))
+    assert auc.roc_areas(high, high)[0] == pytest.approx(np.full(5, 0.5))
+
+
+# One sample -----------------------------------------------------------------------------------
+
+
+def test_the_joint_distribution_is_the_papers():
+    w, v = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])
+    assert auc.dependent(w, v, 0.0) == pytest.approx(np.outer(w, v))
+    assert auc.dependent(w, v, 0.05) * 1.2 == pytest.approx(np.outer(w, v) + 0.05 * np.eye(4))
+
+
+@pytest.mark.parametrize(("method", "df"), [value for value in auc.TESTS.values() if "mom" not in value[0]])
+def test_pvalues_are_those_of_the_package(method, df):
+    table = crossing(rho=0.2)
+    found = sp.independence_test(table.table, method, permutations=0, df=df)
+    assert min(auc.limit_pvalue(table, method, df), 1.0) == pytest.approx(found.asymptotic_pvalue, rel=1e-6)
+
+
+def test_bonferroni_is_the_least_of_all_two_by_two_tables():
+    table = crossing(rho=0.0)
+    a, b = (side.members[at] for side, at in zip((table.first, table.second), table.cells[:2], strict=True))
+    n = table.cells[2]
+    least = min(
+        chi2_contingency(
+            [[n @ (a[:, x] * b[:, y]), n @ (a[:, x] * (1 - b[:, y]))],
+             [n @ ((1 - a[:, x]) * b[:, y]), n @ ((1 - a[:, x]) * (1 - b[:, y]))]],
+            correction=False,
+        ).pvalue
+        for x in range(4)
+        for y in range(4)
+    )  # fmt: skip
+    assert auc.limit_pvalue(table, "bonferroni") == pytest.approx(16 * least)  # not cut off at 1
+
+
+def test_moments_below_zero_have_a_pvalue_of_one(monkeypatch):
+    monkeypatch.setitem(STATISTICS, "lrt-mom", lambda sheet, n: np.array([-3.0]))
+    assert auc.limit_pvalue(crossing(), "lrt-mom") == 1.0
+
+
+def test_a_sample_gives_a_pvalue_per_test_without_and_with_dependence():
+    first = auc.pvalues(np.random.default_rng(3), 4, 3000, 0.5)
+    assert first == auc.pvalues(np.random.default_rng(3), 4, 3000, 0.5)
+    assert len(first) == 2 * len(auc.TESTS)
+    assert max(first[len(auc.TESTS) :]) < 1e-6 < min(first[: len(auc.TESTS)])
+
+
+# Claims that can fail --------------------------------------------------------------------------
+
+
+def areas(lines, error=0.01):
+    values = np.array([lines.get(test, lines[""]) for test in auc.TESTS], float).T
+    covariances = np.broadcast_to(error**2 * np.eye(len(auc.TESTS)), (len(values), len(auc.TESTS), len(auc.TESTS)))
+    return auc.Areas((1.0, 2.0, 3.0), values, covariances)
+
+
+@pytest.mark.parametrize(
+    ("line", "up", "verdict"),
+    [
+        ((0.6, 0.7, 0.8), True, HOLDS),
+        ((0.6, 0.7, 0.8), False, DIFFERS),
+        ((0.8, 0.7, 0.6), False, HOLDS),
+        ((0.6, 0.8, 0.7), True, DIFFERS),  # a step down by seven standard errors
+        ((0.6, 0.62, 0.63), True, DIFFERS),  # 2.1 standard errors from end to end
+    ],
+)
+def test_a_line_rises_or_falls_beyond_its_errors(line, up, verdict):
+    assert auc.goes(areas({"": line}), "Bon", up=up, by="rho").verdict == verdict
+
+
+def test_a_short_run_only_refutes():
+    flat, wrong = areas({"": (0.62, 0.61, 0.6)}), areas({"": (0.7, 0.65, 0.6)})
+    assert auc.goes(flat, "Bon", up=True, by="p", least=-3).verdict == HOLDS
+    assert auc.goes(wrong, "Bon", up=True, by="p", least=-3).verdict == DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("ahead", "least", "verdict"),
+    [
+        ((0.7, 0.8, 0.9), 0, HOLDS),
+        ((0.5, 0.6, 0.7), 0, DIFFERS),
+        ((0.59, 0.7, 0.79), 0, DIFFERS),  # behind by a little on average
+        ((0.59, 0.7, 0.79), -3, HOLDS),
+        ((0.5, 0.9, 0.9), 0, DIFFERS),  # far behind in one setting
+    ],
+)
+def test_a_test_outperforms_another(ahead, least, verdict):
+    found = areas({"": (0.6, 0.7, 0.8), "LRT:MLE": ahead})
+    assert auc.beats(found, "LRT:MLE", "Pearson", least=least).verdict == verdict
+
+
+def test_similar_means_similar():
+    assert auc.similar(areas({"": (0.6, 0.7, 0.8), "LRT:MoM": (0.59, 0.69, 0.79)}), 0.02).verdict == HOLDS
+    assert auc.similar(areas({"": (0.6, 0.7, 0.8), "LRT:MoM": (0.5, 0.6, 0.7)}), 0.02).verdict == DIFFERS
+
+
+def test_errors_of_a_lead_use_the_covariance():
+    same = areas({"": (0.6, 0.7, 0.8)})
+    joint = auc.Areas(same.at, same.values, np.full_like(same.covariances, 1e-4))  # the same test twice
+    assert joint.mean_lead("LRT:MLE", "Pearson") == pytest.approx((0, 0), abs=1e-9)
+    assert same.mean_lead("LRT:MLE", "Pearson")[1] == pytest.approx(0.01 * np.sqrt(2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("moments", "quick", "verdict"), [(0.75, False, ERRATUM), (0.8, False, DIFFERS), (0.8, True, STATED)]
+)
+def test_moments_fall_behind_in_the_long_form(moments, quick, verdict):
+    found = areas({"": (0.8, 0.8, 0.8), "LRT:MoM": (moments,) * 3})
+    assert fig_auc_p._behind(found, 1000, quick).verdict == verdict
+
+
+@pytest.mark.slow
+def test_moments_fall_behind_with_eight_categories():
+    found = []
+    for seed in range(150):
+        rng = np.random.default_rng([8, seed])
+        samples = [auc.random_crossing(rng, 8, 1000, rho) for rho in (0.0, 0.05)]
+        found.append([auc.limit_pvalue(sample, method) for sample in samples for method in ("lrt", "lrt-mom")])
+    values, covariance = auc.roc_areas(*np.split(np.array(found), 2, axis=1))
+    lead = np.array([1, -1])
+    assert values @ lead > 2 * np.sqrt(lead @ covariance @ lead)
+    assert values @ lead == pytest.approx(0.056, abs=0.06)
+
+
+# Whole experiments -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", [fig_auc_rho, fig_auc_n])
+def test_areas_against_a_parameter(module):
+    label = module.EXPERIMENT.label
+    outcome = module.EXPERIMENT.perform(Run(label, k=4, quick=True))
+    assert len(outcome.table["auc"]) == len(outcome.table["test"])
+    assert set(outcome.table["test"]) == set(auc.TESTS)
+    assert set(outcome.table) >= {"at", "test", "auc", "error", "varies"}
+    assert sum("rises" in check.claim for check in outcome.checks) == 4
+    assert sum("outperforms" in check.claim for check in outcome.checks) == 4
+    assert outcome.table == module.EXPERIMENT.perform(Run(label, k=4, quick=True)).table
+
+
+def test_strengths_in_the_wrong_order_are_found(monkeypatch):
+    monkeypatch.setattr(fig_auc_rho, "STRENGTHS", (0.3, 0.01))
+    outcome = fig_auc_rho.perform(Run("fig:auc-rho", k=40, quick=True))
+    assert sum(check.verdict == DIFFERS for check in outcome.checks if "rises" in check.claim) == 4
+
+
+def test_areas_against_the_number_of_categories(monkeypatch):
+    monkeypatch.setattr(fig_auc_p, "CATEGORIES", (4, 5))
+    outcome = fig_auc_p.perform(Run("fig:auc-p", k=4, quick=True))
+    assert outcome.table["n"] == [1000] * 10 + [2000] * 10
+    assert set(outcome.table["at"]) == {4, 5}
+    assert len(outcome.figure.axes) == 2
+
+
+# Pictures -------------------------------------------------------------------------------------
+
+
+def test_panels_share_a_scale_and_keep_whiskers_inside():
+    lines = {"one": [0.2, 0.9, np.nan], "two": [0.1, 0.5, 1.0]}
+    higher = {**lines, "two": [0.1, 0.5, 3.0]}
+    errors = {"one": [0.2, 0.2, 0.2]}
+    figure = side_by_side(
+        [1, 10, 100],
+        {"left": lines, "right": higher},
+        errors={"left": errors, "right": errors},
+        levels=[(0.5, "half")],
+        within=(0, 1),
+        apart=0.05,
+        xlabel="x",
+        ylabel="share",
+        log="x",
+    )
+    left, right = figure.axes
+    assert left.get_ylim() == right.get_ylim()
+    assert left.get_ylim()[1] > 3
+    assert [left.get_title(loc="left"), right.get_title(loc="left")] == ["left", "right"]
+    whisker = left.containers[0].lines[2][0].get_segments()
+    assert np.array([segment[:, 1] for segment in whisker[:2]]) == pytest.approx(np.array([[0, 0.6], [0.5, 1]]))
+    one, two = (container.lines[0].get_xdata() for container in left.containers)
+    assert two / one == pytest.approx(np.full(3, 100**0.05))  # apart by a twentieth of the width, on the log scale
+    assert np.sqrt(one * two) == pytest.approx([1, 10, 100])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+
+
+def test_a_picture_needs_a_panel():
+    with pytest.raises(ValueError, match="`panels` must hold at least one panel; got none"):
+        side_by_side([1, 2], {}, xlabel="x", ylabel="y")
+
+
+# Times ----------------------------------------------------------------------------------------
+
+
+def test_columns_are_the_subsets_of_the_people():
+    columns = fig_ct_time.draw_columns(np.random.default_rng(1), 5, 300)
+    table = cross(read_table(sp.count(columns.codes, design=columns.design)))
+    assert columns.first.shape == columns.second.shape == (300, 5)
+    for rows, side in ((columns.first, table.first), (columns.second, table.second)):
+        assert rows.sum(axis=0) == pytest.approx(side.n_a @ side.members)
+    assert set(np.unique(columns.first)) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("p", [4, 5])
+def test_em_finds_the_likelihood_ratio_that_newton_finds(p):
+    columns = fig_ct_time.draw_columns(np.random.default_rng(p), p, 500, rho=0.1)
+    table = cross(read_table(sp.count(columns.codes, design=columns.design)))
+    ours = float(STATISTICS["lrt"](table.sheet, table.counts[None, :])[0])
+    people, pairs = fig_ct_time.em_by_people(columns), fig_ct_time.em_by_pairs(columns)
+    assert people == pytest.approx(pairs, abs=1e-6)
+    assert people == pytest.approx(ours, abs=0.1)  # EM stops early, in the joint fit more than in the margins
+    assert fig_ct_time.our_pvalue(columns, "lrt") == pytest.approx(auc.limit_pvalue(table, "lrt"))
+
+
+def times(people, moments, newton):
+    size = len(fig_ct_time.CATEGORIES)
+    lines = {fig_ct_time.BY_PEOPLE: people, fig_ct_time.BY_PAIRS: 1.0, "LRT:MoM": moments, "LRT:MLE, ours": newton}
+    return {name: np.full(size, value) for name, value in lines.items()}
+
+
+@pytest.mark.parametrize(
+    ("given", "verdicts"),
+    [
+        ((10.0, 0.2, 0.5), [HOLDS, STATED, ERRATUM, STATED]),
+        ((0.5, 0.2, 0.05), [DIFFERS, STATED, ERRATUM, STATED]),
+        ((10.0, 0.2, 4.0), [HOLDS, STATED, DIFFERS, STATED]),
+    ],
+)
+def test_times_are_compared(given, verdicts):
+    assert [check.verdict for check in fig_ct_time.claims(times(*given))] == verdicts
+
+
+def test_every_test_is_timed(monkeypatch):
+    monkeypatch.setattr(fig_ct_time, "CATEGORIES", (4, 5))
+    monkeypatch.setattr(fig_ct_time, "N", 100)
+    outcome = fig_ct_time.perform(Run("fig:ct-time", k=2, quick=True))
+    names = {fig_ct_time.BY_PEOPLE, fig_ct_time.BY_PAIRS, *fig_ct_time.METHODS}
+    assert set(outcome.table["test"]) == names
+    assert len(outcome.table["seconds"]) == 2 * len(names)
+    assert min(outcome.table["seconds"]) > 0
+    assert len(outcome.figure.axes) == 1
