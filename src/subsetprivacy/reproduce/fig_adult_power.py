@@ -1,4 +1,4 @@
-"""The power of tests of independence of gender and income (`fig:adult_power`)."""
+"""The power of tests of independence of gender and income (`sec_gender_income`, `fig:adult_power`)."""
 
 from typing import Any
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
@@ -76,7 +77,7 @@ def section(record: Record) -> str:
 def body(record: Record, files: str = "") -> str:
     """Return what is under the heading; `files` is put before the names of its files."""
     experiment = registry.load(record.label)
-    paragraphs = "".join(f"<p>{escape(' '.join(text.split()))}</p>\n" for text in experiment.about.split("\n\n"))
+    paragraphs = "".join(f"<p>{_prose(' '.join(text.split()))}</p>\n" for text in experiment.about.split("\n\n"))
     rows = "".join(_row(check) for check in record.checks)
     how = [f"{record.replications} replications" if record.replications > 1 else "", f"seed {record.settings.seed}"]
     how += [
@@ -103,9 +104,14 @@ def _overview(record: Record) -> str:
 
 
 def _row(check: Check) -> str:
-    note = f"<br><small>{escape(check.note)}</small>" if check.note else ""
-    cells = "".join(f"<td>{escape(text)}</td>" for text in (check.printed, check.obtained, check.tolerance))
-    return f"<tr><td>{escape(check.claim)}{note}</td>{cells}<td>{_mark(check.verdict)}</td></tr>\n"
+    note = f"<br><small>{_prose(check.note)}</small>" if check.note else ""
+    cells = "".join(f"<td>{_prose(text)}</td>" for text in (check.printed, check.obtained, check.tolerance))
+    return f"<tr><td>{_prose(check.claim)}{note}</td>{cells}<td>{_mark(check.verdict)}</td></tr>\n"
+
+
+def _prose(text: str) -> str:
+    """Return text as HTML, names in backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _mark(verdict: str) -> str:

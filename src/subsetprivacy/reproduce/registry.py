@@ -39,7 +39,7 @@ LABELS = (
 
 
 def file_name(label: str) -> str:
-    """Return the label as the name of a module and of files: ``fig:auc-rho`` is ``fig_auc_rho``."""
+    """Return the label as the name of a module and of files: a low line for every colon and hyphen."""
     return label.replace(":", "_").replace("-", "_")
 
 

@@ -1,4 +1,4 @@
-"""Moments under the uniform design as the number of categories grows (`thm_mom_dim`)."""
+"""Moments under the uniform design as the number of categories grows (`subsec:high-dim-mom`, `thm_mom_dim`)."""
 
 import numpy as np
 from scipy import stats
