@@ -1,5 +1,6 @@
 """Every code block of the documentation runs, every link leads somewhere, every claim that names code is true."""
 
+import ast
 import os
 import re
 import shlex
@@ -9,7 +10,22 @@ from pathlib import Path
 from pydoc import locate
 
 import pytest
-from pages import DOCS, PAGES, README, ROOT, SITE, anchors, blocks, cells, links, name, text, toctree
+from pages import (
+    DOCS,
+    PAGES,
+    README,
+    ROOT,
+    SITE,
+    anchors,
+    blocks,
+    cells,
+    links,
+    literals,
+    name,
+    text,
+    toctree,
+    unproved,
+)
 
 import subsetprivacy as sp
 from subsetprivacy.cli.main import main
@@ -179,6 +195,23 @@ def test_labels_cited_in_the_code_stand_in_the_paper_map():
     cited = {label for source in SOURCES.values() for label in shape.findall(source)}
     assert cited <= labels
     assert len(cited) >= 8  # the pattern still finds citations
+
+
+def functions_of_tests():
+    """Return the source of every test by its name, its parameters included."""
+    trees = [ast.parse(text(path)) for path in (ROOT / "tests").rglob("test_*.py")]
+    nodes = [node for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {node.name: ast.unparse(node) for node in nodes}
+
+
+def test_numbers_of_the_errata_stand_in_the_tests_they_name():
+    sources = functions_of_tests()
+    lines = [line for line in text(DOCS / "errata.md").splitlines() if line.startswith("| ") and "`test_" in line]
+    rows = [line.strip("| ").split(" | ") for line in lines]
+    assert len(rows) >= 20
+    for _, _, right, tests in rows:
+        known = {number for test in re.findall(r"`(test_\w+)`", tests) for number in literals(sources[test])}
+        assert unproved(re.sub("`[^`]*`", "", right), known) == [], right
 
 
 def test_errata_name_tests_that_exist():

@@ -111,10 +111,10 @@ def test_limits_of_the_scaled_loss():
 
 def test_adult_leakage():
     report = sp.audit(RACE, adult.race).to_dict()
-    assert report["mi_leakage"] == pytest.approx(0.4090, abs=5e-5)
-    assert report["mi_nonprivate"] == pytest.approx(0.7987, abs=5e-5)
-    assert report["prediction_leakage"] == pytest.approx(0.9224, abs=5e-5)
-    assert report["prediction_baseline"] == pytest.approx(0.8543, abs=5e-5)
+    assert report["mi_leakage"] == pytest.approx(0.409, abs=5e-4)
+    assert report["mi_nonprivate"] == pytest.approx(0.799, abs=5e-4)
+    assert report["prediction_leakage"] == pytest.approx(0.922, abs=5e-4)
+    assert report["prediction_baseline"] == pytest.approx(0.854, abs=5e-4)
 
 
 def test_adult_loss_limits():
@@ -126,7 +126,8 @@ def test_adult_loss_limits():
     assert mle == pytest.approx(0.864, abs=5e-4)
     assert mom == pytest.approx(2.80, abs=5e-3)
     assert closed == pytest.approx(2.93, abs=5e-3)
-    assert mle / (1 - w @ w) == pytest.approx(3.33, abs=5e-3)
+    assert mle / (1 - w @ w) == pytest.approx(3.3, abs=0.05)
+    assert mom / mle > 3
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,7 @@ def test_two_numbers_are_cut_off_in_print():
     # "from 0.25 to 0.15": .2598 and .1559, which are .26 and .16.
     assert 1 - (RACE**2).sum() == pytest.approx(0.2598, abs=5e-5)
     assert brute_leakage()[0] == pytest.approx(0.1559, abs=5e-5)
+    assert [round(1 - (RACE**2).sum(), 2), round(brute_leakage()[0], 2)] == [0.26, 0.16]
 
 
 @pytest.mark.parametrize(
@@ -158,6 +159,9 @@ def test_size_leakage_keeps_the_same_share_for_every_category(p):
     each = fig_adult_privacy.per_category(design, w)
     assert each.size_kept == pytest.approx(np.full(p, 1 - design.Q[0, 1]))
     assert each.size[w.argmin()] > each.size[w.argmax()]
+    race = fig_adult_privacy.per_category(uniform(range(5)), RACE)
+    assert race.size_kept == pytest.approx(np.full(5, 0.6))
+    assert race.size[[RACE.argmin(), RACE.argmax()]].round(3).tolist() == [0.595, 0.087]
 
 
 def test_another_design_has_no_such_share():
@@ -280,6 +284,7 @@ def test_exact_numbers_of_people():
     people = {name: law.people(0.8, 0.05) for name, law in fig_adult_power.laws(W).items()}
     assert (people["LRT of X"], people["LRT of Y"], people["LRT:MLE"]) == (153, 304, 2734)
     assert (people["PT:X"], people["PT:Y"], people["LRT, bits held"]) == (169, 336, 1371)
+    assert round(people["LRT:MLE"] / people["PT:Y"], 1) == 8.1
 
 
 def curves(**scales):
