@@ -19,6 +19,9 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; named errors end it with their message, not with a traceback."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # a file or a console that has no word for "✓" gets a question mark
+                stream.reconfigure(errors="replace")
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # whoever read the output has stopped; click ends quietly

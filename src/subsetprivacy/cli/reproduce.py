@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 from time import monotonic
+from traceback import print_exception
 from typing import Any
 
 import click
@@ -82,37 +83,51 @@ def reproduce(
       subsetprivacy reproduce toy_example tab:consistency
       subsetprivacy reproduce all --quick -o results
     """
-    from subsetprivacy.reproduce import reproduce as run
-
     if not labels:
         _list(output)
         return
-    options: dict[str, Any] = {}
+    options = {"output": output, "quick": quick, "seed": seed, "jobs": jobs or _cores(), "again": again}
     if adult_file is not None:
         from subsetprivacy.reproduce.adult_file import read_adult
 
-        options = {"adult": read_adult(adult_file), "source": "file"}
+        options |= {"adult": read_adult(adult_file), "source": "file"}
         click.echo(f"{adult_file} is the data file of the paper: 32561 rows, all counts agree.")
+    start = monotonic()
+    try:
+        finished = _follow(labels, options)
+    except KeyboardInterrupt:
+        click.echo("\nStopped. What is finished is kept; the same command goes on from there.", err=True)
+        sys.exit(130)
+    _close(finished, output, monotonic() - start)
+
+
+def _follow(labels: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
+    """Run the experiments, with a bar for the one that is under way and a line for each that is done."""
     bars: list[Bar] = []
 
     def progress(experiment: Any) -> Bar:
         bars.append(Bar(experiment.label))
         return bars[-1]
 
-    start, finished = monotonic(), []
-    every = run(
-        *labels, output=output, quick=quick, seed=seed, jobs=jobs or _cores(), again=again, progress=progress, **options
-    )
-    try:
-        for each in every:
-            if bars:
-                bars.pop().close()
-            finished.append(each)
-            click.echo(_line(each))
-    except KeyboardInterrupt:
-        click.echo("\nStopped. What is finished is kept; the same command goes on from there.", err=True)
-        sys.exit(130)
-    _close(finished, output, monotonic() - start)
+    finished = []
+    for each in _door()(*labels, progress=progress, **options):
+        if bars:
+            bars.pop().close()
+        finished.append(each)
+        click.echo(_line(each))
+    return finished
+
+
+def _door() -> Any:
+    """Return the library's function, for figures that go to files: a run needs no screen."""
+    from subsetprivacy.reproduce import reproduce
+    from subsetprivacy.reproduce.store import require_matplotlib
+
+    require_matplotlib()
+    import matplotlib
+
+    matplotlib.use("Agg")
+    return reproduce
 
 
 def _cores() -> int:
@@ -131,6 +146,7 @@ def _list(output: Path) -> None:
 
 def _line(each: Any) -> str:
     if each.record is None:
+        print_exception(each.error)  # to standard error: what was not foreseen has to be found
         return f"✗ {each.label:24}  ended in an error: {type(each.error).__name__}: {each.error}"
     mark = "✗" if each.failed else "✓"
     took = "finished before" if each.before else f"{each.record.seconds:.1f} s"

@@ -1,12 +1,15 @@
 """Pictures of plain arrays: nothing here knows a design or an estimate, so every result can call it."""
 
-from subsetprivacy.draw.charts import cases, convergence, difference, estimate, leakage
+from subsetprivacy.draw.balls import cases
+from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
+from subsetprivacy.draw.dots import beside, durations
 from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.nulls import null_law
 from subsetprivacy.draw.plans import costs
 from subsetprivacy.draw.powers import power_curves
 from subsetprivacy.draw.residuals import residuals
-from subsetprivacy.draw.series import beside, normality, series
+from subsetprivacy.draw.samples import histograms, normality, paths
+from subsetprivacy.draw.series import predicted, series, side_by_side
 from subsetprivacy.draw.tradeoff import tradeoff
 
 __all__ = [
@@ -15,13 +18,18 @@ __all__ = [
     "convergence",
     "costs",
     "difference",
+    "durations",
     "estimate",
     "heatmap",
+    "histograms",
     "leakage",
     "normality",
     "null_law",
+    "paths",
     "power_curves",
+    "predicted",
     "residuals",
     "series",
+    "side_by_side",
     "tradeoff",
 ]

@@ -5,7 +5,6 @@ A picture goes into `ax`, or else into a new figure; marker, outline and place r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -122,53 +121,6 @@ def leakage(
     return figure
 
 
-def cases(
-    labels: Sequence[str],
-    w: ArrayLike,
-    members: ArrayLike,
-    *,
-    truth: ArrayLike | None = None,
-    names: Sequence[str] | None = None,
-    title: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw what single subsets reveal: a row per person, a ball per category (`fig:adult_privacy`).
-
-    Beside a subset a stand its size leakage (the sum of w outside a) and the most likely category
-    j in a with its probability given the subset (w_j over the sum of w in a).
-
-    Parameters
-    ----------
-    w : array_like, shape (p,)
-        Distribution: the areas of the balls, down to a size that can still be seen.
-    members : array_like of bool, shape (k, p)
-        The categories in each person's reported subset.
-    truth : array_like of int, shape (k,), optional
-        Position of each person's true category in `labels`, -1 where it is not known. Only for
-        data that are no secret.
-    """
-    p, weights, inside = len(labels), _vector(w, len(labels), "w"), np.asarray(members, dtype=bool)
-    roles, verdicts = _roles(inside, truth, p), [_verdict(labels, weights, subset) for subset in inside]
-    if names is not None and len(names) != len(inside):
-        raise ValueError(f"`names` must have one name per person, {len(inside)}; got {len(names)}.")
-    pitch = float(np.clip(4.5 / max(p, 1), 0.28, 0.85))  # inches from ball to ball
-    above, beside = (0.08 * max(map(len, texts), default=0) for texts in (labels, verdicts))
-    letters = int(pitch / 0.07)  # that fit above a ball; a longer word turns all of them upright
-    flat = all(len(word) <= letters for label in labels for word in re.split(r"[ -]", label))
-    ax = ax or _panels(1.2 + pitch * p + beside, 1.1 + (0.5 if flat else above) + pitch * len(inside))[0]
-    _balls(ax, weights, roles, smallest=2.25 / (72 * pitch))
-    for i, verdict in enumerate(verdicts):
-        ax.text(p - 0.3, i, verdict, va="center_baseline")
-    _rows(ax, [f"case {i + 1}" for i in range(len(inside))] if names is None else names)
-    heads = [_plain(label, letters) for label in labels] if flat else [_plain(label, 99) for label in labels]
-    ax.set_xticks(range(p), heads, rotation=0 if flat else 90)
-    ax.tick_params(axis="x", length=0, labeltop=True, labelbottom=False)
-    ax.set(aspect="equal", anchor="W", xlim=(-0.6, p - 0.4 + beside / pitch))
-    ax.legend(title="area = share", alignment="left", ncols=3, frameon=False, loc="upper left", bbox_to_anchor=(0, 0))
-    _finish(ax, title, pad=12).spines[:].set_visible(False)
-    return ax
-
-
 def convergence(
     gaps: Mapping[str, Sequence[float]],
     *,
@@ -237,9 +189,15 @@ def _rows(ax: Axes, labels: Sequence[str], unit: str | None = None) -> None:
 
 def _finish(ax: Axes, title: str | None, legend: bool = False, pad: int = 6) -> Axes:
     ax.spines[["top", "right"]].set_visible(False)
-    if legend:  # above the picture, where it hides nothing
-        pad += 18 * -(-len(ax.get_legend_handles_labels()[1]) // 5)
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=5, frameon=False, borderaxespad=0.2, columnspacing=1.2)
+    if legend:  # above the picture, where it hides nothing; so many columns as there is room for
+        names = ax.get_legend_handles_labels()[1]
+        longest = max((len(line) for name in names for line in name.splitlines()), default=0)
+        figure: Any = ax.figure
+        columns = int(np.clip(figure.get_figwidth() / (0.7 + 0.08 * longest), 1, 5))
+        pad += 18 * -(-len(names) // columns)
+        ax.legend(
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, borderaxespad=0.2, columnspacing=1.2
+        )
     if title is not None:
         ax.set_title(_plain(title, 72), loc="left", pad=pad)
     return ax
@@ -273,34 +231,3 @@ def _bars(ax: Axes, values: NDArray[np.float64], baseline: float | None) -> None
         ax.text(baseline, -0.6, text, ha=side, va="bottom", color=GRAY, fontsize="small")
     ax.set(xlim=(min(0, 1.3 * ends.min(initial=0)), top), xticks=[])
     ax.spines[["top", "right", "bottom"]].set_visible(False)
-
-
-def _roles(inside: NDArray[np.bool_], truth: ArrayLike | None, p: int) -> NDArray[np.int64]:
-    if inside.ndim != 2 or inside.shape[1] != p:
-        raise ValueError(f"`members` must have the shape (k, {p}); got {inside.shape}.")
-    roles = inside.astype(np.int64)
-    if truth is not None:
-        positions = np.asarray(truth, dtype=np.int64)
-        known = np.flatnonzero(positions >= 0)  # -1 where it is not known
-        cells = known, positions[known]
-        if lost := int(np.sum(~inside[cells])):
-            raise ValueError(f"`truth` must lie in the reported subset; got {lost} rows where it does not.")
-        roles[cells] = 2
-    return roles
-
-
-def _balls(ax: Axes, w: Any, roles: NDArray[np.int64], smallest: float) -> None:
-    from matplotlib.patches import Circle
-
-    looks = (("excluded", PALE, PALE), ("in the reported subset", CYAN, DARK), ("true category", DARK, DARK))
-    radius = np.maximum(0.46 * np.sqrt(np.maximum(w, 0) / (w.max(initial=0) or 1)), smallest)
-    for (i, j), role in np.ndenumerate(roles):
-        ax.add_patch(Circle((j, i), radius[j], fc=looks[role][1], ec=looks[role][2], lw=0.8))
-    for name, face, edge in (looks[role] for role in np.unique(roles)[::-1]):
-        ax.plot([], [], "o", ms=8, mfc=face, mec=edge, mew=0.8, label=name)
-
-
-def _verdict(labels: Sequence[str], w: NDArray[np.float64], subset: NDArray[np.bool_]) -> str:
-    best, mass = int(np.argmax(np.where(subset, w, -np.inf))), w[subset].sum()
-    guess = f"best guess {labels[best]} ({w[best] / mass:.2f})" if mass > 0 else "no best guess"
-    return _plain(f"size leakage {w[~subset].sum():.3f}, {guess}", 99)

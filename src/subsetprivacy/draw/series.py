@@ -1,30 +1,22 @@
-"""Pictures of simulations: means against a parameter, samples beside a law, numbers beside those in print."""
+"""Lines against a parameter: means of simulations with their errors, in one panel or several side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.charts import (
-    BLUE,
-    COLOURS,
-    DARK,
-    GRAY,
-    MARKERS,
-    PALE,
-    STYLES,
-    _finish,
-    _panels,
-    _plain,
-    _vector,
-)
+from subsetprivacy.draw.charts import COLOURS, GRAY, MARKERS, PALE, STYLES, _finish, _panels, _plain, _vector
+from subsetprivacy.draw.tradeoff import _log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_ENTRY = 2.1  # inches of width for a name in the legend
+_DASHES = (0, (4, 3))
 
 
 def series(
@@ -33,10 +25,14 @@ def series(
     *,
     errors: Mapping[str, ArrayLike] | None = None,
     limits: Mapping[str, float] | None = None,
+    levels: Sequence[tuple[float, str]] = (),
+    within: tuple[float, float] = (-np.inf, np.inf),
+    apart: float = 0.0,
     xlabel: str,
     ylabel: str,
     log: str = "",
     title: str | None = None,
+    legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a line per method against a parameter.
@@ -48,91 +44,119 @@ def series(
     lines : mapping of str to array_like, shape (k,)
         Per method; a nan is left out.
     errors : mapping of str to array_like, shape (k,), optional
-        Standard errors, drawn as whiskers of two.
+        Standard errors, drawn as whiskers of two; a line without has none.
     limits : mapping of str to float, optional
         Where a method's line should tend to: thin dashes in its colour.
+    levels : sequence of (height, words)
+        Heights to compare with: thin dashes, named on the right.
+    within : (float, float)
+        What the values can be: whiskers end there.
+    apart
+        How far lines are moved sideways from one another, as a share of the width, so that whiskers can be told apart.
     log
         ``"x"``, ``"y"`` or ``"xy"``: the axes on a log scale.
     """
     at = np.asarray(x, dtype=float)
     ax = ax or _panels(6.8, 4.2)[0]
+    places = _places(at, len(lines), apart, "x" in log)
     for i, (name, values) in enumerate(lines.items()):
-        height, colour = _vector(values, len(at), name), COLOURS[i % 7]
-        reach = None if errors is None or name not in errors else 2 * _vector(errors[name], len(at), name)
-        look: dict[str, Any] = {"color": colour, "ms": 6, "lw": 1.6, "label": _plain(name), "zorder": 3}
-        ax.errorbar(at, height, reach, fmt=MARKERS[i % 8] + STYLES[i % 4], elinewidth=1.4, **look)
+        _line(ax, places[i], _vector(values, len(at), name), (errors or {}).get(name), i, within, name)
         if limits is not None and name in limits:
-            ax.axhline(limits[name], color=colour, lw=1, ls=(0, (4, 3)), zorder=1)
+            ax.axhline(limits[name], color=COLOURS[i % 7], lw=1, ls=_DASHES, zorder=1)
+    for height, words in levels:
+        ax.axhline(height, color=GRAY, lw=1, ls=_DASHES, zorder=1)
+        ax.text(1.01, height, words, transform=ax.get_yaxis_transform(), va="center", color=GRAY)
     _scales(ax, at, log)
     ax.grid(color=PALE, lw=0.8)
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    return _finish(ax, title, legend=True)
+    return _finish(ax, title, legend=legend)
 
 
-def normality(
-    sample: ArrayLike,
+def side_by_side(
+    x: ArrayLike,
+    panels: Mapping[str, Mapping[str, ArrayLike]],
     *,
-    xlabel: str,
-    density: Callable[[Any], Any],
-    quantile: Callable[[Any], Any],
-    law: str = "standard normal",
-    title: str | None = None,
+    errors: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    levels: Sequence[tuple[float, str]] = (),
+    ylabel: str,
+    width: float = 4.2,
+    **options: Any,
 ) -> Figure:
-    """Draw a sample beside a law: a histogram with the density, and the quantiles of both (`fig:dist`).
+    """Draw lines against the same parameter in a panel each, on one scale, the legend above all of them.
 
     Parameters
     ----------
-    density, quantile
-        Of the law, for arrays.
+    panels : mapping of str to mapping of str to array_like, shape (k,)
+        Per panel, by its heading, its lines: the same names in all.
+    errors
+        Per panel, as for `series`; and so are the other `options`.
+    width
+        Of a panel, in inches.
     """
-    values = np.sort(np.asarray(sample, dtype=float))
-    left, right = _panels(9.6, 3.8, 1, 2)
-    left.hist(values, bins=min(60, max(10, int(np.sqrt(len(values))))), density=True, color=PALE, ec=GRAY, lw=0.6)
-    expected = quantile((np.arange(len(values)) + 0.5) / len(values))
-    ends = min(values[0], expected[0]), max(values[-1], expected[-1])
-    grid = np.linspace(*ends, 300)
-    left.plot(grid, density(grid), color=BLUE, lw=2, label=law)
-    left.set(xlabel=xlabel, ylabel="density")
-    right.plot(ends, ends, color=GRAY, lw=1, ls=(0, (4, 3)))
-    right.plot(expected, values, "o", ms=3, color=BLUE, mec="none")
-    right.set(xlabel=f"quantile of the {law} law", ylabel="quantile of the sample")
-    for ax in (left, right):
-        _finish(ax, None)
-    left.legend(frameon=False)
-    figure: Figure = left.figure
-    if title is not None:
-        figure.suptitle(_plain(title, 99), x=0.01, ha="left")
+    if not panels:
+        raise ValueError("`panels` must hold at least one panel; got none.")
+    axes = list(_panels(width * len(panels), 4.4, 1, len(panels)))
+    for ax, (name, lines) in zip(axes, panels.items(), strict=True):
+        if ax is not axes[0]:  # before anything is drawn, so that all of it counts
+            ax.sharey(axes[0])
+        own = None if errors is None else errors[name]
+        named = levels if ax is axes[-1] else [(height, "") for height, _ in levels]
+        words = ylabel if ax is axes[0] else ""
+        series(x, lines, errors=own, levels=named, ylabel=words, title=name or None, legend=False, ax=ax, **options)
+    figure: Figure = axes[0].figure
+    handles, names = axes[0].get_legend_handles_labels()
+    columns = max(1, min(int(width * len(panels) / _ENTRY), len(names)))
+    figure.legend(handles, names, loc="outside upper left", ncols=columns, frameon=False)
     return figure
 
 
-def beside(
-    labels: Sequence[str],
-    printed: ArrayLike,
-    obtained: ArrayLike,
+def predicted(
+    x: ArrayLike,
+    panels: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike]]],
     *,
-    printed_errors: ArrayLike | None = None,
-    errors: ArrayLike | None = None,
     xlabel: str,
-    title: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw published numbers and those obtained, a row each, with whiskers of two standard errors."""
-    p = len(labels)
-    ax = ax or _panels(6.8, 1.2 + 0.24 * p)[0]
-    rows = np.arange(p)
-    looks: tuple[tuple[Any, Any, float, dict[str, Any]], ...] = (
-        (printed, printed_errors, -0.14, {"fmt": "D", "mfc": "white", "color": DARK, "label": "printed"}),
-        (obtained, errors, 0.14, {"fmt": "o", "color": BLUE, "label": "obtained"}),
-    )
-    for values, error, place, look in looks:
-        reach = None if error is None else 2 * _vector(error, p, "errors")
-        ax.errorbar(_vector(values, p, "values"), rows + place, xerr=reach, ms=5, elinewidth=1.4, zorder=3, **look)
-    ax.set_yticks(rows, [_plain(label, 60) for label in labels])
-    ax.set_ylim(p - 0.5, -0.5)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="y", color=PALE, lw=0.8)
-    ax.set_xlabel(xlabel)
-    return _finish(ax, title, legend=True)
+    log: str = "",
+    width: float = 5.2,
+) -> Figure:
+    """Draw simulated values as markers on the lines that theory predicts, each panel on a scale of its own.
+
+    Parameters
+    ----------
+    panels : mapping of str to mapping of str to (simulated, predicted)
+        Per panel, by the name of its upright axis.
+    """
+    axes = list(_panels(width * len(panels), 4.2, 1, len(panels)))
+    for ax, (name, pairs) in zip(axes, panels.items(), strict=True):
+        seen = {line: values for line, (values, _) in pairs.items()}
+        series(x, seen, xlabel=xlabel, ylabel=name, log=log, legend=False, ax=ax)
+        for i, (line, (_, law)) in enumerate(zip(list(ax.get_lines()), pairs.values(), strict=True)):
+            line.set_linestyle("none")
+            ax.plot(x, law, color=COLOURS[i % 7], lw=1.2, zorder=2)
+    figure: Figure = axes[0].figure
+    handles, names = axes[0].get_legend_handles_labels()
+    where = {"loc": "outside upper left", "ncols": len(names), "frameon": False}
+    figure.legend(handles, names, title="markers simulated, lines predicted", alignment="left", **where)
+    return figure
+
+
+def _places(at: NDArray[np.float64], lines: int, apart: float, log: bool) -> list[NDArray[np.float64]]:
+    """Return where each line's points stand: beside one another, around the value."""
+    if apart == 0:
+        return [at] * lines
+    scale = np.log(at) if log else at
+    step = apart * float(np.ptp(scale))
+    moved = [scale + (i - (lines - 1) / 2) * step for i in range(lines)]
+    return [np.exp(place) for place in moved] if log else moved
+
+
+def _line(ax: Axes, at: Any, values: Any, error: Any, i: int, within: tuple[float, float], name: str) -> None:
+    reach = None
+    if error is not None:
+        two = 2 * _vector(error, len(at), name)
+        ends = np.clip([values - two, values + two], *within)
+        reach = np.maximum([values - ends[0], ends[1] - values], 0)
+    look: dict[str, Any] = {"color": COLOURS[i % 7], "ms": 6, "lw": 1.6, "label": _plain(name, 48), "zorder": 3}
+    ax.errorbar(at, values, reach, fmt=MARKERS[i % 8] + STYLES[i % 4], elinewidth=1.4, **look)
 
 
 def _scales(ax: Axes, at: Any, log: str) -> None:
@@ -140,6 +164,7 @@ def _scales(ax: Axes, at: Any, log: str) -> None:
         ax.set_xscale("log")
     if "y" in log:
         ax.set_yscale("log")
+        _log_ticks(ax.yaxis)
     if len(at) <= 12:  # the values themselves, rather than round numbers between them
         ax.set_xticks(at, [f"{value:g}" for value in at])
         ax.set_xticks([], minor=True)

@@ -87,7 +87,7 @@ def read_adult(path: str | Path) -> Adult:
     if found.cases != ADULT_CASES:
         wrong = sum(found.cases[row] != race for row, race in ADULT_CASES.items())
         raise MismatchError(
-            f"`path` must have the rows in the order of the UCI file; got {wrong} of the rows 12 to 15, counted from "
+            f"`adult` must have the rows in the order of the UCI file; got {wrong} of the rows 12 to 15, counted from "
             "0, with another race than in the paper. Hint: all counts agree; take the original adult.data, not sorted."
         )
     return found
@@ -99,7 +99,7 @@ def _people(path: Path) -> Iterator[tuple[int, Labels]]:
     try:
         number, first = next(lines)
     except StopIteration:
-        raise MismatchError("`path` must be the file adult.data; got a file without rows.") from None
+        raise MismatchError("`adult` must be the file adult.data; got a file without rows.") from None
     layout, headed = _layout(first, number)
     race, sex, income = layout.race, layout.sex, layout.income
     if not headed:
@@ -107,7 +107,7 @@ def _people(path: Path) -> Iterator[tuple[int, Labels]]:
     for number, fields in lines:
         if len(fields) != layout.fields:
             raise ArgumentError(
-                f"`path` must have {layout.fields} fields in each line; got {len(fields)} in line {number}."
+                f"`adult` must have {layout.fields} fields in each line; got {len(fields)} in line {number}."
             )
         yield number, (fields[race], fields[sex], fields[income])
 
@@ -122,10 +122,10 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if not blank and not fields[0].startswith("|"):  # the first line of adult.test
                     yield reader.line_num, fields
     except OSError as error:
-        raise ArgumentError(f"`path` must be a file that can be read; got {error.strerror or 'an error'}.") from None
+        raise ArgumentError(f"`adult` must be a file that can be read; got {error.strerror or 'an error'}.") from None
     except (UnicodeDecodeError, csv.Error):
         raise ArgumentError(
-            "`path` must be a text file of fields between commas; got something else. "
+            "`adult` must be a text file of fields between commas; got something else. "
             "Hint: if it is an archive, unpack it first."
         ) from None
 
@@ -137,13 +137,13 @@ def _layout(first: Sequence[str], line: int) -> tuple[Layout, bool]:
         places = [[i for i, head in enumerate(heads) if head in names] for names in NAMES]
         if any(len(found) != 1 for found in places):
             raise ArgumentError(
-                "`path` must have one column each of race, sex or gender, and income in its header; got "
+                "`adult` must have one column each of race, sex or gender, and income in its header; got "
                 f"{', '.join(str(len(found)) for found in places)}."
             )
         return Layout(len(heads), *(found[0] for found in places)), True
     if len(first) != FIELDS:
         raise ArgumentError(
-            f"`path` must have {FIELDS} fields between commas in each line; got {len(first)} in line {line}. "
+            f"`adult` must have {FIELDS} fields between commas in each line; got {len(first)} in line {line}. "
             "Hint: or a header that names the columns race, sex and income."
         )
     return Layout(FIELDS, *PLACES), False
@@ -160,7 +160,7 @@ def _cell(labels: Labels, line: int) -> tuple[int, int]:
     ):
         if not right:
             raise CategoryError(
-                f"`path` must have the labels of the UCI file; got an unknown one of {name} in line {line}."
+                f"`adult` must have the labels of the UCI file; got an unknown one of {name} in line {line}."
             )
     return _RACES[race], _PAIRS[sex, income]
 
@@ -170,7 +170,7 @@ def _require_rows(total: int) -> None:
     if total != wanted:
         got = f"more than {WHOLE}" if total > WHOLE else str(total)
         hint = f" Hint: {HINTS[total]}." if total in HINTS else ""
-        raise MismatchError(f"`path` must have {wanted} rows, as the training file of the paper; got {got}.{hint}")
+        raise MismatchError(f"`adult` must have {wanted} rows, as the training file of the paper; got {got}.{hint}")
 
 
 def _require_counts(cells: IntArray) -> None:
@@ -186,6 +186,6 @@ def _require_counts(cells: IntArray) -> None:
     for name, away in margins.items():
         if away.any():
             raise MismatchError(
-                f"`path` must have the counts of the paper's file; got other counts of {name}: "
+                f"`adult` must have the counts of the paper's file; got other counts of {name}: "
                 f"{int(np.abs(away).sum()) // 2} rows would have to change."
             )

@@ -17,6 +17,7 @@ from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, spread, stated
 from subsetprivacy.reproduce.experiment import Run
 from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.summaries import as_columns
 
 TESTS = {  # by the paper's names: the method here, and whose degrees of freedom
     "LRT:MLE": ("lrt", "corrected"),
@@ -215,4 +216,4 @@ def tabulate(areas: Areas, **columns: Any) -> dict[str, list[Any]]:
         for i, at in enumerate(areas.at)
         for test in TESTS
     ]
-    return dict(zip((*columns, "at", "test", "auc", "error"), map(list, zip(*rows, strict=True)), strict=True))
+    return as_columns((*columns, "at", "test", "auc", "error"), rows)

@@ -6,6 +6,7 @@ from attrs import field, frozen, validators
 
 HOLDS, ERRATUM, STATED, UNCHECKED, DIFFERS = "holds", "erratum", "stated", "not checked", "differs"
 VERDICTS = (HOLDS, ERRATUM, STATED, UNCHECKED, DIFFERS)
+SOURCES = ("paper", "theory", "ours")
 
 MONTE_CARLO = 3.0
 """How many joint standard errors a published number may be away."""
@@ -27,6 +28,9 @@ class Check:
         installed; ``"differs"``: anything else, and the experiment has failed.
     note
         Why, where the verdict alone does not say it.
+    source
+        Whose claim it is: ``"paper"``; ``"theory"``: what follows from the paper's theory and stands nowhere in print;
+        ``"ours"``.
     """
 
     claim: str
@@ -35,6 +39,7 @@ class Check:
     tolerance: str
     verdict: str = field(validator=validators.in_(VERDICTS))
     note: str = ""
+    source: str = field(default="paper", validator=validators.in_(SOURCES))
 
 
 def number(
@@ -63,26 +68,35 @@ def theory(claim: str, expected: float, obtained: float, error: float, *, digits
     """Compare a simulated number with the exact one that the paper's theory gives, within three standard errors."""
     allowed = MONTE_CARLO * error
     verdict = HOLDS if abs(obtained - expected) <= allowed else DIFFERS
-    return Check(
-        claim, f"theory {expected:.{digits}f}", spread(obtained, error, digits), f"± {allowed:.{digits}f}", verdict
-    )
+    shown = f"{expected:.{digits}f}"
+    return Check(claim, shown, spread(obtained, error, digits), f"± {allowed:.{digits}f}", verdict, source="theory")
 
 
-def says(claim: str, printed: str, obtained: str, true: bool, tolerance: str) -> Check:
-    """Judge a sentence of the paper by what was obtained; `tolerance` says what counts as true."""
-    return Check(claim, printed, obtained, tolerance, HOLDS if true else DIFFERS)
+def says(claim: str, printed: str, obtained: str, true: bool, tolerance: str, *, source: str = "paper") -> Check:
+    """Judge a sentence by what was obtained; `tolerance` says what counts as true.
+
+    `printed` has the paper's words; where the sentence is not the paper's, say so by `source`.
+    """
+    return Check(claim, printed, obtained, tolerance, HOLDS if true else DIFFERS, source=source)
 
 
-def corrected(claim: str, printed: str, obtained: str, true: bool, tolerance: str, *, erratum: str) -> Check:
-    """Judge the corrected form of a statement that is wrong in print; `erratum` is where in docs/errata.md."""
-    return Check(
-        claim, printed, obtained, tolerance, ERRATUM if true else DIFFERS, f"wrong in print: errata, {erratum}"
-    )
+def corrected(
+    claim: str,
+    printed: str,
+    obtained: str,
+    true: bool,
+    tolerance: str,
+    *,
+    erratum: str,
+    how: str = "wrong in print",
+) -> Check:
+    """Judge the corrected form of a statement; `erratum` is where in docs/errata.md, `how` what is the matter."""
+    return Check(claim, printed, obtained, tolerance, ERRATUM if true else DIFFERS, f"{how}: errata, {erratum}")
 
 
 def stated(claim: str, obtained: str, note: str = "") -> Check:
     """State a number that the paper does not give."""
-    return Check(claim, "", obtained, "", STATED, note)
+    return Check(claim, "", obtained, "", STATED, note, source="ours")
 
 
 def unchecked(claim: str, printed: str, why: str) -> Check:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
@@ -53,6 +54,8 @@ def crew(jobs: int) -> Iterator[Executor | None]:
         return
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
+    if sys.platform == "win32":
+        jobs = min(jobs, 61)  # Windows waits for no more processes at once
     # A key that stops the run reaches every process; the pool is told by the one that started it.
     deaf = (signal.SIGINT, signal.SIG_IGN)
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=signal.signal, initargs=deaf)

@@ -74,7 +74,7 @@ class Run:
 
     def rng(self, name: str = "") -> np.random.Generator:
         """Return a generator of this experiment's own; another name, another generator."""
-        return np.random.default_rng([self.seed, crc32(f"{self.label}/{name}".encode())])
+        return np.random.default_rng([self.seed, crc32(f"{self.label}/rng/{name}".encode())])
 
     def alone(self, steps: Iterable[Any]) -> Iterator[Any]:
         """Go through steps in this process, with progress; for what is timed."""
@@ -105,6 +105,8 @@ class Experiment:
         From a `Run` to an `Outcome`.
     quick, full
         Replications in the short form and as in the paper; 1 where nothing is repeated.
+    adult
+        Whether it uses the Adult data.
     """
 
     label: str
@@ -113,3 +115,4 @@ class Experiment:
     perform: Callable[[Run], Outcome]
     quick: int = 1
     full: int = 1
+    adult: bool = False

@@ -118,9 +118,9 @@ def perform(run: Run) -> Outcome:
         "replications": [run.k] * len(NAMES) * len(SIZES),
         "limit_law": [value for name in NAMES for value in limit[name]],
     }
-    axes = series(SIZES, power, xlabel="people", ylabel="power: share of samples that reject", log="x")
+    level = [(TARGET, f"{100 * TARGET:g} %")]
+    axes = series(SIZES, power, levels=level, log="x", xlabel="people", ylabel="power: share of samples that reject")
     axes.set_ylim(0, 1.03)
-    axes.axhline(TARGET, color="#6B6B6B", lw=1, ls=(0, (4, 3)), zorder=1)
     return Outcome(checks, table, axes.figure)
 
 

@@ -89,9 +89,6 @@ def perform(run: Run) -> Outcome:
         ylabel="n times the squared error, mean",
         log="xy",
     )
-    ticks = (0.2, 0.3, 0.5, 1, 2, 3, 4)
-    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set_yticks([], minor=True)
     return Outcome(checks, table, axes.figure)
 
 

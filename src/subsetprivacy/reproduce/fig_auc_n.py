@@ -1,6 +1,6 @@
 """Which test finds a dependence, against the number of people (`fig:auc-n`)."""
 
-from subsetprivacy.draw.panels import side_by_side
+from subsetprivacy.draw import side_by_side
 from subsetprivacy.reproduce.auc import APART, HOW, TESTS, claims, measure_areas, tabulate
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 

@@ -1,6 +1,6 @@
 """Which test finds a dependence, against the number of categories (`fig:auc-p`)."""
 
-from subsetprivacy.draw.panels import side_by_side
+from subsetprivacy.draw import side_by_side
 from subsetprivacy.reproduce.auc import (
     APART,
     HOW,

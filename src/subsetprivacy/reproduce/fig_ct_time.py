@@ -10,7 +10,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import count_codes
 from subsetprivacy.design import Product, product
-from subsetprivacy.draw.panels import side_by_side
+from subsetprivacy.draw import side_by_side
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.testing import read_table
 from subsetprivacy.mechanism.simulate import simulate
@@ -18,6 +18,7 @@ from subsetprivacy.reproduce.auc import dependent, limit_pvalue
 from subsetprivacy.reproduce.checks import Check, corrected, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.summaries import as_columns
 
 ABOUT = """How long does a test of independence take? For each number of categories, random margins and designs are
 drawn as in the figures of AUC, then 2000 people, and every test goes from the list of their pairs of subsets to a
@@ -122,7 +123,7 @@ def perform(run: Run) -> Outcome:
         width=7.2,
     )
     rows = [(p, N, name, float(totals[name][i])) for name in ways for i, p in enumerate(CATEGORIES)]
-    table = dict(zip(("p", "n", "test", "seconds"), map(list, zip(*rows, strict=True)), strict=True))
+    table = as_columns(("p", "n", "test", "seconds"), rows)
     return Outcome(claims(totals), table, figure)
 
 

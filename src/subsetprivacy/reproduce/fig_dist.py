@@ -3,15 +3,14 @@
 import numpy as np
 from scipy import stats
 
-from subsetprivacy._types import FloatArray
 from subsetprivacy.design import uniform
 from subsetprivacy.draw import normality
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
-from subsetprivacy.reproduce.checks import Check, says, theory
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 from subsetprivacy.reproduce.limits import moment_limit
+from subsetprivacy.reproduce.summaries import normal_checks
 
 ABOUT = """An estimate from a thousand people varies from sample to sample. Does it vary as the theory says, by a
 normal law with a known standard deviation? Four equally frequent categories, uniform questions, a thousand samples of
@@ -45,27 +44,6 @@ def limit_deviations(n: int) -> tuple[float, ...]:
     """Return the standard deviation of the first share by the limit law of each method."""
     moments, likelihood = moment_limit(DESIGN, W), limit_covariance(DESIGN, W)
     return tuple(float(np.sqrt((moments if name == "MoM" else likelihood)[0, 0] / n)) for name in METHODS)
-
-
-def normal_checks(name: str, sample: FloatArray, printed: str = "") -> list[Check]:
-    """Compare mean and standard deviation with 0 and 1, and judge normality by skewness and kurtosis together."""
-    k, deviation = len(sample), float(sample.std(ddof=1))
-    fourth = float(((sample - sample.mean()) ** 4).mean()) / deviation**4
-    pvalue = float(stats.normaltest(sample).pvalue)
-    line = float(np.corrcoef(np.sort(sample), stats.norm.ppf((np.arange(k) + 0.5) / k))[0, 1])
-    return [
-        theory(f"{name}: mean of the normalised error", 0.0, float(sample.mean()), deviation / np.sqrt(k), digits=3),
-        theory(
-            f"{name}: its standard deviation", 1.0, deviation, deviation * np.sqrt((fourth - 1) / (4 * k)), digits=3
-        ),
-        says(
-            f"{name}: the error is normal",
-            printed,
-            f"p-value {pvalue:.3f}, Q-Q correlation {line:.4f}",
-            pvalue > LEVEL and line > 0.98,
-            f"skewness and kurtosis (D'Agostino) do not reject at level {LEVEL:g}; correlation above .98",
-        ),
-    ]
 
 
 def perform(run: Run) -> Outcome:

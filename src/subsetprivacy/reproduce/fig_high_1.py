@@ -11,6 +11,7 @@ from subsetprivacy.reproduce.checks import Check, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 from subsetprivacy.reproduce.limits import moment_limit
 from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.summaries import falling, mean_and_error
 
 ABOUT = """Can a longer list of categories be estimated if there are more people to ask? With p categories n is (p ln
 p)², rounded: 31 people for four categories, 889 for twelve. Population and questions are drawn anew for each sample.
@@ -50,18 +51,6 @@ def losses(rng: np.random.Generator, p: int) -> list[float]:
 
     expected = np.sqrt(2 / np.pi) * np.sqrt(moment_limit(design, w).diagonal() / n).sum()
     return [*(loss(*how) for how in METHODS.values()), float(expected)]
-
-
-def mean_and_error(values: FloatArray) -> tuple[float, float]:
-    """Return mean and standard error, undefined values left out."""
-    kept = values[np.isfinite(values)]
-    return float(kept.mean()), float(kept.std(ddof=1) / np.sqrt(len(kept)))
-
-
-def falling(means: FloatArray, errors: FloatArray) -> bool:
-    """Tell whether independent means never rise beyond three standard errors, and fall by three in all."""
-    steps, joint = np.diff(means), np.hypot(errors[1:], errors[:-1])
-    return bool((steps <= 3 * joint).all() and means[0] - means[-1] >= 3 * np.hypot(errors[0], errors[-1]))
 
 
 def simulated(run: Run) -> list[FloatArray]:

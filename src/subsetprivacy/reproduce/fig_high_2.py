@@ -5,16 +5,16 @@ from scipy import stats
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design, uniform
-from subsetprivacy.draw.samples import histograms
+from subsetprivacy.draw import histograms
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.fig_dist import normal_checks
-from subsetprivacy.reproduce.fig_high_1 import mean_and_error, people
+from subsetprivacy.reproduce.fig_high_1 import people
 from subsetprivacy.reproduce.limits import moment_limit
 from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.summaries import mean_and_error, normal_checks
 
 ABOUT = """With twelve categories and (12 ln 12)² = 889 people some shares are no larger than their own standard
 deviation. A maximum of the likelihood is never negative, so such a share is often estimated as exactly zero, and a

@@ -1,24 +1,11 @@
 """How long each estimator takes with four categories (`fig:time1`)."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from contextlib import suppress
-from importlib.util import find_spec
-from time import perf_counter
 from typing import Any
 
-import numpy as np
-
-from subsetprivacy._types import FloatArray
-from subsetprivacy.data import SubsetData
-from subsetprivacy.draw.samples import durations
-from subsetprivacy.errors import NotIdentifiableError
-from subsetprivacy.estimation.dispatch import estimate
-from subsetprivacy.reproduce import as_printed
-from subsetprivacy.reproduce.checks import Check, corrected, says, stated, unchecked
+from subsetprivacy.draw import durations
+from subsetprivacy.reproduce.checks import Check, says, stated, unchecked
+from subsetprivacy.reproduce.clock import CVXPY, HOW, PAPERS, clocked, order_checks, recommendation, total
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.problems import random_design, random_distribution
 
 ABOUT = """The paper recommends moments because they are fast. How fast is each estimator, for 2000 people, four
 categories and a thousand samples? Populations and questions are random. The paper's four are timed as the paper has
@@ -33,58 +20,6 @@ those in print. A total is the median time of a sample, times a thousand, so tha
 count; in the short form it is the median of fewer samples."""
 
 P, N, SHOWN = 4, 2000, 1000
-CVXPY, PRODUCT, OURS = "MLE (CVXPY)", "ONE, by a matrix product", "ours: MLE on counts"
-Method = Callable[[SubsetData, FloatArray, FloatArray], Any]
-METHODS: dict[str, Method] = {
-    "EM": lambda data, R, Q: as_printed.em(R),
-    CVXPY: lambda data, R, Q: as_printed.cvxpy(R),
-    "MoM": lambda data, R, Q: as_printed.mom(R, Q),
-    "ONE": lambda data, R, Q: as_printed.one_step(R, Q, as_printed.hessian_by_person),
-    PRODUCT: lambda data, R, Q: as_printed.one_step(R, Q),
-    OURS: lambda data, R, Q: estimate(SubsetData(data.codes, data.design)),
-    "ours: MoM given the questions": lambda data, R, Q: estimate(
-        SubsetData(data.codes, data.design), "mom-conditional"
-    ),
-    "ours: MoM on counts": lambda data, R, Q: estimate(SubsetData(data.codes, data.design), "mom"),
-}
-PAPERS = ("EM", CVXPY, "MoM", "ONE")
-HOW = "cvxpy is not installed: pip install 'subsetprivacy[conic]'"
-
-
-def methods() -> dict[str, Method]:
-    """Return the methods that can be run here: without CVXPY all but one."""
-    return {name: method for name, method in METHODS.items() if name != CVXPY or find_spec("cvxpy")}
-
-
-def clocked(run: Run, p: int, n: int) -> dict[str, FloatArray]:
-    """Return the seconds of each method in each of k samples: all samples by one method, then by the next."""
-    rng = run.rng(f"p = {p}")
-    samples = [_sample(rng, p, n) for _ in range(run.k)]
-    times: dict[str, list[float]] = {name: [] for name in methods()}
-    for name, i in run.alone([(name, i) for name in times for i in range(-1, run.k)]):
-        seconds = _seconds(METHODS[name], *samples[max(i, 0)])
-        if i >= 0:  # once before it counts: what is imported or made at first is nobody's time
-            times[name].append(seconds)
-    return {name: np.array(values) for name, values in times.items()}
-
-
-def _sample(rng: np.random.Generator, p: int, n: int) -> tuple[SubsetData, FloatArray, FloatArray]:
-    """Return n people's subsets of a random problem, their rows and the matrix Q."""
-    design = random_design(rng, p).require_identifiable()
-    data = SubsetData(as_printed.people(rng, design, random_distribution(rng, p), n), design)
-    return data, as_printed.rows(data.codes, p), design.Q
-
-
-def _seconds(method: Method, data: SubsetData, R: FloatArray, Q: FloatArray) -> float:
-    start = perf_counter()
-    with suppress(NotIdentifiableError):  # a sample without enough distinct subsets: the time to see that counts
-        method(data, R, Q)
-    return perf_counter() - start
-
-
-def total(times: FloatArray, samples: int) -> float:
-    """Return the time of so many samples, by the median: pauses of a busy machine do not count."""
-    return float(np.median(times) * samples)
 
 
 def perform(run: Run) -> Outcome:
@@ -108,26 +43,6 @@ def perform(run: Run) -> Outcome:
     return Outcome(checks, table, axes.figure)
 
 
-def order_checks(where: str, totals: dict[str, float]) -> list[Check]:
-    """Check that moments are the fastest of the paper's methods and CVXPY the slowest."""
-    among = {name: seconds for name, seconds in totals.items() if name in PAPERS}
-    shown = ", ".join(f"{name} {seconds:.3g} s" for name, seconds in among.items())
-    first = says(
-        f"{where}: the fastest of the paper's methods",
-        "MoM is the fastest",
-        shown,
-        min(among, key=among.__getitem__) == "MoM",
-        "the shortest total",
-    )
-    if CVXPY not in totals:
-        return [first, unchecked(f"{where}: the slowest", "CVXPY is the slowest", HOW)]
-    slowest = max(among, key=among.__getitem__)
-    return [
-        first,
-        says(f"{where}: the slowest", "CVXPY is the slowest", slowest, slowest == CVXPY, "the longest total"),
-    ]
-
-
 def _ratio(name: str, printed: str, totals: dict[str, float]) -> Check:
     claim, words = f"time of {name} over that of MoM", f"MoM is about {printed} times faster"
     if name not in totals:
@@ -135,23 +50,6 @@ def _ratio(name: str, printed: str, totals: dict[str, float]) -> Check:
     ratio, target = totals[name] / totals["MoM"], float(printed)
     return says(
         claim, words, f"{ratio:.0f}", target / 10 <= ratio <= 10 * target, "within a factor of 10, another machine"
-    )
-
-
-def recommendation(where: str, totals: dict[str, float]) -> Check:
-    """Check that maximum likelihood on counts is cheap enough not to be given up for moments."""
-    ours, moments = totals[OURS], totals["MoM"]
-    rest = [totals[name] for name in ("EM", CVXPY) if name in totals]
-    return corrected(
-        f"{where}: the maximum on counts, certified, against their MoM",
-        "we recommend MoM: much faster than MLE",
-        f"{ours / moments:.1f} times their MoM, {ours / totals['ours: MoM on counts']:.1f} times MoM on counts; "
-        + ", ".join(
-            f"{other / ours:.0f} times faster than {name}" for other, name in zip(rest, ("EM", "CVXPY"), strict=False)
-        ),
-        ours < min(rest) and ours < 100 * moments,
-        "faster than EM and CVXPY; less than 100 times their MoM",
-        erratum="recommendation",
     )
 
 

@@ -10,10 +10,10 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.draw import series
 from subsetprivacy.reproduce import as_printed
 from subsetprivacy.reproduce.checks import Check, says, stated
+from subsetprivacy.reproduce.clock import METHODS, PRODUCT, clocked, order_checks, recommendation, total
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.fig_high_1 import falling, mean_and_error
-from subsetprivacy.reproduce.fig_time1 import METHODS, PRODUCT, clocked, order_checks, recommendation, total
 from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.summaries import falling, mean_and_error
 
 ABOUT = """The same clock as in `fig:time1`, for 4 to 12 categories, 2000 people and totals of a hundred samples: the
 paper's estimators with a row per person, and this package's from counts.
@@ -58,7 +58,6 @@ def perform(run: Run) -> Outcome:
         ylabel=f"seconds for {SHOWN} samples of {N} people",
         log="y",
     )
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return Outcome(checks, table, axes.figure)
 
 

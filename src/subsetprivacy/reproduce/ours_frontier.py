@@ -8,6 +8,7 @@ from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
 from subsetprivacy.reproduce.checks import Check, number, says, stated, unchecked
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.summaries import as_columns
 
 ABOUT = """The paper ends with an open question: what is the best possible trade of privacy for precision? A design is
 a list of subsets with probabilities. Both its leakage and the information it carries are linear in these, so the
@@ -127,7 +128,7 @@ def _table(curves: list[Frontier]) -> dict[str, list[object]]:
         for leakage, one in zip(curve.leakage, curve.optima, strict=True)
     ]
     columns = ("distribution", "kind", "mi_leakage", "loss", "people", "gap", "subsets")
-    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
+    return as_columns(columns, rows)
 
 
 EXPERIMENT = Experiment("ours:frontier", "The best trade of privacy for precision", ABOUT, perform)

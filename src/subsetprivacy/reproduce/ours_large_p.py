@@ -7,7 +7,7 @@ from scipy.special import chdtri
 
 from subsetprivacy._types import ArrayLike, FloatArray
 from subsetprivacy.design import Design, hadamard, uniform
-from subsetprivacy.draw.panels import side_by_side
+from subsetprivacy.draw import side_by_side
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate

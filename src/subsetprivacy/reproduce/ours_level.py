@@ -6,11 +6,12 @@ from scipy.stats import binom
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import product, uniform
-from subsetprivacy.draw.panels import side_by_side
+from subsetprivacy.draw import side_by_side
 from subsetprivacy.independence.testing import METHODS, independence_test
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.summaries import as_columns, share_error
 
 ABOUT = """A test at the 5 % level should reject independent variables in 5 % of the samples, no more, and not much
 less, since a test that hardly ever rejects finds nothing. Here the variables are independent, four categories each,
@@ -74,14 +75,8 @@ def perform(run: Run) -> Outcome:
     )
     rows = [(*setting, name, float(rates[name][i]), run.k) for i, setting in enumerate(settings) for name in COLUMNS]
     columns = ("margins", "n", "test", "rejected", "samples")
-    table = dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
+    table = as_columns(columns, rows)
     return Outcome(claims(rates, run.k, run.quick), table, figure)
-
-
-def share_error(share: FloatArray | float, k: int) -> FloatArray:
-    """Return the standard error of a share of k samples, with two more of each kind so that it is never 0."""
-    inside = (share * k + 2) / (k + 4)
-    return np.asarray(np.sqrt(inside * (1 - inside) / (k + 4)))
 
 
 def claims(rates: dict[str, FloatArray], k: int, quick: bool) -> list[Check]:

@@ -13,6 +13,7 @@ from subsetprivacy.reproduce.auc import dependent
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, number, says, spread, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.summaries import as_columns, share_error
 
 ABOUT = """An area under a curve says how well a test could do with the right threshold. In practice the threshold is 5
 %, and the p-value must be right for it: here it comes from shuffled tables, 199 for each sample. The dependence is
@@ -57,7 +58,9 @@ def perform(run: Run) -> Outcome:
     W, one, two = problem(run.rng(), EVEN)
     here = independence_power((one, two), W, N, compare=True)
     wanted = independence_power((one, two), W, target=0.8, compare=True)
-    powers = {case: (values.mean(axis=0), share_error(values)) for case, values in found.items()}
+    powers = {
+        case: (values.mean(axis=0), share_error(values.mean(axis=0), len(values))) for case, values in found.items()
+    }
     checks = [check for case in LONGER for check in _longer(case, *powers[case])]
     checks += [check for case, values in found.items() for check in _orderings(case, values, run.quick)]
     checks += [*_limits(here, *powers[EVEN]), *_price(wanted)]
@@ -67,15 +70,8 @@ def perform(run: Run) -> Outcome:
         for case, (power, error) in powers.items()
         for j, test in enumerate(METHODS)
     ]
-    table = dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
+    table = as_columns(columns, rows)
     return Outcome(checks, table, _draw(wanted, *powers[EVEN]))
-
-
-def share_error(values: FloatArray) -> FloatArray:
-    """Return the standard errors of shares, with two more samples of each kind so that none is 0."""
-    k = len(values)
-    inside = (values.sum(axis=0) + 2) / (k + 4)
-    return np.asarray(np.sqrt(inside * (1 - inside) / (k + 4)))
 
 
 def _longer(case: str, power: FloatArray, error: FloatArray) -> list[Check]:

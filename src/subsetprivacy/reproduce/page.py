@@ -28,6 +28,7 @@ small, .how { color: var(--dim); }
 .holds { color: var(--good); } .erratum { color: var(--warn); } .differs { color: var(--bad); }
 """.strip()
 
+SOURCES = {"paper": "Claims of the paper", "theory": "what its theory implies", "ours": "ours"}
 MARKS = {"holds": "✓", "erratum": "✎", "stated": "·", "not checked": "–", "differs": "✗"}
 
 
@@ -56,8 +57,7 @@ def page(records: Sequence[Record]) -> str:
 def summary(records: Sequence[Record]) -> str:
     """Return the table of experiments with their verdicts, and what the verdicts mean."""
     rows = "".join(map(_overview, records))
-    total = Counter(check.verdict for record in records for check in record.checks)
-    sums = ", ".join(f"{total[verdict]} {_word(verdict)}" for verdict in VERDICTS if total[verdict])
+    sums = "; ".join(filter(None, (_sums(records, source, words) for source, words in SOURCES.items())))
     return (
         f"<p>{sums or 'Nothing yet'}. <span class='how'>A published number holds if it is within three Monte-Carlo "
         "standard errors, those of both sides together, and half a unit of its last digit. An erratum is wrong in "
@@ -66,6 +66,13 @@ def summary(records: Sequence[Record]) -> str:
         '<div class="wide"><table><thead><tr><th>label</th><th>what</th><th>claims</th><th>time</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
+
+
+def _sums(records: Sequence[Record], source: str, words: str) -> str:
+    """Count the verdicts of one source: the paper's claims are not mixed with ours."""
+    total = Counter(check.verdict for record in records for check in record.checks if check.source == source)
+    counted = ", ".join(f"{total[verdict]} {_word(verdict)}" for verdict in VERDICTS if total[verdict])
+    return f"{words}: {counted}" if counted else ""
 
 
 def section(record: Record) -> str:
@@ -105,7 +112,8 @@ def _overview(record: Record) -> str:
 
 def _row(check: Check) -> str:
     note = f"<br><small>{_prose(check.note)}</small>" if check.note else ""
-    cells = "".join(f"<td>{_prose(text)}</td>" for text in (check.printed, check.obtained, check.tolerance))
+    printed = _prose(check.printed) if check.source == "paper" else f"<em>{check.source}</em> {_prose(check.printed)}"
+    cells = "".join(f"<td>{cell}</td>" for cell in (printed, _prose(check.obtained), _prose(check.tolerance)))
     return f"<tr><td>{_prose(check.claim)}{note}</td>{cells}<td>{_mark(check.verdict)}</td></tr>\n"
 
 

@@ -1,8 +1,11 @@
 """All experiments, in the order of the paper; a file each, named after its label."""
 
+import re
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from importlib import import_module
+from inspect import getsource
 
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.reproduce.experiment import Experiment
@@ -12,6 +15,8 @@ LABELS = (
     "thm_identi",
     "thm_consistency_mle",
     "thm_normality_mle",
+    "gen_mom",
+    "one_step",
     "thm_mom_dim",
     "tab:race_pop_dist",
     "fig:adult_race_l2_loss",
@@ -47,6 +52,13 @@ def load(label: str) -> Experiment:
     """Import one experiment."""
     experiment: Experiment = import_module(f"subsetprivacy.reproduce.{file_name(label)}").EXPERIMENT
     return experiment
+
+
+def code_of(label: str) -> str:
+    """Return a fingerprint of an experiment's file without the words about it: other code, other results."""
+    module = import_module(f"subsetprivacy.reproduce.{file_name(label)}")
+    source = re.sub(r'^ABOUT = f?""".*?"""$', "", getsource(module), flags=re.MULTILINE | re.DOTALL)
+    return sha256(source.encode()).hexdigest()[:16]
 
 
 def select(wanted: tuple[str, ...]) -> tuple[str, ...]:

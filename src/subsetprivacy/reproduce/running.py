@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from time import perf_counter
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from subsetprivacy import __version__
 from subsetprivacy._checks import check_count
@@ -18,7 +18,7 @@ from subsetprivacy.reproduce import registry
 from subsetprivacy.reproduce.crew import Progress, Silence, crew
 from subsetprivacy.reproduce.experiment import Experiment, Run
 from subsetprivacy.reproduce.page import write_page
-from subsetprivacy.reproduce.store import Record, Settings, read, require_matplotlib, save
+from subsetprivacy.reproduce.store import SHIPPED, Record, Settings, forget, read, require_matplotlib, save
 
 
 @frozen
@@ -44,7 +44,7 @@ def reproduce(
     jobs: int = 1,
     again: bool = False,
     adult: Adult = adult,
-    source: str = "shipped",
+    source: str = SHIPPED,
     progress: Callable[[Experiment], Progress] | None = None,
 ) -> Iterator[Finished]:
     """Run experiments of the paper and yield each when it is done; the page in `output` grows with them.
@@ -78,8 +78,9 @@ def reproduce(
     """
     chosen = registry.select(labels)
     check_count(jobs, "jobs", least=1)
-    settings = Settings(__version__, quick, check_count(seed, "seed", least=0), source)
+    settings = Settings(__version__, quick, check_count(seed, "seed"), source)
     require_matplotlib()
+    write_page(Path(output))  # before anything is run: a folder that cannot be written to is known at once
     return _each(chosen, Path(output), settings, jobs, again, adult, progress or (lambda _: Silence()))
 
 
@@ -92,22 +93,30 @@ def _each(
     adult: Adult,
     progress: Callable[[Experiment], Progress],
 ) -> Iterator[Finished]:
+    own = {label: _settings(label, settings) for label in labels}
     known = {} if again else {label: read(folder, label) for label in labels}
-    kept = {label: record for label, record in known.items() if record and record.settings == settings}
+    kept = {label: record for label, record in known.items() if record and record.settings == own[label]}
     with crew(jobs if len(kept) < len(labels) else 1) as pool:
         for label in labels:
             if label in kept:
                 yield Finished(label, kept[label], before=True)
                 continue
             experiment = registry.load(label)
+            forget(folder, label)
             try:
-                record = _one(experiment, folder, settings, adult, pool, progress(experiment))
+                record = _one(experiment, folder, own[label], adult, pool, progress(experiment))
             except Exception as error:  # the others can still be run; the command fails in the end
                 yield Finished(label, None, error=error)
                 continue
-            write_page(folder)
+            finally:
+                write_page(folder)
             yield Finished(label, record)
-    write_page(folder)
+
+
+def _settings(label: str, settings: Settings) -> Settings:
+    """Return what the result of one experiment depends on."""
+    source = settings.adult if registry.load(label).adult else SHIPPED
+    return evolve(settings, adult=source, code=registry.code_of(label))
 
 
 def _one(

@@ -20,6 +20,9 @@ from subsetprivacy.reproduce.checks import DIFFERS, Check
 from subsetprivacy.reproduce.experiment import Outcome
 from subsetprivacy.reproduce.registry import LABELS, file_name
 
+SHIPPED = "shipped"
+"""Adult counts that come with the package."""
+
 
 @frozen
 class Settings:
@@ -34,13 +37,16 @@ class Settings:
     seed
         Of the random numbers.
     adult
-        ``"shipped"`` or ``"file"``: where the Adult counts came from.
+        ``"shipped"`` or ``"file"``: where the Adult counts came from, if the experiment uses them.
+    code
+        Of the experiment's own file, without the words about it.
     """
 
     version: str
     quick: bool
     seed: int
-    adult: str = "shipped"
+    adult: str = SHIPPED
+    code: str = ""
 
 
 @frozen
@@ -85,7 +91,6 @@ def save(folder: Path, label: str, outcome: Outcome, settings: Settings, k: int,
     """Write the files of a finished experiment, the record last."""
     record = Record(label, settings, k, seconds, tuple(outcome.checks))
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{record.stem}.json").unlink(missing_ok=True)
     with whole(folder / f"{record.stem}.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
         _write_csv(file, outcome.table)
     _draw(folder / record.stem, outcome.figure)
@@ -95,13 +100,20 @@ def save(folder: Path, label: str, outcome: Outcome, settings: Settings, k: int,
 
 
 def read(folder: Path, label: str) -> Record | None:
-    """Return the record of a finished experiment; None where there is none, or one that cannot be read."""
+    """Return the record of a finished experiment; None where there is none, one that cannot be read, or no files."""
+    if not all((folder / f"{file_name(label)}.{kind}").exists() for kind in ("csv", "svg")):
+        return None
     try:
         stored = json.loads((folder / f"{file_name(label)}.json").read_text(encoding="utf-8"))
         settings, checks = Settings(**stored["settings"]), tuple(Check(**check) for check in stored["checks"])
         return Record(**{**stored, "settings": settings, "checks": checks})
     except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def forget(folder: Path, label: str) -> None:
+    """Remove the record of an experiment that is about to be run again: until it is done there is no result."""
+    (folder / f"{file_name(label)}.json").unlink(missing_ok=True)
 
 
 def read_all(folder: Path) -> tuple[Record, ...]:
@@ -140,7 +152,7 @@ def _draw(stem: Path, figure: Any) -> None:
 
 
 def require_matplotlib() -> None:
-    """Choose a backend that draws to files, or say how to get matplotlib.
+    """Say how to get matplotlib where it is missing.
 
     Raises
     ------
@@ -148,7 +160,6 @@ def require_matplotlib() -> None:
         If it is not installed.
     """
     try:
-        import matplotlib
+        import matplotlib  # noqa: F401
     except ImportError:
         raise MissingDependencyError("the figures need matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None
-    matplotlib.use("Agg")

@@ -5,7 +5,7 @@ import numpy as np
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import uniform
-from subsetprivacy.draw.samples import paths
+from subsetprivacy.draw import paths
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.estimation.quadratic_form import quantile

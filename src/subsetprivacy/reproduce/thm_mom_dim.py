@@ -4,14 +4,12 @@ import numpy as np
 from scipy import stats
 
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.draw import series
-from subsetprivacy.draw.samples import panels, plain_ticks
+from subsetprivacy.draw import predicted
 from subsetprivacy.reproduce.as_printed import mom_closed_form, ratio
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.fig_dist import normal_checks
-from subsetprivacy.reproduce.fig_high_1 import falling, mean_and_error
 from subsetprivacy.reproduce.problems import random_distribution
+from subsetprivacy.reproduce.summaries import falling, mean_and_error, normal_checks
 
 ABOUT = """How many people does it take if the list of categories is long? The theorem says of moments under uniform
 questions: the sum of absolute errors (L1) vanishes if p² ln p / n does, the sum of squares (L2²) if p/n does. Three
@@ -167,19 +165,17 @@ def _table(settings: list[tuple[int, int]], found: list[FloatArray]) -> dict[str
 
 
 def _picture(by_way: dict[str, list[FloatArray]]) -> object:
-    left, right = panels(10.4, 4.2, 2)
-    for ax, column, name in ((left, 0, "L1 loss"), (right, 1, "squared L2 loss")):
-        lines = {way: [values[:, column].mean() for values in found] for way, found in by_way.items()}
-        series(CATEGORIES, lines, xlabel="number of categories p", ylabel=f"mean {name}", log="xy", ax=ax)
-        for line in ax.get_lines():
-            line.set_linestyle("none")
-        for i, found in enumerate(by_way.values()):
-            colour = ax.get_lines()[i].get_color()
-            ax.plot(CATEGORIES, [values[:, column + 2].mean() for values in found], color=colour, lw=1.2, zorder=2)
-        plain_ticks(ax)
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize="small", columnspacing=1)
-    left.set_title("markers simulated, lines predicted", loc="left", fontsize="small", pad=26)
-    return left.figure
+    panels = {
+        f"mean {name}": {way: _means(found, column) for way, found in by_way.items()}
+        for column, name in ((0, "L1 loss"), (1, "squared L2 loss"))
+    }
+    return predicted(CATEGORIES, panels, xlabel="number of categories p", log="xy")
+
+
+def _means(found: list[FloatArray], column: int) -> tuple[list[float], list[float]]:
+    """Return the simulated and the predicted means of one loss."""
+    means = [values.mean(axis=0) for values in found]
+    return [float(mean[column]) for mean in means], [float(mean[column + 2]) for mean in means]
 
 
 EXPERIMENT = Experiment(

@@ -11,7 +11,7 @@ from subsetprivacy.estimation.likelihood import expected_information, limit_cova
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import Check, corrected, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.fig_high_1 import mean_and_error
+from subsetprivacy.reproduce.summaries import mean_and_error
 
 ABOUT = """In large samples the error of the maximum should be normal with covariance BI⁻¹B'/n, where I is the Fisher
 information: that is what standard errors and intervals are made from. Then n(ŵ − w)'I(ŵ − w) follows the chi-squared

@@ -1,5 +1,6 @@
 """`subsetprivacy reproduce`: the list, a run, going on, failing, bad input."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -65,6 +66,22 @@ def test_an_error_fails_the_command(tmp_path, monkeypatch):
     result = run("toy_example", "-o", tmp_path, "--jobs", 1)
     assert result.exit_code == 1
     assert "ended in an error: RuntimeError: no urn" in result.stdout
+    assert "Traceback" in result.stderr  # what was not foreseen has to be found
+
+
+def test_a_console_without_unicode(tmp_path):
+    command = [sys.executable, "-m", "subsetprivacy", "reproduce", "toy_example", "--jobs", "1", "-o", str(tmp_path)]
+    told = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "cp1252"})
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith(b"? toy_example")
+
+
+def test_a_folder_that_is_a_file(tmp_path):
+    (tmp_path / "results").write_text("a file")
+    assert run("toy_example", "-o", tmp_path / "results").exit_code == 2  # a usage error
+    result = run("toy_example", "-o", tmp_path / "results" / "inside")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
 
 
 def test_an_unknown_label(tmp_path):

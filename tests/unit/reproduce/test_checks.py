@@ -35,6 +35,7 @@ def test_simulated_numbers_have_three_joint_standard_errors(obtained, verdict):
 
 def test_theory_has_three_standard_errors_of_ours():
     assert theory("limit", 0.864, 0.89, 0.01).verdict == "holds"
+    assert theory("limit", 0.864, 0.89, 0.01).source == "theory"
     assert theory("limit", 0.864, 0.90, 0.01).verdict == "differs"
     assert theory("limit", 0.864, float("nan"), 0.01).verdict == "differs"
 
@@ -54,6 +55,19 @@ def test_an_erratum_must_hold_itself():
 def test_what_is_not_a_claim():
     assert stated("time", "3 s").verdict == "stated"
     assert unchecked("CVXPY", "1000 times", "CVXPY is not installed").verdict == "not checked"
+
+
+def test_whose_claim_it_is():
+    assert number("n", "1.0", 1.0).source == "paper"
+    assert says("rises", "", "up", True, "three errors", source="ours").source == "ours"
+    assert stated("n", "1").source == "ours"
+    with pytest.raises(ValueError, match="source"):
+        says("rises", "", "up", True, "three errors", source="theirs")
+
+
+def test_what_is_the_matter_in_print():
+    narrow = corrected("form", "independent", "all", True, "all", erratum="`thm_identi`", how="too narrow in print")
+    assert narrow.note == "too narrow in print: errata, `thm_identi`"
 
 
 def test_a_verdict_is_one_of_five():

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import subsetprivacy as sp
-from subsetprivacy.draw.panels import side_by_side
+from subsetprivacy.draw import side_by_side
 from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.statistics import STATISTICS

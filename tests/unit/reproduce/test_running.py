@@ -25,6 +25,8 @@ def shelf(monkeypatch):
 
     class Shelf:
         value = 0.11
+        code = "abc"
+        adult = False
         runs: ClassVar[list] = []
 
     def perform(run):
@@ -37,9 +39,10 @@ def shelf(monkeypatch):
         return Outcome(checks, {"name": ["a", "b, c"], "value": [1 / 3, 2]}, figure)
 
     def load_stub(label):
-        return Experiment(label, f"About {label}", "First.\n\nSecond.", perform, quick=2, full=5)
+        return Experiment(label, f"About {label}", "First.\n\nSecond.", perform, quick=2, full=5, adult=Shelf.adult)
 
     monkeypatch.setattr(registry, "load", load_stub)
+    monkeypatch.setattr(registry, "code_of", lambda label: Shelf.code)
     Shelf.runs = []
     return Shelf
 
@@ -91,7 +94,42 @@ def test_what_is_finished_is_not_run_again(shelf, tmp_path):
     assert not forced.before
 
 
-@pytest.mark.parametrize("change", [{"quick": True}, {"seed": 9}, {"adult": adult, "source": "file"}])
+def test_a_file_of_the_adult_data_matters_to_those_that_use_it(shelf, tmp_path):
+    list(reproduce("toy_example", output=tmp_path))
+    (other,) = reproduce("toy_example", output=tmp_path, adult=adult, source="file")
+    assert other.before
+    shelf.adult = True
+    (other,) = reproduce("toy_example", output=tmp_path, adult=adult, source="file")
+    assert not other.before
+    assert other.record.settings.adult == "file"
+
+
+def test_other_code_is_run(shelf, tmp_path):
+    list(reproduce("toy_example", output=tmp_path))
+    shelf.code = "def"
+    (other,) = reproduce("toy_example", output=tmp_path)
+    assert not other.before
+
+
+def test_a_result_without_its_files_is_none(shelf, tmp_path):
+    list(reproduce("toy_example", output=tmp_path))
+    (tmp_path / "toy_example.csv").unlink()
+    (other,) = reproduce("toy_example", output=tmp_path)
+    assert not other.before
+
+
+def test_code_is_without_the_words_about_it(tmp_path, monkeypatch):
+    files = [tmp_path / f"{name}.py" for name in "abc"]
+    texts = ['ABOUT = """One.\n\nTwo."""\nK = 1\n', 'ABOUT = f"""Other."""\nK = 1\n', 'ABOUT = """One."""\nK = 2\n']
+    codes = []
+    for file, text in zip(files, texts):
+        file.write_text(text)
+        monkeypatch.setattr(registry, "getsource", lambda _, text=text: text)
+        codes.append(registry.code_of("toy_example"))
+    assert codes[0] == codes[1] != codes[2]
+
+
+@pytest.mark.parametrize("change", [{"quick": True}, {"seed": 9}])
 def test_other_settings_are_run(shelf, tmp_path, change):
     list(reproduce("toy_example", output=tmp_path))
     (other,) = reproduce("toy_example", output=tmp_path, **change)
@@ -134,6 +172,22 @@ def test_an_error_leaves_the_others_alone_and_no_record(shelf, tmp_path):
     assert broken.failed
     assert isinstance(broken.error, RuntimeError)
     assert read(tmp_path, "fig:dist") is None
+
+
+def test_an_error_leaves_no_old_success_behind(shelf, tmp_path):
+    list(reproduce("toy_example", output=tmp_path))
+    shelf.value = None
+    (broken,) = reproduce("toy_example", output=tmp_path, seed=2)
+    assert broken.failed
+    assert read(tmp_path, "toy_example") is None
+    assert "toy_example" not in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_folder_that_cannot_be_written_to_is_known_at_once(shelf, tmp_path):
+    (tmp_path / "results").write_text("a file")
+    with pytest.raises(OSError, match="results"):
+        reproduce("toy_example", output=tmp_path / "results")
+    assert shelf.runs == []
 
 
 def test_a_run_that_was_cut_off_counts_as_not_done(shelf, tmp_path, monkeypatch):
@@ -189,6 +243,7 @@ def test_the_page(shelf, tmp_path):
     list(reproduce("toy_example", "fig:dist", output=tmp_path))
     found = Texts((tmp_path / "index.html").read_text(encoding="utf-8"))
     row = found.cells.index("size <of> a")
+    assert "Claims of the paper: 2 hold; ours: 2 stated." in (tmp_path / "index.html").read_text(encoding="utf-8")
     assert found.cells[row : row + 5] == ["size <of> a", "0.11", "0.1100", "rounding, ± 0.005", "✓ holds"]
     for link in found.links:
         assert link.startswith("#") or (tmp_path / link).exists()
@@ -206,7 +261,7 @@ def test_records_come_in_the_papers_order(shelf, tmp_path):
     assert [record.label for record in read_all(tmp_path)] == ["toy_example", "fig:dist"]
     (first, _) = read_all(tmp_path)
     assert first.tally() == {"holds": 1, "stated": 1}
-    assert first.settings == Settings(running.__version__, False, 1)
+    assert first.settings == Settings(running.__version__, False, 1, code="abc")
     assert "short form" in page([evolve(first, settings=evolve(first.settings, quick=True))])
     assert "short form" not in page([first])
 

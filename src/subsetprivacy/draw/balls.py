@@ -1,0 +1,93 @@
+"""What single subsets reveal: a row per person, a ball per category (`fig:adult_privacy`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subsetprivacy.draw.charts import CYAN, DARK, PALE, _finish, _panels, _plain, _rows, _vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def cases(
+    labels: Sequence[str],
+    w: ArrayLike,
+    members: ArrayLike,
+    *,
+    truth: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what single subsets reveal: a row per person, a ball per category (`fig:adult_privacy`).
+
+    Beside a subset a stand its size leakage (the sum of w outside a) and the most likely category
+    j in a with its probability given the subset (w_j over the sum of w in a).
+
+    Parameters
+    ----------
+    w : array_like, shape (p,)
+        Distribution: the areas of the balls, down to a size that can still be seen.
+    members : array_like of bool, shape (k, p)
+        The categories in each person's reported subset.
+    truth : array_like of int, shape (k,), optional
+        Position of each person's true category in `labels`, -1 where it is not known. Only for
+        data that are no secret.
+    """
+    p, weights, inside = len(labels), _vector(w, len(labels), "w"), np.asarray(members, dtype=bool)
+    roles, verdicts = _roles(inside, truth, p), [_verdict(labels, weights, subset) for subset in inside]
+    if names is not None and len(names) != len(inside):
+        raise ValueError(f"`names` must have one name per person, {len(inside)}; got {len(names)}.")
+    pitch = float(np.clip(4.5 / max(p, 1), 0.28, 0.85))  # inches from ball to ball
+    above, beside = (0.08 * max(map(len, texts), default=0) for texts in (labels, verdicts))
+    letters = int(pitch / 0.07)  # that fit above a ball; a longer word turns all of them upright
+    flat = all(len(word) <= letters for label in labels for word in re.split(r"[ -]", label))
+    ax = ax or _panels(1.2 + pitch * p + beside, 1.1 + (0.5 if flat else above) + pitch * len(inside))[0]
+    _balls(ax, weights, roles, smallest=2.25 / (72 * pitch))
+    for i, verdict in enumerate(verdicts):
+        ax.text(p - 0.3, i, verdict, va="center_baseline")
+    _rows(ax, [f"case {i + 1}" for i in range(len(inside))] if names is None else names)
+    heads = [_plain(label, letters) for label in labels] if flat else [_plain(label, 99) for label in labels]
+    ax.set_xticks(range(p), heads, rotation=0 if flat else 90)
+    ax.tick_params(axis="x", length=0, labeltop=True, labelbottom=False)
+    ax.set(aspect="equal", anchor="W", xlim=(-0.6, p - 0.4 + beside / pitch))
+    ax.legend(title="area = share", alignment="left", ncols=3, frameon=False, loc="upper left", bbox_to_anchor=(0, 0))
+    _finish(ax, title, pad=12).spines[:].set_visible(False)
+    return ax
+
+
+def _roles(inside: NDArray[np.bool_], truth: ArrayLike | None, p: int) -> NDArray[np.int64]:
+    if inside.ndim != 2 or inside.shape[1] != p:
+        raise ValueError(f"`members` must have the shape (k, {p}); got {inside.shape}.")
+    roles = inside.astype(np.int64)
+    if truth is not None:
+        positions = np.asarray(truth, dtype=np.int64)
+        known = np.flatnonzero(positions >= 0)  # -1 where it is not known
+        cells = known, positions[known]
+        if lost := int(np.sum(~inside[cells])):
+            raise ValueError(f"`truth` must lie in the reported subset; got {lost} rows where it does not.")
+        roles[cells] = 2
+    return roles
+
+
+def _balls(ax: Axes, w: Any, roles: NDArray[np.int64], smallest: float) -> None:
+    from matplotlib.patches import Circle
+
+    looks = (("excluded", PALE, PALE), ("in the reported subset", CYAN, DARK), ("true category", DARK, DARK))
+    radius = np.maximum(0.46 * np.sqrt(np.maximum(w, 0) / (w.max(initial=0) or 1)), smallest)
+    for (i, j), role in np.ndenumerate(roles):
+        ax.add_patch(Circle((j, i), radius[j], fc=looks[role][1], ec=looks[role][2], lw=0.8))
+    for name, face, edge in (looks[role] for role in np.unique(roles)[::-1]):
+        ax.plot([], [], "o", ms=8, mfc=face, mec=edge, mew=0.8, label=name)
+
+
+def _verdict(labels: Sequence[str], w: NDArray[np.float64], subset: NDArray[np.bool_]) -> str:
+    best, mass = int(np.argmax(np.where(subset, w, -np.inf))), w[subset].sum()
+    guess = f"best guess {labels[best]} ({w[best] / mass:.2f})" if mass > 0 else "no best guess"
+    return _plain(f"size leakage {w[~subset].sum():.3f}, {guess}", 99)

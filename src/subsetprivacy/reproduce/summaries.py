@@ -1,0 +1,58 @@
+"""From many replications to a few numbers: means with errors, orderings, normality, tables."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, theory
+
+NORMAL_LEVEL = 1e-3
+"""At which normality is rejected."""
+
+
+def as_columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns, for the CSV file."""
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def mean_and_error(values: FloatArray) -> tuple[float, float]:
+    """Return mean and standard error, undefined values left out."""
+    kept = values[np.isfinite(values)]
+    return float(kept.mean()), float(kept.std(ddof=1) / np.sqrt(len(kept)))
+
+
+def share_error(share: FloatArray | float, k: int) -> FloatArray:
+    """Return the standard error of a share of k samples, with two more of each kind so that it is never 0."""
+    inside = (np.asarray(share) * k + 2) / (k + 4)
+    return np.asarray(np.sqrt(inside * (1 - inside) / (k + 4)))
+
+
+def falling(means: FloatArray, errors: FloatArray) -> bool:
+    """Tell whether independent means never rise beyond three standard errors, and fall by three in all."""
+    steps, joint = np.diff(means), np.hypot(errors[1:], errors[:-1])
+    whole = MONTE_CARLO * np.hypot(errors[0], errors[-1])
+    return bool((steps <= MONTE_CARLO * joint).all() and means[0] - means[-1] >= whole)
+
+
+def normal_checks(name: str, sample: FloatArray, printed: str = "") -> list[Check]:
+    """Compare mean and standard deviation with 0 and 1, and judge normality by skewness and kurtosis together."""
+    k, deviation = len(sample), float(sample.std(ddof=1))
+    fourth = float(((sample - sample.mean()) ** 4).mean()) / deviation**4
+    spread_error = deviation * np.sqrt((fourth - 1) / (4 * k))
+    pvalue = float(stats.normaltest(sample).pvalue)
+    line = float(np.corrcoef(np.sort(sample), stats.norm.ppf((np.arange(k) + 0.5) / k))[0, 1])
+    return [
+        theory(f"{name}: mean of the normalised error", 0.0, float(sample.mean()), deviation / np.sqrt(k), digits=3),
+        theory(f"{name}: its standard deviation", 1.0, deviation, spread_error, digits=3),
+        says(
+            f"{name}: the error is normal",
+            printed,
+            f"p-value {pvalue:.3f}, Q-Q correlation {line:.4f}",
+            pvalue > NORMAL_LEVEL and line > 0.98,
+            f"skewness and kurtosis (D'Agostino) do not reject at level {NORMAL_LEVEL:g}; correlation above .98",
+            source="paper" if printed else "theory",
+        ),
+    ]
