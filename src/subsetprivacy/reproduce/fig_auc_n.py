@@ -1,7 +1,10 @@
 """Which test finds a dependence, against the number of people (`fig:auc-n`)."""
 
+import numpy as np
+
 from subsetprivacy.draw import side_by_side
-from subsetprivacy.reproduce.auc import APART, HOW, TESTS, claims, measure_areas, tabulate
+from subsetprivacy.reproduce.auc import APART, HOW, TESTS, Areas, claims, measure_areas, tabulate
+from subsetprivacy.reproduce.checks import Check, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 
 ABOUT = f"""How many people do tests of independence need to find a dependence, when all they see is a subset of each
@@ -9,10 +12,10 @@ variable? Here the number of people varies; there are four categories each, and 
 
 {HOW}
 
-Reading the figure from left to right says what a better test is worth: the likelihood ratio with 1000 people does
-about as well as Pearson's test with 2000. The short form has the paper's 200 replications, the long one 2000."""
+Read from left to right, the figure says what a better test is worth: how many people Pearson's test needs to do as
+well as the likelihood ratio with 1000. The short form has the paper's 200 replications, the long one 2000."""
 
-P, RHO, PEOPLE = 4, 0.05, (200, 500, 1000, 2000, 5000)
+P, RHO, PEOPLE, WORTH = 4, 0.05, (200, 500, 1000, 2000, 5000), 1000
 
 
 def perform(run: Run) -> Outcome:
@@ -30,7 +33,26 @@ def perform(run: Run) -> Outcome:
         log="x",
         width=7.2,
     )
-    return Outcome(claims(areas, by="n", quick=run.quick), tabulate(areas, p=P, rho=RHO, varies="n"), figure)
+    checks = [*claims(areas, by="n", quick=run.quick), _worth(areas)]
+    return Outcome(checks, tabulate(areas, p=P, rho=RHO, varies="n"), figure)
+
+
+def people_for(area: float, areas: Areas, test: str) -> float:
+    """Return the number of people with which a test has this area, between those of the grid by the logarithm."""
+    line = np.maximum.accumulate(areas.line(test))  # a step back by chance is none
+    return float(np.exp(np.interp(area, line, np.log(areas.at))))
+
+
+def _worth(areas: Areas) -> Check:
+    """State how many people Pearson's test needs to do as well as the likelihood ratio with 1000."""
+    here = areas.at.index(WORTH)
+    area, error = areas.line("LRT:MLE")[here], areas.errors("LRT:MLE")[here]
+    low, middle, high = (people_for(area + move * error, areas, "Pearson") for move in (-2, 0, 2))
+    return stated(
+        f"people with whom Pearson's test does as well as LRT:MLE with {WORTH}",
+        f"about {middle:.0f}, {low:.0f} to {high:.0f} within two standard errors of the area of LRT:MLE",
+        "between the numbers of people in the figure by their logarithm",
+    )
 
 
 EXPERIMENT = Experiment("fig:auc-n", "Four tests against the number of people", ABOUT, perform, quick=200, full=2000)
