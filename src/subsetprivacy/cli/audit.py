@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from subsetprivacy.cli.show import echo_json
+from subsetprivacy.cli.show import echo_json, echo_table
 
 
 @click.command()
@@ -34,7 +34,7 @@ def audit(path: Path, w: tuple[str, ...], prior: str | None, as_json: bool) -> N
     if as_json:
         echo_json(report.to_dict())
     else:
-        click.echo(str(report.summary()))
+        echo_table(report.summary())
 
 
 def _distribution(given: tuple[str, ...]) -> Any:

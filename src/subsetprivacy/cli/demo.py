@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy.cli.show import echo_table
 from subsetprivacy.errors import MissingDependencyError
 
 
@@ -28,6 +29,7 @@ def demo(output: Path, seed: int | None) -> None:
     import subsetprivacy as sp
     from subsetprivacy.examples import adult
 
+    _require_matplotlib()
     output.mkdir(parents=True, exist_ok=True)
     design = sp.uniform(adult.races)
     values = adult.rows()["race"]
@@ -37,16 +39,16 @@ def demo(output: Path, seed: int | None) -> None:
         click.echo("   " + " or ".join(str(label) for label in subset))
     click.echo("   …\n\n2. Estimate the distribution from the subsets alone.\n")
     fit = sp.estimate(data)
-    click.echo(str(fit.summary()))
+    echo_table(fit.summary())
     click.echo("\n   Beside the truth and the moment estimators:\n")
-    click.echo(str(_comparison(data, adult.race)))
+    echo_table(_comparison(data, adult.race))
     click.echo("\n3. Audit what each subset gave away.\n")
     report = sp.audit(data)
-    click.echo(str(report.summary()))
+    echo_table(report.summary())
     click.echo("\n4. Ask whether race and income go together, from a subset of each.\n")
     income = sp.privatize(adult.rows()["income"], sp.warner(["low", "high"]), seed=None if seed is None else seed + 1)
     found = sp.independence_test(sp.crosstab(data, income, names=["race", "income"]), seed=seed)
-    click.echo(str(found.summary()))
+    echo_table(found.summary())
     files = _pictures(data, report, found, output, seed)
     design.save(output / "race.design.json")
     click.echo(f"\n5. Saved the design and {len(files)} pictures:\n")
@@ -67,13 +69,16 @@ def _comparison(data: Any, truth: Any) -> Any:
     return Table("Race in the Adult data", ("category", "truth", *methods), rows)
 
 
-def _pictures(data: Any, report: Any, found: Any, output: Path, seed: int | None) -> list[Path]:
+def _require_matplotlib() -> None:
+    """Draw to files, since a demo may run where there is no screen; without matplotlib say so before anything else."""
     try:
         import matplotlib
     except ImportError:
         raise MissingDependencyError("the pictures need matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None
+    matplotlib.use("Agg")
 
-    matplotlib.use("Agg")  # draw to files; a demo may run where there is no screen
+
+def _pictures(data: Any, report: Any, found: Any, output: Path, seed: int | None) -> list[Path]:
     from matplotlib import pyplot as plt
 
     import subsetprivacy as sp

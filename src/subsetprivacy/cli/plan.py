@@ -3,7 +3,7 @@
 import click
 
 from subsetprivacy.cli.audit import numbers
-from subsetprivacy.cli.show import echo_json
+from subsetprivacy.cli.show import echo_json, echo_table
 
 
 @click.command()
@@ -53,4 +53,4 @@ def plan(
     if as_json:
         echo_json(made.to_dict())
     else:
-        click.echo(str(made.summary()))
+        echo_table(made.summary())

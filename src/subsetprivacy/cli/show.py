@@ -1,14 +1,25 @@
 """How results reach the terminal."""
 
 import json
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any
 
 import click
+from attrs import evolve
+
+from subsetprivacy.tables import Table
 
 
 def echo_json(value: Any) -> None:
     """Print plain data as JSON; numbers that JSON has no word for become null."""
     click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False))
+
+
+def echo_table(table: Table) -> None:
+    """Print a table, the sentences below it as wide as the terminal."""
+    width = max(get_terminal_size().columns, 60)
+    click.echo(str(evolve(table, notes=tuple(fill(note, width) for note in table.notes))))
 
 
 def _plain(value: Any) -> Any:

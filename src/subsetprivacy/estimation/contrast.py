@@ -40,7 +40,7 @@ class Contrast:
     pvalue: float
 
     def __str__(self) -> str:
-        pvalue = "no test" if self.pvalue != self.pvalue else f"p-value of zero {max(self.pvalue, 1e-300):.3g}"
+        pvalue = "no test" if self.pvalue != self.pvalue else f"p-value against zero {max(self.pvalue, 1e-300):.3g}"
         return (
             f"{self.value:.4f} (std. error {self.se:.4f}, {100 * self.level:g} % interval "
             f"{self.lower:.4f} to {self.upper:.4f}, {pvalue})"

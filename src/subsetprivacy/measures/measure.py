@@ -8,7 +8,7 @@ from attrs import frozen
 from subsetprivacy.tables import number, percent
 
 METHODS = ("delta", "profile")
-_WORDS = {0.0: "zero", 1.0: "one"}  # "p-value of 1" would read as its value
+_WORDS = {0.0: "zero", 1.0: "one"}  # "p-value against 1" could read as its value
 
 
 @frozen
@@ -47,7 +47,11 @@ class Measure:
 
     def __str__(self) -> str:
         no_test = self.pvalue != self.pvalue
-        test = "no test" if no_test else f"p-value of {_WORDS.get(self.null, self.null)} {max(self.pvalue, 1e-300):.3g}"
+        test = (
+            "no test"
+            if no_test
+            else f"p-value against {_WORDS.get(self.null, self.null)} {max(self.pvalue, 1e-300):.3g}"
+        )
         first = (
             f"{self.name}: {number(self.value)} (std. error {number(self.se)}, {percent(self.level)} {self.method} "
             f"interval {number(self.lower)} to {number(self.upper)}, {test})"

@@ -56,13 +56,15 @@ def page(records: Sequence[Record]) -> str:
 
 def summary(records: Sequence[Record]) -> str:
     """Return the table of experiments with their verdicts, and what the verdicts mean."""
-    rows = "".join(map(_overview, records))
+    done = {record.label: record for record in records}
+    rows = "".join(_overview(done[label]) if label in done else _missing(label) for label in registry.LABELS)
     sums = "; ".join(filter(None, (_sums(records, source, words) for source, words in SOURCES.items())))
     return (
-        f"<p>{sums or 'Nothing yet'}. <span class='how'>A published number holds if it is within three Monte-Carlo "
-        "standard errors, those of both sides together, and half a unit of its last digit. An erratum is wrong in "
-        "print; what was obtained is what the errata say. A number that the paper does not give is stated. Anything "
-        "else differs, and the command fails.</span></p>\n"
+        f"<p>{sums or 'Nothing yet'}. <span class='how'>A published number ✓ holds if it is within three Monte-Carlo "
+        "standard errors, those of both sides together, and half a unit of its last digit; a sentence by the tolerance "
+        "beside it. An ✎ erratum is wrong in print, and what was obtained is what the errata say. A number that the "
+        "paper does not give is · stated, and a claim that needs what is not installed is – not checked. Anything else "
+        "✗ differs, and the command fails.</span></p>\n"
         '<div class="wide"><table><thead><tr><th>label</th><th>what</th><th>claims</th><th>time</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
@@ -108,6 +110,11 @@ def _overview(record: Record) -> str:
         f'<tr><td><a href="#{record.stem}"><code>{label}</code></a></td><td>{title}</td>'
         f"<td>{_tally(record)}</td><td>{_duration(record.seconds)}</td></tr>\n"
     )
+
+
+def _missing(label: str) -> str:
+    title = escape(registry.load(label).title)
+    return f"<tr><td><code>{escape(label)}</code></td><td>{title}</td><td>not run</td><td></td></tr>\n"
 
 
 def _row(check: Check) -> str:

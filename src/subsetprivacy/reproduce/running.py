@@ -95,7 +95,7 @@ def _each(
 ) -> Iterator[Finished]:
     own = {label: _settings(label, settings) for label in labels}
     known = {} if again else {label: read(folder, label) for label in labels}
-    kept = {label: record for label, record in known.items() if record and record.settings == own[label]}
+    kept = {label: record for label, record in known.items() if record and _stands(record, own[label])}
     with crew(jobs if len(kept) < len(labels) else 1) as pool:
         for label in labels:
             if label in kept:
@@ -111,6 +111,11 @@ def _each(
             finally:
                 write_page(folder)
             yield Finished(label, record)
+
+
+def _stands(record: Record, wanted: Settings) -> bool:
+    """Tell whether a result is what is wanted, or the long form of it."""
+    return record.settings in (wanted, evolve(wanted, quick=False))
 
 
 def _settings(label: str, settings: Settings) -> Settings:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from subsetprivacy.errors import MissingDependencyError
-from subsetprivacy.reproduce.checks import DIFFERS, Check
+from subsetprivacy.reproduce.checks import DIFFERS, VERDICTS, Check
 from subsetprivacy.reproduce.experiment import Outcome
 from subsetprivacy.reproduce.registry import LABELS, file_name
 
@@ -83,8 +84,8 @@ class Record:
 
     def tally(self) -> dict[str, int]:
         """Return how many claims have which verdict, only those that occur."""
-        verdicts = [check.verdict for check in self.checks]
-        return {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
+        found = Counter(check.verdict for check in self.checks)
+        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
 
 def save(folder: Path, label: str, outcome: Outcome, settings: Settings, k: int, seconds: float) -> Record:

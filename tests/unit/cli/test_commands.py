@@ -166,8 +166,17 @@ def test_audit_prints_the_table(urn):
     result = run("audit", urn, "--w", "0.01,0.1,0.2,0.69")
     assert result.exit_code == 0
     design, w = sp.load_design(urn), [0.01, 0.1, 0.2, 0.69]
-    assert result.output == f"{sp.audit(design, w).summary()}\n"
+    assert result.output.split() == str(sp.audit(design, w).summary()).split()  # notes are as wide as the terminal
     assert "0.7076" in result.output
+
+
+def test_notes_are_as_wide_as_the_terminal(urn, monkeypatch):
+    for columns in (70, 130):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        lines = run("audit", urn, "--w", "0.01,0.1,0.2,0.69").output.splitlines()
+        notes = lines[max(k for k, line in enumerate(lines) if set(line) == {"-"}) + 1 :]
+        widest = max(map(len, notes))
+        assert columns - 25 < widest <= columns
 
 
 def test_audit_prints_json_with_the_keys_of_the_library(urn):

@@ -58,7 +58,9 @@ def test_several_variables_are_audited_by_name(tmp_path):
     both = sp.product({"x": sp.uniform(list("abcd")), "s": sp.warner(["n", "y"])})
     both.save(path)
     result = run("audit", path, "--w", "x=0.1,0.2,0.3,0.4", "--w", "s=0.7,0.3")
-    assert result.output == f"{sp.audit(both, {'x': [0.1, 0.2, 0.3, 0.4], 's': [0.7, 0.3]}).summary()}\n"
+    assert (
+        result.output.split() == str(sp.audit(both, {"x": [0.1, 0.2, 0.3, 0.4], "s": [0.7, 0.3]}).summary()).split()
+    )  # notes are as wide as the terminal
 
 
 @pytest.mark.parametrize(
@@ -85,6 +87,8 @@ def test_what_is_wrong_is_said_in_a_line(arguments, message):
 
 def test_a_plan_is_that_of_the_library():
     result = run("plan", "never", "once", "often", "daily", "--margin", "0.05")
-    assert result.output == f"{sp.plan(['never', 'once', 'often', 'daily'], margin=0.05).summary()}\n"
+    assert (
+        result.output.split() == str(sp.plan(["never", "once", "often", "daily"], margin=0.05).summary()).split()
+    )  # notes are as wide as the terminal
     facts = json.loads(run("plan", "--categories", 6, "--people", 2000, "--w", ".5,.1,.1,.1,.1,.1", "--json").output)
     assert facts

@@ -268,10 +268,10 @@ class TestOutput:
     def test_a_measure_in_words_and_as_a_dict(self):
         measure = Measure("odds ratio", 2.5, 0.75, 1.25, np.inf, 0.9, "profile", 1.0, 0.0123, ("Few people.",))
         assert str(measure) == (
-            "odds ratio: 2.5000 (std. error 0.7500, 90 % profile interval 1.2500 to inf, p-value of one 0.0123)\n"
+            "odds ratio: 2.5000 (std. error 0.7500, 90 % profile interval 1.2500 to inf, p-value against one 0.0123)\n"
             "Few people."
         )
-        assert "interval -0.1000 to 0.3000, p-value of zero 0.401)" in str(
+        assert "interval -0.1000 to 0.3000, p-value against zero 0.401)" in str(
             Measure("difference", 0.1, 0.1, -0.1, 0.3, 0.95, "delta", 0.0, 0.401)
         )
         plain = FOUND.difference("x", ("a", "b")).to_dict()

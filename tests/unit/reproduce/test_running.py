@@ -129,12 +129,21 @@ def test_code_is_without_the_words_about_it(tmp_path, monkeypatch):
     assert codes[0] == codes[1] != codes[2]
 
 
-@pytest.mark.parametrize("change", [{"quick": True}, {"seed": 9}])
-def test_other_settings_are_run(shelf, tmp_path, change):
+def test_another_seed_is_run(shelf, tmp_path):
     list(reproduce("toy_example", output=tmp_path))
-    (other,) = reproduce("toy_example", output=tmp_path, **change)
+    (other,) = reproduce("toy_example", output=tmp_path, seed=9)
     assert not other.before
     assert len(shelf.runs) == 2
+
+
+def test_a_full_result_stands_for_the_short_form(shelf, tmp_path):
+    list(reproduce("toy_example", output=tmp_path))
+    (kept,) = reproduce("toy_example", output=tmp_path, quick=True)
+    assert kept.before
+    assert not kept.record.settings.quick
+    list(reproduce("fig:dist", output=tmp_path, quick=True))
+    (longer,) = reproduce("fig:dist", output=tmp_path)
+    assert not longer.before
 
 
 def test_another_version_is_run(shelf, tmp_path, monkeypatch):
@@ -180,7 +189,7 @@ def test_an_error_leaves_no_old_success_behind(shelf, tmp_path):
     (broken,) = reproduce("toy_example", output=tmp_path, seed=2)
     assert broken.failed
     assert read(tmp_path, "toy_example") is None
-    assert "toy_example" not in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "<td>About toy_example</td><td>not run</td>" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
 def test_a_folder_that_cannot_be_written_to_is_known_at_once(shelf, tmp_path):
