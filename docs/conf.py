@@ -32,6 +32,7 @@ extensions = [
     "help_texts",
     "as_notebook",
     "alt_text",
+    "outputs",
     "reproduction",
     "offline",
 ]

@@ -78,7 +78,7 @@ PATTERNS = {
     "bits": re.compile(rf"({NUMBER})[   -]bits?\b"),
     "decimal": re.compile(r"(?<![\w.])(?<!\w-)(\d*\.\d+)(?![\w.]*\d)"),
 }
-NOT_A_CLAIM = re.compile(r"\b(?:Python|NumPy|SciPy|version|draft|Sphinx|attrs|click) \d+(?:\.\d+)*")
+NOT_A_CLAIM = re.compile(r"\b(?:Python|NumPy|SciPy|version|draft|Sphinx|attrs|click) \d+(?:\.\d+)*|\barXiv:\d+\.\d+")
 
 
 def numbers(prose):

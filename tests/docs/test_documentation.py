@@ -74,6 +74,13 @@ def test_cells_need_no_notebook():
             assert magic == [], f"{name(page)}, cell {cell.number}"
 
 
+def test_lines_that_are_shown_fit_the_page():
+    shown = [(page, cell) for page in SITE for cell in cells(page) if "remove-cell" not in cell.tags]
+    assert len(shown) > 200
+    wide = [(name(page), line) for page, cell in shown for line in cell.source.splitlines() if len(line) > 88]
+    assert wide == []
+
+
 def test_readme_shows_what_its_quickstart_prints(tmp_path):
     ran = run([sys.executable, "-c", blocks(README, "python")[0]], tmp_path)
     assert ran.returncode == 0, ran.stderr

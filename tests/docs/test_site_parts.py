@@ -115,6 +115,63 @@ def test_a_page_becomes_a_notebook_without_its_checks(part):
     assert [cell.source for cell in book.cells[1:]] == ["x = 1", "print(x)"]
 
 
+def drawing(draw):
+    """Return a picture as the site has it."""
+    from io import StringIO
+
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    draw(figure)
+    file = StringIO()
+    figure.savefig(file, format="svg")
+    return file.getvalue()
+
+
+def test_a_picture_is_described_by_its_own_words(part, need):
+    need("Matplotlib", find_spec("matplotlib"), "pip install 'subsetprivacy[plot]'")
+
+    def draw(figure):
+        ax = figure.subplots()
+        ax.plot([1, 2], [3, 4], label="moments")
+        ax.annotate("the truth", (1.5, 3.5))
+        ax.set(xlabel="people", yticks=[3, 4], yticklabels=["red", "blue"], title="Is it so?")
+        ax.legend()
+
+    assert (
+        part("alt_text").words(drawing(draw)) == "Is it so? Across: people. Up: red; blue. Shown: moments; the truth."
+    )
+    assert part("alt_text").words(drawing(lambda figure: figure.subplots().plot([1, 2]))) == ""
+
+
+def test_a_picture_without_words_has_the_sentence_before_its_cell(part):
+    part("alt_text")
+    from docutils import nodes
+
+    cell = nodes.container(classes=["cell"])
+    nodes.section("", nodes.paragraph(text="First this. Then look at the balls:"), cell)
+    assert part("alt_text").before(cell) == "Then look at the balls."
+    nodes.section("", cell)
+    assert part("alt_text").before(cell) == ""
+
+
+RULE = "-" * 40
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("short", [("short", False)]),
+        ("a word " * 20, [("a word " * 20, True)]),
+        (f"T\n{RULE}\n1\n{RULE}\n" + "a word " * 20, [(f"T\n{RULE}\n1\n{RULE}", False), ("a word " * 20, True)]),
+        (f"T\n{RULE}\n{'1   ' * 40}\n{RULE}\nshort", [(f"T\n{RULE}\n{'1   ' * 40}\n{RULE}\nshort", False)]),
+        ("1    2\n" + "a word " * 20, [("1    2\n" + "a word " * 20, False)]),
+    ],
+)
+def test_sentences_that_a_cell_prints_are_wrapped_and_tables_are_not(part, text, expected):
+    assert part("outputs").parts(text) == expected
+
+
 def test_the_help_of_every_command_is_on_its_page(part):
     from subsetprivacy.cli.main import main
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 import matplotlib
 import numpy as np
 import pytest
+from scipy import stats
 
 from subsetprivacy import draw
 from subsetprivacy.draw import charts
@@ -362,11 +363,343 @@ class TestConvergence:
         assert draw.convergence({"EM": [0.4, 0.2]}, ax=ax).get_xscale() == "linear"
 
 
+def ends_of_whiskers(container):
+    """Return the ends of the upright whiskers of a line, a row per point."""
+    (bars,) = container.lines[2]
+    return np.array(bars.get_segments())[:, :, 1]
+
+
+LOSSES = {"MLE": [2.0, 3.0, 4.5], "MoM": [2.5, np.nan, 6.0]}
+
+
+class TestSeries:
+    X = (4, 6, 8)
+
+    def draw(self, **options):
+        return rendered(draw.series(self.X, LOSSES, xlabel="categories", ylabel="loss", **options))
+
+    def test_a_line_per_method_at_the_values_of_the_parameter(self):
+        ax = self.draw(title="Loss")
+        for container, (name, values) in zip(ax.containers, LOSSES.items(), strict=True):
+            assert container.get_label() == name
+            np.testing.assert_array_equal(container.lines[0].get_xdata(), self.X)
+            np.testing.assert_array_equal(container.lines[0].get_ydata(), values)
+            assert not container.has_yerr
+        one, two = (container.lines[0] for container in ax.containers)
+        assert one.get_color() != two.get_color()
+        assert one.get_marker() != two.get_marker()
+        assert legend(ax) == ["MLE", "MoM"]
+        assert texts(ax.get_xticklabels()) == ["4", "6", "8"]
+        assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")) == ("categories", "loss", "Loss")
+
+    def test_whiskers_are_two_errors_within_what_is_possible(self):
+        ax = self.draw(errors={"MLE": [0.5, 1.5, 0.25]}, within=(0.5, 4.75))
+        first, second = ax.containers
+        np.testing.assert_allclose(ends_of_whiskers(first), [[1, 3], [0.5, 4.75], [4, 4.75]])
+        assert not second.has_yerr
+
+    def test_limits_have_the_colour_of_their_line(self):
+        ax = self.draw(limits={"MoM": 6.74})
+        (dashes,) = [x for x in ax.lines if x.is_dashed() and list(x.get_ydata()) == [6.74, 6.74]]
+        assert dashes.get_color() == ax.containers[1].lines[0].get_color()
+
+    def test_levels_are_named_on_the_right(self):
+        ax = self.draw(levels=[(3.5, "guessing")])
+        (word,) = ax.texts
+        assert (word.get_text(), word.get_position()) == ("guessing", (1.01, 3.5))
+        assert any(list(x.get_ydata()) == [3.5, 3.5] for x in ax.lines)
+
+    @pytest.mark.parametrize(
+        ("log", "scales"), [("", "linear linear"), ("x", "log linear"), ("y", "linear log"), ("xy", "log log")]
+    )
+    def test_scales(self, log, scales):
+        ax = self.draw(log=log, legend=False)
+        assert f"{ax.get_xscale()} {ax.get_yscale()}" == scales
+        assert ax.get_legend() is None
+
+    def test_lines_stand_apart_around_the_value(self):
+        one, two = (container.lines[0].get_xdata() for container in self.draw(apart=0.1).containers)
+        np.testing.assert_allclose(two - one, 0.4)  # a tenth of the width
+        np.testing.assert_allclose((one + two) / 2, self.X)
+        one, two = (container.lines[0].get_xdata() for container in self.draw(apart=0.1, log="x").containers)
+        np.testing.assert_allclose(two / one, 2**0.1)  # on the log scale
+        np.testing.assert_allclose(np.sqrt(one * two), self.X)
+
+    def test_many_values_have_round_ticks(self):
+        x = np.linspace(0.01, 3.0, 40)
+        ax = rendered(draw.series(x, {"a": x**2}, xlabel="x", ylabel="y"))
+        assert len(ax.get_xticks()) < 20
+
+    def test_lengths_must_agree(self):
+        with pytest.raises(ValueError, match=r"`MLE` must have one number per label, 2; got the shape \(3,\)"):
+            draw.series([4, 6], LOSSES, xlabel="x", ylabel="y")
+        with pytest.raises(ValueError, match=r"`MLE` must have one number per label, 3; got the shape \(2,\)"):
+            self.draw(errors={"MLE": [0.1, 0.2]})
+
+
+SHARES = {"even": {"a": [0.1, 0.2], "b": [0.3, 0.4]}, "uneven": {"a": [0.5, 0.6], "b": [0.7, 3.0]}}
+
+
+class TestSideBySide:
+    X = (1000, 2000)
+
+    def draw(self, **options):
+        figure = draw.side_by_side(self.X, SHARES, xlabel="people", ylabel="share", **options)
+        figure.canvas.draw()
+        return figure
+
+    def test_a_panel_per_heading_on_one_scale(self):
+        figure = self.draw()
+        assert [ax.get_title(loc="left") for ax in figure.axes] == list(SHARES)
+        left, right = figure.axes
+        assert left.get_ylim() == right.get_ylim()
+        assert [ax.get_ylabel() for ax in figure.axes] == ["share", ""]
+        assert [ax.get_xlabel() for ax in figure.axes] == ["people", "people"]
+        for ax, lines in zip(figure.axes, SHARES.values(), strict=True):
+            for container, values in zip(ax.containers, lines.values(), strict=True):
+                np.testing.assert_array_equal(container.lines[0].get_ydata(), values)
+
+    def test_one_legend_for_all(self):
+        figure = self.draw()
+        (shared,) = figure.legends
+        assert texts(shared.get_texts()) == ["a", "b"]
+        assert [ax.get_legend() for ax in figure.axes] == [None, None]
+
+    def test_levels_are_named_in_the_last_panel_only(self):
+        figure = self.draw(levels=[(0.05, "level")])
+        assert [texts(ax.texts) for ax in figure.axes] == [[""], ["level"]]
+
+    def test_errors_are_those_of_the_panel(self):
+        errors = {"even": {"a": [0.01, 0.02]}, "uneven": {"b": [0.1, 0.3]}}
+        left, right = self.draw(errors=errors).axes
+        np.testing.assert_allclose(ends_of_whiskers(left.containers[0]), [[0.08, 0.12], [0.16, 0.24]])
+        np.testing.assert_allclose(ends_of_whiskers(right.containers[1]), [[0.5, 0.9], [2.4, 3.6]])
+        assert not left.containers[1].has_yerr
+
+    def test_width_is_that_of_a_panel(self):
+        assert self.draw(width=3.0).get_figwidth() == 6.0
+
+    def test_refusals(self):
+        with pytest.raises(ValueError, match="`panels` must hold at least one panel; got none"):
+            draw.side_by_side([1, 2], {}, xlabel="x", ylabel="y")
+        assert plt.get_fignums() == []
+        with pytest.raises(ValueError, match="`a` must have one number per label, 3"):
+            draw.side_by_side([1, 2, 3], SHARES, xlabel="x", ylabel="y")
+
+
+BOTH = {  # simulated and predicted
+    "loss": {"MLE": ([1.1, 2.1, 2.9], [1.0, 2.0, 3.0]), "MoM": ([2.0, 2.5, 4.0], [2.0, 3.0, 4.0])},
+    "bias": {"MLE": ([0.2, 0.1, 0.1], [0.2, 0.1, 0.05]), "MoM": ([0.0, 0.1, 0.0], [0.0, 0.0, 0.0])},
+}
+
+
+class TestPredicted:
+    X = (4, 6, 8)
+
+    def test_markers_are_simulated_and_lines_predicted(self):
+        figure = draw.predicted(self.X, BOTH, xlabel="categories")
+        figure.canvas.draw()
+        assert [ax.get_ylabel() for ax in figure.axes] == list(BOTH)
+        assert [ax.get_xlabel() for ax in figure.axes] == ["categories"] * 2
+        for ax, pairs in zip(figure.axes, BOTH.values(), strict=True):
+            markers, laws = ax.lines[:2], ax.lines[2:]
+            for marker, law, (seen, expected) in zip(markers, laws, pairs.values(), strict=True):
+                np.testing.assert_array_equal(marker.get_ydata(), seen)
+                np.testing.assert_array_equal(law.get_ydata(), expected)
+                assert marker.get_linestyle() == "None"
+                assert law.get_marker() == "None"
+                assert marker.get_color() == law.get_color()
+
+    def test_panels_have_scales_of_their_own_and_one_legend(self):
+        figure = draw.predicted(self.X, BOTH, xlabel="categories", log="x", width=4.0)
+        left, right = figure.axes
+        assert left.get_ylim() != right.get_ylim()
+        assert (left.get_xscale(), left.get_yscale()) == ("log", "linear")
+        (shared,) = figure.legends
+        assert texts(shared.get_texts()) == ["MLE", "MoM"]
+        assert shared.get_title().get_text() == "markers simulated, lines predicted"
+        assert figure.get_figwidth() == 8.0
+
+    def test_lengths_must_agree(self):
+        with pytest.raises(ValueError, match="`MLE` must have one number per label, 2"):
+            draw.predicted([4, 6], BOTH, xlabel="categories")
+
+
+class TestNormality:
+    SAMPLE = np.random.default_rng(1).normal(size=400)
+
+    def draw(self, **options):
+        laws = {"density": stats.norm.pdf, "quantile": stats.norm.ppf}
+        figure = draw.normality(self.SAMPLE, xlabel="normalised error", **{**laws, **options})
+        figure.canvas.draw()
+        return figure
+
+    def test_a_histogram_with_the_density(self):
+        left, _ = self.draw().axes
+        assert sum(bar.get_height() * bar.get_width() for bar in left.patches) == pytest.approx(1)
+        assert len(left.patches) == 20
+        curve = line(left, "standard normal")
+        np.testing.assert_allclose(curve.get_ydata(), stats.norm.pdf(curve.get_xdata()))
+        assert legend(left) == ["standard normal"]
+        assert (left.get_xlabel(), left.get_ylabel()) == ("normalised error", "density")
+
+    def test_quantiles_of_both(self):
+        _, right = self.draw(law="normal").axes
+        diagonal, dots = right.lines
+        np.testing.assert_array_equal(dots.get_ydata(), np.sort(self.SAMPLE))
+        np.testing.assert_allclose(dots.get_xdata(), stats.norm.ppf((np.arange(400) + 0.5) / 400))
+        assert list(diagonal.get_xdata()) == list(diagonal.get_ydata())
+        assert diagonal.get_xdata()[0] <= self.SAMPLE.min()
+        assert right.get_xlabel() == "quantile of the normal law"
+
+    def test_another_law(self):
+        left, right = self.draw(density=stats.cauchy.pdf, quantile=stats.cauchy.ppf, law="Cauchy").axes
+        curve = line(left, "Cauchy")
+        np.testing.assert_allclose(curve.get_ydata(), stats.cauchy.pdf(curve.get_xdata()))
+        assert right.lines[1].get_xdata()[0] == pytest.approx(stats.cauchy.ppf(0.5 / 400))
+
+    def test_the_title_is_that_of_the_figure(self):
+        assert self.draw(title="Maximum likelihood").get_suptitle() == "Maximum likelihood"
+        assert self.draw().get_suptitle() == ""
+
+
+SAMPLES = {"first": np.linspace(-1, 1, 100), "second": np.linspace(0, 8, 400)}
+
+
+class TestHistograms:
+    def test_a_panel_per_sample_with_one_law(self):
+        figure = draw.histograms(SAMPLES, density=stats.norm.pdf, xlabel="error")
+        figure.canvas.draw()
+        assert [ax.get_title(loc="left") for ax in figure.axes] == ["first", "second"]
+        assert [ax.get_xlabel() for ax in figure.axes] == ["error", "error"]
+        assert [ax.get_ylabel() for ax in figure.axes] == ["density", ""]
+        for ax in figure.axes:
+            assert sum(bar.get_height() * bar.get_width() for bar in ax.patches) == pytest.approx(1)
+            (curve,) = ax.lines
+            np.testing.assert_allclose(curve.get_ydata(), stats.norm.pdf(curve.get_xdata()))
+            assert (curve.get_xdata()[0], curve.get_xdata()[-1]) == (-3, 8)  # all in view, on one scale
+        assert [texts(x.get_texts()) for x in figure.legends] == [["standard normal"]]
+
+    def test_bars_are_where_the_sample_is(self):
+        bars = draw.histograms(SAMPLES, density=stats.norm.pdf, xlabel="error").axes[1].patches
+        filled = [bar for bar in bars if bar.get_height() > 0]
+        assert min(bar.get_x() + bar.get_width() for bar in filled) >= 0
+        assert all(bar.get_height() == 0 for bar in bars if bar.get_x() + bar.get_width() < 0)
+        inner = [bar.get_height() for bar in filled[1:-1]]
+        np.testing.assert_allclose(inner, 1 / 8, rtol=0.1)
+
+    def test_the_law_has_a_name(self):
+        (shared,) = draw.histograms(SAMPLES, density=stats.t(2).pdf, xlabel="error", law="Student").legends
+        assert texts(shared.get_texts()) == ["Student"]
+
+
+RUNS = {"moments": [[3.0, 1.0, 0.3], [9.0, 3.0, 1.0], [6.0, 2.0, 0.5]], "maxima": [[2.0, 1.0, 0.2]]}
+
+
+class TestPaths:
+    X = (10, 100, 1000)
+
+    def draw(self, **options):
+        guide = options.pop("guide", ("slope -1/2", [3.0, 1.0, 0.3]))
+        return rendered(draw.paths(self.X, RUNS, guide=guide, xlabel="people", ylabel="error", **options))
+
+    def test_every_path_thin_and_the_median_bold(self):
+        ax = self.draw()
+        median = line(ax, "moments, median")
+        np.testing.assert_array_equal(median.get_ydata(), [6, 2, 0.5])
+        thin = [x for x in ax.lines if x.get_linewidth() < 1 and x.get_color() == median.get_color()]
+        np.testing.assert_array_equal([x.get_ydata() for x in thin], RUNS["moments"])
+        assert median.get_linewidth() > 1
+        assert line(ax, "maxima, median").get_color() != median.get_color()
+        assert all(list(x.get_xdata()) == list(self.X) for x in ax.lines)
+
+    def test_the_guide_is_dashed_on_log_scales(self):
+        ax = self.draw()
+        guide = line(ax, "slope -1/2")
+        assert guide.is_dashed()
+        np.testing.assert_array_equal(guide.get_ydata(), [3, 1, 0.3])
+        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+        assert legend(ax) == ["moments, median", "maxima, median", "slope -1/2"]
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("people", "error")
+
+    def test_lengths_must_agree(self):
+        with pytest.raises(ValueError, match=r"`guide` must have one number per label, 3; got the shape \(2,\)"):
+            self.draw(guide=("slope", [1.0, 0.1]))
+        with pytest.raises(ValueError, match="x and y must have same first dimension"):
+            draw.paths([1, 2], RUNS, guide=("slope", [1.0, 0.1]), xlabel="x", ylabel="y")
+
+
+class TestBeside:
+    PRINTED, OBTAINED = np.array([2.5, 2.71, 5.68, 6.74, 1.0]), np.array([2.52, 2.7, 5.6, 6.8, 1.1])
+
+    def test_printed_and_obtained_in_a_row_each(self):
+        ax = rendered(draw.beside(LABELS, self.PRINTED, self.OBTAINED, xlabel="loss", title="Losses"))
+        above, below = ax.containers
+        assert [x.get_label() for x in ax.containers] == ["printed", "obtained"] == legend(ax)
+        np.testing.assert_array_equal(above.lines[0].get_xdata(), self.PRINTED)
+        np.testing.assert_array_equal(below.lines[0].get_xdata(), self.OBTAINED)
+        rows = np.array([x.lines[0].get_ydata() for x in ax.containers])
+        assert np.all(np.abs(rows - np.arange(5)) < 0.5)
+        assert np.all(rows[0] < rows[1])
+        assert above.lines[0].get_marker() != below.lines[0].get_marker()
+        assert texts(ax.get_yticklabels()) == LABELS
+        assert ax.get_ylim() == (4.5, -0.5)
+        assert (ax.get_xlabel(), ax.get_title(loc="left")) == ("loss", "Losses")
+
+    def test_whiskers_are_two_standard_errors_of_either(self):
+        own = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+        ax = rendered(draw.beside(LABELS, self.PRINTED, self.OBTAINED, errors=own, xlabel="loss"))
+        assert not ax.containers[0].has_xerr
+        bars = np.array(ax.containers[1].lines[2][0].get_segments())
+        np.testing.assert_allclose(bars[:, :, 0], np.c_[self.OBTAINED - 2 * own, self.OBTAINED + 2 * own])
+        both = draw.beside(LABELS, self.PRINTED, self.OBTAINED, printed_errors=own / 2, errors=own, xlabel="loss")
+        bars = np.array(both.containers[0].lines[2][0].get_segments())
+        np.testing.assert_allclose(bars[:, :, 0], np.c_[self.PRINTED - own, self.PRINTED + own])
+
+    @pytest.mark.parametrize(
+        ("printed", "obtained", "errors", "named"),
+        [(W[:4], W, None, "values"), (W, W[:4], None, "values"), (W, W, W[:4], "errors")],
+    )
+    def test_lengths_must_agree(self, printed, obtained, errors, named):
+        with pytest.raises(ValueError, match=rf"`{named}` must have one number per label, 5; got the shape \(4,\)"):
+            draw.beside(LABELS, printed, obtained, errors=errors, xlabel="loss")
+
+
+class TestDurations:
+    NAMES, SECONDS = ("EM", "MoM", "EM on counts"), (12.0, 0.0345, 0.5)
+    KINDS = ("the paper's", "the paper's", "ours")
+
+    def test_a_row_each_with_its_number(self):
+        ax = rendered(draw.durations(self.NAMES, self.SECONDS, self.KINDS, xlabel="seconds"))
+        assert texts(ax.get_yticklabels()) == list(self.NAMES)
+        assert texts(ax.texts) == ["12 s", "0.0345 s", "0.5 s"]
+        assert [text.xy for text in ax.texts] == [(12.0, 0), (0.0345, 1), (0.5, 2)]
+        assert ax.get_ylim() == (2.5, -0.5)
+        assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "seconds")
+
+    def test_a_colour_and_a_marker_per_kind(self):
+        ax = draw.durations(self.NAMES, self.SECONDS, self.KINDS, xlabel="seconds")
+        theirs, ours = line(ax, "the paper's"), line(ax, "ours")
+        np.testing.assert_array_equal(theirs.get_xydata(), [[12, 0], [0.0345, 1]])
+        np.testing.assert_array_equal(ours.get_xydata(), [[0.5, 2]])
+        assert theirs.get_color() != ours.get_color()
+        assert theirs.get_marker() != ours.get_marker()
+        assert legend(ax) == ["the paper's", "ours"]
+
+    def test_lengths_must_agree(self):
+        with pytest.raises(ValueError, match=r"`seconds` must have one number per label, 3; got the shape \(2,\)"):
+            draw.durations(self.NAMES, [1.0, 2.0], self.KINDS, xlabel="seconds")
+
+
 DRAWINGS = {
     "estimate": lambda ax: draw.estimate(LABELS, W, W, W, level=0.95, ax=ax),
     "difference": lambda ax: draw.difference(LABELS, {"EM": W}, W, ax=ax),
     "cases": lambda ax: draw.cases(LABELS, W, SUBSETS, ax=ax),
     "convergence": lambda ax: draw.convergence({"EM": [0.1]}, ax=ax),
+    "series": lambda ax: draw.series([1, 2], {"EM": [0.1, 0.2]}, xlabel="x", ylabel="y", ax=ax),
+    "paths": lambda ax: draw.paths([1, 2], {"EM": [[0.1, 0.2]]}, guide=("g", [1, 2]), xlabel="x", ylabel="y", ax=ax),
+    "beside": lambda ax: draw.beside(LABELS, W, W, xlabel="x", ax=ax),
+    "durations": lambda ax: draw.durations(["a", "b"], [0.1, 2.0], ["k", "k"], xlabel="x", ax=ax),
 }
 
 

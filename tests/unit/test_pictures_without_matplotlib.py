@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import subsetprivacy as sp
+from subsetprivacy import draw
 from subsetprivacy.errors import MissingDependencyError
 
 COUNTS = sp.simulate(sp.uniform(range(6)), np.full(6, 1 / 6), 500, seed=1)
 TABLE = sp.simulate(
     sp.product({"x": sp.uniform(range(4)), "y": sp.uniform(range(4))}), np.full(16, 1 / 16), 500, seed=1
 )
+AXES = {"xlabel": "x", "ylabel": "y"}
 PICTURES = {
     "estimate": lambda: sp.estimate(COUNTS).plot(),
     "audit": lambda: sp.audit(COUNTS).plot(),
@@ -23,6 +25,15 @@ PICTURES = {
     "conditional": lambda: sp.association(TABLE).conditional().plot(),
     "power": lambda: sp.independence_power(TABLE.design, np.eye(4) / 4, 100, compare=True).plot(),
     "frontier": lambda: sp.frontier(range(4), np.full(4, 0.25), points=2).plot(),
+    # of experiments, from plain arrays
+    "series": lambda: draw.series([1, 2], {"a": [1, 2]}, **AXES),
+    "side by side": lambda: draw.side_by_side([1, 2], {"": {"a": [1, 2]}}, **AXES),
+    "predicted": lambda: draw.predicted([1, 2], {"y": {"a": ([1, 2], [1, 2])}}, xlabel="x"),
+    "paths": lambda: draw.paths([1, 2], {"a": [[1, 2]]}, guide=("b", [1, 2]), **AXES),
+    "normality": lambda: draw.normality([1, 2], xlabel="x", density=np.exp, quantile=np.log),
+    "histograms": lambda: draw.histograms({"a": [1, 2]}, xlabel="x", density=np.exp),
+    "beside": lambda: draw.beside(["a", "b"], [1, 2], [1, 2], xlabel="x"),
+    "durations": lambda: draw.durations(["a", "b"], [1, 2], ["k", "k"], xlabel="x"),
 }
 
 

@@ -72,9 +72,19 @@ def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: An
         ``"mom-uniform"``: the paper's closed form. ``"one-step"``: one
         Newton step from moments.
     **options
-        Passed to the method: ``tol``, ``max_iter``, ``start``,
-        ``information``, ``accelerate``; see the methods in
-        `subsetprivacy.estimation`.
+        Passed to the method, which takes some of these by name:
+
+        - ``tol`` (``"mle"``, ``"em"``, ``"icm"``, ``"conic"``): the gap to reach, the log-likelihood per person that
+          may be left; 1e-9. For ``"conic"`` the solver's own tolerance; 1e-12.
+        - ``max_iter`` (the same four): the most iterations; 200 for ``"mle"`` and ``"conic"``, 100 000 for the others.
+        - ``start`` (``"mle"``, ``"em"``, ``"icm"``): a distribution to start from. For ``"one-step"`` which moments to
+          start from: ``"mom"`` as in the paper, ``"mom-conditional"``, or ``"auto"`` (default), the latter where the
+          design allows it.
+        - ``accelerate`` (``"em"``): True to extrapolate from pairs of steps.
+        - ``information`` (all but the three of moments): ``"observed"`` (default) or ``"expected"`` Fisher information
+          for the standard errors.
+
+        The three of moments, ``"mom"``, ``"mom-conditional"`` and ``"mom-uniform"``, take none.
 
     Raises
     ------
@@ -90,11 +100,14 @@ def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: An
 
     Examples
     --------
-    >>> from subsetprivacy.design import uniform
-    >>> from subsetprivacy.mechanism.simulate import simulate
-    >>> counts = simulate(uniform(["a", "b", "c", "d"]), [0.1, 0.2, 0.3, 0.4], 100_000, seed=1)
-    >>> fit = estimate(counts)
+    >>> import subsetprivacy as sp
+    >>> counts = sp.simulate(sp.uniform(["a", "b", "c", "d"]), [0.1, 0.2, 0.3, 0.4], 100_000, seed=1)
+    >>> fit = sp.estimate(counts)
     >>> fit.w.round(2)
+    array([0.1, 0.2, 0.3, 0.4])
+    >>> sp.estimate(counts, "em", accelerate=True, tol=1e-6).w.round(2)
+    array([0.1, 0.2, 0.3, 0.4])
+    >>> sp.estimate(counts, "one-step", start="mom").w.round(2)
     array([0.1, 0.2, 0.3, 0.4])
     """
     run = METHODS[read_method(method)]

@@ -20,15 +20,10 @@ EM_CHANGE = 1e-6
 
 
 def people(rng: np.random.Generator, design: Design, w: FloatArray, n: int) -> IntArray:
-    """Return the codes of n people in random order, for `rows` and for `SubsetData`."""
+    """Return the codes of n people in random order."""
     codes, mu = design.support()
     law = mu * design.support_incidence.inner(w)
     return rng.permutation(np.repeat(codes, rng.multinomial(n, law / law.sum())))
-
-
-def rows(codes: IntArray, p: int) -> FloatArray:
-    """Return the indicators of each person's subset, a row each."""
-    return (codes[:, None] >> np.arange(p) & 1).astype(float)
 
 
 def mom(R: FloatArray, Q: FloatArray) -> FloatArray:

@@ -156,13 +156,13 @@ def trend(values: FloatArray, errors: FloatArray) -> tuple[float, float]:
 def goes(areas: Areas, test: str, *, up: bool, by: str, least: float = MONTE_CARLO, where: str = "") -> Check:
     """Check that a test's area rises (or falls) along the grid, on average by so many standard errors."""
     line, error = areas.line(test), areas.errors(test)
-    word, sign = ("rises", 1) if up else ("falls", -1)
+    word, other, sign = ("rises", "falls", 1) if up else ("falls", "rises", -1)
     allowed = np.maximum(STEP * np.hypot(error[1:], error[:-1]), LEAST)
     slope, slope_error = trend(sign * line, error)
     true = bool((sign * np.diff(line) >= -allowed).all() and slope > least * slope_error)
     ends = f"{spread(line[0], error[0], 3)} at {areas.at[0]:g} to {spread(line[-1], error[-1], 3)} at {areas.at[-1]:g}"
     tolerance = (
-        f"the least-squares line {word} {_by(least)}; "
+        f"the least-squares line {word}{_by(least, other)}; "
         f"no step the other way by more than {STEP:g} standard errors, or {LEAST}"
     )
     obtained = f"{ends}; {word} by {spread(slope, slope_error, 3)} a step"
@@ -176,15 +176,19 @@ def beats(areas: Areas, one: str, other: str, *, least: float, where: str = "") 
     true = bool(mean > least * mean_error and (lead >= -np.maximum(MONTE_CARLO * error, LEAST)).all())
     obtained = f"ahead by {spread(mean, mean_error, 3)} on average, {lead.min():.3f} to {lead.max():.3f}"
     tolerance = (
-        f"on average {_by(least)}; nowhere by more than three standard errors of the difference behind, or {LEAST}"
+        f"on average ahead{_by(least, 'behind')}; "
+        f"nowhere by more than three standard errors of the difference behind, or {LEAST}"
     )
     return says(f"{one} outperforms {other}{where}", OUTPERFORM, obtained, true, tolerance)
 
 
-def _by(least: float) -> str:
+def _by(least: float, other: str) -> str:
     if least < 0:
-        return f"the other way by no more than {-least:g} standard errors (too short a run to show the claim: it can only refute it)"
-    return f"by more than {least:g} standard errors" if least else "at all, be it by less than its standard error"
+        short = "the short form can refute the claim, not show it"
+        return f", or {other} by no more than {-least:g} standard errors ({short})"
+    if least == 0:
+        return f" at all (an area near 1 has little to lose: not by {MONTE_CARLO:g} standard errors)"
+    return f" by more than {least:g} standard errors"
 
 
 def similar(areas: Areas, most: float, where: str = "") -> Check:

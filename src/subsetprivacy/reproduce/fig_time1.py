@@ -10,9 +10,10 @@ from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 ABOUT = """The paper recommends moments because they are fast. How fast is each estimator, for 2000 people, four
 categories and a thousand samples? Populations and questions are random. The paper's four are timed as the paper has
 them, with a row per person: EM updates until no share moves by more than 1e-6, MLE is CVXPY with a term per person,
-MoM solves four equations, ONE adds up its Hessian person by person. Below them the same step with the Hessian as one
-matrix product, and this package's maximum and moments, from the people's subsets: checking and counting them is in
-their time. Standard errors are in nobody's.
+MoM solves four equations, ONE adds up its Hessian person by person and clips start and end of its step to the simplex
+(elsewhere ONE is this package's, which stays in the simplex by its own quadratic model). Below them the same step
+with the Hessian as one matrix product, and this package's maximum and moments, from the people's subsets: checking
+and counting them is in their time. Standard errors are in nobody's.
 
 What belongs to a design alone (the matrix Q, whether it is identifiable) is worked out before the clock starts, and
 each method runs once before it is timed. Seconds depend on the machine; ratios less so, and may differ tenfold from
@@ -27,7 +28,7 @@ def perform(run: Run) -> Outcome:
     times = clocked(run, P, N)
     totals = {name: total(values, SHOWN) for name, values in times.items()}
     checks = [
-        *order_checks(f"p = {P}", totals),
+        *order_checks({P: totals}),
         _ratio("EM", "100", totals),
         _ratio(CVXPY, "1000", totals),
         recommendation(f"p = {P}", totals),
@@ -44,12 +45,17 @@ def perform(run: Run) -> Outcome:
 
 
 def _ratio(name: str, printed: str, totals: dict[str, float]) -> Check:
-    claim, words = f"time of {name} over that of MoM", f"MoM is about {printed} times faster"
+    claim = f"time of {name} over that of MoM"
+    words = f"MoM is about {printed} times faster"
     if name not in totals:
         return unchecked(claim, words, HOW)
     ratio, target = totals[name] / totals["MoM"], float(printed)
     return says(
-        claim, words, f"{ratio:.0f}", target / 10 <= ratio <= 10 * target, "within a factor of 10, another machine"
+        claim,
+        words,
+        f"{ratio:.0f}",
+        target / 10 <= ratio <= 10 * target,
+        "a factor of 10 either way: on another machine only the order of magnitude can be checked",
     )
 
 

@@ -13,3 +13,14 @@ def moment_limit(design: Design, w: FloatArray) -> FloatArray:
     C = design.support_incidence.gram(P) - np.outer(gamma, gamma)
     inverse = np.linalg.inv(design.Q)
     return np.asarray(inverse @ C @ inverse)
+
+
+def whitener(covariance: FloatArray) -> FloatArray:
+    """Return T, shape (p, rank), so that errors with this covariance, times T, are uncorrelated with variance 1.
+
+    Directions in which nothing varies are left out: of the maximum always one, its sum; of moments that one where all
+    subsets have the same size.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > 1e-9 * values.max()
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))

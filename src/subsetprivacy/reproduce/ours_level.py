@@ -33,6 +33,7 @@ PEOPLE, LEVEL, SHUFFLES = (300, 1000, 5000), 0.05, 99
 LIMITS = ("lrt", "pearson", "pearson-conditional", "bonferroni")
 COLUMNS = (*(f"{m}, shuffled" for m in METHODS), *(f"{m}, limit law" for m in LIMITS), "pearson, limit law as printed")
 CHANCE = 0.001  # of a false alarm
+SHUFFLING = "“a practical way to control the Type-I error of the tests”: “we randomly shuffle the order”"
 DRAWN = {
     "LRT, shuffled": "lrt, shuffled",
     "LRT, limit law": "lrt, limit law",
@@ -81,8 +82,8 @@ def perform(run: Run) -> Outcome:
 
 def claims(rates: dict[str, FloatArray], k: int, quick: bool) -> list[Check]:
     """Judge the rates over all settings together."""
-    checks = [_held(f"{method}, shuffled", rates, k) for method in METHODS]
-    checks += [_held("pearson, limit law", rates, k, within=0.015)]
+    checks = [_held(f"{method}, shuffled", rates, k, SHUFFLING) for method in METHODS]
+    checks += [_held("pearson, limit law", rates, k, within=0.015)]  # 300 people are not infinitely many
     checks += [_printed_degrees(rates, k, quick), _near_the_boundary(rates, k, quick)]
     for name in ("lrt, limit law", "pearson-conditional, limit law", "bonferroni, limit law"):
         every = rates[name]
@@ -90,7 +91,7 @@ def claims(rates: dict[str, FloatArray], k: int, quick: bool) -> list[Check]:
     return checks
 
 
-def _held(name: str, rates: dict[str, FloatArray], k: int, within: float = 0.0) -> Check:
+def _held(name: str, rates: dict[str, FloatArray], k: int, printed: str = "", within: float = 0.0) -> Check:
     """Check that a level is held over all settings, and nowhere much missed: by the binomial law, one in 1000."""
     every = rates[name]
     low, high = LEVEL - within, LEVEL + within
@@ -100,11 +101,12 @@ def _held(name: str, rates: dict[str, FloatArray], k: int, within: float = 0.0) 
     true = bool(ends[0] <= every.mean() <= ends[1] and every.max() <= most)
     allowed = f" and {within:g}" if within else ""
     return says(
-        f"{name}: the level of 5 % is held (ours)",
-        "0.05",
+        f"{name}: the level of 5 % is held",
+        printed or f"{LEVEL}",
         f"{spread(float(every.mean()), _mean_error(every, k))} on average, {_ends(every)}",
         true,
         f"{ends[0]:.4f} to {ends[1]:.4f} on average, none above {most:.3f} (chance{allowed}: one in 1000)",
+        source="paper" if printed else "theory",
     )
 
 
@@ -113,7 +115,7 @@ def _printed_degrees(rates: dict[str, FloatArray], k: int, quick: bool) -> Check
     most = LEVEL * (0.8 if quick else 0.5)
     return corrected(
         "Pearson's statistic with s·r degrees of freedom rejects far too rarely",
-        "χ² with s·r degrees of freedom",
+        "“T_P asymptotically converges to χ²_{sr}”",
         f"{spread(float(every.mean()), _mean_error(every, k))} on average at nominal 0.05, {_ends(every)}",
         bool(every.mean() < most),
         f"below {most:g}",
@@ -127,11 +129,12 @@ def _near_the_boundary(rates: dict[str, FloatArray], k: int, quick: bool) -> Che
     error = float(np.sqrt(LEVEL * (1 - LEVEL) / (k * len(every))))
     return corrected(
         "the limit law of the likelihood ratio rejects too rarely where categories are rare",
-        "χ² with (p − 1)(q − 1) degrees of freedom",
+        "“T_L converges to χ²_{(p−1)(q−1)} in distribution”",
         f"{spread(float(every.mean()), _mean_error(every, k))} on average at nominal 0.05, {_ends(every)}",
         bool(every.mean() < LEVEL - least * error),
-        "below the level" + (f" by more than {least:g} standard errors" if least else ""),
+        "below the level" + (f" by more than {least:g} standard errors" if least else ": the short form shows no more"),
         erratum="eq_LRT",
+        how="true inside the simplex only",
     )
 
 

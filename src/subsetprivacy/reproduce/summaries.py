@@ -1,6 +1,6 @@
 """From many replications to a few numbers: means with errors, orderings, normality, tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,8 @@ from scipy import stats
 from subsetprivacy._types import FloatArray
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, theory
 
-NORMAL_LEVEL = 1e-3
-"""At which normality is rejected."""
+LEVEL = 1e-3
+"""At which a law is rejected."""
 
 
 def as_columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
@@ -51,8 +51,37 @@ def normal_checks(name: str, sample: FloatArray, printed: str = "") -> list[Chec
             f"{name}: the error is normal",
             printed,
             f"p-value {pvalue:.3f}, Q-Q correlation {line:.4f}",
-            pvalue > NORMAL_LEVEL and line > 0.98,
-            f"skewness and kurtosis (D'Agostino) do not reject at level {NORMAL_LEVEL:g}; correlation above .98",
+            pvalue > LEVEL and line > 0.98,
+            f"skewness and kurtosis (D'Agostino) do not reject at level {LEVEL:g}; correlation above .98",
             source="paper" if printed else "theory",
         ),
     ]
+
+
+def law_check(claim: str, sample: FloatArray, cdf: Callable[[FloatArray], FloatArray], printed: str = "") -> Check:
+    """Judge by Kolmogorov's test whether a sample follows a law."""
+    pvalue = float(stats.kstest(sample, cdf).pvalue)
+    return says(
+        claim,
+        printed,
+        f"Kolmogorov p-value {pvalue:.3f}",
+        pvalue > LEVEL,
+        f"not rejected at level {LEVEL:g}",
+        source="paper" if printed else "theory",
+    )
+
+
+def covariance_check(claim: str, whitened: FloatArray, printed: str = "") -> Check:
+    """Compare the covariance S of errors that should have the identity with it, by k/2 times the squared distance."""
+    k, d = whitened.shape
+    distance = float(k / 2 * ((np.cov(whitened.T, bias=True) - np.eye(d)) ** 2).sum())
+    freedom = d * (d + 1) // 2
+    bound = float(stats.chi2.ppf(1 - LEVEL, freedom))
+    return says(
+        claim,
+        printed,
+        f"k/2 ‖S − 1‖² = {distance:.1f}, S the covariance of the whitened errors",
+        distance <= bound,
+        f"at most {bound:.1f}, the 99.9 % point of its law, chi-squared with {freedom} df",
+        source="paper" if printed else "theory",
+    )

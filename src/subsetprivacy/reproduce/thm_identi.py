@@ -6,9 +6,9 @@ from scipy.optimize import linprog
 from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy.design import Design, conditional, uniform
 from subsetprivacy.draw import series
-from subsetprivacy.reproduce.as_printed import rows
 from subsetprivacy.reproduce.checks import Check, corrected, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.subsets import bits
 
 ABOUT = """Some designs ask so few questions that two different populations give exactly the same answers; no amount
 of data helps then. The theorem says when: if a direction in which shares can move, their sum kept, is invisible to
@@ -16,8 +16,8 @@ every subset. We draw many small random designs and look for two such population
 program that moves one share as far as it can while every subset keeps its probability. Its answer must agree with the
 theorem's condition on ranks and with what the package says.
 
-The paper gives a simpler condition, without "their sum kept", for independent designs. It holds for every design, and
-the random ones here are of both kinds.
+The paper gives a simpler condition, without "their sum kept", for independent designs, those that yes/no questions
+realise. It is right, and right for every other design as well; the random ones here are of both kinds.
 
 The figure: four colours, and the expected log-likelihood per person as weight moves from the first and third colour
 to the second and fourth. With the four pairs of neighbours it is flat, all these populations are equally likely; with
@@ -66,7 +66,7 @@ def verdicts(rng: np.random.Generator) -> list[float]:
     design = random_conditional(rng)
     codes, mu = design.support()
     p = len(design.categories)
-    M = rows(codes, p) * mu[:, None]
+    M = bits(codes, p) * mu[:, None]
     B = np.vstack([np.eye(p - 1), -np.ones(p - 1)])
     brute, first = farthest(M) < CLOSE, np.linalg.matrix_rank(M @ B) == p - 1
     second = np.linalg.matrix_rank(M) == p
@@ -77,7 +77,7 @@ def verdicts(rng: np.random.Generator) -> list[float]:
 def expected_loglik(design: Design, t: FloatArray) -> FloatArray:
     """Return the expected log-likelihood per person at TRUTH + t DIRECTION, the data being drawn from TRUTH."""
     codes, mu = design.support()
-    M = rows(codes, len(TRUTH))
+    M = bits(codes, len(TRUTH))
     moved = TRUTH + t[:, None] * DIRECTION
     return np.asarray(np.log(moved @ M.T) @ (mu * (M @ TRUTH)))
 
@@ -101,22 +101,23 @@ def perform(run: Run) -> Outcome:
 def agreement(found: FloatArray) -> list[Check]:
     """Compare the answers that `verdicts` gave."""
     symmetric, brute, first, second, package = found[:, 2:].T.astype(bool)
-    k, lopsided = len(found), ~symmetric
+    k = len(found)
     return [
         says(
             "rank condition against brute force",
-            "identifiable if and only if the condition holds",
+            "identifiable if and only if [the condition] holds",
             f"{(brute == first).sum()} of {k} designs agree",
             bool((brute == first).all()) and _both(brute),
             "all, with designs of both kinds among them",
         ),
+        says(
+            "second form, without the simplex, independent designs", *_equivalent(first[symmetric], second[symmetric])
+        ),
         corrected(
-            "second form, without the simplex, for designs that are not independent",
-            "equivalent for an independent mechanism",
-            f"{(second == first)[lopsided].sum()} of {lopsided.sum()} agree",
-            bool((second == first).all()) and _both(first[lopsided]),
-            "all, of both kinds; so does it for the independent ones",
+            "second form, designs that are not independent",
+            *_equivalent(first[~symmetric], second[~symmetric]),
             erratum="thm_identi",
+            how="too narrow in print",
         ),
         says(
             "what the package says (`is_identifiable`)",
@@ -124,9 +125,17 @@ def agreement(found: FloatArray) -> list[Check]:
             f"{(package == brute).sum()} of {k} agree with brute force",
             bool((package == brute).all()),
             "all",
+            source="ours",
         ),
         stated("designs: identifiable, independent", f"{brute.sum()} and {symmetric.sum()} of {k}"),
     ]
+
+
+def _equivalent(first: BoolArray, second: BoolArray) -> tuple[str, str, bool, str]:
+    """Compare both forms of the condition, for a check."""
+    same = first == second
+    printed = "for an independent mechanism, [it] is equivalent to the following"
+    return printed, f"{same.sum()} of {len(same)} agree", bool(same.all()) and _both(first), "all, of both kinds"
 
 
 def _both(answers: BoolArray) -> bool:
@@ -137,17 +146,19 @@ def _likelihood(t: FloatArray, flat: FloatArray, peaked: FloatArray) -> list[Che
     return [
         says(
             "log-likelihood along the blind direction of four neighbouring pairs",
-            "not identifiable",
+            "",
             f"varies by {np.ptp(flat):.1e}",
             bool(np.ptp(flat) < 1e-12),
-            "less than 1e-12",
+            "less than 1e-12: not identifiable",
+            source="theory",
         ),
         says(
             "log-likelihood with all six pairs",
-            "identifiable",
+            "",
             f"{peaked.max() - peaked[0]:.4f} lower at the left end",
             bool(t[peaked.argmax()] == 0 and (np.diff(peaked, 2) < 0).all()),
-            "concave, with its peak at the truth",
+            "concave, with its peak at the truth: identifiable",
+            source="theory",
         ),
     ]
 

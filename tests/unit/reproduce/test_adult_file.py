@@ -183,9 +183,9 @@ def test_what_is_no_text(write, content):
 
 
 def test_no_rows_and_no_file(write, tmp_path):
-    with pytest.raises(MismatchError, match="a file without rows"):
+    with pytest.raises(MismatchError, match=r"`adult` must be the file adult\.data; got a file without rows"):
         read_adult(write("\n \n"))
-    with pytest.raises(ArgumentError, match="a file that can be read; got No such file"):
+    with pytest.raises(ArgumentError, match="`adult` must be a file that can be read; got No such file"):
         read_adult(tmp_path / "nowhere")
     with pytest.raises(ArgumentError, match="a file that can be read"):
         read_adult(tmp_path)
