@@ -101,7 +101,8 @@ def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: An
     Examples
     --------
     >>> import subsetprivacy as sp
-    >>> counts = sp.simulate(sp.uniform(["a", "b", "c", "d"]), [0.1, 0.2, 0.3, 0.4], 100_000, seed=1)
+    >>> design = sp.uniform(["a", "b", "c", "d"])
+    >>> counts = sp.simulate(design, [0.1, 0.2, 0.3, 0.4], 100_000, seed=1)
     >>> fit = sp.estimate(counts)
     >>> fit.w.round(2)
     array([0.1, 0.2, 0.3, 0.4])

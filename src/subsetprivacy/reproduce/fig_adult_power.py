@@ -48,7 +48,7 @@ the same margins whose gender and income are independent. What moments lose in t
 SIZES = tuple(50 * 2**i for i in range(10))
 OPEN_SIZES = (100, 200, 400)  # for Pearson's tests of what is not private
 NULL_SIZE, RATIO_SIZE = 1600, 3200
-NULL_TIMES, OPEN_TIMES, RATIO_TIMES = 8, 20, 40  # as many replications as elsewhere, times these
+NULL_TIMES, OPEN_TIMES, RATIO_TIMES = 6, 20, 40  # as many replications as elsewhere, times these
 TARGET, FEW, CHANCE = 0.8, 5, 1e-3
 SLACK, SMALL = 0.05, 0.5
 LOST = 0.05
@@ -287,5 +287,11 @@ def _limit_check(name: str, sizes: Any, decisions: FloatArray, limit: Limit, rar
 
 
 EXPERIMENT = Experiment(
-    "fig:adult_power", "Power of tests of gender and income from subsets", ABOUT, perform, quick=60, full=100
+    "fig:adult_power",
+    "Power of tests of gender and income from subsets",
+    ABOUT,
+    perform,
+    adult=True,
+    quick=60,
+    full=100,
 )

@@ -161,4 +161,4 @@ def rarity(races: list[str], w: FloatArray, each: PerCategory) -> list[Check]:
     ]
 
 
-EXPERIMENT = Experiment("fig:adult_privacy", "What the subsets of four people give away", ABOUT, perform)
+EXPERIMENT = Experiment("fig:adult_privacy", "What the subsets of four people give away", ABOUT, perform, adult=True)

@@ -116,4 +116,6 @@ def _cut_off(claim: str, printed: str, obtained: float) -> Check:
     )
 
 
-EXPERIMENT = Experiment("fig:adult_privacy_leak", "Leakage of three designs by three measures", ABOUT, perform)
+EXPERIMENT = Experiment(
+    "fig:adult_privacy_leak", "Leakage of three designs by three measures", ABOUT, perform, adult=True
+)

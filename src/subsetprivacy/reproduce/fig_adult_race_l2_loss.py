@@ -207,7 +207,7 @@ def orderings(means: Means, traces: dict[str, float]) -> list[Check]:
         f"{spread(mean, error)}; {times:.2f} times",
         mean > MONTE_CARLO * error and 3.15 <= times < 3.25,
         f"above 0 by {MONTE_CARLO:g} standard errors of the paired difference; 3.2 times to one digit",
-        erratum="recommendation of MoM",
+        erratum="recommendation",
         how="not here",
     )
     checks = [says("EM against MLE", "", f"at most {apart:.1e} apart", apart < 1e-3, "0.001", source="theory"), similar]
@@ -225,5 +225,11 @@ def _gap(means: Means, worse: str, better: str) -> tuple[float, float]:
 
 
 EXPERIMENT = Experiment(
-    "fig:adult_race_l2_loss", "Loss of the estimates of race as the sample grows", ABOUT, perform, quick=100, full=100
+    "fig:adult_race_l2_loss",
+    "Loss of the estimates of race as the sample grows",
+    ABOUT,
+    perform,
+    adult=True,
+    quick=100,
+    full=100,
 )

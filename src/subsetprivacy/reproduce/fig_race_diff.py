@@ -66,4 +66,4 @@ def one(name: str, loss: float, law: FloatArray) -> Check:
     return says(claim, "", f"{loss:.3f}", loss <= most, tolerance, source="theory")
 
 
-EXPERIMENT = Experiment("fig:race_diff", "Errors of all estimates in one sample, n = 500", ABOUT, perform)
+EXPERIMENT = Experiment("fig:race_diff", "Errors of all estimates in one sample, n = 500", ABOUT, perform, adult=True)

@@ -172,5 +172,11 @@ def _picture(populations: dict[str, tuple[float, ...]], means: dict[str, FloatAr
 
 
 EXPERIMENT = Experiment(
-    "one_step", "One Newton step against the maximum, to a million people", ABOUT, perform, quick=150, full=1000
+    "one_step",
+    "One Newton step against the maximum, to a million people",
+    ABOUT,
+    perform,
+    adult=True,
+    quick=150,
+    full=1000,
 )

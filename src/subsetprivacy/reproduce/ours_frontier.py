@@ -147,4 +147,4 @@ def _table(curves: list[Frontier]) -> dict[str, list[object]]:
     return as_columns(columns, rows)
 
 
-EXPERIMENT = Experiment("ours:frontier", "The best trade of privacy for precision", ABOUT, perform)
+EXPERIMENT = Experiment("ours:frontier", "The best trade of privacy for precision", ABOUT, perform, adult=True)

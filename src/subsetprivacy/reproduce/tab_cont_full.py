@@ -80,4 +80,6 @@ def _log10_pvalue(statistic: float) -> float:
     return float((log_ndtr(-np.sqrt(statistic)) + np.log(2)) / np.log(10))
 
 
-EXPERIMENT = Experiment("tab:cont_full", "Gender and income in the Adult data, and Pearson's test", ABOUT, perform)
+EXPERIMENT = Experiment(
+    "tab:cont_full", "Gender and income in the Adult data, and Pearson's test", ABOUT, perform, adult=True
+)

@@ -41,4 +41,4 @@ def perform(run: Run) -> Outcome:
     return Outcome(checks, table, axes.figure)
 
 
-EXPERIMENT = Experiment("tab:race_pop_dist", "The distribution of race in the Adult data", ABOUT, perform)
+EXPERIMENT = Experiment("tab:race_pop_dist", "The distribution of race in the Adult data", ABOUT, perform, adult=True)

@@ -1,6 +1,7 @@
 """A run as a whole: files, the page, going on where it stopped, failing loudly."""
 
 import csv
+import inspect
 import json
 from html.parser import HTMLParser
 from typing import ClassVar
@@ -55,6 +56,12 @@ def test_every_label_has_an_experiment_of_its_own():
         assert len(experiment.about) > 200  # a newcomer can learn from it
         assert experiment.title
     assert len({file_name(label) for label in LABELS}) == len(LABELS)
+
+
+def test_experiments_say_whether_they_use_the_adult_data():
+    for label in LABELS:
+        source = inspect.getsource(inspect.getmodule(load(label).perform))
+        assert load(label).adult == ("run.adult" in source), label
 
 
 def test_selecting():
