@@ -332,6 +332,7 @@ def test_without_replacement_the_ratio_of_losses_is_above_four():
     sample, maximum = np.mean(losses, axis=0)
     errors = np.std(losses, axis=0) / np.sqrt(k)
     kept = (32_561 - n) / 32_560
+    assert round((traces["MLE"] - (1 - kept) * traces["Sample"]) / (kept * traces["Sample"]), 1) == 4.4
     assert sample == pytest.approx(kept * traces["Sample"], abs=4 * errors[0])
     assert maximum == pytest.approx(traces["MLE"] - (1 - kept) * traces["Sample"], abs=4 * errors[1])
 
