@@ -149,7 +149,7 @@ def test_four_people():
     assert verdicts(found.checks).count("differs") == 0
     assert verdicts(found.checks)[-1] == "erratum"
     assert sourced(found.checks)
-    assert found.table["subset_is"] == ["of the paper", "drawn", "one that fits the paper", "drawn"]
+    assert found.table["subset_is"] == ["of the paper", "ours", "one that fits the paper", "ours"]
     assert found.table["race"] == ["White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo"]
     assert all(race in subset for race, subset in zip(found.table["race"], found.table["subset"]))
     assert found.table["size_leakage"][0] == pytest.approx(1 - RACE[[1, 2, 4]].sum())
