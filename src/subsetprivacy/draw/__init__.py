@@ -7,9 +7,8 @@ from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.nulls import null_law
 from subsetprivacy.draw.plans import costs
 from subsetprivacy.draw.powers import power_curves
-from subsetprivacy.draw.quantiles import quantiles
 from subsetprivacy.draw.residuals import residuals
-from subsetprivacy.draw.samples import histograms, normality, paths
+from subsetprivacy.draw.samples import histograms, normality, paths, quantiles
 from subsetprivacy.draw.series import predicted, series, side_by_side
 from subsetprivacy.draw.tradeoff import tradeoff
 

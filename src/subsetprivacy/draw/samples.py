@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.draw.charts import (
     BLUE,
@@ -50,8 +50,7 @@ def normality(
     grid = np.linspace(*ends, 300)
     left.plot(grid, density(grid), color=BLUE, lw=2, label=law)
     left.set(xlabel=xlabel, ylabel="density")
-    right.plot(ends, ends, color=GRAY, lw=1, ls=(0, (4, 3)))
-    right.plot(expected, values, "o", ms=3, color=BLUE, mec="none")
+    _against(right, expected, values)
     right.set(xlabel=f"quantile of the {law} law", ylabel="quantile of the sample")
     for ax in (left, right):
         _finish(ax, None)
@@ -59,6 +58,24 @@ def normality(
     figure: Figure = left.figure
     if title is not None:
         figure.suptitle(_plain(title, 99), x=0.01, ha="left")
+    return figure
+
+
+def quantiles(samples: Mapping[str, tuple[ArrayLike, ArrayLike]], *, xlabel: str, ylabel: str) -> Figure:
+    """Draw a panel per sample: on the dashed diagonal it agrees with its law.
+
+    Parameters
+    ----------
+    samples : mapping of str to (sample, expected)
+        By the panel's heading; `expected` are as many quantiles of the law, ascending.
+    """
+    axes = list(_panels(0.6 + 3.0 * len(samples), 3.5, 1, len(samples)))
+    for ax, (name, (sample, expected)) in zip(axes, samples.items(), strict=True):
+        _against(ax, np.asarray(expected, dtype=float), np.sort(np.asarray(sample, dtype=float)))
+        ax.set_xlabel(xlabel)
+        _finish(ax, None).set_title(_plain(name, 34), loc="left", fontsize="medium")
+    axes[0].set_ylabel(ylabel)
+    figure: Figure = axes[0].figure
     return figure
 
 
@@ -119,3 +136,13 @@ def paths(
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     ax.grid(color=PALE, lw=0.8)
     return _finish(ax, None, legend=True)
+
+
+def _against(ax: Axes, expected: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    """Draw ordered values against expected ones and the diagonal; of thousands the ends and some hundreds between."""
+    ends = min(values[0], expected[0]), max(values[-1], expected[-1])
+    ax.plot(ends, ends, color=GRAY, lw=1, ls=(0, (4, 3)))
+    last = len(values) - 1
+    kept = np.unique(np.concatenate([np.linspace(0, last, 400), np.arange(30), last - np.arange(30)]).astype(int))
+    kept = kept[(kept >= 0) & (kept <= last)]
+    ax.plot(expected[kept], values[kept], "o", ms=3, color=BLUE, mec="none")

@@ -131,7 +131,7 @@ def sums(errors: dict[str, FloatArray], every: dict[str, Design]) -> Check:
         ", ".join(shown),
         true,
         "that of the limit law, which is 0 with four categories alone, within 3 standard errors",
-        erratum="mom and gen_mom",
+        erratum="`mom` and `gen_mom`",
         how="true for p = 4 only",
     )
 

@@ -11,7 +11,7 @@ from problems import exact_shares, lopsided_conditional, rising
 from scipy import stats
 
 import subsetprivacy as sp
-from subsetprivacy.draw.quantiles import quantiles
+from subsetprivacy.draw import quantiles
 from subsetprivacy.errors import MissingDependencyError, NotIdentifiableError, SubsetPrivacyWarning
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.examples import adult
