@@ -3,12 +3,12 @@
 import json
 from shutil import get_terminal_size
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from attrs import evolve
 
-from subsetprivacy.tables import Table
+if TYPE_CHECKING:
+    from subsetprivacy.tables import Table
 
 
 def echo_json(value: Any) -> None:
@@ -16,8 +16,10 @@ def echo_json(value: Any) -> None:
     click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False))
 
 
-def echo_table(table: Table) -> None:
+def echo_table(table: "Table") -> None:
     """Print a table, the sentences below it as wide as the terminal."""
+    from attrs import evolve
+
     width = max(get_terminal_size().columns, 60)
     click.echo(str(evolve(table, notes=tuple(fill(note, width) for note in table.notes))))
 
