@@ -8,7 +8,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.reproduce import LABELS, load, read_all, reproduce
 from subsetprivacy.reproduce.experiment import Run
-from subsetprivacy.reproduce.registry import file_name
+from subsetprivacy.reproduce.registry import code_of, file_name
 from subsetprivacy.reproduce.store import read
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +23,7 @@ def test_a_stored_result_is_of_the_full_form_and_holds(label):
     assert not record.failed
     assert record.settings.version == sp.__version__
     assert not record.settings.quick
+    assert record.settings.code == code_of(label)  # else: run it again and store the result
     assert record.replications == load(label).full
     assert record.checks
     for kind in ("csv", "svg"):
