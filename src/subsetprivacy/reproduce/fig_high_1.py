@@ -144,13 +144,17 @@ def _beside(found: list[FloatArray]) -> list[Check]:
             "less than .02: EM stops where 1e-7 per person is still to be gained",
             source="ours",
         ),
-        stated("samples in which one step is not defined, for each p", f"{lost} of {k}"),
-        stated("samples in which moments given the questions are not defined", f"{unfit} of {k}"),
+        stated("samples in which one step is not defined, for each p", _shares(lost, k)),
+        stated("samples in which moments given the questions are not defined", _shares(unfit, k)),
         stated(
             f"loss of MoM less that given the questions, same samples, p = {CATEGORIES[-1]}",
             f"{saved:.4f} ({error:.4f})",
         ),
     ]
+
+
+def _shares(some: list[int], of: list[int]) -> str:
+    return ", ".join(f"{few} of {all_}" for few, all_ in zip(some, of, strict=True))
 
 
 EXPERIMENT = Experiment(
