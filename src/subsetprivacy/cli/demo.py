@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from subsetprivacy.cli.show import echo_table
-from subsetprivacy.errors import MissingDependencyError
+from subsetprivacy.cli.show import draw_to_files, echo_table
 
 
 @click.command()
@@ -29,7 +28,7 @@ def demo(output: Path, seed: int | None) -> None:
     import subsetprivacy as sp
     from subsetprivacy.examples import adult
 
-    _require_matplotlib()
+    draw_to_files("the pictures need")
     output.mkdir(parents=True, exist_ok=True)
     design = sp.uniform(adult.races)
     values = adult.rows()["race"]
@@ -67,15 +66,6 @@ def _comparison(data: Any, truth: Any) -> Any:
         for j, label in enumerate(data.categories)
     )
     return Table("Race in the Adult data", ("category", "truth", *methods), rows)
-
-
-def _require_matplotlib() -> None:
-    """Draw to files, since a demo may run where there is no screen; without matplotlib say so before anything else."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingDependencyError("the pictures need matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None
-    matplotlib.use("Agg")
 
 
 def _pictures(data: Any, report: Any, found: Any, output: Path, seed: int | None) -> list[Path]:

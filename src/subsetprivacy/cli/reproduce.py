@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from subsetprivacy.cli.show import draw_to_files
+
 OUTPUT = Path("results")
 
 
@@ -104,6 +106,9 @@ def reproduce(
 
 def _follow(labels: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
     """Run the experiments, with a bar for the one that is under way and a line for each that is done."""
+    from subsetprivacy.reproduce import reproduce as run
+
+    draw_to_files("the figures need")
     bars: list[Bar] = []
 
     def progress(experiment: Any) -> Bar:
@@ -111,24 +116,12 @@ def _follow(labels: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
         return bars[-1]
 
     finished = []
-    for each in _door()(*labels, progress=progress, **options):
+    for each in run(*labels, progress=progress, **options):
         if bars:
             bars.pop().close()
         finished.append(each)
         click.echo(_line(each))
     return finished
-
-
-def _door() -> Any:
-    """Return the library's function, for figures that go to files: a run needs no screen."""
-    from subsetprivacy.reproduce import reproduce
-    from subsetprivacy.reproduce.store import require_matplotlib
-
-    require_matplotlib()
-    import matplotlib
-
-    matplotlib.use("Agg")
-    return reproduce
 
 
 def _cores() -> int:

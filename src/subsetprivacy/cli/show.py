@@ -16,6 +16,16 @@ def echo_json(value: Any) -> None:
     click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False))
 
 
+def draw_to_files(who: str) -> None:
+    """Let figures go to files, since a command may run where there is no screen; `who` needs matplotlib."""
+    from subsetprivacy.draw import require_matplotlib
+
+    require_matplotlib(who)
+    import matplotlib
+
+    matplotlib.use("Agg")
+
+
 def echo_table(table: "Table") -> None:
     """Print a table, the sentences below it as wide as the terminal."""
     from attrs import evolve

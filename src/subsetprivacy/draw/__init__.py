@@ -1,7 +1,7 @@
 """Pictures of plain arrays: nothing here knows a design or an estimate, so every result can call it."""
 
 from subsetprivacy.draw.balls import cases
-from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
+from subsetprivacy.draw.charts import convergence, difference, estimate, leakage, require_matplotlib
 from subsetprivacy.draw.dots import beside, durations
 from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.nulls import null_law
@@ -29,6 +29,7 @@ __all__ = [
     "power_curves",
     "predicted",
     "quantiles",
+    "require_matplotlib",
     "residuals",
     "series",
     "side_by_side",

@@ -158,11 +158,18 @@ def convergence(
     return _finish(ax, title, legend=bool(lines))
 
 
-def _panels(width: float, height: float, rows: int = 1, columns: int = 1) -> Any:
+def require_matplotlib(who: str) -> None:
+    """Raise unless matplotlib is there; `who` says who needs it and begins the message."""
     try:
-        from matplotlib.pyplot import subplots
-    except ImportError as error:
-        raise MissingDependencyError("`plot` needs matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from error
+        import matplotlib.pyplot  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError(f"{who} matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None
+
+
+def _panels(width: float, height: float, rows: int = 1, columns: int = 1) -> Any:
+    require_matplotlib("`plot` needs")
+    from matplotlib.pyplot import subplots
+
     return subplots(rows, columns, figsize=(width, height), layout="constrained", squeeze=False)[1].flat
 
 

@@ -1,6 +1,6 @@
 """What the figures of ROC-AUC share: p-values of one sample, the area and its error, the claims (`subsec_indtest`)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from scipy.special import chdtrc
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import product
+from subsetprivacy.draw import side_by_side
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.degrees import degrees
 from subsetprivacy.independence.statistics import STATISTICS
@@ -227,6 +228,20 @@ def asides(areas: Areas, where: str = "") -> list[Check]:
         stated(f"lead of {one} over {other}{where}", spread(*areas.mean_lead(one, other), 3) + " on average", note)
         for one, other, note in said
     ]
+
+
+def picture(panels: Mapping[str, Areas], **options: Any) -> Any:
+    """Draw the areas of all tests along a grid, in a panel for each of several by its heading, or in one without."""
+    return side_by_side(
+        next(iter(panels.values())).at,
+        {name: {test: areas.line(test) for test in TESTS} for name, areas in panels.items()},
+        errors={name: {test: areas.errors(test) for test in TESTS} for name, areas in panels.items()},
+        levels=[(0.5, "guessing")],
+        within=(0, 1),
+        apart=APART,
+        ylabel="area under the ROC curve",
+        **options,
+    )
 
 
 def tabulate(areas: Areas, **columns: Any) -> dict[str, list[Any]]:

@@ -99,9 +99,9 @@ def stated(claim: str, obtained: str, note: str = "") -> Check:
     return Check(claim, "", obtained, "", STATED, note, source="ours")
 
 
-def unchecked(claim: str, printed: str, why: str) -> Check:
+def unchecked(claim: str, printed: str, why: str, *, source: str = "paper") -> Check:
     """Say that a claim was not checked, and why."""
-    return Check(claim, printed, "", "", UNCHECKED, why)
+    return Check(claim, printed, "", "", UNCHECKED, why, source=source)
 
 
 def spread(value: float, error: float, digits: int = 4) -> str:

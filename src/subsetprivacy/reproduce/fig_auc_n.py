@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from subsetprivacy.draw import side_by_side
-from subsetprivacy.reproduce.auc import APART, HOW, TESTS, Areas, claims, measure_areas, tabulate
+from subsetprivacy.reproduce.auc import HOW, Areas, claims, measure_areas, picture, tabulate
 from subsetprivacy.reproduce.checks import Check, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 
@@ -21,18 +20,7 @@ P, RHO, PEOPLE, WORTH = 4, 0.05, (200, 500, 1000, 2000, 5000), 1000
 def perform(run: Run) -> Outcome:
     """Measure all areas along the numbers of people."""
     areas = measure_areas(run, [(P, n, RHO) for n in PEOPLE], PEOPLE)
-    figure = side_by_side(
-        PEOPLE,
-        {"": {test: areas.line(test) for test in TESTS}},
-        errors={"": {test: areas.errors(test) for test in TESTS}},
-        levels=[(0.5, "guessing")],
-        within=(0, 1),
-        apart=APART,
-        xlabel="people",
-        ylabel="area under the ROC curve",
-        log="x",
-        width=7.2,
-    )
+    figure = picture({"": areas}, xlabel="people", log="x", width=7.2)
     checks = [*claims(areas, by="n", quick=run.quick), _worth(areas)]
     return Outcome(checks, tabulate(areas, p=P, rho=RHO, varies="n"), figure)
 

@@ -1,17 +1,15 @@
 """Which test finds a dependence, against the number of categories (`fig:auc-p`)."""
 
-from subsetprivacy.draw import side_by_side
 from subsetprivacy.reproduce.auc import (
     ALIKE,
-    APART,
     HOW,
     PAPER,
-    TESTS,
     Areas,
     asides,
     goes,
     measure_areas,
     orderings,
+    picture,
     tabulate,
     trend,
 )
@@ -44,17 +42,8 @@ def perform(run: Run) -> Outcome:
     }
     checks = [check for n, areas in parts.items() for check in _claims(areas, n, run.quick)]
     tables = [tabulate(areas, n=n, rho=RHO, varies="p") for n, areas in parts.items()]
-    figure = side_by_side(
-        CATEGORIES,
-        {f"{n} people": {test: areas.line(test) for test in TESTS} for n, areas in parts.items()},
-        errors={f"{n} people": {test: areas.errors(test) for test in TESTS} for n, areas in parts.items()},
-        levels=[(0.5, "guessing")],
-        within=(0, 1),
-        apart=APART,
-        xlabel="categories of each variable",
-        ylabel="area under the ROC curve",
-        width=5.2,
-    )
+    by_people = {f"{n} people": areas for n, areas in parts.items()}
+    figure = picture(by_people, xlabel="categories of each variable", width=5.2)
     table = {name: [cell for part in tables for cell in part[name]] for name in tables[0]}
     return Outcome(checks, table, figure)
 

@@ -1,7 +1,6 @@
 """Which test finds a dependence, against how strong it is (`fig:auc-rho`)."""
 
-from subsetprivacy.draw import side_by_side
-from subsetprivacy.reproduce.auc import APART, HOW, TESTS, claims, measure_areas, tabulate
+from subsetprivacy.reproduce.auc import HOW, claims, measure_areas, picture, tabulate
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 
 ABOUT = f"""How well do tests of independence tell dependent variables from independent ones, when all they see is a
@@ -19,18 +18,7 @@ P, N, STRENGTHS = 4, 1000, (0.01, 0.02, 0.03, 0.05, 0.08, 0.12)
 def perform(run: Run) -> Outcome:
     """Measure all areas along the strengths of dependence."""
     areas = measure_areas(run, [(P, N, rho) for rho in STRENGTHS], STRENGTHS)
-    figure = side_by_side(
-        STRENGTHS,
-        {"": {test: areas.line(test) for test in TESTS}},
-        errors={"": {test: areas.errors(test) for test in TESTS}},
-        levels=[(0.5, "guessing")],
-        within=(0, 1),
-        apart=APART,
-        xlabel="strength of dependence, rho",
-        ylabel="area under the ROC curve",
-        log="x",
-        width=7.2,
-    )
+    figure = picture({"": areas}, xlabel="strength of dependence, rho", log="x", width=7.2)
     return Outcome(claims(areas, by="rho", quick=run.quick), tabulate(areas, p=P, n=N, varies="rho"), figure)
 
 

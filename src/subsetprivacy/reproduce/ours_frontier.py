@@ -1,13 +1,13 @@
 """The best trade of privacy for precision, which the paper leaves open (`sec_con`)."""
 
 import numpy as np
-from attrs import evolve
 
 from subsetprivacy.auditing import audit
 from subsetprivacy.design import uniform
 from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
 from subsetprivacy.reproduce.checks import Check, says, stated, unchecked
+from subsetprivacy.reproduce.clock import HOW
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 from subsetprivacy.reproduce.summaries import as_columns
 
@@ -130,7 +130,7 @@ def _by_another_solver(races: list[str], w: object, leaked: float, ours: Optimum
     try:
         other = optimal(races, w, {"mi": leaked}, kind="conditional", solver="conic")
     except MissingDependencyError:
-        return evolve(unchecked(claim, "", "CVXPY is not installed"), source="ours")
+        return unchecked(claim, "", HOW, source="ours")
     near = abs(other.loss / ours.loss - 1) <= PROVEN
     obtained = f"{other.loss:.6f}, ours {ours.loss:.6f}"
     return says(claim, "", obtained, near, f"a share of {PROVEN:g}", source="ours")

@@ -12,13 +12,14 @@ from attrs import evolve, frozen
 
 from subsetprivacy import __version__
 from subsetprivacy._checks import check_count
+from subsetprivacy.draw import require_matplotlib
 from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.examples import Adult, adult
 from subsetprivacy.reproduce import registry
 from subsetprivacy.reproduce.crew import Progress, Silence, crew
 from subsetprivacy.reproduce.experiment import Experiment, Run
 from subsetprivacy.reproduce.page import write_page
-from subsetprivacy.reproduce.store import SHIPPED, Record, Settings, forget, read, require_matplotlib, save
+from subsetprivacy.reproduce.store import SHIPPED, Record, Settings, forget, read, save
 
 
 @frozen
@@ -79,7 +80,7 @@ def reproduce(
     chosen = registry.select(labels)
     check_count(jobs, "jobs", least=1)
     settings = Settings(__version__, quick, check_count(seed, "seed"), source)
-    require_matplotlib()
+    require_matplotlib("the figures need")
     write_page(Path(output))  # before anything is run: a folder that cannot be written to is known at once
     return _each(chosen, Path(output), settings, jobs, again, adult, progress or (lambda _: Silence()))
 

@@ -16,7 +16,6 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.reproduce.checks import DIFFERS, VERDICTS, Check
 from subsetprivacy.reproduce.experiment import Outcome
 from subsetprivacy.reproduce.registry import LABELS, file_name
@@ -150,17 +149,3 @@ def _draw(stem: Path, figure: Any) -> None:
             with whole(stem.with_suffix(f".{kind}")) as path:
                 figure.savefig(path, format=kind, bbox_inches="tight", **options)
     plt.close(figure)
-
-
-def require_matplotlib() -> None:
-    """Say how to get matplotlib where it is missing.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it is not installed.
-    """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise MissingDependencyError("the figures need matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None

@@ -18,13 +18,6 @@ from subsetprivacy.reproduce.experiment import Run
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SubsetPrivacyWarning.__module__}.{SubsetPrivacyWarning.__name__}")
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    yield
-    plt.close("all")
-
-
 def crossing(seed=1, p=4, n=600, rho=0.1):
     return auc.random_crossing(np.random.default_rng(seed), p, n, rho)
 

@@ -15,13 +15,6 @@ from subsetprivacy.reproduce.experiment import Run
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SubsetPrivacyWarning.__module__}.{SubsetPrivacyWarning.__name__}")
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    yield
-    plt.close("all")
-
-
 def verdicts(checks):
     return [check.verdict for check in checks]
 
