@@ -12,13 +12,23 @@ IntArray: TypeAlias = NDArray[np.signedinteger[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
 WordArray: TypeAlias = NDArray[np.uint64]
 AnyArray: TypeAlias = NDArray[Any]
+Rows: TypeAlias = slice | NDArray[np.signedinteger[Any]]
 
-__all__ = ["AnyArray", "ArrayLike", "BoolArray", "FloatArray", "IntArray", "Label", "RandomSource", "WordArray"]
+__all__ = ["AnyArray", "ArrayLike", "BoolArray", "FloatArray", "IntArray", "Label", "RandomSource", "Rows", "WordArray"]
 
 
 class RandomSource(Protocol):
     """Where random bits come from: the one thing every draw asks for."""
 
     def bits(self, n: int, width: int) -> NDArray[np.unsignedinteger[Any]]:
-        """Return `n` independent uniform words of `width` bits, width one of 8, 16, 32, 64."""
+        """Return `n` independent uniform words of `width` bits, width one of 8, 16, 32, 64, one for each row."""
+        ...
+
+    def among(self, rows: Rows) -> "RandomSource":
+        """Return the source for some of the rows only.
+
+        Whoever draws for a part of the rows (again, where a draw was
+        rejected) asks this source, so that a row whose bits are its own gets
+        them. A stream that all rows share returns itself.
+        """
         ...

@@ -1,5 +1,7 @@
 """Sources of "random" bits that make the law of a draw an exact statement."""
 
+from hashlib import blake2b
+
 import numpy as np
 
 
@@ -9,6 +11,9 @@ class Grid:
     def bits(self, n, width):
         words = [((2 * k + 1) << width) // (2 * n) for k in range(n)]
         return np.array(words, dtype=f"u{width // 8}")
+
+    def among(self, rows):
+        return self
 
 
 class Cycle:
@@ -21,3 +26,19 @@ class Cycle:
         words = (self._next + np.arange(n)) % (1 << self._p)
         self._next = int((self._next + n) % (1 << self._p))
         return words.astype(f"u{width // 8}")
+
+    def among(self, rows):
+        return self
+
+
+def keyed_stream(key, who, variable, blocks=5):
+    """The bytes that a key gives one id, written down again from the definition."""
+    name = variable.encode()
+    return b"".join(
+        blake2b(
+            len(name).to_bytes(8, "little") + name + k.to_bytes(8, "little") + who.encode(),
+            key=key,
+            person=b"subsetprivacy/1",
+        ).digest()
+        for k in range(blocks)
+    )

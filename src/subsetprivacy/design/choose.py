@@ -15,7 +15,7 @@ def below(n: int, bound: int, source: RandomSource) -> IntArray:
     drawn = source.bits(n, width) >> shift
     again = np.flatnonzero(drawn >= bound)
     while again.size:
-        fresh = source.bits(again.size, width) >> shift
+        fresh = source.among(again).bits(again.size, width) >> shift
         drawn[again] = fresh
         again = again[fresh >= bound]
     return drawn.astype(np.int64)

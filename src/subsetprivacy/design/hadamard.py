@@ -153,7 +153,7 @@ class Hadamard(Design):
         rows = source.bits(n, width) & mask
         again = np.flatnonzero(rows == 0)
         while again.size:
-            rows[again] = source.bits(again.size, width) & mask
+            rows[again] = source.among(again).bits(again.size, width) & mask
             again = again[rows[again] == 0]
         return rows.astype(np.uint32, copy=False)
 

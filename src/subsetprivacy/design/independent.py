@@ -150,7 +150,7 @@ class Uniform(Sized):
         questions = source.bits(n, width) & full
         again = np.flatnonzero(~self._admissible(questions))
         while again.size:
-            drawn = source.bits(again.size, width) & full
+            drawn = source.among(again).bits(again.size, width) & full
             questions[again] = drawn
             again = again[~self._admissible(drawn)]
         return questions

@@ -194,7 +194,7 @@ class Mixture(Design):
         out = np.empty(n, np.int64)
         for k, design in enumerate(self.components):
             rows = np.flatnonzero(which == k)
-            out[rows] = design.draw_questions(len(rows), source)
+            out[rows] = design.draw_questions(len(rows), source.among(rows))
         return out
 
     def content(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Add dummy rows to reports (`sec:dummy`); no value is needed."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Covered, choose, covered
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.mechanism.randomness import random_source
-from subsetprivacy.mechanism.reports import draw_any
+from subsetprivacy.mechanism.reports import nobody
+from subsetprivacy.mechanism.shuffle import shuffled
+
+_BLOCK = 1 << 20  # dummy rows drawn at a time
 
 
 def cover(
@@ -63,19 +67,26 @@ def add_dummies(
     design, its category one of the same D. The order is an even shuffle. Rows
     of missing values are no reports; dummies are counted for the others.
     """
-    realised = design.realised(len(codes))
-    dummies = int(realised.dummies or 0)
-    real = design.join(codes, choose.below(len(codes), design.D, source))
-    drawn = [design.join(draw_any(dummies, design.base, source), d) for d in range(design.D)]
+    real = with_dummy_category(codes, design, source)
+    realised, drawn = dummy_rows(len(codes), design, source)
     together = np.concatenate([real, *drawn, np.full(missing, design.missing_code)])
     return together[shuffled(len(together), source)], realised
 
 
-def shuffled(n: int, source: RandomSource) -> IntArray:
-    """Return an even shuffle of 0 … n-1, by sorting random words; equal ones, if there are any, are drawn again."""
-    while True:
-        keys = source.bits(n, 64)
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        if not (ordered[1:] == ordered[:-1]).any():
-            return order
+def with_dummy_category(codes: IntArray, design: Covered, source: RandomSource) -> IntArray:
+    """Put one of the D dummy categories, drawn evenly, into each report of the base design."""
+    return design.join(codes, choose.below(len(codes), design.D, source))
+
+
+def dummy_rows(reports: int, design: Covered, source: RandomSource) -> tuple[Covered, Iterator[IntArray]]:
+    """Return the realised design of that many reports, and their dummy rows in blocks that are drawn when needed."""
+    realised = design.realised(reports)
+    return realised, _drawn(realised, source)
+
+
+def _drawn(design: Covered, source: RandomSource) -> Iterator[IntArray]:
+    draw = nobody(design.base)
+    each = int(design.dummies or 0)
+    for category in range(design.D):
+        for start in range(0, each, _BLOCK):
+            yield design.join(draw(min(_BLOCK, each - start), source), category)

@@ -1,22 +1,38 @@
 """The publisher's side: replace values that are held by subsets that contain them."""
 
 import warnings
-from itertools import islice
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from subsetprivacy._checks import check_choice
-from subsetprivacy._types import BoolArray, IntArray, RandomSource
+from subsetprivacy._types import IntArray, RandomSource
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Covered, Design, Held, Product, require_design
-from subsetprivacy.errors import CategoryError, NotPrivateWarning, UnknownDesignError
-from subsetprivacy.mechanism.cover import add_dummies
+from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, NotPrivateWarning, UnknownDesignError
+from subsetprivacy.mechanism.ids import Ids, read_ids
+from subsetprivacy.mechanism.keyed import check_key, keyed_source
+from subsetprivacy.mechanism.publisher import Publisher, Unfit
 from subsetprivacy.mechanism.randomness import random_source
-from subsetprivacy.mechanism.reports import draw_given
+from subsetprivacy.mechanism.shuffle import shuffled
+from subsetprivacy.subsets import library_of
+from subsetprivacy.variables import JointCategories
+
+__all__ = ["Publisher", "Unfit", "privatize", "warn_if_revealing"]
 
 
-def privatize(values: Any, design: Design, *, missing: str = "error", seed: int | None = None, rng: Any = None) -> Any:
+def privatize(
+    values: Any,
+    design: Design,
+    *,
+    missing: str = "error",
+    key: bytes | None = None,
+    ids: Any = None,
+    variable: str | None = None,
+    seed: int | None = None,
+    rng: Any = None,
+) -> Any:
     r"""Replace every value by a random subset that contains it.
 
     Parameters
@@ -32,6 +48,14 @@ def privatize(values: Any, design: Design, *, missing: str = "error", seed: int 
         which is left out of the estimates. It says nothing about a value, but
         it does show that the value is missing, unless the design itself
         draws full sets.
+    key, ids, variable
+        A secret key, 16 to 64 bytes, with the people's ids (text or whole
+        numbers, one per row, no two alike) and the name of the variable: the
+        draw then depends on these alone, and publishing again, in any order,
+        gives the same person with the same value the same subset. Whoever has
+        the key and guesses an id can repeat the draw, so keep it as safe as
+        the values. Of a product the variables' own names are used. Covered
+        designs take no key: their dummy rows would be drawn anew.
     seed, rng
         For experiments only: whoever has the seed can repeat the draw, so
         the output is then **not private**. The default is cryptographic.
@@ -48,6 +72,8 @@ def privatize(values: Any, design: Design, *, missing: str = "error", seed: int 
     CategoryError
         If a value is missing or is no category of the design. The message
         says how many and the first row, never the value.
+    ArgumentError
+        If an id is missing, repeated or no text or whole number; likewise.
 
     Warns
     -----
@@ -57,7 +83,8 @@ def privatize(values: Any, design: Design, *, missing: str = "error", seed: int 
     Notes
     -----
     :math:`P(A=a \mid X=j) = \mu_a 1\{j \in a\}` (`cond_design`). Calling this twice on
-    the same people gives two subsets each, which intersect: publish once.
+    the same people gives two subsets each, which intersect: publish once,
+    or with a key.
 
     Examples
     --------
@@ -67,74 +94,118 @@ def privatize(values: Any, design: Design, *, missing: str = "error", seed: int 
     [('red', 'blue'), ('black', 'blue'), ('black', 'red')]
     """
     check_choice(missing, ("error", "full"), "missing")
-    _check_design(require_design(design))
-    source = random_source(seed, rng)
-    if isinstance(design, Product):
-        return _privatize_table(values, design, missing, source)
-    if isinstance(design, Covered):
-        x, absent = _positions(values, design.base, missing)
-        present = x if absent is None else x[~absent]
-        drawn = draw_given(present, design.base, source)
-        return SubsetData.trusted(*add_dummies(drawn, design, source, missing=len(x) - len(present)))
-    return SubsetData.trusted(_draw(values, design, missing, source), design)
-
-
-def _check_design(design: Design) -> None:
-    if design.kind == "coarse":
+    _refuse_tables(values, design)
+    if require_design(design).kind == "coarse":
         raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
+    warn_if_revealing(design, stacklevel=3)
+    source_of = _sources(design, key, ids, variable, seed, rng)
+    if isinstance(design, Product):
+        return _privatize_table(values, design, missing, source_of)
+    publisher = Publisher(design, missing=missing)
+    codes, reports, source = _draw(values, publisher, variable or _joint_name(design), source_of)
+    if not isinstance(design, Covered):
+        return SubsetData.trusted(codes, design)
+    realised, dummies = publisher.dummies(reports, source)
+    together = np.concatenate([codes, *dummies])
+    return SubsetData.trusted(together[shuffled(len(together), source)], realised)
+
+
+def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:
+    """Warn if a design reports single values.
+
+    Parameters
+    ----------
+    design
+        Any design.
+    stacklevel
+        Whose line the warning names: 2 is the caller's of this function, 3 its caller's.
+    """
     # Whoever made a design with a bit or with dummies that reveals the value has said so there.
     if not design.is_subset_private and not isinstance(design, (Held, Covered)):
         warnings.warn(
             f"a {design.kind} design reports single values: what is published is not private.",
             NotPrivateWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 
-def _privatize_table(values: Any, design: Product, missing: str, source: RandomSource) -> SubsetTable:
+def _refuse_tables(values: Any, design: Any) -> None:
+    """Raise if a table is to be privatised column by column, or is not held in memory: another function does that."""
+    if isinstance(design, Mapping):
+        raise ArgumentError(
+            f"`design` must be a design; got {type(design).__name__}. "
+            "Hint: sp.privatize_table(frame, {...}, output=...) takes a design for each column, "
+            "sp.product({...}) makes one of several."
+        )
+    library, kind = library_of(values), type(values).__name__
+    lazy = library in _ENGINES or kind == "LazyFrame" or (library == "pyarrow" and kind.endswith("Dataset"))
+    if lazy:
+        raise CategoryError(
+            f"`values` must be a column that is held in memory; got a {library} {kind}, which would be drawn anew at "
+            "every use. Hint: sp.privatize_table(frame, {...}, output=...) draws once and writes."
+        )
+
+
+_ENGINES = {"pyspark", "dask", "dask_expr", "duckdb", "_duckdb", "ibis"}
+
+# From the name of a variable and its number of rows to the source of its bits.
+_SourceOf = Callable[[str, int], RandomSource]
+
+
+def _sources(design: Design, key: Any, ids: Any, variable: Any, seed: Any, rng: Any) -> _SourceOf:
+    """Return where the bits of each variable come from."""
+    if key is None:
+        if ids is not None or variable is not None:
+            raise ArgumentError(
+                "`ids` and `variable` must come with a `key`; got none. Hint: key=secrets.token_bytes(32)."
+            )
+        source = random_source(seed, rng)
+        return lambda name, rows: source
+    if seed is not None or rng is not None:
+        raise ArgumentError("only one of `key`, `seed` and `rng` must be given; got two.")
+    if isinstance(design, Covered):
+        raise ArgumentError(
+            "a covered design must be drawn without a `key`; got one. Hint: its dummy rows would be drawn anew each "
+            "time, and the rows that two releases share are people's; publish once."
+        )
+    if isinstance(design, Product) and variable is not None:
+        raise ArgumentError("`variable` must not be given for a product, whose variables have names; got one.")
+    check_key(key)
+    if ids is None:
+        raise ArgumentError("`key` must come with `ids`, one for each row; got none.")
+    held = read_ids(ids)
+    return lambda name, rows: _keyed(key, held, name, rows)
+
+
+def _keyed(key: bytes, ids: Ids, name: str, rows: int) -> RandomSource:
+    if len(ids) != rows:
+        raise MismatchError(f"`ids` must be one per value; got {len(ids)} for {rows}.")
+    return keyed_source(key, ids, name)
+
+
+def _joint_name(design: Design) -> str:
+    """Return the name that the variables of a design have together; nothing if it is of one variable."""
+    return " x ".join(design.categories.names) if isinstance(design.categories, JointCategories) else ""
+
+
+def _privatize_table(values: Any, design: Product, missing: str, source_of: _SourceOf) -> SubsetTable:
     """Draw each factor's column by itself; all columns keep the order of the rows."""
     columns = dict(zip(design.categories.names, design.categories.columns(values), strict=True))
     drawn = []
     for names, factor in design.named().items():
         held = columns[names[0]] if len(names) == 1 else {name: columns[name] for name in names}
         try:
-            drawn.append(_draw(held, factor, missing, source))
+            codes, _, _ = _draw(held, Publisher(factor, missing=missing), " x ".join(names), source_of)
         except CategoryError as error:
             raise CategoryError(f"{', '.join(names)}: {error}") from None
+        drawn.append(codes)
     return SubsetTable.trusted(tuple(drawn), design)
 
 
-def _draw(values: Any, design: Design, missing: str, source: RandomSource) -> IntArray:
-    x, absent = _positions(values, design, missing)
-    if absent is None:
-        return draw_given(x, design, source)
-    codes = np.full(len(x), design.missing_code, np.int64)
-    codes[~absent] = draw_given(x[~absent], design, source)
-    return codes
-
-
-def _positions(values: Any, design: Design, missing: str) -> tuple[IntArray, BoolArray | None]:
-    x, absent = design.categories.positions(values)
-    _check_values(x, absent, missing, design)
-    return x, absent
-
-
-def _check_values(x: IntArray, absent: BoolArray | None, missing: str, design: Design) -> None:
-    unknown = x < 0 if absent is None else (x < 0) & ~absent
-    if unknown.any():
-        hint = _hint_of_types(design) if unknown.all() else ""
-        raise CategoryError(
-            f"every value must be one of the design's categories; got {int(unknown.sum())} that are not, "
-            f"first in row {int(unknown.argmax())} (counted from 0).{hint}"
-        )
-    if missing == "error" and absent is not None:
-        raise CategoryError(
-            f"every value must be known; got {int(absent.sum())} missing, first in row {int(absent.argmax())} "
-            "(counted from 0). "
-            "Hint: missing='full' stores them as the full set."
-        )
-
-
-def _hint_of_types(design: Design) -> str:
-    kinds = sorted({type(label).__name__ for label in islice(design.categories, 1000)})
-    return f" Hint: the categories are of type {', '.join(kinds)}; are the values?"
+def _draw(values: Any, publisher: Publisher, name: str, source_of: _SourceOf) -> tuple[IntArray, int, RandomSource]:
+    """Return the codes, how many of them are reports, and where their bits came from."""
+    x, absent = publisher.look_up(values)
+    publisher.require_fit(x, absent)
+    source = source_of(name, len(x))
+    reports = len(x) - (0 if absent is None else int(absent.sum()))
+    return publisher.draw(x, absent, source), reports, source

@@ -1,10 +1,11 @@
 """Draw what is reported given the value, for every kind of design; the publisher's side only."""
 
-from functools import singledispatch
+from collections.abc import Callable
+from functools import partial, singledispatch
 
 import numpy as np
 
-from subsetprivacy._types import AnyArray, IntArray, RandomSource
+from subsetprivacy._types import AnyArray, IntArray, RandomSource, WordArray
 from subsetprivacy.design import (
     Design,
     EvenPartition,
@@ -23,44 +24,73 @@ _BLOCK = 1 << 16  # rows drawn at a time: the working arrays stay in the process
 
 def draw_given(x: IntArray, design: Design, source: RandomSource) -> IntArray:
     """Draw the subset reported for each position x."""
+    return in_blocks(sampler(design), x, source)
+
+
+def in_blocks(draw: "Sampler", x: IntArray, source: RandomSource) -> IntArray:
+    """Draw the subset reported for each position x by a sampler that was made before."""
     out = np.empty(len(x), np.int64)
-    draw = _sampler(design)
     for start in range(0, len(x), _BLOCK):
-        out[start : start + _BLOCK] = draw(x[start : start + _BLOCK], source)
+        rows = slice(start, start + _BLOCK)
+        out[rows] = draw(x[rows], source.among(rows))
     return out
 
 
 def draw_any(n: int, design: Design, source: RandomSource) -> IntArray:
     """Draw n reports of nobody, each subset with probability mu_a / S."""
+    return nobody(design)(n, source)
+
+
+def nobody(design: Design) -> Callable[[int, RandomSource], IntArray]:
+    """Return what draws reports of nobody; its tables are made once, here."""
     if isinstance(design, Product):
-        return design.join([draw_any(n, factor, source) for factor in design.factors])
+        return _every_factor(design)
     if isinstance(design, (EvenPartition, ListedPartition)):
-        groups = design.draw_partitions(n, source)
-        return groups[np.arange(n), choose.below(n, groups.shape[1], source)]
+        return partial(_any_group, design)
     if design.is_independent and design.mu_full == 0:
-        asked = design.draw_questions(n, source).astype(np.int64)
-        return np.where(choose.below(n, 2, source) == 1, asked, design.complement(asked))
+        return partial(_any_answer, design)
     if isinstance(design, Sized):
         # There are p/k times as many reports of size k as of one person's: t_k p/k of S in all.
         shares = np.array([share / k for k, share in design.by_size.items()])
-        size = np.array(list(design.by_size))[pick(thresholds(shares), source.bits(n, 64))]
-        out = np.empty(n, np.int64)
-        for k in design.by_size:
-            rows = np.flatnonzero(size == k)
-            out[rows] = choose.subsets(len(rows), design.p, k, source)
-        return out
+        return partial(_any_of_size, design, thresholds(shares))
     codes, mu = design.support()
-    return codes[pick(thresholds(mu), source.bits(n, 64))]
+    table = thresholds(mu)
+    return lambda n, source: codes[pick(table, source.bits(n, 64))]
 
 
-class _Sampler:
+def _every_factor(design: Product) -> Callable[[int, RandomSource], IntArray]:
+    draws = [nobody(factor) for factor in design.factors]
+    return lambda n, source: design.join([draw(n, source) for draw in draws])
+
+
+def _any_group(design: EvenPartition | ListedPartition, n: int, source: RandomSource) -> IntArray:
+    groups = design.draw_partitions(n, source)
+    return groups[np.arange(n), choose.below(n, groups.shape[1], source)]
+
+
+def _any_answer(design: Design, n: int, source: RandomSource) -> IntArray:
+    asked = design.draw_questions(n, source).astype(np.int64)
+    return np.where(choose.below(n, 2, source) == 1, asked, design.complement(asked))
+
+
+def _any_of_size(design: Sized, table: WordArray, n: int, source: RandomSource) -> IntArray:
+    size = np.array(list(design.by_size))[pick(table, source.bits(n, 64))]
+    out = np.empty(n, np.int64)
+    for k in design.by_size:
+        rows = np.flatnonzero(size == k)
+        out[rows] = choose.subsets(len(rows), design.p, k, source.among(rows))
+    return out
+
+
+class Sampler:
     """What every sampler is: called with positions and a source, it returns codes."""
 
     def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
+        """Draw the code reported for each position x."""
         raise NotImplementedError
 
 
-class _ByQuestion(_Sampler):
+class _ByQuestion(Sampler):
     """Ask a question that was drawn without the value, and answer it."""
 
     def __init__(self, design: Design) -> None:
@@ -73,7 +103,7 @@ class _ByQuestion(_Sampler):
         return q ^ ((inside - q.dtype.type(1)) & q.dtype.type(self._design.categories.full))
 
 
-class _Table(_Sampler):
+class _Table(Sampler):
     """For each category the subsets that hold it, drawn by their mu."""
 
     def __init__(self, design: Design) -> None:
@@ -92,11 +122,12 @@ class _Table(_Sampler):
 
 
 @singledispatch
-def _sampler(design: Design) -> _Sampler:
+def sampler(design: Design) -> Sampler:
+    """Return what draws the reports of a design; its tables are made once, here."""
     return _ByQuestion(design) if design.is_independent else _Table(design)
 
 
-class _Companions(_Sampler):
+class _Companions(Sampler):
     """A size by its probability, then companions evenly among the other categories."""
 
     def __init__(self, design: FixedSize | EvenPartition) -> None:
@@ -111,24 +142,24 @@ class _Companions(_Sampler):
         out = np.empty(len(x), np.int64)
         for i, k in enumerate(self._sizes.tolist()):
             rows = np.flatnonzero(which == i)
-            out[rows] = self._draw(x[rows], k, source)
+            out[rows] = self._draw(x[rows], k, source.among(rows))
         return out
 
     def _draw(self, x: IntArray, k: int, source: RandomSource) -> IntArray:
         return choose.with_member(choose.subsets(len(x), self._p - 1, k - 1, source), x)
 
 
-@_sampler.register
-def _(design: FixedSize) -> _Sampler:
+@sampler.register
+def _(design: FixedSize) -> Sampler:
     return _Companions(design)
 
 
-@_sampler.register
-def _(design: EvenPartition) -> _Sampler:
+@sampler.register
+def _(design: EvenPartition) -> Sampler:
     return _Companions(design)
 
 
-class _Groups(_Sampler):
+class _Groups(Sampler):
     """Draw a listed partition and report the group that holds the value."""
 
     def __init__(self, design: ListedPartition) -> None:
@@ -140,12 +171,12 @@ class _Groups(_Sampler):
         return groups[np.arange(len(x)), inside.argmax(axis=1)]
 
 
-@_sampler.register
-def _(design: ListedPartition) -> _Sampler:
+@sampler.register
+def _(design: ListedPartition) -> Sampler:
     return _Groups(design)
 
 
-class _Rows(_Sampler):
+class _Rows(Sampler):
     """Draw a row of the Hadamard matrix; the value's sign in it is the answer."""
 
     def __init__(self, design: Hadamard) -> None:
@@ -158,33 +189,33 @@ class _Rows(_Sampler):
         return self._design.code_of(row, side)
 
 
-@_sampler.register
-def _(design: Hadamard) -> _Sampler:
+@sampler.register
+def _(design: Hadamard) -> Sampler:
     return _Rows(design)
 
 
-class _Factors(_Sampler):
+class _Factors(Sampler):
     """Draw every variable's subset by itself."""
 
     def __init__(self, design: Product) -> None:
         self._design = design
-        self._samplers = [_sampler(factor) for factor in design.factors]
+        self._samplers = [sampler(factor) for factor in design.factors]
 
     def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
         at = np.unravel_index(x, [factor.p for factor in self._design.factors])
         return self._design.join([draw(k, source) for draw, k in zip(self._samplers, at, strict=True)])
 
 
-@_sampler.register
-def _(design: Product) -> _Sampler:
+@sampler.register
+def _(design: Product) -> Sampler:
     return _Factors(design)
 
 
-class _Hidden(_Sampler):
+class _Hidden(Sampler):
     """Draw what is mixed in, then report of the two together."""
 
     def __init__(self, design: Held) -> None:
-        self._sampler = _sampler(design.inner)
+        self._sampler = sampler(design.inner)
         # Only what is possible: beyond the last threshold lies what comes last.
         self._laws = [(np.flatnonzero(column), thresholds(column[column > 0])) for column in design.lift.T]
 
@@ -197,6 +228,6 @@ class _Hidden(_Sampler):
         return self._sampler(y, source)
 
 
-@_sampler.register
-def _(design: Held) -> _Sampler:
+@sampler.register
+def _(design: Held) -> Sampler:
     return _Hidden(design)

@@ -22,6 +22,9 @@ class EveryWord:
         self.calls.append((n, width))
         return (np.arange(n) % (1 << width)).astype(f"u{width // 8}")
 
+    def among(self, rows):
+        return self
+
 
 @pytest.mark.parametrize("bound", [2, 3, 5, 6, 7, 8, 12, 100, 255, 256])
 def test_all_words_of_a_byte_give_every_number_as_often(bound):
@@ -55,6 +58,9 @@ def test_words_are_as_wide_as_needed(bound, width):
         def bits(self, n, width):
             widths.append(width)
             return source.bits(n, width)
+
+        def among(self, rows):
+            return self
 
     drawn = choose.below(20_000, bound, Spy())
     assert set(widths) == {width}

@@ -263,26 +263,14 @@ def test_every_row_has_exactly_one_dummy_category():
 
 
 def test_a_shuffle_is_even():
-    from subsetprivacy.mechanism.cover import shuffled
     from subsetprivacy.mechanism.randomness import SeededSource
+    from subsetprivacy.mechanism.shuffle import shuffled
 
     source = SeededSource(np.random.default_rng(1))
     orders = [tuple(shuffled(4, source).tolist()) for _ in range(12_000)]
     times = Counter(orders)
     assert len(times) == 24
     assert max(abs(t - 500) for t in times.values()) < 5 * 22
-
-
-def test_words_that_are_equal_are_drawn_again():
-    from subsetprivacy.mechanism.cover import shuffled
-
-    words = [[5, 5, 1], [7, 3, 9]]
-
-    class Tie:
-        def bits(self, n, width):
-            return np.array(words.pop(0), f"u{width // 8}")
-
-    assert shuffled(3, Tie()).tolist() == [1, 0, 2]
 
 
 # Missing values, and nobody ------------------------------------------------------------------------------------------

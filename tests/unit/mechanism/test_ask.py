@@ -16,6 +16,9 @@ class Word:
     def bits(self, n, width):
         return np.full(n, self._word, f"u{width // 8}")
 
+    def among(self, rows):
+        return self
+
 
 QUESTION = sp.Question(5, ASKED)
 

@@ -1,8 +1,14 @@
+import os
+import ssl
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sources import Grid
 
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.mechanism import randomness
 from subsetprivacy.mechanism.randomness import SecureSource, SeededSource, numpy_generator, random_source
 
 
@@ -18,11 +24,78 @@ def test_words_use_every_bit_evenly(source, width):
     assert source.bits(0, width).shape == (0,)
 
 
-def test_the_default_is_the_operating_systems(monkeypatch):
+@pytest.fixture
+def fresh_choice():
+    """Let the source choose its generator anew, before and after."""
+    randomness._secure_bytes.cache_clear()
+    yield
+    randomness._secure_bytes.cache_clear()
+
+
+def spy(asked, byte):
+    return lambda n: asked.append(n) or bytes([byte]) * n
+
+
+def test_the_default_is_openssls_generator(monkeypatch, fresh_choice):
     asked = []
-    monkeypatch.setattr("os.urandom", lambda n: asked.append(n) or b"\x01" * n)
+    monkeypatch.setattr("ssl.RAND_bytes", spy(asked, 1))
+    monkeypatch.setattr("os.urandom", lambda n: pytest.fail("the operating system was asked"))
     assert random_source().bits(3, 16).tolist() == [257] * 3
     assert asked == [6]
+
+
+def test_without_openssl_the_operating_system_is_asked(monkeypatch, fresh_choice):
+    asked = []
+    monkeypatch.setitem(sys.modules, "ssl", None)  # as in a Python that was built without it
+    monkeypatch.setattr("os.urandom", spy(asked, 2))
+    assert random_source().bits(3, 8).tolist() == [2] * 3
+    assert random_source().bits(2, 64).tolist() == [0x0202020202020202] * 2
+    assert asked == [3, 16]
+
+
+def test_a_generator_that_fails_is_not_replaced(monkeypatch, fresh_choice):
+    def unseeded(n):
+        raise ssl.SSLError("not seeded")
+
+    monkeypatch.setattr("ssl.RAND_bytes", unseeded)
+    with pytest.raises(ssl.SSLError, match="not seeded"):
+        random_source().bits(1, 8)
+
+
+def test_more_bytes_than_one_call_gives_are_put_together(monkeypatch, fresh_choice):
+    calls = iter([b"\x01\x02\x03", b"\x04\x05\x06", b"\x07\x08"])
+    asked = []
+    monkeypatch.setattr("ssl.RAND_bytes", lambda n: asked.append(n) or next(calls))
+    monkeypatch.setattr(randomness, "_MOST_BYTES", 3)
+    assert SecureSource().bits(4, 16).astype("<u2").tobytes() == bytes(range(1, 9))
+    assert asked == [3, 3, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_processes_that_were_forked_draw_different_bits():
+    SecureSource().bits(4, 64)  # the generator is seeded before the fork: both processes start from its state
+    drawn = [_bits_of_a_child() for _ in range(2)]
+    assert len({*drawn, SecureSource().bits(4, 64).tobytes()}) == 3
+
+
+def _bits_of_a_child():
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, SecureSource().bits(4, 64).tobytes())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        found = pipe.read()
+    assert len(found) == 32
+    return found
+
+
+def test_importing_the_package_does_not_load_openssl():
+    code = "import subsetprivacy, subsetprivacy.mechanism.randomness, sys; print('ssl' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_seeds_and_generators():
@@ -44,6 +117,21 @@ def test_a_seed_means_the_same_on_every_machine():
 def test_any_source_of_bits_is_taken_as_it_is():
     grid = Grid()
     assert random_source(rng=grid) is grid
+
+
+def test_a_source_that_knows_of_no_rows_is_shared_by_all():
+    class Ones:
+        def bits(self, n, width):
+            return np.ones(n, f"u{width // 8}")
+
+    source = random_source(rng=Ones())
+    assert source.among(np.array([3, 5])).among(slice(0, 1)).bits(1, 8).tolist() == [1]
+
+
+def test_sources_without_rows_of_their_own_are_their_own_parts():
+    for source in (SecureSource(), SeededSource(np.random.default_rng(1))):
+        assert source.among(np.array([3, 5])) is source
+        assert source.among(slice(2, 4)) is source
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,157 @@
+"""The ids of people, as bytes: text or whole numbers from any column; no message ever shows one."""
+
+from collections.abc import Iterable, Mapping, Set
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.subsets import is_frame, is_missing, library_of
+
+
+@frozen
+class UnfitIds:
+    """What is wrong with a batch of ids; row numbers are counted from 0 within the batch.
+
+    Attributes
+    ----------
+    problem
+        ``"missing"``, ``"type"`` (neither text nor a whole number) or ``"repeated"``.
+    count, first
+        How many rows have it, and the first of them. Of an id that comes
+        twice the second row counts.
+    kind
+        The type found where the type is wrong, else empty.
+    """
+
+    problem: str
+    count: int
+    first: int
+    kind: str = ""
+
+    def __str__(self) -> str:
+        where = f"first in row {self.first} (counted from 0)"
+        if self.problem == "missing":
+            return f"`ids` must be known; got {self.count} missing, {where}."
+        if self.problem == "repeated":
+            return (
+                f"`ids` must be distinct; got {self.count} rows whose id came before, {where}. "
+                "Hint: two values of one person would answer the same question, and intersect."
+            )
+        hint = " Hint: whole numbers with gaps become floats; read the column as text." if self.kind == "float" else ""
+        return f"`ids` must be text or whole numbers; got {self.count} others, {where}, of type {self.kind}.{hint}"
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Ids:
+    """One id per row, as the bytes of its text; made by `read_ids`."""
+
+    texts: list[bytes]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} ids>"
+
+    @cached_property
+    def repeated(self) -> UnfitIds | None:
+        """The rows whose id came before, or None if no two are alike."""
+        if len(set(self.texts)) == len(self.texts):
+            return None
+        seen: set[bytes] = set()
+        again = []
+        for row, text in enumerate(self.texts):
+            if text in seen:
+                again.append(row)
+            seen.add(text)
+        return UnfitIds("repeated", len(again), again[0])
+
+    def require_distinct(self) -> "Ids":
+        """Return self if no two rows have the same id.
+
+        Raises
+        ------
+        ArgumentError
+            With the number of rows whose id came before, and the first such row.
+        """
+        if self.repeated is not None:
+            raise ArgumentError(str(self.repeated))
+        return self
+
+
+def read_ids(ids: Any) -> Ids:
+    """Return the ids of a list, NumPy array, pandas or Polars series or Arrow array.
+
+    Parameters
+    ----------
+    ids
+        Text or whole numbers, of one type or mixed; a number is the same id as
+        its decimal text.
+
+    Raises
+    ------
+    ArgumentError
+        If an id is missing or is no text and no whole number. The message says
+        how many and the first row, never an id.
+    """
+    found = scan_ids(ids)
+    if isinstance(found, UnfitIds):
+        raise ArgumentError(str(found))
+    return found
+
+
+def scan_ids(ids: Any) -> Ids | UnfitIds:
+    """Return the ids, or what is wrong with them, for callers that know the rows by other numbers."""
+    column = _plain(ids)
+    values = column.tolist() if isinstance(column, np.ndarray) else column
+    kinds = set(map(type, values))
+    if kinds <= {str}:
+        return Ids([text.encode("utf-8", "surrogatepass") for text in values])
+    if kinds <= {int}:
+        return Ids([b"%d" % number for number in values])
+    return _unfit(values) or Ids([_text(value) for value in values])
+
+
+def _text(value: str | int) -> bytes:
+    # An enumeration's own text would be its name.
+    return str.__str__(value).encode("utf-8", "surrogatepass") if isinstance(value, str) else b"%d" % int(value)
+
+
+def _unfit(values: list[Any]) -> UnfitIds | None:
+    missing = [row for row, value in enumerate(values) if is_missing(value)]
+    if missing:
+        return UnfitIds("missing", len(missing), missing[0])
+    others = [row for row, value in enumerate(values) if not _is_id(value)]
+    if others:
+        return UnfitIds("type", len(others), others[0], type(values[others[0]]).__name__)
+    return None
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, (str, int, np.integer)) and not isinstance(value, bool)
+
+
+def _plain(ids: Any) -> Any:
+    """Return a one-dimensional NumPy array or a list for any column of ids."""
+    if isinstance(ids, (str, bytes, Set, Mapping)) or not isinstance(ids, Iterable) or is_frame(ids):
+        raise ArgumentError(f"`ids` must be a list or column with one id per row; got {type(ids).__name__}.")
+    column = _by_library(ids)
+    if isinstance(column, np.ndarray) and column.ndim != 1:
+        raise ArgumentError(f"`ids` must be one-dimensional; got shape {column.shape}.")
+    return column
+
+
+def _by_library(ids: Any) -> Any:
+    if isinstance(ids, np.ma.MaskedArray):
+        return ids.tolist()  # None where masked
+    if library_of(ids) == "pyarrow":
+        # With nulls NumPy would get floats, which cannot hold every whole number.
+        return ids.to_pylist() if ids.null_count else ids.to_numpy(zero_copy_only=False)
+    if library_of(ids) == "polars":
+        return ids.to_list()
+    if hasattr(ids, "to_numpy"):
+        return ids.to_numpy()
+    return ids if isinstance(ids, np.ndarray) else list(ids)

@@ -1,0 +1,185 @@
+"""Draws that a secret key and a person's id decide: publishing again gives the same person the same subset.
+
+Whoever has the key and guesses an id can repeat the draw, so the key is as
+secret as the data.
+"""
+
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from subsetprivacy._types import IntArray, Rows
+from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.mechanism.ids import Ids, read_ids
+
+LEAST_KEY, MOST_KEY = 16, blake2b.MAX_KEY_SIZE
+_PERSON = b"subsetprivacy/1"  # other uses of the same key, and later versions of this one, share no bits with it
+_BLOCK = blake2b.MAX_DIGEST_SIZE
+
+
+def keyed_source(key: bytes, ids: Any, variable: str) -> "KeyedSource":
+    r"""Return a source in which the bits of row i depend on the key, its id and the variable alone.
+
+    Parameters
+    ----------
+    key
+        16 to 64 secret bytes; ``secrets.token_bytes(32)`` makes a good key.
+    ids
+        One id per row, text or whole numbers, no two alike; 5 and ``"5"``
+        are the same id. What `read_ids` returned is taken as it is.
+    variable
+        The name of the variable: another one gets other bits.
+
+    Raises
+    ------
+    ArgumentError
+        If the key is no bytes of that length, or an id is missing, repeated or
+        of another type; the message says how many and the first row, never an id.
+
+    Notes
+    -----
+    Row i reads the blocks BLAKE2b(variable, k, id), k = 0, 1, …, of 64 bytes,
+    keyed with `key`: a pseudo-random function, so nobody without the key can
+    tell them from fair coin flips. Neither other rows nor the size or the
+    order of the batch matter.
+
+    Examples
+    --------
+    >>> key = bytes(range(32))  # an example; a real one is secret
+    >>> keyed_source(key, ["ann", "bob"], "race").bits(2, 16).tolist()
+    [11223, 18567]
+    >>> keyed_source(key, ["bob"], "race").bits(1, 16).tolist()
+    [18567]
+    """
+    if not isinstance(variable, str) or not variable:
+        got = "nothing" if variable is None or variable == "" else type(variable).__name__
+        raise ArgumentError(f"`variable` must be the name of the variable, as text; got {got}.")
+    hashing = _Hashing(check_key(key), variable)
+    texts = (ids if isinstance(ids, Ids) else read_ids(ids)).require_distinct().texts
+    return KeyedSource(_Streams(hashing, texts, np.zeros(len(texts), np.int64), np.arange(len(texts))), None)
+
+
+def check_key(key: Any) -> bytes:
+    """Return the key if it is 16 to 64 bytes; the message never shows it.
+
+    Raises
+    ------
+    ArgumentError
+        If it is something else.
+    """
+    hint = "Hint: secrets.token_bytes(32) makes one; keep it as safe as the data."
+    if not isinstance(key, (bytes, bytearray)):
+        raise ArgumentError(f"`key` must be bytes; got {type(key).__name__}. {hint}")
+    if not LEAST_KEY <= len(key) <= MOST_KEY:
+        raise ArgumentError(f"`key` must have {LEAST_KEY} to {MOST_KEY} bytes; got {len(key)}. {hint}")
+    return bytes(key)
+
+
+class KeyedSource:
+    """Bits of their own for every row; made by `keyed_source`."""
+
+    def __init__(self, streams: "_Streams", rows: IntArray | None) -> None:
+        self._streams, self._rows = streams, rows
+
+    def __len__(self) -> int:
+        return len(self._streams) if self._rows is None else len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"<bits of a key for {len(self)} rows>"
+
+    def bits(self, n: int, width: int) -> NDArray[np.unsignedinteger[Any]]:
+        """Return the next word of the given width of each row."""
+        if n != len(self):
+            raise MismatchError(f"a source with a key must draw one word per row; got {n} words for {len(self)} rows.")
+        return self._streams.read(self._streams.every if self._rows is None else self._rows, width // 8)
+
+    def among(self, rows: Rows) -> "KeyedSource":
+        """Return the source of some of the rows; what they read there, they have read here as well."""
+        chosen = (self._streams.every if self._rows is None else self._rows)[rows]
+        # A block of rows gets a table of its own, which goes when the block is done; rows drawn again share it.
+        if isinstance(rows, slice):
+            return KeyedSource(self._streams.part(chosen), None)
+        return KeyedSource(self._streams, chosen)
+
+
+class _Streams:
+    """A stream of bytes per row, and how much of it was read.
+
+    A word starts at a multiple of its own size, so that none lies across two
+    blocks. The blocks that are being read are kept in a table; it is filled
+    for the rows that need it, when they do.
+
+    Parameters
+    ----------
+    hashing
+        What makes the blocks.
+    ids
+        The rows' ids.
+    used
+        The number of bytes read, for all rows of the batch.
+    place
+        Where in `used` each row stands.
+    """
+
+    def __init__(self, hashing: "_Hashing", ids: list[bytes], used: IntArray, place: IntArray) -> None:
+        self._hashing, self._ids, self._used, self._place = hashing, ids, used, place
+        self.every = np.arange(len(ids))
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def part(self, rows: IntArray) -> "_Streams":
+        """Return the streams of some rows, with a table of their own; what is read there counts here."""
+        return _Streams(self._hashing, [self._ids[row] for row in rows.tolist()], self._used, self._place[rows])
+
+    def read(self, rows: IntArray, size: int) -> NDArray[np.unsignedinteger[Any]]:
+        """Return the next word of `size` bytes of each of the given rows."""
+        place = self._place[rows]
+        start = self._used[place]
+        start += -start % size
+        self._fill(rows, start // _BLOCK)
+        self._used[place] = start + size
+        words: NDArray[np.unsignedinteger[Any]] = self._table.view(f"<u{size}")[rows, start % _BLOCK // size]
+        return words
+
+    @cached_property
+    def _table(self) -> NDArray[np.uint8]:
+        return np.empty((len(self), _BLOCK), np.uint8)
+
+    @cached_property
+    def _held(self) -> IntArray:
+        """The number of the block in each row of the table."""
+        return np.full(len(self), -1)
+
+    def _fill(self, rows: IntArray, wanted: IntArray) -> None:
+        """Put the wanted block of each of the given rows into the table."""
+        stale = np.flatnonzero(self._held[rows] != wanted)
+        for number in np.unique(wanted[stale]).tolist():
+            missing = rows[stale[wanted[stale] == number]]
+            self._table[missing] = self._hashing.blocks([self._ids[row] for row in missing.tolist()], number)
+            self._held[missing] = number
+
+
+@frozen(repr=False)
+class _Hashing:
+    """The keyed pseudo-random function of one variable."""
+
+    key: bytes
+    variable: str
+
+    def blocks(self, ids: list[bytes], number: int) -> NDArray[np.uint8]:
+        """Return block `number` of each id's stream, a row of bytes each."""
+        name = self.variable.encode("utf-8", "surrogatepass")
+        # Lengths in front make the text injective, and what all rows share is hashed once.
+        shared = len(name).to_bytes(8, "little") + name + number.to_bytes(8, "little")
+        copy = blake2b(shared, key=self.key, person=_PERSON).copy
+        digests = []
+        for text in ids:
+            state = copy()
+            state.update(text)
+            digests.append(state.digest())
+        return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, _BLOCK)

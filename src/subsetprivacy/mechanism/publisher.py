@@ -1,0 +1,172 @@
+"""Draw batch after batch under one design: what every way of publishing shares."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy._types import BoolArray, IntArray, RandomSource
+from subsetprivacy.design import Covered, Design, Product, require_design
+from subsetprivacy.errors import ArgumentError, CategoryError, UnknownDesignError
+from subsetprivacy.mechanism.cover import dummy_rows, with_dummy_category
+from subsetprivacy.mechanism.reports import Sampler, in_blocks, sampler
+
+
+@frozen
+class Unfit:
+    """What is wrong with a batch of values; row numbers are counted from 0 within the batch.
+
+    Attributes
+    ----------
+    unknown, first_unknown
+        How many values are no category of the design, and the first row of one (None: there is none).
+    absent, first_absent
+        How many values are missing though every value must be known, and the first row of one.
+    rows
+        The rows of the batch.
+    """
+
+    unknown: int
+    first_unknown: int | None
+    absent: int
+    first_absent: int | None
+    rows: int
+
+
+def _check_design(design: Any) -> Design:
+    known = require_design(design)
+    if known.kind == "coarse":
+        raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
+    if isinstance(known, Product):
+        raise ArgumentError(
+            "`design` must be one column's; got a product. Hint: a Publisher for each of design.by_name()."
+        )
+    return known
+
+
+def _check_missing(missing: str) -> str:
+    return check_choice(missing, ("error", "full"), "missing")
+
+
+@frozen(eq=False)
+class Publisher:
+    """Draw the subsets of one column, batch after batch; the tables it needs are made once.
+
+    It can be pickled and sent to other processes. Nothing of one batch stays
+    for the next one.
+
+    Parameters
+    ----------
+    design
+        How subsets are drawn; of a product, one for each factor.
+    missing
+        ``"error"`` refuses missing values, ``"full"`` stores the full set.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.randomness import random_source
+    >>> publisher = Publisher(uniform(["black", "red", "green", "blue"]))
+    >>> x, absent = publisher.look_up(["red", "blue", "red"])
+    >>> publisher.unfit(x, absent) is None
+    True
+    >>> publisher.draw(x, absent, random_source(seed=1)).tolist()
+    [10, 9, 3]
+    """
+
+    design: Design = field(converter=_check_design)
+    missing: str = field(default="error", kw_only=True, converter=_check_missing)
+    _sampler: Sampler = field(init=False, repr=False)
+
+    @_sampler.default
+    def _make_sampler(self) -> Sampler:
+        return sampler(self.design.base if isinstance(self.design, Covered) else self.design)
+
+    def look_up(self, values: Any) -> tuple[IntArray, BoolArray | None]:
+        """Return each value's position among the categories (-1: it is none), and which are missing (None: none is)."""
+        design = self.design
+        return (design.base if isinstance(design, Covered) else design).categories.positions(values)
+
+    def unfit(self, x: IntArray, absent: BoolArray | None) -> Unfit | None:
+        """Return what is wrong with the values, or None if all of them can be drawn."""
+        unknown = x < 0 if absent is None else (x < 0) & ~absent
+        refused = absent if self.missing == "error" else None
+        if not unknown.any() and (refused is None or not refused.any()):
+            return None
+        return Unfit(*_how_many(unknown), *_how_many(refused), len(x))
+
+    def require_fit(self, x: IntArray, absent: BoolArray | None) -> None:
+        """Raise if a value is no category, or is missing where it must not be.
+
+        Raises
+        ------
+        CategoryError
+            With the number of such rows and the first, never a value.
+        """
+        unfit = self.unfit(x, absent)
+        if unfit is None:
+            return
+        if unfit.unknown:
+            hint = hint_of_types(self.design) if unfit.unknown == unfit.rows else ""
+            raise CategoryError(
+                f"every value must be one of the design's categories; got {unfit.unknown} that are not, "
+                f"first in row {unfit.first_unknown} (counted from 0).{hint}"
+            )
+        raise CategoryError(
+            f"every value must be known; got {unfit.absent} missing, first in row {unfit.first_absent} "
+            "(counted from 0). "
+            "Hint: missing='full' stores them as the full set."
+        )
+
+    def draw(self, x: IntArray, absent: BoolArray | None, source: RandomSource) -> IntArray:
+        """Draw the code published for each row; values that are missing get the full set.
+
+        The rows must fit (see `unfit`). With a covered design each code has a
+        dummy category; the dummy rows are drawn by `dummies`, once for all
+        batches, and everything must be shuffled together.
+        """
+        if absent is None:
+            return self._drawn(x, source)
+        codes = np.full(len(x), self.design.missing_code, np.int64)
+        present = np.flatnonzero(~absent)
+        codes[present] = self._drawn(x[present], source.among(present))
+        return codes
+
+    def _drawn(self, x: IntArray, source: RandomSource) -> IntArray:
+        codes = in_blocks(self._sampler, x, source)
+        return with_dummy_category(codes, self.design, source) if isinstance(self.design, Covered) else codes
+
+    def dummies(self, reports: int, source: RandomSource) -> tuple[Design, Iterator[IntArray]]:
+        """Return the design of this many reports, and the dummy rows that a covered design adds to them.
+
+        Parameters
+        ----------
+        reports
+            The rows of all batches whose value is not missing.
+        source
+            Where the dummy rows' bits come from.
+
+        Returns
+        -------
+        design
+            A covered design with its numbers of people and dummy rows; else the design as it is.
+        blocks
+            The codes of the dummy rows, drawn as they are asked for; none for other designs.
+        """
+        if not isinstance(self.design, Covered):
+            return self.design, iter(())
+        return dummy_rows(reports, self.design, source)
+
+
+def _how_many(rows: BoolArray | None) -> tuple[int, int | None]:
+    count = 0 if rows is None else int(rows.sum())
+    return (count, int(rows.argmax())) if rows is not None and count else (0, None)
+
+
+def hint_of_types(design: Design) -> str:
+    """Return the hint for a column of which no value is a category: its type may be another."""
+    kinds = sorted({type(label).__name__ for label in islice(design.categories, 1000)})
+    return f" Hint: the categories are of type {', '.join(kinds)}; are the values?"
