@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from multiprocessing import get_context
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, as_completed
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +14,6 @@ from subsetprivacy.errors import SubsetPrivacyWarning
 
 Task = Callable[..., Sequence[float]]
 _PIECES = 16  # of each setting's replications: progress that moves, and little to hand over
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Progress(Protocol):
@@ -40,31 +34,6 @@ class Silence:
 
     def advance(self, steps: int) -> None:
         """Do nothing."""
-
-
-@contextmanager
-def crew(jobs: int) -> Iterator[Executor | None]:
-    """Open a pool of processes for a whole run; none for a single job.
-
-    They are started afresh, not forked from a process that has threads, and use one thread each for linear algebra:
-    two processes with two threads each would wait for one another.
-    """
-    if jobs == 1:
-        yield None
-        return
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    if sys.platform == "win32":
-        jobs = min(jobs, 61)  # Windows waits for no more processes at once
-    # A key that stops the run reaches every process; the pool is told by the one that started it.
-    deaf = (signal.SIGINT, signal.SIG_IGN)
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=signal.signal, initargs=deaf)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def replicate(

@@ -15,8 +15,9 @@ from subsetprivacy._checks import check_count
 from subsetprivacy.draw import require_matplotlib
 from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.examples import Adult, adult
+from subsetprivacy.processes import crew
 from subsetprivacy.reproduce import registry
-from subsetprivacy.reproduce.crew import Progress, Silence, crew
+from subsetprivacy.reproduce.crew import Progress, Silence
 from subsetprivacy.reproduce.experiment import Experiment, Run
 from subsetprivacy.reproduce.page import write_page
 from subsetprivacy.reproduce.store import SHIPPED, Record, Settings, forget, read, save

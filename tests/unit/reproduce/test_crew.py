@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from subsetprivacy.errors import BoundaryWarning
-from subsetprivacy.reproduce.crew import Silence, crew, replicate
+from subsetprivacy.processes import crew
+from subsetprivacy.reproduce.crew import Silence, replicate
 from subsetprivacy.reproduce.experiment import Run
 
 
