@@ -5,8 +5,8 @@ from typing import Any
 
 from subsetprivacy._checks import check_level
 from subsetprivacy.auditing.report import Audit
-from subsetprivacy.auditing.several import TableAudit, audit_margins, audit_table
-from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable, as_counts
+from subsetprivacy.auditing.several import TableAudit, audit_joint, audit_margins, audit_table
+from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Covered, Design, Product
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.dispatch import estimate
@@ -24,10 +24,11 @@ def audit(
     ----------
     what
         A design, then `w` is needed; or data or counts, then w is estimated
-        and the leakages get intervals. A table, or a product with a
-        distribution for each variable, gets a `TableAudit`: what each variable
-        gives away and what they add up to for one person. Of a table the joint
-        distribution is estimated where it has at most 1024 combinations.
+        and the leakages get intervals. A table, joint counts, or a product
+        with a distribution for each variable, gets a `TableAudit`: what each
+        variable gives away and what they add up to for one person. Of a table
+        and of joint counts the joint distribution is estimated where it has at
+        most 1024 combinations.
     w
         The distribution of the value, in category order or by label. For a
         table ``{name: distribution}``; for a product that, or the joint
@@ -56,6 +57,8 @@ def audit(
         if prior is not None:
             raise ArgumentError("`prior` must be given to the audit of one variable at a time; got one for a table.")
         return audit_table(what) if w is None else audit_margins(what.design, w)
+    if isinstance(what, JointCounts) and w is None and prior is None:
+        return audit_joint(what, level)
     counts = as_counts(what)
     data = what if isinstance(what, SubsetData) else None
     covered = counts.design if isinstance(counts.design, Covered) else None

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy.auditing.report import Audit
-from subsetprivacy.data import SubsetTable
+from subsetprivacy.data import JointCounts, SubsetTable
 from subsetprivacy.design import Product
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.dispatch import estimate
@@ -151,6 +151,20 @@ def audit_table(table: SubsetTable) -> TableAudit:
     joint = None
     if design.enumerable and design.p <= MAX_JOINT:
         joint = Audit(Setting.of(design, estimate(table.counts()).w), 0.95)
+    return TableAudit(design, parts, joint)
+
+
+def audit_joint(counts: JointCounts, level: float) -> TableAudit:
+    """Audit counts of several variables as a table is audited, each variable at those who answered it."""
+    design = counts.design
+    parts = {}
+    for (names, factor), name in zip(design.named().items(), counts.names, strict=True):
+        margin = counts.margin(name)
+        fit = estimate(margin)
+        parts[names] = Audit(Setting.of(factor.exposed, fit.w), level, fit=fit, counts=margin, notes=fit.notes)
+    joint = None
+    if design.enumerable and design.p <= MAX_JOINT:
+        joint = Audit(Setting.of(design, estimate(counts).w), level)
     return TableAudit(design, parts, joint)
 
 

@@ -1,0 +1,5 @@
+"""One HTML page about a release of subsets, for people who were not there."""
+
+from subsetprivacy.report.writing import report_html, write_report
+
+__all__ = ["report_html", "write_report"]

@@ -1,0 +1,157 @@
+"""What the page says about each column, as numbers; doubts and warnings of the library as sentences."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.auditing import Audit, audit
+from subsetprivacy.data import JointCounts, SubsetCounts
+from subsetprivacy.design import Design
+from subsetprivacy.errors import SubsetPrivacyError, SubsetPrivacyWarning
+from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.likelihood import MANY
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.planning import RepeatRisk, repeat_risk
+from subsetprivacy.report.wording import sentence, unlike
+
+MOST_SHOWN, SHOWN = 24, 20  # categories up to which all are shown, and how many of more
+
+
+class Source(Protocol):
+    """What the page needs of a release: designs and counts, never a row."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+
+    @property
+    def designs(self) -> Mapping[str, Design]:
+        """The design of each column."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+
+    def count(self, column: str) -> Any:
+        """Return the counts of one column."""
+
+    def crosstab(self, *columns: str) -> Any:
+        """Return the joint counts of several columns."""
+
+
+@frozen(eq=False)
+class Column:
+    """What is said of one column.
+
+    Attributes
+    ----------
+    name, design, counts
+        The column.
+    fit, bounds, interval
+        The estimate, its intervals and their kind; None where there is no estimate.
+    audit, repeat
+        What the column gives away, and what a second draw would.
+    notes
+        Doubts, as sentences.
+    problem
+        Why there is no estimate; empty where there is one.
+    """
+
+    name: str
+    design: Design
+    counts: SubsetCounts
+    fit: Estimate | None = None
+    bounds: FloatArray | None = None
+    interval: str = "wald"
+    audit: Audit | None = None
+    repeat: RepeatRisk | None = None
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+    @cached_property
+    def shown(self) -> IntArray:
+        """The positions of the categories that are shown: all in their order, or the largest of many, falling."""
+        if self.fit is None:
+            return np.arange(0)
+        p = len(self.fit.w)
+        return np.arange(p) if p <= MOST_SHOWN else np.argsort(-self.fit.w, kind="stable")[:SHOWN]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are more categories than are shown."""
+        return self.fit is not None and len(self.shown) < len(self.fit.w)
+
+    @property
+    def people(self) -> float:
+        """The people whose subset says something, without dummy rows."""
+        return self.counts.n * self.design.real_share
+
+
+@frozen(eq=False)
+class Heard:
+    """The warnings that were heard: what the library says once to a programmer, the page says to its readers."""
+
+    texts: list[str] = field(factory=list)
+
+
+@contextmanager
+def listening() -> Iterator[Heard]:
+    """Collect the library's warnings; those of others pass."""
+    heard = Heard()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield heard
+    for one in caught:
+        if issubclass(one.category, SubsetPrivacyWarning):
+            heard.texts.append(str(one.message))
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def look_at(name: str, counts: SubsetCounts, level: float) -> Column:
+    """Estimate and audit one column; what cannot be done is said in `problem`."""
+    design = counts.design
+    with listening() as heard:
+        try:
+            fit = fitted(counts)
+            interval = "profile" if _is_doubtful(fit) else "wald"
+            told = fit.to_dict(level, method=interval)
+        except SubsetPrivacyError as error:
+            return Column(name, design, counts, problem=sentence(str(error)))
+        # Of a column that holds several variables under one code: what the combinations give away.
+        given = attempt(lambda: estimate(counts).w) if isinstance(counts, JointCounts) else None
+        report = attempt(audit, counts, given, level=level)
+        repeat = attempt(repeat_risk, design, None if report is None else report.setting.w)
+    texts = unlike(sentence(text, fit.on_boundary) for text in (*fit.notes, *heard.texts))
+    bounds = np.column_stack([told["lower"], told["upper"]])
+    return Column(name, design, counts, fit, bounds, interval, report, repeat, tuple(texts))
+
+
+def fitted(counts: SubsetCounts) -> Estimate:
+    """Return the maximum likelihood estimate, or that by moments where the categories are too many for it."""
+    fit = estimate(counts)
+    p = fit.categories.p
+    if p > MANY and (3 * len(fit.on_boundary) > p or not np.isfinite(fit.to_dict()["std_error"]).any()):
+        return attempt(estimate, counts, method="mom") or fit
+    return fit
+
+
+def _is_doubtful(fit: Estimate) -> bool:
+    """Whether profile intervals are called for, and can be had in a moment."""
+    rough = bool(fit.on_boundary) or fit.smallest_size * fit.n < 5
+    return rough and fit.has_profile and fit.categories.p <= MOST_SHOWN
+
+
+def attempt(work: Any, *arguments: Any, **options: Any) -> Any:
+    """Return what the work gives, or None where the library refuses it."""
+    try:
+        return work(*arguments, **options)
+    except SubsetPrivacyError:
+        return None

@@ -1,0 +1,109 @@
+"""HTML that is escaped by construction: only `Html` goes into an element as it is, any other text is escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+_EMPTY = {"meta", "line", "circle", "br"}  # elements without an end
+
+
+class Html(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+def el(tag: str, *children: Any, **attributes: Any) -> Html:
+    """Return an element.
+
+    Parameters
+    ----------
+    tag
+        Its name.
+    *children
+        What is in it; whatever is not `Html` is escaped.
+    **attributes
+        ``class_`` is written class, ``aria_label`` aria-label; True is an attribute without a value, None is none.
+    """
+    written = "".join(_attribute(name, value) for name, value in attributes.items() if value not in (None, False))
+    if tag in _EMPTY:
+        return Html(f"<{tag}{written}/>")
+    return Html(f"<{tag}{written}>{together(*children)}</{tag}>")
+
+
+def together(*parts: Any) -> Html:
+    """Return parts one after the other as markup."""
+    return Html("".join(part if isinstance(part, Html) else escape(str(part)) for part in parts))
+
+
+def lines(parts: Iterable[Any]) -> Html:
+    """Return parts as markup, a line each; what is empty is left out."""
+    return Html("\n".join(together(part) for part in parts if part))
+
+
+def bullets(sentences: Sequence[Any], **attributes: Any) -> Html:
+    """Return a list; nothing where there is nothing to list."""
+    if not sentences:
+        return Html()
+    return el("ul", "\n", lines(el("li", sentence) for sentence in sentences), "\n", **attributes)
+
+
+def table(
+    caption: str,
+    head: Sequence[Any],
+    rows: Iterable[Sequence[Any]],
+    *,
+    words: Sequence[int] = (),
+    look: str | None = None,
+) -> Html:
+    """Return a table in a box that scrolls by itself on small screens.
+
+    Parameters
+    ----------
+    caption
+        What it shows; also the name of its box.
+    head, rows
+        The cells; the first of every row names it.
+    words
+        The columns that hold sentences and not numbers.
+    look
+        A class for the style sheet: "heat" for coloured cells, "explained" for numbers with a sentence each.
+    """
+
+    def kind(k: int) -> str | None:
+        return "words" if k in words else None
+
+    top = el("tr", *(el("th", name, scope="col", class_=kind(k)) for k, name in enumerate(head)))
+    body = [
+        el(
+            "tr",
+            el("th", first, scope="row"),
+            *(cell if _is_cell(cell) else el("td", cell, class_=kind(k)) for k, cell in enumerate(rest, 1)),
+        )
+        for first, *rest in rows
+    ]
+    whole = el(
+        "table", el("caption", el("span", caption)), "\n", el("thead", top), "\n", el("tbody", "\n", lines(body), "\n")
+    )
+    # The box can be reached by the keyboard, since only so can it be scrolled.
+    style = "scroll" if look is None else f"scroll {look}"
+    return el("div", whole, class_=style, role="region", aria_label=caption, tabindex="0")
+
+
+def with_range(value: str, interval: str) -> Html:
+    """Return a number and below it its interval."""
+    return together(value, el("br"), el("span", interval, class_="range")) if interval else together(value)
+
+
+def code(text: str) -> Html:
+    """Return a program or a document, as it is written."""
+    return el("div", el("pre", el("code", text)), class_="scroll", role="region", aria_label="Code", tabindex="0")
+
+
+def _is_cell(cell: Any) -> bool:
+    return isinstance(cell, Html) and cell.startswith("<td")
+
+
+def _attribute(name: str, value: Any) -> str:
+    plain = name.rstrip("_").replace("_", "-")
+    return f" {plain}" if value is True else f' {plain}="{escape(str(value))}"'
