@@ -5,6 +5,7 @@ seed or a NumPy generator replaces it for experiments; such output is not
 private, since whoever has the seed can repeat the draw.
 """
 
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -18,30 +19,33 @@ from subsetprivacy.errors import ArgumentError
 
 _STREAM = 0x5AB5E7
 _MOST_BYTES = 1 << 30  # of one call: OpenSSL counts in a C int
+_MANY = 1 << 12  # bytes from which on stirring pays
+_SEED = 32
 
 
 @frozen
 class SecureSource:
-    """Bits of OpenSSL's cryptographic generator, which the operating system seeds; or of the latter itself.
+    """Bits of the operating system's cryptographic generator, many of them stretched by OpenSSL's.
 
     Notes
     -----
-    OpenSSL's generator is seeded by the operating system, again and again,
-    and afresh in a process that was forked. A Python without OpenSSL asks the
-    operating system for every bit, which takes some fifteen times as long.
+    Small requests go to the operating system. Before a large one 32 bytes of
+    the operating system are stirred into OpenSSL's generator, which then makes
+    the rest some fifteen times as fast; so neither a fork nor a restored image
+    of the process can repeat a draw. A Python without OpenSSL asks the
+    operating system for every bit.
     """
 
     def bits(self, n: int, width: int) -> NDArray[np.unsignedinteger[Any]]:
         """Return n uniform words of the given width."""
         size = n * width // 8
-        draw = _secure_bytes()
         if size <= _MOST_BYTES:
-            return np.frombuffer(draw(size), dtype=f"u{width // 8}")
+            return np.frombuffer(_secure_bytes(size), dtype=f"u{width // 8}")
         words = np.empty(n, dtype=f"u{width // 8}")
         octets = words.view(np.uint8)
         for start in range(0, size, _MOST_BYTES):
             part = octets[start : start + _MOST_BYTES]
-            part[:] = np.frombuffer(draw(len(part)), np.uint8)
+            part[:] = np.frombuffer(_secure_bytes(len(part)), np.uint8)
         return words
 
     def among(self, rows: Rows) -> "SecureSource":
@@ -49,16 +53,25 @@ class SecureSource:
         return self
 
 
-@cache
-def _secure_bytes() -> Callable[[int], bytes]:
-    """Return the function that makes random bytes; the module is loaded when the first are needed."""
-    try:
-        from ssl import RAND_bytes
-    except ImportError:  # Python can be built without OpenSSL
-        from os import urandom
+def _secure_bytes(size: int) -> bytes:
+    """Return random bytes: few from the operating system itself, many from OpenSSL with fresh ones stirred in."""
+    stretch = _stretcher() if size >= _MANY else None
+    return os.urandom(size) if stretch is None else stretch(size)
 
-        return urandom
-    return RAND_bytes
+
+@cache
+def _stretcher() -> Callable[[int], bytes] | None:
+    """Return the function that makes many bytes of a few; the module is loaded when they are first needed."""
+    try:
+        from ssl import RAND_add, RAND_bytes
+    except ImportError:  # Python can be built without OpenSSL
+        return None
+
+    def stretched(size: int) -> bytes:
+        RAND_add(os.urandom(_SEED), float(_SEED))  # so that no copy of this process's memory draws the same
+        return RAND_bytes(size)
+
+    return stretched
 
 
 @frozen

@@ -27,30 +27,41 @@ def test_words_use_every_bit_evenly(source, width):
 @pytest.fixture
 def fresh_choice():
     """Let the source choose its generator anew, before and after."""
-    randomness._secure_bytes.cache_clear()
+    randomness._stretcher.cache_clear()
     yield
-    randomness._secure_bytes.cache_clear()
+    randomness._stretcher.cache_clear()
 
 
 def spy(asked, byte):
     return lambda n: asked.append(n) or bytes([byte]) * n
 
 
-def test_the_default_is_openssls_generator(monkeypatch, fresh_choice):
+def test_few_bits_are_the_operating_systems(monkeypatch, fresh_choice):
     asked = []
-    monkeypatch.setattr("ssl.RAND_bytes", spy(asked, 1))
-    monkeypatch.setattr("os.urandom", lambda n: pytest.fail("the operating system was asked"))
+    monkeypatch.setattr("os.urandom", spy(asked, 1))
+    monkeypatch.setattr("ssl.RAND_bytes", lambda n: pytest.fail("OpenSSL was asked"))
     assert random_source().bits(3, 16).tolist() == [257] * 3
     assert asked == [6]
+
+
+def test_many_bits_are_openssls_with_fresh_ones_stirred_in_each_time(monkeypatch, fresh_choice):
+    system, stirred, asked = [], [], []
+    monkeypatch.setattr("os.urandom", lambda n: system.append(n) or bytes([len(system)]) * n)
+    monkeypatch.setattr("ssl.RAND_add", lambda octets, entropy: stirred.append((octets, entropy)))
+    monkeypatch.setattr("ssl.RAND_bytes", spy(asked, 2))
+    for _ in range(2):
+        assert set(random_source().bits(4096, 8).tolist()) == {2}
+    assert asked == [4096] * 2
+    assert stirred == [(b"\x01" * 32, 32.0), (b"\x02" * 32, 32.0)]
 
 
 def test_without_openssl_the_operating_system_is_asked(monkeypatch, fresh_choice):
     asked = []
     monkeypatch.setitem(sys.modules, "ssl", None)  # as in a Python that was built without it
     monkeypatch.setattr("os.urandom", spy(asked, 2))
-    assert random_source().bits(3, 8).tolist() == [2] * 3
-    assert random_source().bits(2, 64).tolist() == [0x0202020202020202] * 2
-    assert asked == [3, 16]
+    assert set(random_source().bits(8192, 8).tolist()) == {2}
+    assert set(random_source().bits(1024, 64).tolist()) == {0x0202020202020202}
+    assert asked == [8192, 8192]
 
 
 def test_a_generator_that_fails_is_not_replaced(monkeypatch, fresh_choice):
@@ -59,13 +70,13 @@ def test_a_generator_that_fails_is_not_replaced(monkeypatch, fresh_choice):
 
     monkeypatch.setattr("ssl.RAND_bytes", unseeded)
     with pytest.raises(ssl.SSLError, match="not seeded"):
-        random_source().bits(1, 8)
+        random_source().bits(4096, 8)
 
 
-def test_more_bytes_than_one_call_gives_are_put_together(monkeypatch, fresh_choice):
+def test_more_bytes_than_one_call_gives_are_put_together(monkeypatch):
     calls = iter([b"\x01\x02\x03", b"\x04\x05\x06", b"\x07\x08"])
     asked = []
-    monkeypatch.setattr("ssl.RAND_bytes", lambda n: asked.append(n) or next(calls))
+    monkeypatch.setattr(randomness, "_secure_bytes", lambda n: asked.append(n) or next(calls))
     monkeypatch.setattr(randomness, "_MOST_BYTES", 3)
     assert SecureSource().bits(4, 16).astype("<u2").tobytes() == bytes(range(1, 9))
     assert asked == [3, 3, 2]
@@ -74,22 +85,22 @@ def test_more_bytes_than_one_call_gives_are_put_together(monkeypatch, fresh_choi
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_processes_that_were_forked_draw_different_bits():
-    SecureSource().bits(4, 64)  # the generator is seeded before the fork: both processes start from its state
+    SecureSource().bits(4096, 8)  # the generator is seeded before the fork: both processes start from its state
     drawn = [_bits_of_a_child() for _ in range(2)]
-    assert len({*drawn, SecureSource().bits(4, 64).tobytes()}) == 3
+    assert len({*drawn, SecureSource().bits(4096, 8).tobytes()}) == 3
 
 
 def _bits_of_a_child():
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writing, SecureSource().bits(4, 64).tobytes())
+        os.write(writing, SecureSource().bits(4096, 8).tobytes())
         os._exit(0)
     os.waitpid(child, 0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         found = pipe.read()
-    assert len(found) == 32
+    assert len(found) == 4096
     return found
 
 
