@@ -6,7 +6,7 @@ REPRODUCE ?= all
 
 .NOTPARALLEL:  # two pips in one .venv would meet
 
-.PHONY: help demo test test-slow check format bench docs reproduce clean
+.PHONY: help demo test test-slow check format bench bench-scale docs reproduce clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ format: .venv/.check  ## Format and mend what can be mended
 
 bench: .venv/.bench  ## Measure against peers, side by side in one run
 	$(BIN)/python benchmarks/run.py $(BENCH)
+
+bench-scale: .venv/.scale  ## Measure files of 10^8 rows and Spark against hand-written code (4 GB of disk)
+	$(BIN)/python benchmarks/scale/run.py $(BENCH)
 
 reproduce: .venv/.plot,conic  ## Reproduce the paper in results/ (REPRODUCE="all --quick" for the short form)
 	$(BIN)/subsetprivacy reproduce $(REPRODUCE) -o results

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.dispatch import EstimateBatch, estimate, estimate_many
     from subsetprivacy.estimation.margins import Margin
     from subsetprivacy.estimation.result import Estimate
+    from subsetprivacy.frames import Release, privatize_table, read_release, write_counts, write_release
     from subsetprivacy.honesty import HonestyCheck, check_draws, check_honesty
     from subsetprivacy.independence import (
         IndependenceResult,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         repeat_risk,
     )
     from subsetprivacy.privacy.person import PersonLeakage, person_leakage
+    from subsetprivacy.report import write_report
     from subsetprivacy.subsets import Categories
     from subsetprivacy.tabulating import crosstab
     from subsetprivacy.variables import JointCategories
@@ -86,6 +88,7 @@ _HOME = {
     "Plan": "planning",
     "Power": "planning",
     "Question": "mechanism.ask",
+    "Release": "frames",
     "RepeatRisk": "planning",
     "SubsetCounts": "data",
     "SubsetData": "data",
@@ -124,7 +127,9 @@ _HOME = {
     "plan": "planning",
     "power": "planning",
     "privatize": "mechanism.publish",
+    "privatize_table": "frames",
     "product": "design",
+    "read_release": "frames",
     "repeat_risk": "planning",
     "resolve": "mechanism.ask",
     "simulate": "mechanism.simulate",
@@ -132,6 +137,9 @@ _HOME = {
     "small": "design",
     "uniform": "design",
     "warner": "design",
+    "write_counts": "frames",
+    "write_release": "frames",
+    "write_report": "report",
 }
 
 __all__ = [
@@ -154,6 +162,7 @@ __all__ = [
     "Plan",
     "Power",
     "Question",
+    "Release",
     "RepeatRisk",
     "SubsetCounts",
     "SubsetData",
@@ -192,7 +201,9 @@ __all__ = [
     "plan",
     "power",
     "privatize",
+    "privatize_table",
     "product",
+    "read_release",
     "repeat_risk",
     "resolve",
     "simulate",
@@ -200,6 +211,9 @@ __all__ = [
     "small",
     "uniform",
     "warner",
+    "write_counts",
+    "write_release",
+    "write_report",
 ]
 
 

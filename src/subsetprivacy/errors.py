@@ -11,6 +11,7 @@
     ├── CategoryError           labels: unknown, missing, repeated
     ├── CodeError               subset codes: not integer, empty, outside the design
     ├── DistributionError       numbers that are not a probability distribution
+    ├── DataFileError           a file of data that cannot be read or written
     ├── NoDataError             nothing to estimate from
     ├── MismatchError           two things that do not fit together
     ├── ArgumentError           any other argument out of its range
@@ -64,6 +65,10 @@ class CodeError(SubsetPrivacyError):
 
 class DistributionError(SubsetPrivacyError):
     """Numbers given as a distribution are not one."""
+
+
+class DataFileError(SubsetPrivacyError):
+    """A file of data cannot be read, or cannot be written."""
 
 
 class NoDataError(SubsetPrivacyError):

@@ -8,10 +8,32 @@ UCI "Adult" data (Kohavi and Becker 1996), which the paper analyses
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._checks import check_count
 from subsetprivacy._types import FloatArray, IntArray
 
 URN = {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}
 """The distribution of the obfuscated urn (`toy_example`)."""
+
+
+def draw_urn(people: int, *, seed: int | None = None) -> list[str]:
+    """Draw the colours of so many balls from the urn, each put back.
+
+    Parameters
+    ----------
+    people
+        How many balls.
+    seed
+        A number that repeats a run; by default a fresh one.
+
+    Examples
+    --------
+    >>> draw_urn(5, seed=1)
+    ['blue', 'blue', 'green', 'blue', 'blue']
+    """
+    n = check_count(people, "people", least=1)
+    fresh = np.random.default_rng(None if seed is None else check_count(seed, "seed"))
+    return [str(colour) for colour in fresh.choice(list(URN), size=n, p=list(URN.values()))]
+
 
 SEX_INCOME = (("Female", "low"), ("Female", "high"), ("Male", "low"), ("Male", "high"))
 _ADULT = {

@@ -183,14 +183,26 @@ class Categories:
             raise CategoryError(f"`values` must be one-dimensional; got shape {column.shape}.")
         if isinstance(column, np.ma.MaskedArray):
             column = column.tolist()  # None where masked: what lies under a mask is no value
-        if isinstance(column, np.ndarray) and np.issubdtype(column.dtype, np.integer) and self._is_range:
-            x = column.astype(np.int64, copy=False)
-            return (np.where((x >= 0) & (x < self.p), x, -1) if _leaves(column, self.p) else x), None
+        whole = isinstance(column, np.ndarray) and column.dtype.kind in "iu" and column.dtype != np.uint64
+        if whole and self._numbers is not None:
+            return self._look_up_numbers(column, *self._numbers), None
         return self._look_up(column.tolist() if isinstance(column, np.ndarray) else list(column))
 
     @cached_property
-    def _is_range(self) -> bool:
-        return all(type(label) is int and label == j for j, label in enumerate(self.labels))
+    def _numbers(self) -> tuple[IntArray, IntArray] | None:
+        """The labels in ascending order and their positions, if all are whole numbers of 64 bits."""
+        if not all(type(label) is int and -(1 << 63) <= label < 1 << 63 for label in self.labels):
+            return None
+        numbers = np.array(self.labels, np.int64)
+        order = np.argsort(numbers)
+        return numbers[order], order
+
+    def _look_up_numbers(self, column: AnyArray, ordered: IntArray, order: IntArray) -> IntArray:
+        x = column.astype(np.int64, copy=False)
+        if np.array_equal(ordered, np.arange(self.p)) and np.array_equal(order, ordered):  # a label is its position
+            return np.where((x >= 0) & (x < self.p), x, -1) if _leaves(column, self.p) else x
+        at = np.minimum(np.searchsorted(ordered, x), self.p - 1)
+        return np.where(ordered[at] == x, order[at], -1)
 
     def _look_up(self, values: list[Any]) -> tuple[IntArray, BoolArray | None]:
         get = self._position.get
@@ -231,6 +243,9 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and math.isnan(value)
 
 
+_WHOLE_NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+
+
 @frozen
 class _Encoded:
     """A column that its own library has already turned into codes and distinct labels."""
@@ -269,17 +284,20 @@ def _plain_column(values: Any) -> Any:
     return list(values)
 
 
-def _arrow_column(values: Any) -> _Encoded:
+def _arrow_column(values: Any) -> _Encoded | AnyArray:
     column = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    if str(column.type) in _WHOLE_NUMBERS and not column.null_count:
+        return np.asarray(column)
     try:
         encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
     except (AttributeError, NotImplementedError):
         raise CategoryError(
             f"`values` must be a column of labels; got an Arrow {type(values).__name__} of {values.type}."
         ) from None
-    # Polars and others number their dictionaries by unsigned integers, which have no -1.
-    codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-    return _Encoded(codes, encoded.dictionary.to_pylist())
+    indices = encoded.indices
+    if indices.null_count:  # Polars and others number their dictionaries by unsigned integers, which have no -1
+        indices = indices.cast("int64").fill_null(-1)
+    return _Encoded(indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist())
 
 
 @lru_cache

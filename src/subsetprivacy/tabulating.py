@@ -7,12 +7,14 @@ import numpy as np
 
 from subsetprivacy._checks import shown
 from subsetprivacy._types import ArrayLike, IntArray, Label
-from subsetprivacy.counting import count, read_column
+from subsetprivacy.counting import count, count_columns, read_column
+from subsetprivacy.counting.tables import needs_rows, rows_of
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
 from subsetprivacy.data.joint import picked
-from subsetprivacy.design import Covered, Design, Product, product
+from subsetprivacy.design import Covered, Design, Product, product, require_design
+from subsetprivacy.engines import column_names, is_table
+from subsetprivacy.engines.kinds import named_list
 from subsetprivacy.errors import ArgumentError, MismatchError
-from subsetprivacy.subsets import is_frame
 
 _COINCIDENCE = 20  # rows that two draws may have in common by chance
 
@@ -23,25 +25,28 @@ def crosstab(
     names: Sequence[str] | None = ...,
     designs: Sequence[Design] | Mapping[str, Design] | None = ...,
     by: None = ...,
-    weights: ArrayLike | None = ...,
+    weights: ArrayLike | str | None = ...,
     weights_kind: str | None = ...,
+    missing: str | None = ...,
 ) -> JointCounts: ...
 @overload
 def crosstab(
     *data: Any,
     names: Sequence[str] | None = ...,
     designs: Sequence[Design] | Mapping[str, Design] | None = ...,
-    by: Iterable[Label],
-    weights: ArrayLike | None = ...,
+    by: Iterable[Label] | str | Sequence[str],
+    weights: ArrayLike | str | None = ...,
     weights_kind: str | None = ...,
+    missing: str | None = ...,
 ) -> dict[Label, JointCounts]: ...
 def crosstab(
     *data: Any,
     names: Sequence[str] | None = None,
     designs: Sequence[Design] | Mapping[str, Design] | None = None,
-    by: Iterable[Label] | None = None,
-    weights: ArrayLike | None = None,
+    by: Iterable[Label] | str | Sequence[str] | None = None,
+    weights: ArrayLike | str | None = None,
     weights_kind: str | None = None,
+    missing: str | None = None,
 ) -> JointCounts | dict[Label, JointCounts]:
     """Count how often subsets of two or more variables were reported together.
 
@@ -50,7 +55,8 @@ def crosstab(
     *data
         Two or more columns with a subset per person (`SubsetData`, or with
         `designs` whatever `count` takes), drawn for each variable by itself;
-        or ``{name: column}``; or a data frame and the names of its columns;
+        or ``{name: column}``; or a table of any library and the names of
+        its columns, which its engine groups as in `count`;
         or a `SubsetTable`, rows or counts of a product
         design, and the names of the variables that are wanted, by default all.
     names
@@ -59,9 +65,11 @@ def crosstab(
         The designs of columns that do not bring them, in order or by name.
     by
         A group label per person; then a dict with a table per group is
-        returned, for `conditional_independence_test`.
-    weights, weights_kind
-        A weight per person, and what it is, as in `count`.
+        returned, for `conditional_independence_test`. Of a table of another
+        library the name of a column, or a list of names.
+    weights, weights_kind, missing
+        A weight per person (of a table the name of a column), what it is, and
+        what becomes of missing entries, as in `count`.
 
     Raises
     ------
@@ -85,16 +93,31 @@ def crosstab(
     <JointCounts of race (4) x income (4): n = 200, 28 distinct combinations of subsets, 0 incomplete>
     """
     held = _whole(data)
-    if held is None:
-        held = _columns(data, names, designs)
-    elif names is not None or designs is not None:
+    if held is not None and (names is not None or designs is not None):
         raise ArgumentError("`names` and `designs` must be left out for data that bring them.")
     if isinstance(held, SubsetCounts):
         if by is not None or weights is not None:
             raise ArgumentError("`by` and `weights` must be left out for counts: they belong to people.")
         return _joint(held)
-    counted: Any = count(held, by=by, weights=weights, weights_kind=weights_kind)
-    return _joint(counted) if by is None else {group: _joint(part) for group, part in counted.items()}
+    if held is None and is_table(data[0]) and not any(isinstance(part, (SubsetData, SubsetCounts)) for part in data):
+        wanted = _of_frame(data[0], data[1:], names)
+        given = _designs(designs, (None,) * len(wanted), wanted)
+        if not needs_rows(data[0], list(wanted), by, weights):
+            chosen = {name: require_design(design) for name, design in zip(wanted, given, strict=True)}
+            options: Any = {"by": by, "weights": weights, "weights_kind": weights_kind, "missing": missing}
+            return _each(count_columns(data[0], chosen, **options))
+        columns, by, weights = rows_of(data[0], list(wanted), by, weights)
+        held = _columns(tuple(columns), wanted, given, missing or "error")
+    elif held is None:
+        held = _columns(data, names, designs, missing)
+    return _each(count(held, by=by, weights=weights, weights_kind=weights_kind))
+
+
+def _each(counted: SubsetCounts | dict[Label, SubsetCounts]) -> JointCounts | dict[Label, JointCounts]:
+    """Return counts, or those of each group, as joint counts."""
+    if isinstance(counted, SubsetCounts):
+        return _joint(counted)
+    return {group: _joint(part) for group, part in counted.items()}
 
 
 def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | None:
@@ -131,13 +154,9 @@ def _picked(design: Product, columns: Sequence[IntArray], names: Sequence[str]) 
     return SubsetData.trusted(*picked(design, columns, axes))
 
 
-def _columns(data: tuple[Any, ...], names: Any, designs: Any) -> SubsetTable:
+def _columns(data: tuple[Any, ...], names: Any, designs: Any, missing: str | None) -> SubsetTable:
     if len(data) == 1 and isinstance(data[0], Mapping):
         names, data = tuple(data[0]) if names is None else names, tuple(data[0].values())
-    elif is_frame(data[0]) and not any(isinstance(name, (SubsetData, SubsetCounts)) for name in data[1:]):
-        if names is not None:
-            raise ArgumentError("`names` must be left out for columns of a data frame, which have theirs.")
-        names, data = _of_frame(data[0], data[1:])
     if len(data) < 2 or any(isinstance(column, (str, SubsetCounts)) for column in data):
         raise ArgumentError(
             "`data` must be two or more columns with a subset per person, or rows or counts of a product design; got "
@@ -146,7 +165,7 @@ def _columns(data: tuple[Any, ...], names: Any, designs: Any) -> SubsetTable:
         )
     wanted = _names(len(data), _own_names(data) if names is None else names)
     given = _designs(designs, data, wanted)
-    read = [read_column(column, design) for column, design in zip(data, given, strict=True)]
+    read = [read_column(column, design, missing=missing) for column, design in zip(data, given, strict=True)]
     lengths = sorted({len(codes) for codes, _ in read})
     if len(lengths) > 1:
         raise MismatchError(
@@ -160,20 +179,25 @@ def _columns(data: tuple[Any, ...], names: Any, designs: Any) -> SubsetTable:
     return SubsetTable(tuple(codes for codes, _ in read), both)
 
 
-def _of_frame(frame: Any, names: tuple[Any, ...]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    held = {str(name): name for name in getattr(frame, "column_names", frame.columns)}
-    strange = [name for name in names if not isinstance(name, (str, int))]
+def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ...]:
+    """Return the names of a table's columns that are wanted."""
+    if names is not None:
+        raise ArgumentError("`names` must be left out for columns of a data frame, which have theirs.")
+    strange = [name for name in columns if not isinstance(name, (str, int))]
     if strange:  # which may be a column itself, and is not printed
         raise ArgumentError(
             f"columns of a data frame must be given by their names; got {shown(strange[0])}. "
             "Hint: crosstab(frame, 'a', 'b', designs=...), or crosstab(frame['a'], frame['b'], designs=...)."
         )
-    wanted = tuple(str(name) for name in names)
+    wanted = tuple(str(name) for name in columns)
+    held = column_names(frame)
     absent = [name for name in wanted if name not in held]
     if len(wanted) < 2 or absent:
         got = f"no column {', '.join(absent)}" if absent else "fewer"
-        raise ArgumentError(f"two or more columns of the data frame must be named; got {got}.")
-    return wanted, tuple(frame[held[name]] for name in wanted)
+        raise ArgumentError(
+            f"two or more columns of the data frame must be named; got {got}. Its columns are: {named_list(held)}."
+        )
+    return _names(len(wanted), wanted)
 
 
 def _own_names(columns: tuple[Any, ...]) -> tuple[str, ...] | None:

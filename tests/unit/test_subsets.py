@@ -1,4 +1,5 @@
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -239,3 +240,17 @@ def test_is_missing_knows_pandas():
 
 def test_the_keys_of_a_dict_have_an_order():
     assert Categories({"z": 0, "a": 1}.keys()).labels == ("z", "a")
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2, 3], [3, 0, 2, 1], [10, -5, 7, 1 << 40]])
+@pytest.mark.parametrize("kind", ["int8", "int64", "uint16", "uint64", "arrow", "arrow with a gap"])
+def test_whole_numbers_are_looked_up_by_their_value(labels, kind):
+    categories = Categories(labels)
+    values = [label for label in labels * 3 if 0 <= label < 100] + [99]
+    column = values if kind.startswith("arrow") else np.array(values, kind)
+    if kind.startswith("arrow"):
+        column = pa.chunked_array([values, [None]] if "gap" in kind else [values])
+    x, absent = categories.positions(column)
+    expected = [labels.index(value) if value in labels else -1 for value in values]
+    assert x.tolist()[: len(values)] == expected
+    assert (absent is None) == ("gap" not in kind)

@@ -1,40 +1,77 @@
-"""Say what a design gives away."""
+"""Say what a design, or a published table, gives away."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
+from subsetprivacy.cli import options
+from subsetprivacy.cli.count import counts_of
+from subsetprivacy.cli.options import numbers
 from subsetprivacy.cli.show import echo_json, echo_table
 
 
-@click.command()
-@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.command(short_help="Say what a design or a table gives away.")
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--w",
     "w",
-    required=True,
     multiple=True,
-    help="The distribution, e.g. 0.01,0.1,0.2,0.69, in category order; of several variables NAME=0.1,0.9 for each.",
+    help="The distribution, e.g. 0.01,0.1,0.2,0.69, in category order; of several variables NAME=0.1,0.9 for each. "
+    "Needed for a design; of a table it is estimated.",
 )
 @click.option("--prior", help="What the attacker believes the distribution to be, in the same form.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-def audit(path: Path, w: tuple[str, ...], prior: str | None, as_json: bool) -> None:
-    """Say what the design document PATH gives away at the distribution W.
+@options.columns
+@options.level
+@options.design
+@options.form
+@options.missing
+@options.as_json
+def audit(
+    path: Path,
+    w: tuple[str, ...],
+    prior: str | None,
+    columns: tuple[str, ...],
+    level: float,
+    design: Path | None,
+    form: str | None,
+    missing: str,
+    as_json: bool,
+) -> None:
+    """Say what PATH gives away: a design document at the distribution W, or a table of subsets.
+
+    Of several columns: each by itself, and what they add up to for one person.
 
     \b
     Examples:
       subsetprivacy audit urn.design.json --w 0.01,0.1,0.2,0.69
       subsetprivacy audit both.design.json --w sex=0.5,0.5 --w race=0.1,0.2,0.3,0.4
+      subsetprivacy audit private.parquet --column race
     """
     from subsetprivacy.auditing import audit as run
-    from subsetprivacy.design import load_design
 
-    report = run(load_design(path), _distribution(w), prior=None if prior is None else numbers(prior, "--prior"))
+    belief = None if prior is None else numbers(prior, "--prior")
+    shares = _distribution(w) if w else None
+    if path.suffix == ".json":
+        what = _read_design(path, w, (columns, design, form))
+    else:
+        release, names = options.open_release(path, columns, design, form)
+        what = counts_of(release, names, {"missing": missing})
+    report = run(what, shares, prior=belief, level=level)
     if as_json:
         echo_json(report.to_dict())
     else:
         echo_table(report.summary())
+
+
+def _read_design(path: Path, w: tuple[str, ...], of_tables: tuple[Any, ...]) -> Any:
+    from subsetprivacy.design import load_design
+
+    if not w:
+        raise click.UsageError("a design document needs --w, the distribution of the values")
+    if any(of_tables):
+        raise click.UsageError("--column, --design and --form are for tables; PATH is a design document")
+    return load_design(path)
 
 
 def _distribution(given: tuple[str, ...]) -> Any:
@@ -45,11 +82,3 @@ def _distribution(given: tuple[str, ...]) -> Any:
     if not all(equals for _, equals, _ in named):
         raise click.BadParameter("must be NAME=0.1,0.9 for each of several variables", param_hint="--w")
     return {name: numbers(text, "--w") for name, _, text in named}
-
-
-def numbers(text: str, option: str) -> list[float]:
-    """Read numbers joined by commas."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise click.BadParameter("must be numbers joined by commas, like 0.2,0.3,0.5", param_hint=option) from None

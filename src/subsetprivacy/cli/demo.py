@@ -8,7 +8,7 @@ import click
 from subsetprivacy.cli.show import draw_to_files, echo_table
 
 
-@click.command()
+@click.command(short_help="Show the main job on the Adult data.")
 @click.option(
     "-o",
     "--output",

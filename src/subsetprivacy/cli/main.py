@@ -1,21 +1,33 @@
 """The command `subsetprivacy`; each command imports what it needs when it runs."""
 
 import sys
+import warnings
 from typing import Any
 
 import click
 
 from subsetprivacy import __version__
 from subsetprivacy.cli.audit import audit
+from subsetprivacy.cli.completion import completion
+from subsetprivacy.cli.count import count
 from subsetprivacy.cli.demo import demo
 from subsetprivacy.cli.design import design
+from subsetprivacy.cli.estimate import estimate
+from subsetprivacy.cli.example import example
+from subsetprivacy.cli.key import key
 from subsetprivacy.cli.plan import plan
+from subsetprivacy.cli.privatize import privatize
+from subsetprivacy.cli.report import report
 from subsetprivacy.cli.reproduce import reproduce
-from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError
+from subsetprivacy.cli.show import echo_warning, in_words_of_the_shell
+from subsetprivacy.cli.test import test
+from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError, SubsetPrivacyWarning
+
+INTERRUPTED = 130
 
 
 class Commands(click.Group):
-    """A group that turns the package's errors into one line and exit code 1."""
+    """A group that turns the package's errors and warnings into a line each, and errors into exit codes."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; named errors end it with their message, not with a traceback."""
@@ -23,12 +35,40 @@ class Commands(click.Group):
             if hasattr(stream, "reconfigure"):  # a file or a console that has no word for "✓" gets a question mark
                 stream.reconfigure(errors="replace")
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                _say_warnings()
+                return super().invoke(ctx)
         except BrokenPipeError:  # whoever read the output has stopped; click ends quietly
             raise
+        except KeyboardInterrupt:
+            click.echo("\nStopped.", err=True)
+            sys.exit(INTERRUPTED)
         except (SubsetPrivacyError, MissingDependencyError, OSError) as error:
-            click.echo(f"Error: {error}", err=True)
+            click.echo(f"Error: {_here(str(error), ctx.invoked_subcommand)}", err=True)
             sys.exit(1)
+
+
+def _here(text: str, command: str | None) -> str:
+    """Return a message of the library in one line, and in the words of the command line."""
+    form = "--" if command == "privatize" else "--form "
+    own = {"form='codes'": f"{form}codes", "form='labels'": f"{form}labels"}
+    return " ".join(in_words_of_the_shell(text, own).split())
+
+
+def _say_warnings() -> None:
+    """Print each warning of the package once, in a line without file and number; others as Python does."""
+    said: set[str] = set()
+    as_before = warnings.showwarning
+
+    def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, SubsetPrivacyWarning):
+            as_before(message, category, *place, **more)
+        elif (text := str(message)) not in said:
+            said.add(text)
+            echo_warning(text)
+
+    warnings.showwarning = show
+    warnings.simplefilter("always", SubsetPrivacyWarning)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -41,12 +81,38 @@ def main() -> None:
     \b
     Try:
       subsetprivacy demo
-      subsetprivacy design uniform black red green blue -o urn.design.json
-      subsetprivacy plan black red green blue --margin 0.02
-      subsetprivacy audit urn.design.json --w 0.01,0.1,0.2,0.69
-      subsetprivacy reproduce all --quick
+      subsetprivacy example adult -o adult.csv
+      subsetprivacy design uniform --categories \\
+        White,Black,Asian-Pac-Islander,Amer-Indian-Eskimo,Other -o race.design.json
+      subsetprivacy privatize adult.csv --column race --design race.design.json \\
+        -o private.parquet
+      subsetprivacy estimate private.parquet --column race
+      subsetprivacy audit private.parquet --column race
+      subsetprivacy report private.parquet -o report.html
+
+    \b
+    Exit codes:
+      0    done
+      1    an error of data or files: one line, "Error: …", on standard error
+      2    wrong usage
+      130  stopped with Ctrl-C
     """
 
 
-for command in (demo, design, plan, audit, reproduce):
+COMMANDS = (
+    demo,
+    example,
+    design,
+    plan,
+    key,
+    privatize,
+    count,
+    estimate,
+    test,
+    audit,
+    report,
+    reproduce,
+    completion,
+)
+for command in COMMANDS:
     main.add_command(command)

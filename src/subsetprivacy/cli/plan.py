@@ -2,11 +2,11 @@
 
 import click
 
-from subsetprivacy.cli.audit import numbers
+from subsetprivacy.cli.options import numbers
 from subsetprivacy.cli.show import echo_json, echo_table
 
 
-@click.command()
+@click.command(short_help="Say how many people each design needs.")
 @click.argument("labels", nargs=-1)
 @click.option("--categories", "number", type=int, help="How many categories there are, where no LABELS are given.")
 @click.option("--margin", type=float, help="The largest half-width of the intervals; 0.02 unless --people is given.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from time import monotonic
@@ -11,6 +10,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy.cli.options import cores
 from subsetprivacy.cli.show import draw_to_files
 
 OUTPUT = Path("results")
@@ -42,7 +42,7 @@ class Bar:
             self._bar = None
 
 
-@click.command()
+@click.command(short_help="Reproduce the paper's tables and figures.")
 @click.argument("labels", nargs=-1, metavar="[LABEL]...")
 @click.option("--quick", is_flag=True, help="Fewer replications: minutes instead of a quarter of an hour.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of all random numbers.")
@@ -89,7 +89,7 @@ def reproduce(
     if not labels:
         _list(output)
         return
-    options = {"output": output, "quick": quick, "seed": seed, "jobs": jobs or _cores(), "again": again}
+    options = {"output": output, "quick": quick, "seed": seed, "jobs": jobs or cores(), "again": again}
     if adult_file is not None:
         from subsetprivacy.reproduce.adult_file import read_adult
 
@@ -122,10 +122,6 @@ def _follow(labels: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
         finished.append(each)
         click.echo(_line(each))
     return finished
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _list(output: Path) -> None:

@@ -1,8 +1,12 @@
-"""How results reach the terminal."""
+"""How results reach the terminal and files."""
 
 import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
 from shutil import get_terminal_size
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,10 +14,34 @@ import click
 if TYPE_CHECKING:
     from subsetprivacy.tables import Table
 
+NARROWEST = 60
+STANDARD_OUTPUT = Path("-")
+
+
+_WORDS = {  # what the library says to do, and how it is done here
+    "overwrite=True": "--force",
+    "missing='full'": "--missing full",
+    "pass designs={column: design}": "say --column NAME=DESIGN",
+    "interval(method='profile')": "--interval profile",
+    "to_frame() has all": "-o FILE.csv has all",
+}
+
+
+def in_words_of_the_shell(text: str, more: Mapping[str, str] | None = None) -> str:
+    """Return a sentence of the library with options in the place of Python."""
+    for python, shell in {**_WORDS, **(more or {})}.items():
+        text = text.replace(python, shell)
+    return text
+
 
 def echo_json(value: Any) -> None:
     """Print plain data as JSON; numbers that JSON has no word for become null."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False))
+    click.echo(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """Return plain data as JSON text; numbers that JSON has no word for become null."""
+    return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def draw_to_files(who: str) -> None:
@@ -27,11 +55,74 @@ def draw_to_files(who: str) -> None:
 
 
 def echo_table(table: "Table") -> None:
-    """Print a table, the sentences below it as wide as the terminal."""
+    """Print a table, the sentences below it as wide as the terminal, column names on several lines if need be."""
     from attrs import evolve
 
-    width = max(get_terminal_size().columns, 60)
-    click.echo(str(evolve(table, notes=tuple(fill(note, width) for note in table.notes))))
+    width = max(get_terminal_size().columns, NARROWEST)
+    noted = evolve(table, notes=tuple(fill(in_words_of_the_shell(note), width) for note in table.notes))
+    # A file or a pipe has no width: whoever reads it finds every row, and the names, on one line.
+    click.echo(_narrowed(noted, width) if sys.stdout.isatty() else str(noted))
+
+
+def _narrowed(table: "Table", width: int) -> str:
+    """Return the text of a table, the names of its columns over several lines where it is wider than that."""
+    text = str(table)
+    lines = text.splitlines()
+    rule = next((line for line in lines if line and set(line) == {"-"}), "")
+    if len(rule) <= width:
+        return text
+    cells = [max((len(row[k]) for row in table.rows), default=0) for k in range(len(table.columns))]
+    heads = [
+        wrap(name, max(wide, *map(len, name.split() or [""])), break_long_words=False)
+        for name, wide in zip(table.columns, cells, strict=True)
+    ]
+    high = max(map(len, heads))
+    heads = [[""] * (high - len(head)) + head for head in heads]  # the last line stands on the rule
+    widths = [max(wide, *map(len, head)) for wide, head in zip(cells, heads, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        first, *rest = zip(row, widths, strict=True)
+        return "  ".join([first[0].ljust(first[1]), *(cell.rjust(wide) for cell, wide in rest)]).rstrip()
+
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    head = [line([name[k] for name in heads]) for k in range(high)]
+    return "\n".join([table.title, rule, *head, rule, *map(line, table.rows), rule, *table.notes])
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV text; no cell begins like a formula."""
+    import csv
+
+    from subsetprivacy.design.text import safe_header
+
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([safe_header(name) for name in columns])
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def _safe(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula; subsets as text have been made so already."""
+    from subsetprivacy.design.text import plain_header, safe_header
+
+    return safe_header(plain_header(cell)) if isinstance(cell, str) else cell
+
+
+def write_text(text: str, output: Path, *, force: bool = False) -> None:
+    """Write a whole file or none; the path "-" is standard output. A file that exists is replaced only by `force`."""
+    if output == STANDARD_OUTPUT:
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    from subsetprivacy.frames.files import replacing
+
+    with replacing(output, overwrite=force) as draft:
+        draft.write_text(text, encoding="utf-8", newline="")
+
+
+def echo_warning(text: str) -> None:
+    """Print a warning on standard error, in one line."""
+    click.echo(f"Warning: {' '.join(text.split())}", err=True)
 
 
 def _plain(value: Any) -> Any:
@@ -41,4 +132,6 @@ def _plain(value: Any) -> Any:
         return [_plain(inner) for inner in value]
     if isinstance(value, float) and not abs(value) < float("inf"):
         return None
-    return value
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    return _plain(value.item()) if hasattr(value, "item") else str(value)  # numbers of NumPy; dates and other groups

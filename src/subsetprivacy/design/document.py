@@ -47,7 +47,9 @@ def design_from_json(text: str | bytes) -> Design:
     except (TypeError, ValueError):
         raise DesignDocumentError("a design document must be JSON text; got something else.") from None
     if not isinstance(document, dict) or document.get("format") != DOCUMENT_FORMAT:
-        raise DesignDocumentError(f'a design document must be an object with "format": "{DOCUMENT_FORMAT}".')
+        table = isinstance(document, dict) and "columns" in document
+        hint = " Hint: this is the document of a table, which is read with the table." if table else ""
+        raise DesignDocumentError(f'a design document must be an object with "format": "{DOCUMENT_FORMAT}".{hint}')
     if document.get("version") != DOCUMENT_VERSION:
         raise DesignDocumentError(
             f"a design document must be of version {DOCUMENT_VERSION}; got {document.get('version')!r}. "

@@ -2,9 +2,11 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -12,15 +14,24 @@ import subsetprivacy as sp
 from subsetprivacy.cli.main import main
 from subsetprivacy.cli.show import echo_json
 
-KINDS = ("uniform", "partition", "hadamard", "fixed-size", "warner", "covered", "product")
+KINDS = ("uniform", "partition", "hadamard", "fixed-size", "warner", "small", "join", "covered", "product")
 COMMANDS = [
     [],
     ["demo"],
     ["design"],
-    *(["design", kind] for kind in (*KINDS, "show", "schema")),
+    *(["design", kind] for kind in (*KINDS, "show", "check", "compare", "schema")),
+    ["example"],
+    *(["example", which] for which in ("adult", "urn")),
     ["plan"],
+    ["key"],
+    ["privatize"],
+    ["count"],
+    ["estimate"],
+    ["test"],
     ["audit"],
+    ["report"],
     ["reproduce"],
+    ["completion"],
 ]
 
 
@@ -50,13 +61,63 @@ def test_every_command_explains_itself(command, flag):
     assert result.exit_code == 0
     assert result.output.startswith("Usage: ")
     if command and command != ["design"]:
-        assert f"subsetprivacy {' '.join(command)}" in re.split("Examples?:", result.output)[1]  # an example of itself
+        assert (
+            f"subsetprivacy {' '.join(command)}" in re.split("Examples?[^:\n]*:", result.output)[1]
+        )  # an example of itself
+
+
+def examples_of(command):
+    """Return the command lines in a help text, those over several lines joined."""
+    text = run(*command, "--help").output.replace("\\\n", " ")
+    return [line.strip() for line in text.splitlines() if line.strip().startswith("subsetprivacy ")]
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command != ["design"]], ids=" ".join)
+def test_examples_in_help_are_command_lines(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    examples = examples_of(command)
+    assert examples
+    for line in examples:
+        node, words, context = main, shlex.split(line.partition(" > ")[0])[1:], None
+        while True:
+            try:
+                context = node.make_context(node.name, list(words), parent=context)
+            except click.BadParameter as error:
+                if "does not exist" in str(error):  # a file of the reader's
+                    break
+                raise
+            if not isinstance(node, click.Group):
+                break
+            _, node, words = node.resolve_command(context, [*context._protected_args, *context.args])
 
 
 def test_every_command_is_in_the_list_above():
     groups = {(): main, **{(name,): c for name, c in main.commands.items() if hasattr(c, "commands")}}
     found = {(*path, name) for path, group in groups.items() for name in group.commands}
     assert {(), *found} == {tuple(command) for command in COMMANDS}
+
+
+def test_choices_are_those_of_the_library():
+    """Help does not wait for the library, so the words stand twice."""
+    from subsetprivacy.cli import estimate, options, privatize, test
+    from subsetprivacy.design.small import ROUTES
+    from subsetprivacy.estimation.dispatch import METHODS
+    from subsetprivacy.estimation.result import INTERVALS
+    from subsetprivacy.frames.release import MISSING
+    from subsetprivacy.frames.stored import FORMS, WEIGHT_KINDS
+    from subsetprivacy.independence.testing import METHODS as TESTS
+    from subsetprivacy.subsets import MAX_CATEGORIES
+
+    assert tuple(METHODS) == estimate.METHODS
+    assert INTERVALS == estimate.INTERVALS
+    assert set(TESTS) == set(test.METHODS)
+    assert set(MISSING) == set(options.MISSING)
+    assert set(FORMS) == set(options.FORMS)
+    assert MAX_CATEGORIES == privatize.MOST_MASKED
+    for command, name, allowed in ((main.commands["design"].commands["small"], "route", ROUTES),
+                                   (main.commands["count"], "weights_kind", WEIGHT_KINDS)):  # fmt: skip
+        (option,) = [one for one in command.params if one.name == name]
+        assert set(option.type.choices) == set(allowed)
 
 
 def test_version():
@@ -262,5 +323,5 @@ def test_the_command_runs_in_a_process_of_its_own(urn):
 
 def test_help_does_not_wait_for_libraries():
     program = "import sys\nfrom subsetprivacy.cli.main import main\nmain(['--help'], standalone_mode=False)\n"
-    program += "sys.exit(bool({'numpy', 'scipy', 'matplotlib'} & set(sys.modules)))"
+    program += "sys.exit(bool({'numpy', 'scipy', 'matplotlib', 'pyarrow', 'narwhals', 'attr'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0

@@ -70,7 +70,7 @@ def test_several_variables_are_audited_by_name(tmp_path):
         (["design", "partition", *"abcde", "--groups", "3"], "`groups` must be at most 2"),
         (["design", "warner", "a", "b", "--q", "0.5"], "`q` must not be 1/2"),
         (["design", "product", "race"], "must be NAME=PATH"),
-        (["design", "uniform"], "give either LABELS or --file"),
+        (["design", "uniform"], "give either LABELS or --categories, --file, or --from TABLE"),
         (["plan"], "give either LABELS or --categories"),
         (["plan", "--categories", "5", "a"], "give either LABELS or --categories"),
         (["plan", "--categories", "5", "--margin", "2"], "`margin` must be between 0 and 0.5; got 2"),

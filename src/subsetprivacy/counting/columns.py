@@ -1,128 +1,91 @@
-"""`count`: from anything that holds subsets to their counts, in groups and with weights."""
+"""Columns with one subset per person: their codes, weights and groups."""
 
 from collections.abc import Hashable, Iterable, Mapping, Set
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from subsetprivacy._checks import check_choice, check_codes
 from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
-from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable, check_allowed, count_codes
+from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Covered, Design, coarse, require_design
+from subsetprivacy.engines import column_names, is_table
+from subsetprivacy.engines.kinds import named_list
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
-from subsetprivacy.subsets import Categories, is_frame, is_missing
+from subsetprivacy.subsets import Categories, is_missing
 
 WEIGHT_KINDS = ("frequency", "sampling")
+FIT = {"frequency": "whole numbers of at least 0", "sampling": "finite and not negative"}
+MISSING = ("full", "error")
 
 
-@overload
-def count(
-    data: Any,
-    *,
-    design: Design | None = ...,
-    categories: Iterable[Label] | None = ...,
-    by: None = ...,
-    weights: ArrayLike | None = ...,
-    weights_kind: str | None = ...,
-) -> SubsetCounts: ...
-@overload
-def count(
-    data: Any,
-    *,
-    design: Design | None = ...,
-    categories: Iterable[Label] | None = ...,
-    by: Iterable[Label],
-    weights: ArrayLike | None = ...,
-    weights_kind: str | None = ...,
-) -> dict[Label, SubsetCounts]: ...
-def count(
-    data: Any,
-    *,
-    design: Design | None = None,
-    categories: Iterable[Label] | None = None,
-    by: Iterable[Label] | None = None,
-    weights: ArrayLike | None = None,
-    weights_kind: str | None = None,
-) -> SubsetCounts | dict[Label, SubsetCounts]:
-    """Count subsets.
-
-    Parameters
-    ----------
-    data
-        `SubsetData`; or integer codes; or one collection of labels per
-        person. A missing entry counts as the full set.
-    design
-        The design of codes or label collections.
-    categories
-        The labels, for subsets that were collected by others with no known
-        design. Then *coarsening at random* is assumed: which subset was
-        reported, given that it holds the value, does not depend on the
-        value. Estimate with the default method; its standard errors come
-        from the observed information.
-    by
-        A group label per person; then a dict of counts per group is returned,
-        groups in the order in which they first appear, missing ones as None.
-    weights
-        A weight per person.
-    weights_kind
-        Must be said with weights. ``"sampling"``: survey weights; sums and
-        sums of squares are kept, standard errors are of the sandwich kind and
-        n is Kish's effective size. ``"frequency"``: a row stands for that
-        many people.
+def check_kind(weights: Any, weights_kind: str | None) -> bool:
+    """Return whether weights say how many people a row stands for, as rows without weights do.
 
     Raises
     ------
-    CodeError, CategoryError
-        Saying the first row that is wrong, never its content.
-
-    Examples
-    --------
-    >>> answers = [{"a", "b"}, {"c"}, None, {"a", "b", "c"}]
-    >>> count(answers, categories=["a", "b", "c"])
-    <SubsetCounts: n = 2, 2 distinct subsets, 2 missing, <coarse design on 3 categories: 'a', 'b', 'c'>>
+    ArgumentError
+        If there are weights and their kind is not said.
     """
     if weights is not None and weights_kind is None:
         raise ArgumentError(
             "`weights_kind` must be given with weights: 'sampling' for survey weights, 'frequency' where a row stands "
             "for several people."
         )
-    frequency = weights_kind is None or check_choice(weights_kind, WEIGHT_KINDS, "weights_kind") == "frequency"
-    codes, chosen = read_column(data, design, categories)
-    amounts = None if weights is None else _check_weights(weights, len(codes), str(weights_kind))
-    if by is None:
-        return count_codes(codes, chosen, amounts, frequency=frequency)
-    if isinstance(chosen, Covered):
+    return weights_kind is None or check_choice(weights_kind, WEIGHT_KINDS, "weights_kind") == "frequency"
+
+
+def chosen_design(design: Design | None, categories: Iterable[Label] | None) -> Design:
+    """Return the design that was given, or the one of categories whose design is not known."""
+    if (design is None) == (categories is None):
+        raise ArgumentError("`design` must be given, or `categories` where the design is not known; not both.")
+    return require_design(design) if categories is None else coarse(categories)
+
+
+def refuse_groups_of_covered(design: Design) -> None:
+    """Raise if the design is covered."""
+    if isinstance(design, Covered):
         raise ArgumentError("`by` must be left out for a covered release: dummy rows belong to no group.")
-    check_allowed(codes, chosen)  # now, while a row number is still that of the whole
-    return {
-        group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)
-        for group, rows in _groups(by, len(codes)).items()
-    }
 
 
-def read_column(data: Any, design: Design | None, categories: Iterable[Label] | None = None) -> tuple[IntArray, Design]:
-    """Return the codes of a column, one per person, and their design."""
+def read_column(
+    data: Any, design: Design | None, categories: Iterable[Label] | None = None, *, missing: str | None = None
+) -> tuple[IntArray, Design]:
+    """Return the codes of a column, one per person, and their design.
+
+    Parameters
+    ----------
+    data, design, categories
+        As in `count`.
+    missing
+        "full", by default: a missing entry counts as the full set; "error"
+        refuses it.
+    """
     if isinstance(data, SubsetData):
         if design is not None and design != data.design:
             raise MismatchError("`design` must be the design of `data`; got another one.")
         return data.codes, data.design
     if isinstance(data, SubsetTable):
-        return read_column(data.select(data.names), design, categories)
+        return read_column(data.select(data.names), design, categories, missing=missing)
     if isinstance(data, SubsetCounts):
         raise ArgumentError("`data` must hold a subset per person; got SubsetCounts, which are counted already.")
-    if is_frame(data):
-        raise CodeError("`data` must be one column; got a data frame. Hint: pass frame['name'].")
+    if is_table(data):
+        raise CodeError(
+            "`data` must be one column; got a data frame. Hint: pass frame['name'], or the frame and a name, as in "
+            f"sp.count(frame, 'name', design=...); its columns are: {named_list(column_names(data))}."
+        )
     if isinstance(data, (str, bytes, Set, Mapping)) or not isinstance(data, Iterable):
         hint = " Hint: a set of sets would merge people who reported the same." if isinstance(data, Set) else ""
         raise CodeError(f"`data` must be a list with one subset per person; got {type(data).__name__}.{hint}")
-    if (design is None) == (categories is None):
-        raise ArgumentError("`design` must be given, or `categories` where the design is not known; not both.")
-    chosen = require_design(design) if categories is None else coarse(categories)
-    return _codes_of(data, chosen), chosen
+    chosen = chosen_design(design, categories)
+    return _codes_of(data, chosen, missing), chosen
 
 
-def _codes_of(column: Any, design: Design) -> IntArray:
+def _codes_of(column: Any, design: Design, missing: str | None) -> IntArray:
     rows = _plain_rows(column)
+    if missing is not None and check_choice(missing, MISSING, "missing") == "error":
+        rows = rows if isinstance(rows, np.ndarray) else list(rows)
+        _refuse_gaps(rows)
     numbers = isinstance(rows, np.ndarray) and rows.dtype != object
     if not numbers:
         rows = list(rows)
@@ -158,6 +121,16 @@ def _whole_numbers(rows: Any, design: Design) -> Any:
     return np.where(gaps, design.missing_code, np.where(gaps, 0, floats).astype(np.int64))
 
 
+def _refuse_gaps(rows: Any) -> None:
+    listed = rows.dtype.kind not in "iufb" if isinstance(rows, np.ndarray) else True
+    gaps = np.array([is_missing(row) for row in rows], np.bool_) if listed else np.isnan(rows)
+    if gaps.any():
+        raise CodeError(
+            f"`data` must hold a subset for every person; got {int(gaps.sum())} without one, first in row "
+            f"{int(gaps.argmax())}. Hint: missing='full' counts them as full sets, which say nothing."
+        )
+
+
 def _plain_rows(column: Any) -> Any:
     """Return an array where a column's numbers survive it, else a list: nulls would turn codes into floats."""
     for to_list in ("to_pylist", "to_list"):  # Arrow; pandas and Polars
@@ -188,7 +161,8 @@ def _row_code(row: Any, number: int, categories: Categories) -> int:
     return code
 
 
-def _check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
+def check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
+    """Return a weight per person as numbers that are fit for their kind."""
     try:
         amounts = np.asarray(weights, np.float64)
     except (TypeError, ValueError):
@@ -201,15 +175,15 @@ def _check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
     if kind == "frequency":
         bad |= amounts != np.floor(amounts)
     if bad.any():
-        needed = "whole numbers of at least 0" if kind == "frequency" else "finite and not negative"
         raise ArgumentError(
-            f"{kind} weights must be {needed}; got {int(bad.sum())} that are not, first in row {int(bad.argmax())}."
+            f"{kind} weights must be {FIT[kind]}; got {int(bad.sum())} that are not, first in row {int(bad.argmax())}."
         )
     return amounts
 
 
-def _groups(by: Any, length: int) -> dict[Label, IntArray]:
-    if isinstance(by, (str, bytes, Set, Mapping)) or not isinstance(by, Iterable) or is_frame(by):
+def group_rows(by: Any, length: int) -> dict[Label, IntArray]:
+    """Return the rows of each group, groups in the order in which they first appear."""
+    if isinstance(by, (str, bytes, Set, Mapping)) or not isinstance(by, Iterable) or is_table(by):
         raise ArgumentError(f"`by` must be a list or column with one group per person; got {type(by).__name__}.")
     to_list = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(by, name)), None)
     labels = list(by) if to_list is None else getattr(by, to_list)()

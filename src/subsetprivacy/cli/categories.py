@@ -1,0 +1,115 @@
+"""The ways to say what the categories are: as words, in a list, as lines of a file, or read off the data."""
+
+from collections.abc import Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from subsetprivacy.cli.options import Command, document
+from subsetprivacy.cli.show import echo_warning
+
+MOST_INFERRED = 1 << 16
+
+INFER = click.option(
+    "--infer-categories",
+    "infer",
+    is_flag=True,
+    help="Read the labels off private data. A rare label in the list is itself a leak: look at it before you publish.",
+)
+
+
+def categories(command: Command) -> Command:
+    """Give a command its categories as `labels`, however they were said."""
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        said = {name: given.pop(name) for name in ("labels", "listed", "file", "source", "column", "infer", "numeric")}
+        return command(labels=_read(**said), **given)
+
+    table = click.Path(exists=True, path_type=Path)
+    for add in (
+        click.option("--numbers", "numeric", is_flag=True, help="The labels are numbers in the table, not text."),
+        INFER,
+        click.option("--column", metavar="NAME", help="The column of that table."),
+        click.option("--from", "source", type=table, metavar="TABLE", help="Where --infer-categories reads."),
+        click.option("--file", "file", type=document, help="Read the categories from here, one a line."),
+        click.option("--categories", "listed", metavar="A,B,…", help="The categories, joined by commas."),
+        click.argument("labels", nargs=-1),
+    ):
+        run = add(run)
+    return run
+
+
+def _read(
+    labels: tuple[str, ...],
+    listed: str | None,
+    file: Path | None,
+    source: Path | None,
+    column: str | None,
+    infer: bool,
+    numeric: bool,
+) -> list[Any]:
+    if sum([bool(labels), listed is not None, file is not None, source is not None]) != 1:
+        raise click.UsageError("give either LABELS or --categories, --file, or --from TABLE")
+    if source is not None:
+        if column is None or not infer:
+            raise click.UsageError(
+                "--from needs --column NAME and --infer-categories, since the list of labels is read off private data; "
+                "better declare the categories"
+            )
+        return infer_labels(source, column)
+    if column is not None or infer:
+        raise click.UsageError("--column and --infer-categories are for --from TABLE")
+    if listed is not None:
+        words: Sequence[str] = [word.strip() for word in listed.split(",")]
+    else:
+        words = labels if file is None else _lines(file)
+    return [_number(word) for word in words] if numeric else list(words)
+
+
+def _lines(file: Path) -> list[str]:
+    from subsetprivacy.errors import DataFileError
+
+    try:
+        return file.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise DataFileError(f"a file of categories must be text in UTF-8; {file} is not.") from None
+
+
+def _number(word: str) -> int | float:
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    raise click.UsageError("--numbers is for labels that are numbers; got another")
+
+
+def infer_labels(table: Path, column: str) -> list[Any]:
+    """Return the distinct labels of a private column, with a warning; sorted, since the order would tell too."""
+    from subsetprivacy.errors import CategoryError
+    from subsetprivacy.frames.sources import file_source
+    from subsetprivacy.frames.trouble import arrow
+
+    arrow()  # says what to install
+    found: set[Any] = set()
+    for unit in file_source(table, [column]).units():
+        for batch in unit.batches():
+            found.update(batch.column(0).unique().to_pylist())
+            if len(found) > MOST_INFERRED:
+                raise CategoryError(
+                    f"a column must have at most {MOST_INFERRED} distinct labels to read categories off it; "
+                    f"{table}: column {column!r} has more."
+                )
+    labels = sorted((label for label in found if not _is_missing(label)), key=lambda label: (str(type(label)), label))
+    echo_warning(
+        f"{len(labels)} categories were read off the private column {column}. A label that few people have tells that "
+        "they are there: look at the list, and merge or drop rare labels, before you publish anything."
+    )
+    return labels
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or label == "" or label != label

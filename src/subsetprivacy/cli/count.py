@@ -1,0 +1,150 @@
+"""How many people reported each subset."""
+
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import Any
+
+import click
+
+from subsetprivacy.cli import options
+from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.show import STANDARD_OUTPUT, csv_text, echo_json, echo_table, write_text
+
+MOST_SHOWN = 24
+NOT_TOO_WIDE = 100
+
+
+@click.command(short_help="Count the subsets in a table.")
+@options.table
+@options.columns
+@options.grouped
+@options.design
+@options.form
+@options.missing
+@options.output(
+    "Write all counts here instead of printing them, with the design: .csv, .parquet, .arrow. With --by a plain CSV "
+    "file; - for CSV to standard output."
+)
+@options.force
+@options.as_json
+def count(
+    table: Path,
+    columns: tuple[str, ...],
+    by: tuple[str, ...],
+    weights: str | None,
+    weights_kind: str | None,
+    design: Path | None,
+    form: str | None,
+    missing: str,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Count the subsets in a column of TABLE; with several columns, how often they occur together.
+
+    \b
+    Examples:
+      subsetprivacy count private.parquet --column race
+      subsetprivacy count private.parquet --column race --column sex_income -o counts.csv
+    """
+    options.check_apart(table, output)
+    release, names = options.open_release(table, columns, design, form)
+    settings = {"by": options.groups(by, names), "weights": weights, "weights_kind": weights_kind, "missing": missing}
+    counted = counts_of(release, names, settings)
+    parts = list(counted.items()) if by else [(None, counted)]
+    if as_json:
+        found = [plain(part, names) for _, part in parts]
+        echo_json([{"group": group, **one} for (group, _), one in zip(parts, found, strict=True)] if by else found[0])
+    if output is not None:
+        _write(parts, names, by, output, force)
+        if output != STANDARD_OUTPUT:
+            click.echo(f"Wrote {output}.", err=as_json)
+    elif not as_json:
+        for group, part in parts:
+            if by:
+                click.echo(f"{' and '.join(by)}: {group_text(group)}")
+            echo_table(_summary(part, names))
+
+
+def counts_of(release: Any, names: tuple[str, ...], settings: dict[str, Any]) -> Any:
+    """Return the counts of one column, or of several together."""
+    with Progress("rows") as progress:
+        if len(names) == 1:
+            return release.count(names[0], progress=progress, **settings)
+        return release.crosstab(*names, progress=progress, **settings)
+
+
+def group_text(group: Any) -> str:
+    """Return the name of a group for people."""
+    if isinstance(group, tuple):
+        return ", ".join(map(group_text, group))
+    return "(missing)" if group is None else str(group)
+
+
+def plain(counts: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return counts as plain data: an entry for each subset, or combination of them, that occurs."""
+    entries = []
+    for codes, amount in _entries(counts, names):
+        subsets = [list(design.members(code)) for design, code in zip(_designs(counts, names), codes, strict=True)]
+        entries.append({"codes": list(codes), "subsets": subsets, "n": amount})
+    return {"columns": list(names), "n": counts.n, "n_missing": counts.n_missing, "counts": entries}
+
+
+def _designs(counts: Any, names: tuple[str, ...]) -> list[Any]:
+    return [counts.design] if len(names) == 1 else list(counts.design.factors)
+
+
+def _entries(counts: Any, names: tuple[str, ...]) -> list[tuple[tuple[int, ...], Any]]:
+    """Return the code in each column, and the number, of all that occurs."""
+    parts = [counts.codes] if len(names) == 1 else counts.design.split(counts.codes)
+    kept = counts.counts > 0
+    return list(
+        zip(zip(*(part[kept].tolist() for part in parts), strict=True), counts.counts[kept].tolist(), strict=True)
+    )
+
+
+def _texts(counts: Any, names: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+    """Return the subset in each column as text, as it stands in CSV files, and the number."""
+    from subsetprivacy.design.text import is_spelled, text_of
+
+    def text(design: Any, code: int) -> str:
+        return text_of(code, design) if is_spelled(design) else str(design.format(code))
+
+    designs = _designs(counts, names)
+    return [
+        (tuple(text(design, code) for design, code in zip(designs, codes, strict=True)), amount)
+        for codes, amount in _entries(counts, names)
+    ]
+
+
+def _write(parts: list[Any], names: tuple[str, ...], by: tuple[str, ...], output: Path, force: bool) -> None:
+    """Write counts with the design, so that they can be read back; in groups, as plain CSV."""
+    if not by and output != STANDARD_OUTPUT:
+        from subsetprivacy.frames import write_counts
+
+        write_counts(parts[0][1], output, name=names[0], overwrite=force)
+        return
+    lines = []
+    for group, part in parts:
+        held = () if not by else group if isinstance(group, tuple) else (group,)
+        lines += [(*held, *texts, amount) for texts, amount in _texts(part, names)]
+    write_text(csv_text([*by, *names, "count"], lines), output, force=force)
+
+
+def _summary(counts: Any, names: tuple[str, ...]) -> Any:
+    """Return the subsets, the most frequent first; of two columns the cross table, if it is not too wide."""
+    from subsetprivacy.tables import Table, number
+
+    if len(names) > 1:
+        crossed = counts.summary()
+        if len(str(crossed).splitlines()[1]) <= max(get_terminal_size().columns, NOT_TOO_WIDE):
+            return crossed
+    rows = sorted(_texts(counts, names), key=lambda row: -row[1])
+    total = sum(amount for _, amount in rows)
+    shown = tuple((*texts, f"{amount:.0f}", number(amount / total)) for texts, amount in rows[:MOST_SHOWN])
+    notes = []
+    if len(rows) > MOST_SHOWN:
+        notes.append(f"The {MOST_SHOWN} most frequent of {len(rows)}; -o counts.csv has all.")
+    if counts.n_missing:
+        notes.append(f"Rows that say nothing, or lack an answer: {counts.n_missing:.0f}.")
+    return Table(f"Subsets of {' and '.join(names)}, {counts.n_text}", (*names, "n", "share"), shown, tuple(notes))

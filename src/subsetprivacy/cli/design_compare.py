@@ -1,0 +1,77 @@
+"""Several designs side by side."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from subsetprivacy.cli.options import as_json, document, numbers
+from subsetprivacy.cli.show import echo_json, echo_table
+
+
+@click.command(short_help="Compare what designs give away and cost.")
+@click.argument("paths", type=document, nargs=-1, required=True, metavar="PATH PATH...")
+@click.option("--w", "w", help="The distribution, e.g. 0.01,0.1,0.2,0.69, in category order; by default the even one.")
+@as_json
+def compare(paths: tuple[Path, ...], w: str | None, as_json: bool) -> None:
+    """Say what the design documents PATH give away, and what they cost, side by side.
+
+    \b
+    Example:
+      subsetprivacy design compare urn.design.json safe.design.json --w 0.01,0.1,0.2,0.69
+    """
+    from subsetprivacy.auditing import audit
+    from subsetprivacy.design import load_design
+
+    if len(paths) < 2:
+        raise click.UsageError("give two design documents or more")
+    shares = None if w is None else numbers(w, "--w")
+    found = []
+    for path in paths:
+        design = load_design(path)
+        report = audit(design, [1 / design.p] * design.p if shares is None else shares)
+        found.append({"path": str(path), "fingerprint": design.fingerprint, **report.to_dict()})
+    if as_json:
+        echo_json(found)
+    else:
+        echo_table(_table(found, "the even distribution" if w is None else "the given distribution"))
+
+
+_COLUMNS = {
+    "mi_leakage": "MI",
+    "maximal_leakage": "max. leak",
+    "size_leakage": "size",
+    "prediction_leakage": "guess",
+    "smallest_set": "smallest",
+    "largest_posterior": "posterior",
+    "cost": "price",
+}
+
+
+def _table(found: list[dict[str, Any]], where: str) -> Any:
+    from subsetprivacy.tables import Table, number
+
+    def cell(value: Any) -> str:
+        return "-" if value is None else str(value) if isinstance(value, int) else number(value)
+
+    useless = [one["path"] for one in found if not one["identifiable"]]
+    rows = tuple((one["path"], one["design"], *(cell(one[key]) for key in _COLUMNS)) for one in found)
+    notes = [
+        "MI: bits on average; max. leak: bits at most, whatever the distribution; size: the share of people ruled out; "
+        "guess: how often the best guess is right; smallest: how many values a report leaves at least; posterior: the "
+        "largest probability of a value given a report. Price: how many times the people of asking directly.",
+        *(f"Revealed exactly: {line}." for line in _revealed(found)),
+        *(f"{path} is not identifiable: nothing can be estimated from it." for path in useless),
+    ]
+    if len({tuple(map(str, one["categories"])) for one in found}) > 1:
+        notes.append("The designs are of different categories.")
+    return Table(f"{len(found)} designs at {where}", ("design", "kind", *_COLUMNS.values()), rows, tuple(notes))
+
+
+def _revealed(found: list[dict[str, Any]]) -> list[str]:
+    return [
+        f"{name}, in {100 * share:.1f} % of the rows of {one['path']}"
+        for one in found
+        for name, share in one["reveals"].items()
+        if share > 0
+    ]

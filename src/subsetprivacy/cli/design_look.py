@@ -1,0 +1,128 @@
+"""Say what a design document holds, and whether it is fit for use."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from subsetprivacy.cli.options import as_json, document, output
+from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_json
+
+
+@click.command(short_help="Say what a design document holds.")
+@click.argument("path", type=document)
+@as_json
+def show(path: Path, as_json: bool) -> None:
+    """Read the design document PATH, check it, and say what it is.
+
+    \b
+    Example:
+      subsetprivacy design show urn.design.json
+    """
+    from subsetprivacy import design as designs
+
+    facts = _facts(designs.load_design(path))
+    if as_json:
+        echo_json(facts)
+        return
+    for name, value in facts.items():
+        click.echo(f"{_NAMES.get(name, name.replace('_', ' ')):30}{_text(value)}")
+
+
+def _facts(read: Any) -> dict[str, Any]:
+    return {
+        "kind": read.kind,
+        "categories": list(read.categories),
+        "fingerprint": read.fingerprint,
+        "subset_private": read.is_subset_private,
+        "identifiable": read.is_identifiable,
+        "yes_no_questions": read.is_independent,
+        "smallest_set": read.smallest_set,
+        "S": read.S,
+    }
+
+
+@click.command(short_help="Check that a design is valid, private, identifiable.")
+@click.argument("path", type=document)
+@as_json
+def check(path: Path, as_json: bool) -> None:
+    """Check that the design document PATH is valid, unaltered, private and identifiable.
+
+    The exit code is 1 if it is not, and the reasons are on standard error.
+
+    \b
+    Example:
+      subsetprivacy design check urn.design.json
+    """
+    from subsetprivacy import design as designs
+
+    read = designs.load_design(path)  # refuses what is no document, and one that was altered
+    problems = _problems(read)
+    if as_json:
+        echo_json({"ok": not problems, "problems": problems, "fingerprint": read.fingerprint})
+    elif not problems:
+        fit = "valid, unaltered, private and identifiable" if _is_sealed(path) else "valid, private and identifiable"
+        click.echo(f"{path} is {fit}: {read.kind} design, {read.p} categories, fingerprint {read.fingerprint[:16]}….")
+        if not _is_sealed(path):
+            click.echo("It holds no fingerprint, so nobody can tell whether it was altered.")
+    for problem in problems:
+        click.echo(f"Error: {path}: {problem}", err=True)
+    sys.exit(1 if problems else 0)
+
+
+def _problems(read: Any) -> list[str]:
+    """Return a sentence for each thing that makes a design unfit."""
+    from subsetprivacy.design.revealed import revealing
+
+    problems = []
+    bare = read.exposed
+    if not read.is_subset_private:
+        problems.append("not private: a single value can be reported.")
+    elif bare.enumerable:
+        shown = [name for name, rows in revealing(bare).items() if rows.any()]
+        if shown:
+            problems.append(f"not private: some reports reveal {', '.join(shown)} exactly.")
+    if not read.is_identifiable:
+        problems.append("not identifiable: the distribution cannot be estimated from its reports.")
+    return problems
+
+
+def _is_sealed(path: Path) -> bool:
+    import json
+
+    return "fingerprint" in json.loads(path.read_bytes())
+
+
+@click.command(short_help="Print the JSON Schema of design documents.")
+@output("Write here instead of printing.")
+def schema(output: Path | None) -> None:
+    """Print the JSON Schema of design documents, for editors and other languages.
+
+    \b
+    Example:
+      subsetprivacy design schema -o design.schema.json
+    """
+    from subsetprivacy.design.schema import schema_text
+
+    text = schema_text()
+    if output is None or output == STANDARD_OUTPUT:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+        click.echo(f"Wrote {output}.")
+
+
+_NAMES = {
+    "yes_no_questions": "yes/no questions",
+    "S": "S, the sum of all mu",
+    "smallest_set": "smallest reportable set",
+}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(str(label) for label in value[:48]) + (", …" if len(value) > 48 else "")
+    return str(value)

@@ -1,0 +1,191 @@
+"""A command for each kind of design."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from subsetprivacy.cli.categories import categories
+from subsetprivacy.cli.options import document, output
+from subsetprivacy.cli.show import STANDARD_OUTPUT
+
+_output = output("Write here instead of printing.")
+
+
+def _write(made: Any, output: Path | None) -> None:
+    if output is None or output == STANDARD_OUTPUT:
+        click.echo(made.to_json())
+    else:
+        made.save(output)
+        click.echo(f"Wrote {output} (fingerprint {made.fingerprint[:16]}…).")
+
+
+@click.command(short_help="Any yes/no question, four to 48 categories.")
+@categories
+@_output
+def uniform(labels: list[Any], output: Path | None) -> None:
+    """Make a uniform design for the categories LABELS: any yes/no question, four to 48 categories.
+
+    \b
+    Examples:
+      subsetprivacy design uniform black red green blue -o urn.design.json
+      subsetprivacy design uniform --categories black,red,green,blue -o urn.design.json
+    """
+    from subsetprivacy import design as designs
+
+    _write(designs.uniform(labels), output)
+
+
+@click.command(short_help="Which of several groups holds the answer?")
+@categories
+@click.option("--groups", type=int, default=2, show_default=True, help="How many groups a question has.")
+@_output
+def partition(labels: list[Any], groups: int, output: Path | None) -> None:
+    """Make a design that asks which of several groups holds the answer.
+
+    \b
+    Example:
+      subsetprivacy design partition a b c d e f --groups 3 -o groups.design.json
+    """
+    from subsetprivacy import design as designs
+
+    _write(designs.partition(labels, groups), output)
+
+
+@click.command(short_help="Few yes/no questions for many categories.")
+@categories
+@click.option("--questions", type=int, help="How many, one less than a power of two; by default the fewest.")
+@_output
+def hadamard(labels: list[Any], questions: int | None, output: Path | None) -> None:
+    """Make a design with few yes/no questions for many categories.
+
+    \b
+    Example:
+      subsetprivacy design hadamard --file towns.txt -o towns.design.json
+    """
+    from subsetprivacy import design as designs
+
+    _write(designs.hadamard(labels, questions), output)
+
+
+@click.command("fixed-size", short_help="The value among a fixed number of categories.")
+@categories
+@click.option("--size", type=int, required=True, help="How many categories every report has.")
+@_output
+def fixed_size(labels: list[Any], size: int, output: Path | None) -> None:
+    """Make a design that reports the value among a fixed number of categories; for publishers, and for three.
+
+    \b
+    Example:
+      subsetprivacy design fixed-size never once often --size 2 -o pair.design.json
+    """
+    from subsetprivacy import design as designs
+
+    _write(designs.fixed_size(labels, size), output)
+
+
+@click.command(short_help="A safe question for two categories.")
+@categories
+@click.option("--q", type=float, default=0.25, show_default=True, help="The probability that the secret bit is 1.")
+@_output
+def warner(labels: list[Any], q: float, output: Path | None) -> None:
+    """Make the safe design for two categories: the question is whether the answer equals a secret bit.
+
+    \b
+    Example:
+      subsetprivacy design warner no yes --q 0.25 -o yesno.design.json
+    """
+    from subsetprivacy import design as designs
+
+    _write(designs.warner(labels, q), output)
+
+
+@click.command(short_help="The recommended design for two or three categories.")
+@categories
+@click.option(
+    "--route",
+    type=click.Choice(["warner", "pair", "bit", "dummies"]),
+    help="By default the safe one: warner for two categories, pair for three.",
+)
+@click.option("--q", type=float, help="The probability that the secret bit is 1.")
+@click.option("--floor", type=float, help="The share of rows per dummy category, for the route dummies.")
+@click.option("--reveals", is_flag=True, help="Allow a route of which some rows reveal the value.")
+@_output
+def small(
+    labels: list[Any], route: str | None, q: float | None, floor: float | None, reveals: bool, output: Path | None
+) -> None:
+    """Make the recommended design for two or three categories.
+
+    \b
+    Example:
+      subsetprivacy design small never once often -o habit.design.json
+    """
+    from subsetprivacy import design as designs
+
+    _write(designs.small(labels, route, q=q, floor=floor, reveals=reveals), output)
+
+
+@click.command(short_help="Join small variables into one.")
+@click.argument("variables", nargs=-1, required=True, metavar="NAME=A,B...")
+@click.option("--together", type=int, help="Join so many at a time, and ask about each bundle by itself.")
+@click.option("--reveals", is_flag=True, help="Allow questions whose answer reveals one of the variables.")
+@_output
+def join(variables: tuple[str, ...], together: int | None, reveals: bool, output: Path | None) -> None:
+    """Join small variables, given as NAME=A,B,…, into one whose categories are their combinations.
+
+    A table then has one column for all of them; `privatize` reads the columns NAME.
+
+    \b
+    Example:
+      subsetprivacy design join sex=Female,Male income=low,high -o sex_income.design.json
+    """
+    from subsetprivacy import design as designs
+
+    parts = {name: [word.strip() for word in words.split(",")] for name, words in _pairs(variables, "NAME=A,B").items()}
+    _write(designs.join(parts, together=together, reveals=reveals), output)
+
+
+@click.command(short_help="Combine the designs of several variables.")
+@click.argument("variables", nargs=-1, required=True, metavar="NAME=PATH...")
+@_output
+def product(variables: tuple[str, ...], output: Path | None) -> None:
+    """Combine the design documents of several variables, given as NAME=PATH.
+
+    \b
+    Example:
+      subsetprivacy design product race=race.design.json income=income.design.json \\
+        -o both.design.json
+    """
+    from subsetprivacy import design as designs
+
+    parts = {name: designs.load_design(path) for name, path in _pairs(variables, "NAME=PATH").items()}
+    _write(designs.product(parts), output)
+
+
+def _pairs(given: tuple[str, ...], form: str) -> dict[str, str]:
+    """Split NAME=REST at the first equals sign; each name once."""
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, equals, rest = text.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"must be {form}, got {text!r}", param_hint=form)
+        if name in pairs:
+            raise click.BadParameter(f"must name each variable once; got {name!r} twice", param_hint=form)
+        pairs[name] = rest
+    return pairs
+
+
+@click.command(short_help="Cover a design by dummy rows.")
+@click.argument("path", type=document)
+@click.option("--floor", type=float, required=True, help="The least share of rows that could have sent a report.")
+@_output
+def covered(path: Path, floor: float, output: Path | None) -> None:
+    """Cover the design document PATH by dummy rows.
+
+    \b
+    Example:
+      subsetprivacy design covered urn.design.json --floor 0.1 -o safe.design.json
+    """
+    from subsetprivacy import design as designs
+
+    _write(designs.covered(designs.load_design(path), floor), output)

@@ -1,0 +1,138 @@
+"""The distribution of the values, from their subsets."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from subsetprivacy.cli import options
+from subsetprivacy.cli.count import counts_of, group_text
+from subsetprivacy.cli.show import (
+    STANDARD_OUTPUT,
+    csv_text,
+    draw_to_files,
+    echo_json,
+    echo_table,
+    json_text,
+    write_text,
+)
+
+METHODS = ("mle", "em", "icm", "mom", "mom-uniform", "mom-conditional", "one-step", "conic")
+INTERVALS = ("wald", "profile", "bootstrap")
+PICTURES = (".png", ".svg", ".pdf")
+
+
+@click.command(short_help="Estimate a distribution from subsets.")
+@options.table
+@options.columns
+@click.option("--method", type=click.Choice(METHODS), default="mle", show_default=True, help="The estimator.")
+@options.level
+@click.option("--interval", type=click.Choice(INTERVALS), default="wald", show_default=True, help="The intervals.")
+@options.grouped
+@options.design
+@options.form
+@options.missing
+@options.output("Write here instead of printing: .csv, .json, or a picture, .png, .svg, .pdf; - for CSV to the screen.")
+@options.force
+@options.as_json
+def estimate(
+    table: Path,
+    columns: tuple[str, ...],
+    method: str,
+    level: float,
+    interval: str,
+    by: tuple[str, ...],
+    weights: str | None,
+    weights_kind: str | None,
+    design: Path | None,
+    form: str | None,
+    missing: str,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Estimate the distribution of a column of TABLE from its subsets.
+
+    Several columns give their joint distribution, --by an estimate for each group.
+
+    \b
+    Examples:
+      subsetprivacy estimate private.parquet --column race
+      subsetprivacy estimate private.parquet --column race --column sex_income --json
+      subsetprivacy estimate private.csv --column race=race.design.json -o race.png
+    """
+    options.check_apart(table, output)
+    _check_output(output, by)
+    release, names = options.open_release(table, columns, design, form)
+    settings = {"by": options.groups(by, names), "weights": weights, "weights_kind": weights_kind, "missing": missing}
+    counted = counts_of(release, names, settings)
+    fits = _fits(counted, method, bool(by))
+    shown = {"level": level, "method": interval}
+    if as_json:
+        echo_json(_plain(fits, by, shown))
+    if output is not None:
+        _write(fits, by, shown, output, force)
+        if output != STANDARD_OUTPUT:
+            click.echo(f"Wrote {output}.", err=as_json)
+    elif not as_json:
+        for group, fit in fits.items():
+            if by:
+                click.echo(f"{' and '.join(by)}: {group_text(group)}")
+            echo_table(fit.summary(**shown))
+
+
+def _fits(counted: Any, method: str, grouped: bool) -> dict[Any, Any]:
+    """Return the estimate of each group, or the one there is."""
+    from subsetprivacy.estimation.dispatch import estimate as run
+    from subsetprivacy.estimation.dispatch import estimate_many
+
+    if not grouped:
+        return {None: run(counted, method)}
+    batch = estimate_many(counted, method)
+    return dict(zip(batch.names, batch, strict=True))
+
+
+def _check_output(output: Path | None, by: tuple[str, ...]) -> None:
+    """Raise if the name of the output asks for something that there is not, before anything is computed."""
+    if output is None or output == STANDARD_OUTPUT or output.suffix.lower() in (".csv", ".json"):
+        return
+    if output.suffix.lower() not in PICTURES:
+        raise click.UsageError(f"--output must end in .csv, .json, {', '.join(PICTURES)}")
+    if by:
+        raise click.UsageError("a picture is of one estimate; leave --by out, or write .csv or .json")
+    draw_to_files("the picture needs")
+
+
+def _plain(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> Any:
+    """Return the numbers of the one estimate, or a list with an object for each group."""
+    found = [(group, fit.to_dict(**shown)) for group, fit in fits.items()]
+    return [{"group": group, **facts} for group, facts in found] if by else found[0][1]
+
+
+def _csv(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> str:
+    """Return a row for each category, and group; a column for each of several variables."""
+    lines, variables = [], ("category",)
+    for group, fit in fits.items():
+        variables = getattr(fit.categories, "names", variables)
+        facts = fit.to_dict(**shown)
+        held = () if not by else group if isinstance(group, tuple) else (group,)
+        for label, *numbers in zip(*(facts[key] for key in _KEYS), strict=True):
+            parts = label if isinstance(label, tuple) and len(variables) > 1 else (label,)
+            lines.append((*held, *parts, *("" if x != x else x for x in numbers), shown["level"]))
+    return csv_text([*by, *variables, *_KEYS[1:], "level"], lines)
+
+
+_KEYS = ("categories", "estimate", "std_error", "lower", "upper")
+
+
+def _write(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any], output: Path, force: bool) -> None:
+    from subsetprivacy.frames.files import replacing
+
+    suffix = output.suffix.lower()
+    if suffix in PICTURES:
+        picture = next(iter(fits.values())).plot(**shown)
+        with replacing(output, overwrite=force) as draft:
+            getattr(picture, "figure", picture).savefig(draft, dpi=150, format=suffix[1:])
+        return
+    text = json_text(_plain(fits, by, shown)) + "\n" if suffix == ".json" else _csv(fits, by, shown)
+    write_text(text, output, force=force)

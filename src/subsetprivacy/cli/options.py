@@ -1,0 +1,175 @@
+"""Options and arguments that several commands share, and what is made of them."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from subsetprivacy.design import Design
+    from subsetprivacy.frames import Release
+
+Command = Callable[..., Any]
+
+MISSING = ("error", "full")
+FORMS = ("codes", "labels")
+
+document = click.Path(exists=True, dir_okay=False, path_type=Path)
+table = click.argument("table", type=click.Path(exists=True, path_type=Path))
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+force = click.option("--force", is_flag=True, help="Replace the file if it exists.")
+level = click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
+design = click.option("--design", "design", type=document, help="The design document of the one column that is named.")
+form = click.option(
+    "--form",
+    type=click.Choice(FORMS),
+    help="What a CSV file without a sidecar holds: codes, or labels joined by a bar.",
+)
+missing = click.option(
+    "--missing",
+    type=click.Choice(MISSING),
+    default="error",
+    show_default=True,
+    help="What an empty cell is: an error, or the full set, which says nothing.",
+)
+columns = click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME[=DESIGN]",
+    help="A column of subsets; with a design document if the table does not bring it. May be left out if there is one.",
+)
+
+
+def output(help: str) -> Callable[[Command], Command]:
+    """Return the option that says where a result goes; without it the result is printed."""
+    return click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), help=help)
+
+
+def data_output(help: str) -> Callable[[Command], Command]:
+    """Return the option that says where data go, which must be said."""
+    where = click.Path(allow_dash=True, path_type=Path)
+    return click.option("-o", "--output", type=where, required=True, help=help)
+
+
+def grouped(command: Command) -> Command:
+    """Add the options for groups and weights, which are columns that were published as they are."""
+    for add in (
+        click.option("--weights-kind", type=click.Choice(["sampling", "frequency"]), help="What the weights are."),
+        click.option("--weights", metavar="COLUMN", help="A weight for each row; say --weights-kind as well."),
+        click.option("--by", multiple=True, metavar="COLUMN", help="Do it for each group. May be given several times."),
+    ):
+        command = add(command)
+    return command
+
+
+def groups(by: Sequence[str], names: Sequence[str]) -> Any:
+    """Return what the library takes for groups: nothing, the name of a column, or a list of names.
+
+    Raises
+    ------
+    click.UsageError
+        If a group would be a column that is counted, or is named twice.
+    """
+    if set(by) & set(names) or len(set(by)) < len(by):
+        raise click.UsageError("--by must name other columns than --column, each once")
+    return None if not by else by[0] if len(by) == 1 else list(by)
+
+
+def numbers(text: str, option: str) -> list[float]:
+    """Read numbers joined by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter("must be numbers joined by commas, like 0.2,0.3,0.5", param_hint=option) from None
+
+
+def read_columns(given: Sequence[str], design: Path | None = None) -> "dict[str, Design | None]":
+    """Return the design of each column of NAME[=DESIGN], None where it is not said here.
+
+    Raises
+    ------
+    click.UsageError
+        If a column is named twice, or `design` is given and it is not clear for which column.
+    """
+    from subsetprivacy.design import load_design
+
+    named: dict[str, Any] = {}
+    for text in given:
+        name, path = _split(text)
+        if name in named:
+            raise click.UsageError(f"--column names {name} twice")
+        named[name] = path
+    if design is not None:
+        if len(named) != 1 or None not in named.values():
+            raise click.UsageError("--design is for one column; of several, write --column NAME=DESIGN for each")
+        named = dict.fromkeys(named, design)
+    return {name: None if path is None else load_design(path) for name, path in named.items()}
+
+
+def _split(text: str) -> tuple[str, Path | None]:
+    """Split NAME=DESIGN at the last equals sign; a name may hold one, if what follows it is no document."""
+    name, equals, path = text.rpartition("=")
+    if not equals or not (path.endswith(".json") or Path(path).is_file()):
+        return text, None
+    if not name:
+        raise click.UsageError("--column must be NAME or NAME=DESIGN; got no name")
+    if not Path(path).is_file():
+        raise click.UsageError(f"--column {name}: the design document {path} does not exist")
+    return name, Path(path)
+
+
+def open_release(
+    table: Path, columns: Sequence[str], design: Path | None, form: str | None, *, every: bool = False
+) -> "tuple[Release, tuple[str, ...]]":
+    """Open a table of subsets, and say which of its columns are meant.
+
+    Parameters
+    ----------
+    table
+        The file or folder.
+    columns, design
+        What the options said.
+    form
+        What a CSV file without a sidecar holds.
+    every
+        Whether all columns are meant where none is named; else there must be one.
+    """
+    from subsetprivacy.design import load_design
+    from subsetprivacy.frames import read_release
+
+    if design is not None and not columns:
+        release = read_release(table, load_design(design), form=form)
+    else:
+        wanted = read_columns(columns, design)
+        release = read_release(table, {name: made for name, made in wanted.items() if made} or None, form=form)
+    names = tuple(_split(text)[0] for text in columns) or tuple(release.names)
+    if not columns and len(names) != 1 and not every:
+        raise click.UsageError(f"say which --column of {table}: {', '.join(names)}")
+    check_columns(release, names)
+    return release, names
+
+
+def check_columns(release: "Release", names: Sequence[str]) -> None:
+    """Raise if a column of subsets is named that the table does not have."""
+    from subsetprivacy.errors import ArgumentError
+
+    for name in names:
+        if name not in release.names:
+            raise ArgumentError(
+                f"`column` must be a column of subsets of {release.path}, {', '.join(release.names)}; got {name!r}. "
+                "Hint: --column NAME=DESIGN gives a column its design."
+            )
+
+
+def cores() -> int:
+    """Return how many processes can work at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_apart(table: Path, output: Path | None) -> None:
+    """Raise if a result would be written over the table that it is made from."""
+    if output is not None and output.exists() and output.samefile(table):
+        raise click.UsageError("--output must not be TABLE, which would be lost")

@@ -1,0 +1,141 @@
+"""`count`, the one door: a column with a subset per person, or a table and the name of one of its columns."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+from subsetprivacy._types import ArrayLike, Label
+from subsetprivacy.counting.columns import (
+    check_kind,
+    check_weights,
+    chosen_design,
+    group_rows,
+    read_column,
+    refuse_groups_of_covered,
+)
+from subsetprivacy.counting.tables import column_name, count_columns, needs_rows, rows_of
+from subsetprivacy.data import SubsetCounts, SubsetTable, check_allowed, count_codes
+from subsetprivacy.design import Design
+from subsetprivacy.engines import is_table
+from subsetprivacy.errors import ArgumentError
+
+
+@overload
+def count(
+    data: Any,
+    column: str | None = ...,
+    *,
+    design: Design | None = ...,
+    categories: Iterable[Label] | None = ...,
+    by: None = ...,
+    weights: ArrayLike | str | None = ...,
+    weights_kind: str | None = ...,
+    missing: str | None = ...,
+) -> SubsetCounts: ...
+@overload
+def count(
+    data: Any,
+    column: str | None = ...,
+    *,
+    design: Design | None = ...,
+    categories: Iterable[Label] | None = ...,
+    by: Iterable[Label] | str | Sequence[str],
+    weights: ArrayLike | str | None = ...,
+    weights_kind: str | None = ...,
+    missing: str | None = ...,
+) -> dict[Label, SubsetCounts]: ...
+def count(
+    data: Any,
+    column: str | None = None,
+    *,
+    design: Design | None = None,
+    categories: Iterable[Label] | None = None,
+    by: Iterable[Label] | str | Sequence[str] | None = None,
+    weights: ArrayLike | str | None = None,
+    weights_kind: str | None = None,
+    missing: str | None = None,
+) -> SubsetCounts | dict[Label, SubsetCounts]:
+    """Count subsets.
+
+    Parameters
+    ----------
+    data
+        `SubsetData`; or integer codes; or one collection of labels per
+        person. Or a table, which is grouped by the engine that holds it:
+        pandas, Polars (eager or lazy), PyArrow (table, record batch,
+        dataset), DuckDB, PySpark (classic or Connect), Dask, Ibis.
+    column
+        The column of a table. It holds integer codes, or text: labels joined
+        by a bar.
+    design
+        The design of codes or label collections.
+    categories
+        The labels, for subsets that were collected by others with no known
+        design. Then *coarsening at random* is assumed: which subset was
+        reported, given that it holds the value, does not depend on the
+        value. Estimate with the default method; its standard errors come
+        from the observed information.
+    by
+        A group label per person; then a dict of counts per group is returned,
+        groups in the order in which they first appear, missing ones as None.
+        Of a table the name of a column, or a list of names, whose groups are
+        tuples; they come in ascending order, missing ones last.
+    weights
+        A weight per person; of a table the name of a column.
+    weights_kind
+        Must be said with weights. ``"sampling"``: survey weights; sums and
+        sums of squares are kept, standard errors are of the sandwich kind and
+        n is Kish's effective size. ``"frequency"``: a row stands for that
+        many people, as in a table of counts that SQL has made.
+    missing
+        ``"full"``: a missing entry counts as the full set, as it does by
+        default in a column. ``"error"``: it is refused, as it is by default
+        in a table.
+
+    Raises
+    ------
+    CodeError, CategoryError
+        Saying the first row that is wrong, where rows have an order, never
+        its content.
+
+    Examples
+    --------
+    >>> answers = [{"a", "b"}, {"c"}, None, {"a", "b", "c"}]
+    >>> count(answers, categories=["a", "b", "c"])
+    <SubsetCounts: n = 2, 2 distinct subsets, 2 missing, <coarse design on 3 categories: 'a', 'b', 'c'>>
+
+    A table, here one of counts that the user's database has made:
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"vote": [3, 5, 6], "n": [60, 25, 15]})
+    >>> count(table, "vote", categories=["a", "b", "c"], weights="n", weights_kind="frequency").n
+    100
+    """
+    if column is not None and is_table(data):
+        name = column_name(column)
+        if not needs_rows(data, [name], by, weights):
+            designs = {name: chosen_design(design, categories)}
+            return count_columns(data, designs, by=by, weights=weights, weights_kind=weights_kind, missing=missing)
+        (data,), by, weights = rows_of(data, [name], by, weights)
+        missing = missing or "error"
+    elif column is not None:
+        data = _one_variable(data, column)
+    frequency = check_kind(weights, weights_kind)
+    codes, chosen = read_column(data, design, categories, missing=missing)
+    amounts = None if weights is None else check_weights(weights, len(codes), str(weights_kind))
+    if by is None:
+        return count_codes(codes, chosen, amounts, frequency=frequency)
+    refuse_groups_of_covered(chosen)
+    check_allowed(codes, chosen)  # now, while a row number is still that of the whole
+    return {
+        group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)
+        for group, rows in group_rows(by, len(codes)).items()
+    }
+
+
+def _one_variable(data: Any, column: str) -> Any:
+    if isinstance(data, SubsetTable):
+        return data.select(column)
+    raise ArgumentError(
+        f"`column` must be left out unless `data` is a table; got {type(data).__name__}. "
+        "Hint: sp.count(frame, 'name', design=...) counts a column of a data frame."
+    )

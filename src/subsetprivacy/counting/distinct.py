@@ -1,0 +1,214 @@
+"""From the distinct rows of a table to counts: what a column's values mean under its design, and which are refused."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import AnyArray, BoolArray, IntArray, Label
+from subsetprivacy.counting.columns import FIT
+from subsetprivacy.data import SubsetCounts, as_joint
+from subsetprivacy.design import Design, product
+from subsetprivacy.engines import Groups, Key
+from subsetprivacy.errors import ArgumentError, CodeError
+
+_MAX_PEOPLE = 1 << 53  # the last whole number that is exact everywhere
+_COINCIDENCE = 20  # rows that two draws may have in common by chance
+
+
+def counts_of_groups(
+    groups: Groups,
+    columns: Mapping[str, Design],
+    *,
+    by: int | None = None,
+    weights: str | None = None,
+    weights_kind: str | None = None,
+    missing: str = "error",
+    place: Callable[[int], str] = "row {}".format,
+) -> SubsetCounts | dict[Label, SubsetCounts]:
+    """Return the counts of what an engine has grouped.
+
+    Parameters
+    ----------
+    groups
+        The distinct rows: first the columns of subsets, then those of groups.
+    columns
+        The design of each column of subsets. Of several the table of their
+        combinations is made, under the product of their designs.
+    by
+        1: the one column of groups gives its values as groups. 0: they are
+        tuples of the values of all such columns. None: no groups.
+    weights, weights_kind
+        The name of the column that was summed, and what it is.
+    missing
+        ``"error"`` refuses a row without a subset, ``"full"`` counts it as
+        the full set.
+    place
+        How a row is called in a message: a file of text has lines.
+
+    Raises
+    ------
+    CodeError
+        If a column holds something else than subsets of its design.
+    ArgumentError
+        If weights are unfit.
+    """
+    where = _Where(groups, place)
+    parts = [
+        _codes(key, name, design, missing, where)
+        for key, (name, design) in zip(groups.keys, columns.items(), strict=False)
+    ]
+    if groups.sums is not None:
+        _check_amounts(groups, str(weights), str(weights_kind), place)
+    design = next(iter(columns.values()))
+    codes = parts[0]
+    if len(columns) > 1:
+        _check_drawn_apart(parts, list(columns.values()), groups)
+        both = product(columns)
+        codes, design = np.asarray(both.join(parts)), both
+    frequency = weights_kind != "sampling"
+    if by is None:
+        return _counts(codes, design, groups, np.arange(len(groups)), frequency)
+    return {
+        label: _counts(codes[rows], design, groups, rows, frequency)
+        for label, rows in _rows_of_groups(groups.keys[len(columns) :], by == 1).items()
+    }
+
+
+@frozen(eq=False)
+class _Where:
+    """How many rows are wrong, and which is the first."""
+
+    groups: Groups
+    place: Callable[[int], str]
+
+    def told(self, wrong: BoolArray) -> str:
+        number = int(self.groups.rows[wrong].sum())
+        first = "" if self.groups.first is None else f", first in {self.place(self.first(wrong))}"
+        return f"in {number} row{'s' if number > 1 else ''}{first}"
+
+    def first(self, wrong: BoolArray) -> int:
+        assert self.groups.first is not None
+        return int(self.groups.first[wrong].min())
+
+    def first_of(self, wrong: BoolArray) -> int:
+        """Return the position of the group whose row is first, where rows have an order; else any."""
+        at = np.flatnonzero(wrong)
+        return int(at[0] if self.groups.first is None else at[self.groups.first[at].argmin()])
+
+
+def _codes(key: Key, name: str, design: Design, missing: str, where: _Where) -> IntArray:
+    if key.kind in {"boolean", "lists", "other", "objects"}:
+        got = {"boolean": "booleans", "lists": "lists"}.get(key.kind, "something else")
+        raise CodeError(
+            f"column {name} must hold subset codes, or subsets as text; got {got}. "
+            "Hint: codes are integers, text is labels joined by a bar."
+        )
+    if key.absent.any() and missing == "error":
+        raise CodeError(
+            f"column {name} must hold a subset in every row; got none {where.told(key.absent)}. "
+            "Hint: missing='full' counts them as full sets, which say nothing."
+        )
+    if key.kind == "text":
+        return _of_text(key, name, design, where)
+    codes = _of_floats(key, name, where) if key.kind == "float" else key.values
+    full = np.full(len(codes), design.missing_code, np.int64)
+    codes = full if key.kind == "nothing" else np.where(key.absent, full, codes.astype(np.int64))
+    _check_allowed(codes, name, design, where)
+    return codes
+
+
+def _of_text(key: Key, name: str, design: Design, where: _Where) -> IntArray:
+    from subsetprivacy.design.text import parsed
+
+    codes = parsed([None if gone else value for value, gone in zip(key.values, key.absent, strict=True)], design)
+    wrong = codes == 0
+    if wrong.any():
+        raise CodeError(
+            f"column {name} must hold subsets as text, labels of the {design.p} categories joined by a bar; got "
+            f"others {where.told(wrong)}. Hint: codes must be integers, not text."
+        )
+    _check_allowed(codes, name, design, where)
+    return codes
+
+
+def _of_floats(key: Key, name: str, where: _Where) -> AnyArray:
+    """Return whole numbers that gaps have turned into floats; other floats are no codes."""
+    values = np.where(key.absent, 0.0, key.values)
+    if not key.absent.any():
+        raise CodeError(f"column {name} must hold integers; got floats. Hint: cast the column to int64.")
+    broken = ~np.isfinite(values) | (np.abs(values) >= 2.0**53)
+    broken |= np.floor(np.where(broken, 0.0, values)) != np.where(broken, 0.0, values)
+    if broken.any():
+        raise CodeError(f"column {name} must hold integers; got floats, not whole ones {where.told(broken)}.")
+    return values.astype(np.int64)
+
+
+def _check_allowed(codes: IntArray, name: str, design: Design, where: _Where) -> None:
+    largest = (1 << design.code_bits) - 1
+    outside = (codes <= 0) | (codes > largest)
+    if outside.any():
+        what = "0, the empty set" if codes[where.first_of(outside)] == 0 else "outside the categories"
+        raise CodeError(f"column {name} must hold codes in 1…{largest}; got others {where.told(outside)} ({what}).")
+    foreign = ~design.allows(codes)
+    if foreign.any():
+        raise CodeError(
+            f"column {name} must hold subsets that the {design.kind} design can produce; got "
+            f"others {where.told(foreign)}. Hint: is this the design the data were collected with?"
+        )
+
+
+def _check_amounts(groups: Groups, name: str, kind: str, place: Callable[[int], str]) -> None:
+    if groups.unfit:
+        first = "" if groups.first_unfit is None else f", first in {place(groups.first_unfit)}"
+        raise ArgumentError(
+            f"{kind} weights must be {FIT[kind]}; got {groups.unfit} in column {name} that are not{first}."
+        )
+    assert groups.sums is not None
+    if kind == "frequency" and (groups.sums > _MAX_PEOPLE).any():
+        raise ArgumentError(f"frequency weights must add up to at most {_MAX_PEOPLE} in each group; got more.")
+
+
+def _check_drawn_apart(parts: list[IntArray], designs: list[Design], groups: Groups) -> None:
+    if groups.rows.sum() <= _COINCIDENCE:
+        return
+    for k, (codes, design) in enumerate(zip(parts, designs, strict=True)):
+        if any(design == designs[j] and np.array_equal(codes, parts[j]) for j in range(k)):
+            raise ArgumentError("columns must be drawn for each variable by itself; got the same one twice.")
+
+
+def _rows_of_groups(keys: tuple[Key, ...], single: bool) -> dict[Label, IntArray]:
+    """Return which entries belong to each group, groups in ascending order, missing ones last."""
+    if any(key.kind == "lists" for key in keys):
+        raise ArgumentError("`by` must name columns of single values; got one of lists.")
+    columns = [key.labels() for key in keys]
+    labels: list[Any] = columns[0] if single else list(zip(*columns, strict=True))
+    rows: dict[Any, list[int]] = {}
+    for at, label in enumerate(labels):
+        rows.setdefault(label, []).append(at)
+    return {label: np.array(rows[label], np.int64) for label in sorted(rows, key=_rank)}
+
+
+def _rank(label: Any) -> tuple[Any, ...]:
+    """Return what to sort labels by: numbers before words, None last, and nothing is compared across types."""
+    if isinstance(label, tuple):
+        return tuple(_rank(part) for part in label)
+    if label is None:
+        return (2, "", 0)
+    return (0, "", label) if isinstance(label, (int, float)) else (1, type(label).__name__, label)
+
+
+def _counts(codes: IntArray, design: Design, groups: Groups, at: IntArray, frequency: bool) -> SubsetCounts:
+    """Add up the entries that have the same code: gaps join the full sets, and a table of counts may repeat one."""
+    cells, inverse = np.unique(codes, return_inverse=True)
+    if groups.sums is None or groups.squares is None:
+        rows = np.zeros(len(cells), np.int64)
+        np.add.at(rows, inverse, groups.rows[at])
+        return as_joint(SubsetCounts.trusted(cells, rows, design))
+    sums = np.bincount(inverse, groups.sums[at], minlength=len(cells))
+    kept = np.flatnonzero(sums)
+    if frequency:
+        return as_joint(SubsetCounts.trusted(cells[kept], np.rint(sums[kept]).astype(np.int64), design))
+    squares = np.bincount(inverse, groups.squares[at], minlength=len(cells)).astype(np.float64)
+    return as_joint(SubsetCounts.trusted(cells[kept], sums[kept], design, squares[kept]))

@@ -1,0 +1,206 @@
+"""Counting a column of a table, or several together, in the engine that holds it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from subsetprivacy._checks import check_choice, shown
+from subsetprivacy._types import Label
+from subsetprivacy.counting.columns import MISSING, check_kind, refuse_groups_of_covered
+from subsetprivacy.counting.distinct import counts_of_groups
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design import Design, product
+from subsetprivacy.engines import (
+    Groups,
+    check_columns,
+    column_kinds,
+    column_names,
+    is_lazy,
+    is_ordered,
+    native_column,
+    tally,
+)
+from subsetprivacy.errors import ArgumentError, MissingDependencyError, SubsetPrivacyError
+from subsetprivacy.subsets import is_missing
+
+
+def count_columns(
+    table: Any,
+    designs: Mapping[str, Design],
+    *,
+    by: Any = None,
+    weights: Any = None,
+    weights_kind: str | None = None,
+    missing: str | None = None,
+) -> SubsetCounts | dict[Label, SubsetCounts]:
+    """Count columns of a table together, grouped by its engine.
+
+    Parameters
+    ----------
+    table
+        Anything that `is_table` knows.
+    designs
+        The design of each column.
+    by, weights
+        Names of columns.
+    weights_kind, missing
+        As in `count`.
+    """
+    check_kind(weights, weights_kind)
+    asked = _Asked(
+        designs=dict(designs),
+        by=_names_of_groups(table, by),
+        tuples=isinstance(by, (list, tuple)),
+        weights=None if weights is None else column_name(weights, "weights"),
+        weights_kind=None if weights is None else weights_kind,
+        missing="error" if missing is None else check_choice(missing, MISSING, "missing"),
+    )
+    asked.check(table)
+    groups = asked.of(table)
+    try:
+        return asked.read(groups)
+    except SubsetPrivacyError as error:
+        refusal = error
+    if groups.first is None and is_ordered(table):
+        numbered = asked.in_order(table)
+        if numbered is not None:
+            asked.read(numbered)
+    raise refusal
+
+
+@frozen
+class _Asked:
+    """What is asked of a table: the columns of subsets, of groups and of weights."""
+
+    designs: dict[str, Design]
+    by: list[str] | None
+    tuples: bool
+    weights: str | None
+    weights_kind: str | None
+    missing: str
+
+    def check(self, table: Any) -> None:
+        """Raise before anything is read."""
+        wanted = [*self.designs, *(self.by or []), *([] if self.weights is None else [self.weights])]
+        check_columns(table, wanted)
+        twice = [name for name in wanted if wanted.count(name) > 1]
+        if twice:
+            raise ArgumentError(f"a column must have one part: subsets, groups or weights; got {twice[0]} twice.")
+        if self.by is not None:
+            for design in self.designs.values():
+                refuse_groups_of_covered(design)
+        if len(self.designs) > 1:
+            product(self.designs).require_code()
+
+    def of(self, table: Any, in_order: bool = False) -> Groups:
+        """Let the engine group the table."""
+        groups = self.by or []
+        bits = [*(design.code_bits for design in self.designs.values()), *[None] * len(groups)]
+        whole = self.weights_kind == "frequency"
+        return tally(table, [*self.designs, *groups], self.weights, bits=bits, whole=whole, in_order=in_order)
+
+    def in_order(self, table: Any) -> Groups | None:
+        """Group once more, row after row, so that a message can name a row; None where Arrow is absent or cannot."""
+        try:
+            return self.of(table, in_order=True)
+        except (MissingDependencyError, SubsetPrivacyError):
+            return None
+
+    def read(self, groups: Groups) -> SubsetCounts | dict[Label, SubsetCounts]:
+        """Return the counts of what came back, or refuse it."""
+        return counts_of_groups(
+            groups,
+            self.designs,
+            by=None if self.by is None else 0 if self.tuples else 1,
+            weights=self.weights,
+            weights_kind=self.weights_kind,
+            missing=self.missing,
+        )
+
+
+def column_name(name: Any, what: str = "column") -> str:
+    """Return the name of a column, which pandas lets be a number.
+
+    Raises
+    ------
+    ArgumentError
+        If it is something else, such as a column itself, which is not printed.
+    """
+    if isinstance(name, bool) or not isinstance(name, (str, int)):
+        raise ArgumentError(f"`{what}` must be the name of a column of the table; got {shown_type(name)}.")
+    return str(name)
+
+
+def shown_type(value: Any) -> str:
+    """Return a single value as it is, of anything that may hold people's data the type only."""
+    return type(value).__name__ if isinstance(value, tuple) else shown(value)
+
+
+def _names_of_groups(table: Any, by: Any) -> list[str] | None:
+    if by is None:
+        return None
+    if not isinstance(by, (list, tuple)):
+        return [column_name(by, "by")]
+    held = column_names(table)
+    for position, name in enumerate(by):
+        if not isinstance(name, (str, int)) or str(name) not in held:
+            # By position: somebody may have passed a group for each person.
+            raise ArgumentError(
+                f"`by` must name columns of the table; entry {position} does not. "
+                f"Hint: by='region', or by=['region', 'year']."
+            )
+    if not by:
+        raise ArgumentError("`by` must name at least one column; got an empty list.")
+    return [str(name) for name in by]
+
+
+# Tables that are read row by row ------------------------------------------------------------------------------------
+
+
+def needs_rows(table: Any, columns: list[str], by: Any, weights: Any) -> bool:
+    """Tell whether a table in memory must be read row by row, because its engine cannot group what is asked for.
+
+    That is so for collections of labels in cells, and for groups or weights
+    that are given as values, not as names.
+    """
+    if is_lazy(table):
+        return False
+    check_columns(table, columns)
+    if any(_holds_collections(table, name) for name in columns):
+        return True
+    return _given_as_values(table, by) or not (weights is None or isinstance(weights, (str, int)))
+
+
+def _holds_collections(table: Any, name: str) -> bool:
+    kind = column_kinds(table, [name])[0]
+    if kind == "objects":
+        first = next((value for value in native_column(table, name) if not is_missing(value)), None)
+        return isinstance(first, (list, tuple, set, frozenset, dict)) or hasattr(first, "__array__")
+    return kind == "lists"
+
+
+def _given_as_values(table: Any, by: Any) -> bool:
+    if by is None or isinstance(by, (str, int)):
+        return False
+    if not isinstance(by, (list, tuple)):
+        return True
+    held = column_names(table)
+    named = all(isinstance(name, (str, int)) and str(name) in held for name in by)
+    return not named and len(by) == len(table)
+
+
+def rows_of(table: Any, columns: list[str], by: Any, weights: Any) -> tuple[list[Any], Any, Any]:
+    """Return columns of a table in memory, with groups and weights, as something that holds one per person."""
+    if isinstance(by, (str, int)):
+        by = native_column(table, column_name(by, "by"))
+    elif by is not None and not _given_as_values(table, by):
+        parts = [_listed(native_column(table, name)) for name in _names_of_groups(table, by) or []]
+        by = [tuple(None if is_missing(part) else part for part in row) for row in zip(*parts, strict=True)]
+    if isinstance(weights, (str, int)):
+        weights = native_column(table, column_name(weights, "weights"))
+    return [native_column(table, name) for name in columns], by, weights
+
+
+def _listed(column: Any) -> list[Any]:
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())

@@ -1,0 +1,218 @@
+r"""Subsets as text, for files that people open: labels joined by a bar.
+
+Inside a label ``|`` and ``\`` are written ``\|`` and ``\\``, and an empty
+label ``\e``. A combination of several variables is its parts joined by
+``" & "``, with ``\&`` for an ampersand inside a part. A text that a spreadsheet
+would take for a formula gets a leading apostrophe, which reading takes off.
+Different subsets give different texts, and no text is empty: an empty cell
+is a missing one.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import IntArray, Label
+from subsetprivacy.design.base import Design
+from subsetprivacy.errors import CodeError
+from subsetprivacy.subsets import Categories
+from subsetprivacy.variables import JointCategories
+
+BAR = "|"
+_EMPTY = "\\e"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+_PIECE = re.compile(r"(?:[^\\|]|\\.)*", re.DOTALL)
+_REMEMBERED = 1 << 16  # texts of one column: there can be as many as people
+
+
+def text_of(code: int, design: Design) -> str:
+    r"""Return one subset as text.
+
+    Parameters
+    ----------
+    code
+        A code of the design.
+    design
+        A design whose codes are masks.
+
+    Raises
+    ------
+    CodeError
+        If the codes of the design are no masks, or its labels look alike as text.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> text_of(10, uniform(["black", "red", "green", "a|b"]))
+    'red|a\\|b'
+    """
+    return _spelling(design).write(int(code))
+
+
+def texts_of(codes: Iterable[int], design: Design) -> list[str]:
+    """Return a text for each code; every distinct one is written once.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> texts_of([3, 12, 3], uniform(list("abcd")))
+    ['a|b', 'c|d', 'a|b']
+    """
+    spelling = _spelling(design)
+    distinct, inverse = np.unique(np.asarray(codes, np.int64), return_inverse=True)
+    texts = [spelling.write(code) for code in distinct.tolist()]
+    return [texts[k] for k in inverse.tolist()]
+
+
+def codes_of(texts: Sequence[str | None], design: Design) -> IntArray:
+    """Return the code of each text; None is a missing answer, the full set.
+
+    Labels may stand in any order. Which subsets the design can produce is not
+    asked here.
+
+    Raises
+    ------
+    CodeError
+        With the first position of a text that is no subset and the number of
+        such texts, never a text.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> codes_of(["b|a", None, "c"], uniform(list("abcd")))
+    array([ 3, 15,  4])
+    """
+    codes = parsed(texts, design)
+    wrong = codes == 0
+    if wrong.any():
+        raise CodeError(
+            f"texts must be labels of the {design.p} categories joined by a bar; got {int(wrong.sum())} that are not, "
+            f"first in row {int(wrong.argmax())}. Hint: {hint_for_texts(design)}"
+        )
+    return codes
+
+
+def parsed(texts: Sequence[str | None], design: Design) -> IntArray:
+    """Return the code of each text, 0 where it is no subset; every distinct text is parsed once."""
+    spelling = _spelling(design)
+    known: dict[str | None, int] = {None: design.missing_code}
+    codes = np.empty(len(texts), np.int64)
+    for row, text in enumerate(texts):
+        code = known.get(text)
+        if code is None:
+            code = spelling.read(text)
+            if len(known) < _REMEMBERED:
+                known[text] = code
+        codes[row] = code
+    return codes
+
+
+def hint_for_texts(design: Design) -> str:
+    """Return what to look at when texts are no subsets, an example made of the design's own labels."""
+    example = _spelling(design).write(design.categories.full & 3)
+    return f"a subset is written like {example!r}; codes are read with form='codes'."
+
+
+def is_spelled(design: Design) -> bool:
+    """Tell whether the subsets of a design can be written as text and read back."""
+    try:
+        _spelling(design)
+    except CodeError:
+        return False
+    return True
+
+
+def looks_like_codes(design: Design) -> bool:
+    """Tell whether some label looks like a whole number, so that a subset can look like a code."""
+    return is_spelled(design) and any(name.lstrip("'+-").isdigit() for name in _spelling(design).names)
+
+
+def safe_header(name: str) -> str:
+    """Return a column name that no spreadsheet takes for a formula.
+
+    Examples
+    --------
+    >>> safe_header("=race"), plain_header("'=race"), safe_header("race")
+    ("'=race", '=race', 'race')
+    """
+    return f"'{name}" if name.startswith(_FORMULA) else name
+
+
+def plain_header(text: str) -> str:
+    """Return the column name that `safe_header` wrote."""
+    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text
+
+
+@frozen
+class _Spelling:
+    """How the labels of one variable are written."""
+
+    names: tuple[str, ...]
+    bit: dict[str, int]
+
+    def write(self, code: int) -> str:
+        return safe_header(BAR.join(name for j, name in enumerate(self.names) if code >> j & 1))
+
+    def read(self, text: str | None) -> int:
+        """Return a code, 0 for a text that is no subset: a label unknown or named twice, or nothing."""
+        if not isinstance(text, str):
+            return 0
+        code = 0
+        for piece in _pieces(plain_header(text)):
+            bit = self.bit.get(piece, 0)
+            if not bit or code & bit:
+                return 0
+            code |= bit
+        return code
+
+
+def _pieces(text: str) -> list[str]:
+    """Return what stands between bars that no backslash protects."""
+    if "\\" not in text:
+        return text.split(BAR)
+    pieces, start = [], 0
+    while True:
+        found = _PIECE.match(text, start)
+        end = start if found is None else found.end()
+        pieces.append(text[start:end])
+        if end >= len(text) or text[end] != BAR:  # the end, or a lone backslash, which is in no label
+            return pieces if end >= len(text) else [*pieces, text[end:]]
+        start = end + 1
+
+
+@lru_cache(maxsize=64)
+def _spelling(design: Design) -> _Spelling:
+    if design.code_space != "mask":
+        raise CodeError(
+            f"subsets of a {design.kind} design must be written as codes, not as text: its codes are no masks of "
+            "labels. Hint: form='codes'."
+        )
+    names = _names(design.categories)
+    if len(set(names)) < len(names):
+        raise CodeError("labels must differ as text to be written as text; got two that do not. Hint: form='codes'.")
+    return _Spelling(names, {name: 1 << j for j, name in enumerate(names)})
+
+
+def _names(categories: Categories) -> tuple[str, ...]:
+    """Return the labels as text; where two look alike, 1 and "1", with the quotes that tell them apart."""
+    if isinstance(categories, JointCategories):
+        parts = [_part_names(part) for part in categories.parts]
+        lists: list[str] = [""]
+        for k, part in enumerate(parts):
+            ready = [name.replace("&", "\\&") for name in part]
+            lists = [f"{done} & {name}" if k else name for done in lists for name in ready]
+        return tuple(lists)
+    return tuple(_part_names(categories))
+
+
+def _part_names(part: Categories) -> list[str]:
+    plain = [str(label) for label in part.labels]
+    shown = plain if len(set(plain)) == len(plain) else [repr(label) for label in part.labels]
+    return [_escaped(name) for name in shown]
+
+
+def _escaped(name: Label) -> str:
+    return str(name).replace("\\", "\\\\").replace(BAR, "\\|") or _EMPTY

@@ -1,0 +1,37 @@
+"""Tables of any library: what one is, its columns as Arrow batches, and group-by inside the engine that holds it.
+
+Engines only count. What a code means is decided by its design, in NumPy:
+bit arithmetic inside engines gave silently wrong answers on two of seven.
+"""
+
+from subsetprivacy.engines.arrow import tally_batches
+from subsetprivacy.engines.batches import arrow_batches
+from subsetprivacy.engines.grouping import column_kinds, tally
+from subsetprivacy.engines.groups import Groups, Key
+from subsetprivacy.engines.kinds import (
+    check_columns,
+    column_names,
+    engine_of,
+    is_lazy,
+    is_ordered,
+    is_table,
+    native_column,
+    plain_table,
+)
+
+__all__ = [
+    "Groups",
+    "Key",
+    "arrow_batches",
+    "check_columns",
+    "column_kinds",
+    "column_names",
+    "engine_of",
+    "is_lazy",
+    "is_ordered",
+    "is_table",
+    "native_column",
+    "plain_table",
+    "tally",
+    "tally_batches",
+]

@@ -1,0 +1,210 @@
+"""Counting a stream of Arrow batches in constant memory: a cell for every code, or partial results that are merged."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subsetprivacy._types import BoolArray, FloatArray, IntArray
+from subsetprivacy.engines.cells import MOST_CELLS, Counted, Dense, Sparse
+from subsetprivacy.engines.groups import OUTSIDE, Groups, Key
+from subsetprivacy.engines.labels import Labels
+from subsetprivacy.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def tally_batches(
+    batches: "Iterable[pa.RecordBatch]",
+    keys: Sequence[str],
+    weights: str | None = None,
+    progress: Callable[[int], None] | None = None,
+    bits: Sequence[int | None] | None = None,
+    *,
+    whole: bool = False,
+) -> Groups:
+    """Count the distinct rows of some columns of a stream, which is read once.
+
+    Parameters
+    ----------
+    batches
+        Record batches of one schema: a dataset, a reader, `arrow_batches`.
+    keys
+        The columns to group by: codes, and columns of groups.
+    weights
+        A column to sum, together with its squares.
+    progress
+        Called after every batch with the number of rows so far.
+    bits
+        For each key the bits of its codes, or None if it holds no codes.
+        Integers that need more, or are negative, all become `OUTSIDE`.
+    whole
+        Whether a weight that is no whole number is unfit too.
+
+    Raises
+    ------
+    ArgumentError
+        If weights are no numbers, or a key is of a type that cannot be grouped.
+
+    Notes
+    -----
+    Where codes and groups make at most some millions of cells, each has one,
+    and a batch is one call of `numpy.bincount`. Else the rows are grouped
+    some millions at a time, and the partial results merged as they grow.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> batch = pa.record_batch({"race": [3, 5, 3, 6]})
+    >>> groups = tally_batches([batch, batch], ["race"], bits=[3])
+    >>> groups.keys[0].values.tolist(), groups.rows.tolist(), groups.first.tolist()
+    ([3, 5, 6], [4, 2, 2], [0, 1, 3])
+    """
+    stream = _Stream(list(keys), weights, list(bits) if bits is not None else [None] * len(keys), whole)
+    for batch in batches:
+        stream.add(batch)
+        if progress is not None:
+            progress(stream.rows)
+    return stream.groups()
+
+
+class _Stream:
+    """What is known so far of a stream."""
+
+    def __init__(self, keys: list[str], weights: str | None, bits: list[int | None], whole: bool) -> None:
+        self.keys, self.weights, self.bits, self.whole = keys, weights, bits, whole
+        self.rows = self.unfit = 0
+        self.first_unfit: int | None = None
+        self.kinds: list[str] = ["nothing"] * len(keys)
+        self.coded: list[int] = [k for k, width in enumerate(bits) if width is not None]
+        self.labels = Labels([keys[k] for k in range(len(keys)) if k not in self.coded])
+        self.counted: Counted | None = None
+
+    def add(self, batch: "pa.RecordBatch") -> None:
+        columns = [_decoded(batch.column(name)) for name in self.keys]
+        if self.counted is None:
+            self._begin(columns)
+        if not batch.num_rows:
+            return
+        cell: Any = None
+        for k in self.coded:
+            codes = _cells(columns[k], self.keys[k], self._width(k))
+            cell = codes if cell is None else cell * ((1 << self._width(k)) + 2) + codes
+        label = self.labels.numbers([columns[k] for k in self._labelled])
+        amounts = None if self.weights is None else self._amounts(batch.column(self.weights))
+        assert self.counted is not None
+        if len(self.labels) * self.cells > MOST_CELLS and isinstance(self.counted, Dense):
+            self.counted = Sparse.following(self.counted)
+        self.counted.add(cell, label, amounts, batch.num_rows)
+        self.rows += batch.num_rows
+
+    def _begin(self, columns: list[Any]) -> None:
+        """Settle, by the types of the first batch, which keys are codes: text of labels is not."""
+        self.kinds = [kind_of(column.type) for column in columns]
+        self.coded = [k for k in self.coded if self.kinds[k] in {"integer", "nothing"}]
+        self.labels = Labels([self.keys[k] for k in self._labelled])
+        weighted = self.weights is not None
+        self.counted = Dense(self.cells, weighted) if self.cells <= MOST_CELLS else Sparse(self.cells, weighted)
+
+    def _width(self, k: int) -> int:
+        width = self.bits[k]
+        assert width is not None
+        return width
+
+    @property
+    def _labelled(self) -> list[int]:
+        return [k for k in range(len(self.keys)) if k not in self.coded]
+
+    @property
+    def cells(self) -> int:
+        """The number of combinations of codes: of each key also "no value" and "outside"."""
+        total = 1
+        for k in self.coded:
+            total *= (1 << self._width(k)) + 2
+        return total
+
+    def _amounts(self, column: "pa.Array") -> FloatArray:
+        """Return the weights of a batch, 0 where they are unfit, which is counted."""
+        amounts = as_amounts(column, str(self.weights))
+        fit: BoolArray = np.isfinite(amounts) & (amounts >= 0)
+        if self.whole:
+            fit &= np.floor(amounts) == amounts
+        if not fit.all():
+            if self.first_unfit is None:
+                self.first_unfit = self.rows + int(fit.argmin())
+            self.unfit += int(len(fit) - fit.sum())
+            amounts = np.where(fit, amounts, 0.0)
+        return amounts
+
+    def groups(self) -> Groups:
+        if self.counted is None:  # no batch ever came
+            self.counted = Dense(self.cells, self.weights is not None)
+        found = self.counted.result()
+        keys: list[Key | None] = [None] * len(self.keys)
+        rest = found.cell
+        for k in reversed(self.coded):
+            limit = 1 << self._width(k)
+            rest, number = np.divmod(rest, limit + 2)
+            keys[k] = Key("integer", np.where(number >= limit, OUTSIDE, number), number == limit)
+        for k, values in zip(self._labelled, self.labels.columns(found.label), strict=True):
+            keys[k] = Key.of(self.kinds[k], values)
+        made = tuple(key for key in keys if key is not None)
+        return Groups(made, found.rows, found.first, found.sums, found.squares, self.unfit, self.first_unfit)
+
+
+def kind_of(kind: "pa.DataType") -> str:
+    """Return what a column of an Arrow type holds, in one word."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return kind_of(kind.value_type)
+    if types.is_integer(kind) or (types.is_decimal(kind) and kind.scale == 0):
+        return "integer"
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return "float"
+    if types.is_boolean(kind):
+        return "boolean"
+    if types.is_null(kind):
+        return "nothing"
+    if types.is_nested(kind):
+        return "lists"
+    text = types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view"
+    return "text" if text else "other"
+
+
+def as_amounts(column: Any, name: str) -> FloatArray:
+    """Return a column of weights as float64, NaN where there is none.
+
+    Raises
+    ------
+    ArgumentError
+        If it does not hold numbers.
+    """
+    column = _decoded(column)
+    if kind_of(column.type) not in {"integer", "float", "nothing"}:
+        raise ArgumentError(f"weights must be numbers; got column {name} of {column.type}.")
+    # Unsafe: a checked cast quotes the number that does not fit.
+    return np.asarray(column.cast("float64", safe=False).to_numpy(zero_copy_only=False))
+
+
+def _decoded(column: Any) -> Any:
+    return column.dictionary_decode() if hasattr(column, "dictionary") else column
+
+
+def _cells(column: Any, name: str, width: int) -> IntArray:
+    """Return the codes of a batch, and above them the numbers for "no value" and for "outside"."""
+    limit = 1 << width
+    if kind_of(column.type) == "nothing":
+        return np.full(len(column), limit, np.int64)
+    if kind_of(column.type) != "integer":
+        raise ArgumentError(f"column {name} must be of one type throughout; got a batch of {column.type}.")
+    if str(column.type).startswith("decimal"):
+        column = column.cast("int64", safe=False)
+    absent = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
+    plain = column.fill_null(0) if column.null_count else column
+    codes = plain.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    # A negative number is a very large one without its sign: one comparison finds both.
+    if int(codes.view(np.uint64).max(initial=0)) >= limit:
+        codes = np.where(codes.view(np.uint64) < limit, codes, limit + 1)
+    return codes if absent is None else np.where(absent, limit, codes)

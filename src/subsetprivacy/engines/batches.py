@@ -1,0 +1,188 @@
+"""Any table on this machine as a stream of Arrow batches, in order, without loading more than the engine must."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from subsetprivacy.engines.kinds import check_columns, engine_of, plain_table, raw_names, require_arrow
+from subsetprivacy.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_ROWS = 1 << 17  # 1 MB of codes stays in a cache
+_BATCHES_AHEAD = 2  # a second core decodes while this one counts, and memory stays small
+
+
+def arrow_batches(table: Any, columns: Sequence[str], size: int = BATCH_ROWS) -> "Iterator[pa.RecordBatch]":
+    """Stream some columns of a table as record batches of at most `size` rows, in the order of its rows.
+
+    Parameters
+    ----------
+    table
+        A table of pandas, Polars (eager or lazy), PyArrow (table, record
+        batch, dataset), DuckDB or Ibis.
+    columns
+        The names of the columns, in the order that is wanted.
+    size
+        The most rows of a batch.
+
+    Raises
+    ------
+    ArgumentError
+        If a column is not there, the table lives on other machines (Spark,
+        Dask), or a column of Python objects has no Arrow type.
+
+    Notes
+    -----
+    Polars lazy frames, datasets, DuckDB relations and Ibis tables are run
+    once and never held as a whole (Polars before 1.34 has no such stream
+    and holds the named columns). While a DuckDB relation is read its
+    connection is busy; ending the iteration early sets it free.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"race": [3, 5, 6], "income": [6, 9, 3]})
+    >>> [batch.num_rows for batch in arrow_batches(frame, ["income"], size=2)]
+    [2, 1]
+    """
+    table = plain_table(table)
+    engine = engine_of(table)
+    if engine not in _STREAMS:
+        raise ArgumentError(
+            f"`table` must be on this machine to be streamed; got one of {engine}. "
+            "Hint: write it as Parquet and open the folder with pyarrow.dataset."
+        )
+    require_arrow()
+    check_columns(table, list(columns))
+    held = {str(name): name for name in raw_names(table)}
+    return _STREAMS[engine](table, [held[name] for name in columns], size)
+
+
+def _of_pandas(frame: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    import pyarrow as pa
+
+    names = [str(name) for name in columns]
+    types = [_pandas_type(frame[column], name) for column, name in zip(columns, names, strict=True)]
+    for start in range(0, len(frame), size):
+        part = frame.iloc[start : start + size]
+        made = [_pandas_column(part[column], *known) for column, *known in zip(columns, types, names, strict=True)]
+        yield pa.RecordBatch.from_arrays(made, names)
+
+
+def _pandas_type(series: Any, name: str) -> Any:
+    """Return the Arrow type of a column of Python objects, which a batch alone may not tell; else None."""
+    import pyarrow as pa
+
+    if series.dtype != object:
+        return None
+    try:
+        return pa.infer_type(series, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        pass
+    raise _mixed(name)  # out here: the inner message shows a cell
+
+
+def _pandas_column(series: Any, kind: Any, name: str) -> Any:
+    import pyarrow as pa
+
+    try:
+        made = pa.array(series, type=kind, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        made = None
+    if made is None:
+        raise _mixed(name)
+    return made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
+
+
+def _mixed(name: str) -> ArgumentError:
+    return ArgumentError(f"column {name} must hold values of one type that Arrow knows; got mixed or other objects.")
+
+
+def _of_polars(frame: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    for part in frame.select(columns).iter_slices(size):
+        yield from _one_batch(part.to_arrow())
+
+
+def _of_polars_lazy(frame: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    wanted = frame.select(columns)
+    if not hasattr(wanted, "collect_batches"):
+        yield from _of_polars(wanted.collect(), columns, size)
+        return
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the method may still change
+        parts = wanted.collect_batches(chunk_size=size, maintain_order=True)
+    for part in parts:
+        yield from _of_polars(part, columns, size)
+
+
+def _one_batch(table: "pa.Table") -> "Iterator[pa.RecordBatch]":
+    if table.num_rows:
+        yield from table.combine_chunks().to_batches()
+
+
+def _of_pyarrow(table: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    import pyarrow as pa
+
+    whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+    yield from whole.select(columns).to_batches(max_chunksize=size)
+
+
+def _of_dataset(dataset: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    return dataset.to_batches(
+        columns=columns, batch_size=size, batch_readahead=_BATCHES_AHEAD, fragment_readahead=1, use_threads=True
+    )
+
+
+def _of_duckdb(relation: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    import duckdb
+
+    wanted = relation.project(*(duckdb.ColumnExpression(name) for name in columns))
+    # Its name has changed three times since DuckDB 1.1.
+    name = next(name for name in ("to_arrow_reader", "fetch_record_batch", "record_batch") if hasattr(wanted, name))
+    reader = getattr(wanted, name)(size)
+    try:
+        yield from reader
+    finally:
+        reader.close()  # an open one blocks the connection
+
+
+def _of_ibis(table: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    wanted = table.select(*columns)
+    backend = wanted._find_backend(use_default=True)
+    if backend.name == "duckdb" and not hasattr(backend.con, "fetch_record_batch"):
+        # Ibis 12 streams by a method that DuckDB 2 no longer has.
+        yield from _of_ibis_on_duckdb(wanted, backend, columns, size)
+        return
+    reader = wanted.to_pyarrow_batches(chunk_size=size)
+    try:
+        for batch in reader:  # cut again: a size is a wish to some engines
+            yield from (batch.slice(start, size) for start in range(0, batch.num_rows, size))
+    finally:
+        reader.close()
+
+
+def _of_ibis_on_duckdb(wanted: Any, backend: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    import duckdb
+
+    try:
+        relation = backend.con.sql(backend.compile(wanted))
+    except duckdb.CatalogException:  # made of tables in memory, which only Ibis can name
+        relation = None
+    if relation is None:
+        yield from _of_pyarrow(wanted.to_pyarrow(), columns, size)
+    else:
+        yield from _of_duckdb(relation, columns, size)
+
+
+_STREAMS: "dict[str, Callable[[Any, list[Any], int], Iterator[pa.RecordBatch]]]" = {
+    "pandas": _of_pandas,
+    "polars": _of_polars,
+    "polars-lazy": _of_polars_lazy,
+    "pyarrow": _of_pyarrow,
+    "pyarrow-dataset": _of_dataset,
+    "duckdb": _of_duckdb,
+    "ibis": _of_ibis,
+}

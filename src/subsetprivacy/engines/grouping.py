@@ -1,0 +1,155 @@
+"""Group-by inside the engine that holds a table, through narwhals: only the distinct rows come back."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy.engines.arrow import kind_of, tally_batches
+from subsetprivacy.engines.batches import arrow_batches
+from subsetprivacy.engines.groups import Groups, Key
+from subsetprivacy.engines.kinds import check_columns, engine_of, missing_library, plain_table, raw_names, require_arrow
+from subsetprivacy.errors import ArgumentError
+
+
+def tally(
+    table: Any,
+    keys: Sequence[str],
+    weights: str | None = None,
+    *,
+    bits: Sequence[int | None] | None = None,
+    whole: bool = False,
+    in_order: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Groups:
+    """Count the distinct rows of some columns of a table, inside the engine that holds it.
+
+    Parameters
+    ----------
+    table
+        Anything that `is_table` knows.
+    keys, weights, bits, whole, progress
+        As in `tally_batches`; `bits` and `progress` are for Arrow's tables
+        and datasets, which are read here.
+    in_order
+        Read the rows one after another even where the engine could count
+        them, so that the first row of every group is known. Only for tables
+        on this machine.
+
+    Raises
+    ------
+    ArgumentError
+        If a column is not there, or weights are no numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> groups = tally(pd.DataFrame({"race": [3, 5, 3]}), ["race"])
+    >>> dict(zip(groups.keys[0].labels(), groups.rows.tolist()))
+    {3: 2, 5: 1}
+    """
+    table = plain_table(table)
+    engine = engine_of(table)
+    wanted = list(dict.fromkeys([*keys, *([] if weights is None else [weights])]))
+    check_columns(table, wanted)
+    if in_order or engine in {"pyarrow", "pyarrow-dataset"}:
+        return tally_batches(arrow_batches(table, wanted), keys, weights, progress, bits, whole=whole)
+    if engine in {"duckdb", "pyspark", "ibis"}:  # whose results come back as Arrow tables
+        require_arrow()
+    return _in_engine(table, list(keys), weights, whole)
+
+
+def column_kinds(table: Any, names: Sequence[str]) -> list[str]:
+    """Return what each of some columns holds, in one word, as `Key` has it; also "lists", and "objects" of Python."""
+    table = plain_table(table)
+    if engine_of(table) in {"pyarrow", "pyarrow-dataset"}:
+        return [kind_of(table.schema.field(name).type) for name in names]
+    schema = _lazy(table, list(names)).collect_schema()
+    return [_kind(dtype) for dtype in schema.values()]
+
+
+def _lazy(table: Any, names: list[str]) -> Any:
+    """Return the named columns as a lazy narwhals frame, called key_0, key_1, … so that no name can clash."""
+    try:
+        import narwhals.stable.v2 as nw
+    except ImportError:
+        raise missing_library("narwhals") from None
+    numbered = [f"key_{k}" for k in range(len(names))]
+    if engine_of(table) in {"pandas", "dask"}:  # whose columns may be numbers, which are no names to narwhals
+        held = {str(name): name for name in raw_names(table)}
+        part = table[[held[name] for name in names]]
+        part.columns = numbered
+        return nw.from_native(part).lazy()
+    if engine_of(table) == "pyspark":  # which takes a point in a name for a way into a structure
+        quoted = ("`" + name.replace("`", "``") + "`" for name in names)
+        part = table.selectExpr(*(f"{name} AS {k}" for name, k in zip(quoted, numbered, strict=True)))
+        return nw.from_native(part).lazy()
+    return nw.from_native(table).lazy().select(*(nw.col(n).alias(k) for n, k in zip(names, numbered, strict=True)))
+
+
+def _in_engine(table: Any, keys: list[str], weights: str | None, whole: bool) -> Groups:
+    import narwhals.stable.v2 as nw
+
+    frame = _lazy(table, keys if weights is None else [*keys, weights])
+    numbered = [f"key_{k}" for k in range(len(keys))]
+    sums = [nw.len().alias("rows")]
+    if weights is not None:
+        last = f"key_{len(keys)}"
+        if not frame.collect_schema()[last].is_numeric():
+            raise ArgumentError(f"weights must be numbers; got column {weights} of {frame.collect_schema()[last]}.")
+        frame = frame.with_columns(nw.col(last).cast(nw.Float64).alias("sums"))
+        frame = frame.with_columns(*_squares_and_fit(nw, whole))
+        sums += [nw.col(name).sum() for name in ("sums", "squares", "fit")]
+    found = frame.group_by(*numbered).agg(*sums).collect()
+    rows = _numbers(found["rows"], np.int64)
+    made = tuple(_key(found[name]) for name in numbered)
+    if weights is None:
+        return Groups(made, rows)
+    amounts, squares, fit = (_numbers(found[name], np.float64) for name in ("sums", "squares", "fit"))
+    return Groups(made, rows, None, amounts, squares, unfit=int(rows.sum() - round(np.nansum(fit))))
+
+
+def _squares_and_fit(nw: Any, whole: bool) -> list[Any]:
+    weight = nw.col("sums")
+    fit = weight.is_finite() & (weight >= 0)
+    if whole:
+        fit = fit & (weight % 1 == 0)
+    return [(weight * weight).alias("squares"), fit.cast(nw.Int64).alias("fit")]  # a gap is no sum's part
+
+
+def _numbers(series: Any, dtype: Any) -> Any:
+    """Return a column of the result, which may be unsigned (Polars) or decimal (DuckDB)."""
+    return np.asarray(series.to_numpy()).astype(dtype)
+
+
+def _kind(dtype: Any) -> str:
+    import narwhals.stable.v2 as nw
+
+    if dtype.is_integer() or (dtype.is_decimal() and getattr(dtype, "scale", 0) == 0):
+        return "integer"
+    if dtype.is_numeric():
+        return "float"
+    if dtype in {nw.String, nw.Categorical} or isinstance(dtype, nw.Enum):
+        return "text"
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype in {nw.Object, nw.Unknown}:  # their values tell; Polars' type of a column of gaps is unknown to narwhals
+        return "objects"
+    return "lists" if dtype.is_nested() else "other"
+
+
+def _key(series: Any) -> Key:
+    kind = _kind(series.dtype)
+    absent = np.asarray(series.is_null().to_numpy()).astype(np.bool_)
+    if kind == "integer" and series.dtype.is_integer() and not absent.any():
+        return Key(kind, np.asarray(series.to_numpy()).astype(np.int64), absent)
+    values = [None if gone or value != value else value for value, gone in zip(series.to_list(), absent, strict=True)]
+    return Key.of(_kind_of_values(values) if kind == "objects" else kind, values)
+
+
+def _kind_of_values(values: list[Any]) -> str:
+    """Return the kind of a column of Python objects by what they are, if they are all alike."""
+    first = next((value for value in values if value is not None), None)
+    kinds = {bool: "boolean", int: "integer", float: "float", str: "text", type(None): "nothing"}
+    same = all(value is None or type(value) is type(first) for value in values)
+    return kinds.get(type(first), "other") if same else "other"

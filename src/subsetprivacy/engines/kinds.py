@@ -1,0 +1,162 @@
+"""What a table is, and who holds it: told by the names of types, so that no library is imported to find out."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from subsetprivacy.errors import ArgumentError, MissingDependencyError
+
+# Library and class of every table that is understood, and the name of its engine.
+_ENGINES = {
+    ("pandas", "DataFrame"): "pandas",
+    ("polars", "DataFrame"): "polars",
+    ("polars", "LazyFrame"): "polars-lazy",
+    ("pyarrow", "Table"): "pyarrow",
+    ("pyarrow", "RecordBatch"): "pyarrow",
+    ("pyarrow", "Dataset"): "pyarrow-dataset",
+    ("duckdb", "DuckDBPyRelation"): "duckdb",
+    ("_duckdb", "DuckDBPyRelation"): "duckdb",
+    ("pyspark", "DataFrame"): "pyspark",
+    ("dask", "DataFrame"): "dask",
+    ("dask_expr", "DataFrame"): "dask",
+    ("ibis", "Table"): "ibis",
+}
+_LAZY = {"polars-lazy", "pyarrow-dataset", "duckdb", "pyspark", "dask", "ibis"}
+_ORDERED = {"pandas", "polars", "pyarrow", "pyarrow-dataset"}  # whose rows have numbers
+_MOST_NAMES = 12
+
+
+def plain_table(table: Any) -> Any:
+    """Return the table inside a narwhals frame, anything else as it is."""
+    held = any(
+        kind.__module__.partition(".")[0] == "narwhals" and kind.__name__ in {"DataFrame", "LazyFrame"}
+        for kind in type(table).__mro__
+    )
+    return table.to_native() if held else table
+
+
+def _engine(table: Any) -> str | None:
+    for kind in type(plain_table(table)).__mro__:
+        if kind.__module__.startswith("pyspark.pandas"):  # pandas' manners on Spark: neither one nor the other
+            return None
+        found = _ENGINES.get((kind.__module__.partition(".")[0], kind.__name__))
+        if found is not None:
+            return found
+    return None
+
+
+def is_table(table: Any) -> bool:
+    """Tell whether something is a table that can be counted.
+
+    Parameters
+    ----------
+    table
+        Anything. Tables are those of pandas, Polars (eager and lazy),
+        PyArrow (tables, record batches, datasets), DuckDB (relations),
+        PySpark (classic and Connect), Dask and Ibis, and narwhals frames.
+    """
+    return _engine(table) is not None
+
+
+def engine_of(table: Any) -> str:
+    """Return the name of the engine that holds a table.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no table.
+    """
+    found = _engine(table)
+    if found is None:
+        raise ArgumentError(
+            "`table` must be a table of pandas, Polars, PyArrow, DuckDB, PySpark, Dask or Ibis; got "
+            f"{type(table).__name__}."
+        )
+    return found
+
+
+def is_lazy(table: Any) -> bool:
+    """Tell whether a table is computed, or read, only when it is asked for."""
+    return engine_of(table) in _LAZY
+
+
+def is_ordered(table: Any) -> bool:
+    """Tell whether the rows of a table have an order, so that an error can name one."""
+    return engine_of(table) in _ORDERED
+
+
+def raw_names(table: Any) -> list[Any]:
+    """Return the names of a table's columns as the table has them, which in pandas may be numbers."""
+    table = plain_table(table)
+    engine = engine_of(table)
+    if engine == "polars-lazy":
+        return list(table.collect_schema().names())
+    if engine in {"pyarrow", "pyarrow-dataset"}:
+        return list(table.schema.names)
+    return list(table.columns)
+
+
+def native_column(table: Any, name: str) -> Any:
+    """Return a column of a table in memory, as its own library has it."""
+    table = plain_table(table)
+    if engine_of(table) == "pyarrow":
+        return table.column(name)
+    return table[next(held for held in raw_names(table) if str(held) == name)]
+
+
+def column_names(table: Any) -> list[str]:
+    """Return the names of a table's columns, in order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> column_names(pd.DataFrame({"race": [3, 5], "income": [6, 9]}))
+    ['race', 'income']
+    """
+    return [str(name) for name in raw_names(table)]
+
+
+def named_list(names: Sequence[str]) -> str:
+    """Return names of columns as they stand in a message, the first few of many."""
+    first = ", ".join(names[:_MOST_NAMES])
+    return first + (f", … ({len(names)} in all)" if len(names) > _MOST_NAMES else "") if names else "none"
+
+
+def check_columns(table: Any, wanted: Sequence[str], held: Sequence[str] | None = None) -> None:
+    """Raise unless a table has each of the columns that are wanted, once.
+
+    Raises
+    ------
+    ArgumentError
+        If it has not; the message says which columns there are.
+    """
+    held = column_names(table) if held is None else held
+    for name in wanted:
+        if name not in held:
+            close = get_close_matches(name, held, n=1)
+            hint = f" Hint: did you mean {close[0]!r}?" if close else ""
+            raise ArgumentError(
+                f"a column that is named must be in the table; got no column {name}. "
+                f"Its columns are: {named_list(held)}.{hint}"
+            )
+        if held.count(name) > 1:
+            raise ArgumentError(f"the name of a column must be there once; got {name} {held.count(name)} times.")
+
+
+def missing_library(name: str) -> MissingDependencyError:
+    """Return the error that says how to get a library which is not installed."""
+    return MissingDependencyError(f"this kind of table needs {name}. Hint: pip install 'subsetprivacy[frames]'.")
+
+
+def require_arrow() -> None:
+    """Raise if PyArrow is not installed.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it is not, saying how to get it.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise missing_library("pyarrow") from None

@@ -1,0 +1,280 @@
+"""CSV files as a stream of text columns, in constant memory, with nothing lost silently."""
+
+import csv
+import gzip
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from io import StringIO, TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from attrs import frozen
+
+from subsetprivacy.design.text import plain_header
+from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.trouble import arrow, reading, trouble
+
+BLOCK = 1 << 22
+_SEPARATORS = (",", ";", "\t")
+_FIRST_BYTES = 1 << 20
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@frozen
+class Header:
+    """The first line of a CSV file."""
+
+    separator: str
+    names: tuple[str, ...]
+    alone: bool  # nothing stands below it
+
+
+def csv_columns(path: str | Path, wanted: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the names of the columns of a CSV file, its cells separated so that it has the wanted ones if it can.
+
+    Raises
+    ------
+    DataFileError
+        If there is no header, or it is no text.
+    """
+    return read_header(path, wanted).names
+
+
+def csv_batches(path: str | Path, columns: Sequence[str] | None = None, *, block: int = BLOCK) -> Iterator[Any]:
+    """Stream columns of a CSV file as text.
+
+    Parameters
+    ----------
+    path
+        A file that ends in ``.csv`` or ``.csv.gz``, in UTF-8 with a header,
+        its cells separated by commas, or by semicolons or tabs where only
+        then the header has the columns.
+    columns
+        Their names, by default all.
+    block
+        Bytes that are read at a time. No row may be longer.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        Text columns in the order asked for. An empty cell, in quotes or not,
+        is null and nothing else is. A blank line is skipped, but in a file of
+        one column it is an empty cell.
+
+    Raises
+    ------
+    DataFileError
+        If a column is absent or named twice, a row has too many or too few
+        cells, a quote is not closed, the text is not UTF-8, or the file
+        cannot be read. Rows are named by their line, the header being line 1.
+    """
+    with reading(path):
+        header = read_header(path, () if columns is None else columns)
+        wanted = list(header.names if columns is None else columns)
+        at = [_position(path, header, name) for name in wanted]
+        if not header.alone:
+            yield from _batches(Path(path), header, wanted, at, block)
+
+
+def _batches(path: Path, header: Header, wanted: list[str], at: list[int], block: int) -> Iterator[Any]:
+    pa = arrow()
+    rows = 0
+    with opened(path) as raw:
+        watched = _Watched(raw)
+        try:
+            for batch in _reader(pa.PythonFile(watched, mode="r"), header, at, block):
+                rows += len(batch)
+                yield pa.RecordBatch.from_arrays([batch.column(str(k)) for k in at], names=wanted)
+        except (pa.ArrowInvalid, UnicodeError) as error:
+            said = str(error).lower()
+        else:
+            said = ""
+    if said:
+        _explain(path, header, said, block)
+    if watched.quotes and watched.lines != rows + 1:
+        check_rows(path, header, block)
+
+
+def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
+    from pyarrow import csv as arrow_csv
+    from pyarrow import string
+
+    names = [str(k) for k in range(len(header.names))]  # not the file's own, of which some may be the same
+    return arrow_csv.open_csv(
+        source,
+        arrow_csv.ReadOptions(use_threads=False, block_size=block, column_names=names, skip_rows_after_names=1),
+        arrow_csv.ParseOptions(delimiter=header.separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
+        arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, string()),
+            include_columns=[names[k] for k in dict.fromkeys(at)],
+            strings_can_be_null=True,
+            null_values=[""],
+            quoted_strings_can_be_null=True,
+        ),
+    )
+
+
+class _Watched:
+    """A file that counts the lines and quotes that are read from it.
+
+    A quote that is never closed swallows the rows below it without a word.
+    Where there are fewer rows than lines, it is worth a second look.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._last = b"\n"
+        self._ends = 0
+        self.quotes = 0
+        self.closed = False
+
+    @property
+    def lines(self) -> int:
+        return self._ends + (self._last != b"\n")
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._raw.read(size)
+        self._ends += data.count(b"\n")
+        self.quotes += data.count(b'"')
+        self._last = data[-1:] or self._last
+        return data
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def opened(path: str | Path) -> BinaryIO:
+    """Open a CSV file, packed or not, as bytes."""
+    if str(path).lower().endswith(".gz"):
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return open(path, "rb")
+
+
+# The header ---------------------------------------------------------------------------------------
+
+
+def read_header(path: str | Path, wanted: Iterable[str]) -> Header:
+    """Return the header, its cells separated so that it has the wanted columns.
+
+    Raises
+    ------
+    DataFileError
+        If there is none, or it is no text in UTF-8.
+    """
+    with reading(path), opened(path) as raw:
+        first = raw.read(_FIRST_BYTES)
+        whole = len(first) < _FIRST_BYTES
+    if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
+        raise trouble(path, "must be text in UTF-8; it is in UTF-16, or no text. Hint: save it as CSV UTF-8")
+    text = first.decode("utf-8-sig", "surrogateescape").lstrip("\r\n")
+    if not text:
+        raise trouble(path, "must have a header and rows; it is empty")
+    found = [_split(path, text, separator, whole) for separator in _SEPARATORS]
+    asked = set(wanted)
+    fits = [header for header in found if asked <= set(header.names)] if asked else []
+    return fits[0] if fits else max(found, key=lambda header: len(header.names))
+
+
+def _split(path: str | Path, text: str, separator: str, whole: bool) -> Header:
+    rows = csv.reader(StringIO(text, newline=""), delimiter=separator)
+    try:
+        cells = next(rows)
+        alone = whole and not any(rows)
+    except csv.Error:
+        cells, alone = [], False
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError:
+        raise trouble(path, "must be text in UTF-8; its header is not. Hint: save it as CSV UTF-8") from None
+    return Header(separator, tuple(plain_header(cell) for cell in cells), alone)
+
+
+def _position(path: str | Path, header: Header, name: str) -> int:
+    found = [k for k, held in enumerate(header.names) if held == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise trouble(path, f"must have one column {name!r}; its header has {len(found)}")
+    raise DataFileError(no_such_column(name, header.names, f"the file {str(path)!r}"))
+
+
+def no_such_column(name: str, held: Iterable[str], where: str) -> str:
+    """Return the message that a table has no such column; only a name that is close is shown of the others."""
+    names = [str(one) for one in held]
+    # Not all of them: where a header was forgotten, they are a person's values.
+    close = get_close_matches(str(name), names, n=1, cutoff=0.7)
+    hint = f"did you mean {close[0]!r}?" if close else "the first line of a CSV file must be its header."
+    return f"{where} must have a column {name!r}; none of its {len(names)} columns is called so. Hint: {hint}"
+
+
+# Where something is wrong -------------------------------------------------------------------------
+
+
+def _records(path: str | Path, header: Header, limit: int) -> Iterator[tuple[int, int]]:
+    """Yield for each row, the header first, the line on which it begins and its number of cells.
+
+    Raises
+    ------
+    DataFileError
+        At the row whose quotes are broken.
+    """
+    before = csv.field_size_limit(limit)
+    begins = 1
+    try:
+        with TextIOWrapper(opened(path), "utf-8-sig", "surrogateescape", newline="") as lines:
+            rows = csv.reader(lines, delimiter=header.separator, strict=True)
+            for row in rows:
+                if row or len(header.names) == 1:
+                    yield begins, len(row) or 1
+                begins = rows.line_num + 1
+    except csv.Error:
+        raise trouble(path, f"must close every quote; the one that opens in line {begins} is not closed well") from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def check_rows(path: str | Path, header: Header, limit: int = BLOCK) -> None:
+    """Raise if a quote is not closed, or some rows have not as many cells as the header."""
+    width, wrong, first = len(header.names), 0, 0
+    for line, cells in _records(path, header, limit):
+        if cells != width:
+            wrong, first = wrong + 1, first or line
+    if wrong:
+        raise trouble(
+            path,
+            f"must have {width} cells in every row, as in its header; {wrong} "
+            f"{'rows have' if wrong > 1 else 'row has'} not, first line {first}",
+        )
+
+
+def line_of(path: str | Path, row: int) -> int:
+    """Return the line on which a row begins; rows are counted from 0, lines from 1, the header's."""
+    with reading(path):
+        records = _records(path, read_header(path, ()), BLOCK)
+        return next((line for line, _ in islice(records, row + 1, None)), row + 2)
+
+
+def _explain(path: Path, header: Header, said: str, block: int) -> None:
+    """Raise what was the matter, given what PyArrow said: its words quote a row."""
+    if "utf" in said:
+        with opened(path) as raw:
+            for number, line in enumerate(raw, 1):
+                try:
+                    line.decode("utf-8")
+                except UnicodeDecodeError:
+                    hint = "Hint: save it as CSV UTF-8"
+                    raise trouble(path, f"must be text in UTF-8; line {number} is not. {hint}") from None
+    check_rows(path, header, block)
+    if "straddl" in said:
+        raise trouble(path, f"must have rows of at most {block} bytes; some row is longer")
+    raise trouble(path, "must be a CSV file; it is none, or was cut off or altered")

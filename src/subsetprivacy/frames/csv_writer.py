@@ -1,0 +1,99 @@
+"""Columns of subsets as CSV: for people, so that a spreadsheet can open it and does not run it."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy.design.text import safe_header, texts_of
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.stored import Stored
+from subsetprivacy.frames.trouble import arrow
+
+_NEEDS_QUOTES = '[",\r\n]|^ | $'
+_FORMULA = "^[=+\\-@\t\r\n']"
+
+
+class CsvWriter:
+    """Writes tables of codes, and what is kept beside them, as lines of text in UTF-8.
+
+    Every distinct subset is written out once per table and copied from there.
+    """
+
+    def __init__(self, path: Path | None, stored: Stored, order: list[str], *, packed: bool = False) -> None:
+        assert path is not None
+        self._file = gzip.open(path, "wb", 6) if packed else open(path, "wb")  # noqa: SIM115
+        self._stored = stored
+        self._order = order
+        self._file.write((",".join(quoted(safe_header(name)) for name in order) + "\n").encode())
+
+    def write(self, table: Any) -> None:
+        """Write the rows of an Arrow table."""
+        pa = arrow()
+        from pyarrow import compute as pc
+
+        if not table.num_rows:
+            return
+        columns = [self._cells(table.column(name), name) for name in self._order]
+        lines = pc.binary_join_element_wise(*columns, _large(",")) if len(columns) > 1 else columns[0]
+        for chunk in lines.chunks if isinstance(lines, pa.ChunkedArray) else [lines]:
+            ends = pa.array([0, len(chunk)], pa.int64())
+            whole = pa.LargeListArray.from_arrays(ends, chunk)
+            self._file.write(pc.binary_join(whole, _large("\n"))[0].as_buffer())
+            self._file.write(b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _cells(self, column: Any, name: str) -> Any:
+        design = self._stored.designs.get(name)
+        if design is None:
+            return _kept_cells(column, name)
+        if self._stored.forms[name] == "codes":
+            return _as_text(column, name)
+        pa = arrow()
+        codes = column.to_numpy()
+        distinct, inverse = np.unique(codes, return_inverse=True)
+        texts = pa.array([quoted(text) for text in texts_of(distinct, design)], pa.large_string())
+        return texts.take(pa.array(inverse))
+
+
+def quoted(text: str) -> str:
+    """Return a cell, in quotes where it needs them."""
+    if any(sign in text for sign in ',"\r\n') or text[:1] == " " or text[-1:] == " " or not text:
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _kept_cells(column: Any, name: str) -> Any:
+    """Return cells of a column that is kept: text is made safe as ours is, null is empty."""
+    pa = arrow()
+    from pyarrow import compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    cells = _as_text(column, name)
+    if is_text:
+        risky = pc.match_substring_regex(cells, _FORMULA)
+        cells = pc.if_else(risky, pc.binary_join_element_wise(_large("'"), cells, _large("")), cells)
+        doubled = pc.replace_substring(cells, '"', '""')
+        wrapped = pc.binary_join_element_wise(_large('"'), doubled, _large('"'), _large(""))
+        cells = pc.if_else(pc.match_substring_regex(cells, _NEEDS_QUOTES), wrapped, cells)
+    return pc.fill_null(cells, _large(""))
+
+
+def _large(text: str) -> Any:
+    pa = arrow()
+    return pa.scalar(text, pa.large_string())
+
+
+def _as_text(column: Any, name: str) -> Any:
+    pa = arrow()
+    try:
+        return column.cast(pa.large_string()).combine_chunks()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        kind = str(column.type)
+    raise ArgumentError(f"column {name!r} must be numbers or text to be written as CSV; it is of type {kind}.")

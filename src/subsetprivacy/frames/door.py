@@ -1,0 +1,235 @@
+"""`privatize_table`: replace the values of a table's columns by subsets, wherever the table is."""
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from subsetprivacy._checks import check_choice, check_count, shown
+from subsetprivacy.design import Design
+from subsetprivacy.engines import check_columns, engine_of, is_lazy, is_table
+from subsetprivacy.engines.kinds import plain_table
+from subsetprivacy.errors import ArgumentError, NotPrivateWarning
+from subsetprivacy.frames.files import format_of
+from subsetprivacy.frames.kernel import Kernel, variables_of
+from subsetprivacy.frames.memory import privatize_in_memory
+from subsetprivacy.frames.pipeline import Order, privatize_source
+from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.reopening import check_reopening, reopened
+from subsetprivacy.frames.sources import file_source, table_source
+from subsetprivacy.frames.trouble import arrow
+from subsetprivacy.mechanism.publish import warn_if_revealing
+
+
+def privatize_table(
+    table: Any,
+    designs: Mapping[str, Design] | Design,
+    output: str | Path | None = None,
+    *,
+    missing: str = "error",
+    key: bytes | None = None,
+    id: str | None = None,
+    keep: Iterable[str] = (),
+    keep_order: bool = False,
+    form: str | None = None,
+    overwrite: bool = False,
+    jobs: int = 1,
+    progress: Callable[[int, int | None], None] | None = None,
+    seed: int | None = None,
+) -> Any:
+    """Replace the values of a table's columns by random subsets that contain them.
+
+    Only the columns of subsets are in what is returned or written, their rows
+    shuffled.
+
+    Parameters
+    ----------
+    table
+        A data frame or table of pandas, Polars, PyArrow, DuckDB, PySpark,
+        Dask or Ibis; or the path of a CSV, Parquet or Arrow file, or of a
+        folder of Parquet files.
+    designs
+        ``{column: design}``. A design on several variables, as `join` makes,
+        reads the columns that its variables are named after, and the name
+        given here is that of the column it writes. A `product` gives a column
+        for each of its factors.
+    output
+        The file to write: ``.parquet``, ``.arrow`` or ``.csv``; for Spark and
+        Dask a folder. Needed for files and for lazy tables: a lazy table draws
+        anew each time it is looked at, and two draws of one person intersect,
+        so the one draw is written and read back.
+    missing
+        As in `privatize`.
+    key, id
+        A secret of at least 16 bytes and the column that tells people apart.
+        The draw is then a function of key, id and column: publishing again
+        gives the same person the same subset.
+    keep
+        Columns to publish as they are. Nothing protects them, and together
+        they may name a person.
+    keep_order
+        Whether the rows stay in their order, which shows who is who to
+        everybody who has, or can guess, the order of the table.
+    form
+        For CSV: ``"labels"`` joined by a bar (default) or ``"codes"``.
+    overwrite
+        Whether to replace an existing output.
+    jobs
+        Processes, for files on this machine. In a script that is run as a
+        program, more than one needs the ``if __name__ == "__main__":`` that
+        Python's multiprocessing asks for.
+    progress
+        Called with the rows done and in all (None: not known yet).
+    seed
+        For experiments only: the output is then **not private**.
+
+    Returns
+    -------
+    table or Release
+        For a table one of the same library: in memory the subsets, else what
+        was written, read back. For a path a `Release`.
+
+    Raises
+    ------
+    CategoryError
+        If a value is missing or is no category: how many in which column, and
+        the first row, never the value. Nothing is written then.
+    DataFileError
+        If a file cannot be read or written.
+
+    Warns
+    -----
+    NotPrivateWarning
+        If columns are kept as they are, or a design reports single values.
+
+    Notes
+    -----
+    A run over files that is stopped leaves only a hidden folder beside the
+    output, with subsets and no values; the same call goes on from there.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from subsetprivacy.design import uniform
+    >>> people = pd.DataFrame({"name": ["Ann", "Bob", "Cid"], "colour": ["red", "blue", "red"]})
+    >>> colours = uniform(["black", "red", "green", "blue"])
+    >>> privatize_table(people, {"colour": colours}, keep_order=True, seed=1)
+       colour
+    0      10
+    1       9
+    2       3
+    """
+    arrow()  # or say how to get it
+    kernel = Kernel(
+        variables_of(designs), missing=check_choice(missing, ("error", "full"), "missing"), key=key, id=id,
+        keep=_names(keep),
+    )  # fmt: skip
+    order = Order(
+        keep_order=keep_order, form=form, overwrite=overwrite, jobs=check_count(jobs, "jobs", 1), seed=seed,
+        progress=progress,
+    )  # fmt: skip
+    if seed is not None and key is not None:
+        raise ArgumentError("only one of `seed` and `key` must be given; got both.")
+    for each in kernel.variables:
+        warn_if_revealing(each.design, stacklevel=3)
+    if kernel.keep:
+        _warn_of_kept(kernel.keep)
+    if is_table(table) and engine_of(table) in ("pyspark", "dask"):
+        return _on_cluster(plain_table(table), kernel, output, order)
+    target = None if output is None else _target(output)
+    if isinstance(table, (str, os.PathLike)):
+        return _of_file(Path(table), kernel, _needed(target, "a file"), order)
+    if not is_table(table):
+        raise ArgumentError(
+            f"`table` must be a table or the path of a file; got {type(table).__name__}. "
+            "Hint: a single column is privatised by sp.privatize(values, design)."
+        )
+    return _of_table(plain_table(table), kernel, target, order)
+
+
+def _of_file(path: Path, kernel: Kernel, output: Path, order: Order) -> Any:
+    if output.exists() and path.exists() and output.samefile(path):
+        raise ArgumentError("`output` must be another file than the one that is read.")
+    format_of(output, must_exist=False)  # known before anything is read
+    source = file_source(path, kernel.columns, kernel.keep)
+    privatize_source(source, kernel.for_text() if source.as_text else kernel, output, order)
+    return read_release(output)
+
+
+def _of_table(table: Any, kernel: Kernel, output: Path | None, order: Order) -> Any:
+    if not is_lazy(table):
+        return privatize_in_memory(table, kernel, output, order)
+    target = _needed(output, "a lazy table")
+    check_reopening(table, target)
+    privatize_source(table_source(table, kernel.columns), kernel, target, order)
+    return reopened(table, target)
+
+
+def _on_cluster(table: Any, kernel: Kernel, output: Any, order: Order) -> Any:
+    engine = engine_of(table)
+    if kernel.covered is not None:
+        raise ArgumentError(
+            f"a covered design must be published from one machine; got a table of {engine}. "
+            "Hint: write the column as Parquet and privatise the file."
+        )
+    if order.seed is not None:
+        raise ArgumentError(f"`seed` must be left out on {engine}: who draws which row is not known beforehand.")
+    if output is None:
+        _needed(None, "a lazy table")
+    _check_ids(table, kernel)
+    if engine == "pyspark":
+        from subsetprivacy.frames.on_spark import privatize_on_spark
+
+        return privatize_on_spark(
+            table, kernel, os.fspath(output), keep_order=order.keep_order, overwrite=order.overwrite
+        )
+    from subsetprivacy.frames.on_dask import privatize_on_dask
+
+    return privatize_on_dask(table, kernel, os.fspath(output), keep_order=order.keep_order, overwrite=order.overwrite)
+
+
+def _check_ids(table: Any, kernel: Kernel) -> None:
+    """Refuse ids that are there twice, found by the engine that holds them."""
+    if kernel.id is None:
+        return
+    import narwhals.stable.v2 as nw
+
+    check_columns(table, [kernel.id])
+    rows = nw.from_native(table).lazy().group_by(kernel.id).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
+    again = rows.select(nw.col("rows").sum(), nw.col("rows").count().alias("ids")).collect()
+    if again["ids"][0]:
+        refuse([Refused(kernel.id, "id repeated", int(again["rows"][0]) - int(again["ids"][0]), None)])
+
+
+def _names(keep: Iterable[str]) -> tuple[str, ...]:
+    names = (keep,) if isinstance(keep, str) else tuple(keep)
+    strange = next((name for name in names if not isinstance(name, str)), None)
+    if strange is not None:
+        raise ArgumentError(f"`keep` must be names of columns; got {shown(strange)}.")
+    return names
+
+
+def _target(output: Any) -> Path:
+    if not isinstance(output, (str, os.PathLike)):
+        raise ArgumentError(f"`output` must be a path; got {type(output).__name__}.")
+    return Path(output)
+
+
+def _needed(output: Path | None, what: str) -> Path:
+    if output is None:
+        raise ArgumentError(
+            f"`output` must say where to write: {what} is privatised once, written, and read back. "
+            "Hint: output='private.parquet'."
+        )
+    return output
+
+
+def _warn_of_kept(keep: tuple[str, ...]) -> None:
+    warnings.warn(
+        f"kept and published as it is: {', '.join(keep)}. Nothing protects what is kept, and several columns together "
+        "may name a person.",
+        NotPrivateWarning,
+        stacklevel=3,
+    )

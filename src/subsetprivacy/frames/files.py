@@ -1,0 +1,245 @@
+"""Data files: their formats, their parts, and how they are written so that no half file remains."""
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of, no_such_column
+from subsetprivacy.frames.trouble import arrow, described, reading, trouble
+
+__all__ = [
+    "arrow_writer",
+    "check_free",
+    "csv_batches",
+    "csv_columns",
+    "format_of",
+    "line_of",
+    "no_such_column",
+    "parquet_files",
+    "parquet_writer",
+    "reading",
+    "replacing",
+    "schema_of",
+    "sidecar_of",
+]
+
+KEY = "subset_privacy"
+FOLDER_SIDECAR = "_subset_privacy.json"
+_FORMATS = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+_FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+
+
+def format_of(path: str | Path, *, must_exist: bool = True) -> str:
+    """Return the format of a data file: "csv", "parquet", "arrow", or "folder" of Parquet files.
+
+    Parameters
+    ----------
+    path
+        A file with a known suffix, or a folder.
+    must_exist
+        Whether the file is to be read; otherwise only its name is looked at.
+
+    Raises
+    ------
+    DataFileError
+        If the suffix is unknown, or there is no such file.
+    """
+    place = Path(path)
+    if place.is_dir():
+        return "folder"
+    name = place.name.lower()
+    found = next((form for suffix, form in _FORMATS.items() if name.endswith(suffix)), None)
+    if found is None:
+        exists = "" if place.exists() or not must_exist else "; and there is no such file"
+        raise trouble(path, f"must end in one of {', '.join(_FORMATS)}, or be a folder of Parquet files{exists}")
+    if must_exist and not place.is_file():
+        with reading(path):
+            place.stat()  # says why: it does not exist, or there is no permission
+        raise trouble(path, "must be a file; it is a pipe or a device")
+    return found
+
+
+def parquet_files(path: str | Path) -> list[Path]:
+    """Return the Parquet files of a folder and the folders in it, in the order of their names; a file alone.
+
+    Names that begin with ``_`` or ``.`` are left out, as Spark and Dask do.
+
+    Raises
+    ------
+    DataFileError
+        If a folder holds none.
+    """
+    place = Path(path)
+    if not place.is_dir():
+        return [place]
+    with reading(path):
+        found = sorted(file for ending in (".parquet", ".pq") for file in place.rglob(f"*{ending}") if file.is_file())
+    kept = [file for file in found if not any(part[0] in "_." for part in file.relative_to(place).parts)]
+    if not kept:
+        raise DataFileError(f"the folder {str(path)!r} must hold Parquet files; it holds none.")
+    return kept
+
+
+def sidecar_of(path: str | Path) -> Path:
+    """Return where the document of a data file stands: beside it, of a folder inside it."""
+    place = Path(path)
+    return place / FOLDER_SIDECAR if place.is_dir() else place.with_name(f"{place.name}.design.json")
+
+
+# Writing ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def replacing(path: str | Path, *, overwrite: bool = False, sidecar: Callable[[], str] | None = None) -> Iterator[Path]:
+    """Write a file under another name in its folder, and give it its name only when it is whole.
+
+    Parameters
+    ----------
+    path
+        The final name.
+    overwrite
+        Whether a file of that name may be replaced.
+    sidecar
+        Returns the document that is to stand beside the file; asked when the
+        file is whole. Whenever this ends, no file has the document of another.
+
+    Yields
+    ------
+    Path
+        The name to write to. After any error nothing remains there.
+
+    Raises
+    ------
+    DataFileError
+        If the name is taken, the folder is absent or cannot be written, or the disk is full.
+    """
+    target = Path(path)
+    beside = None if sidecar is None else sidecar_of(target)
+    check_free(target, overwrite=overwrite, sidecar=sidecar is not None)
+    draft = target.with_name(f".{target.name}.{token_hex(4)}.part")
+    note = draft.with_name(f"{draft.name}.json")
+    try:
+        with _writing(target, draft):
+            draft.touch(exist_ok=False)
+            yield draft
+            _settle(draft)
+            if sidecar is not None and beside is not None:
+                note.write_text(sidecar(), encoding="utf-8")
+                _settle(note)
+                beside.unlink(missing_ok=True)
+            os.replace(draft, target)
+            if beside is not None:
+                os.replace(note, beside)
+            _settle(target.parent)
+    finally:
+        for left in (draft, note):
+            with suppress(OSError):
+                left.unlink(missing_ok=True)
+
+
+def check_free(path: str | Path, *, overwrite: bool = False, sidecar: bool = True) -> None:
+    """Raise unless a file, and its document beside it, can be written there: known before long work begins.
+
+    Raises
+    ------
+    DataFileError
+        If the name is taken or its folder is absent.
+    """
+    target = Path(path)
+    with reading(target):
+        if target.is_dir():
+            raise trouble(target, "must be a file to be written; it is a folder")
+        if not target.parent.is_dir():
+            raise trouble(target, "must be in a folder that exists; it is not")
+        for place in (target, sidecar_of(target)) if sidecar else (target,):
+            if place.exists() and not overwrite:
+                raise trouble(place, "must not exist yet; it does. Hint: overwrite=True replaces it")
+
+
+@contextmanager
+def _writing(target: Path, draft: Path) -> Iterator[None]:
+    """Turn a full disk and a folder that cannot be written into a `DataFileError`; other troubles are not ours."""
+    try:
+        yield
+    except OSError as error:
+        ours = str(draft) in (str(error.filename), str(error.filename2)) or error.filename == str(target)
+        if not ours and error.errno not in _FULL_DISK:
+            raise
+        raise described(target, error) from None
+
+
+def _settle(place: Path) -> None:
+    """Make sure that what was written is on the disk, where the system can tell."""
+    with suppress(PermissionError, IsADirectoryError):  # a folder cannot be opened on Windows
+        number = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # some disks cannot
+                raise
+        finally:
+            os.close(number)
+
+
+def schema_of(names: Iterable[str], document: str | None, kept_fields: Iterable[Any] = ()) -> Any:
+    """Return the Arrow schema of columns of codes and of those that are kept, with the document as its key."""
+    pa = arrow()
+    fields = [pa.field(name, pa.int64()) for name in names]
+    return pa.schema([*fields, *kept_fields], None if document is None else {KEY: document})
+
+
+def parquet_writer(
+    path: str | Path, names: Iterable[str], document: str | None, kept_fields: Iterable[Any] = ()
+) -> Any:
+    """Open a Parquet file for columns of codes, and others that are kept as they are.
+
+    Parameters
+    ----------
+    path
+        Where to write.
+    names
+        The columns of codes.
+    document
+        What is stored under the key ``subset_privacy``; None stores nothing.
+    kept_fields
+        Arrow fields of the columns that follow.
+
+    Returns
+    -------
+    pyarrow.parquet.ParquetWriter
+
+    Notes
+    -----
+    Codes are differences packed in bits, not dictionaries: subsets repeat too
+    rarely for a dictionary to pay, and random bits do not get smaller by a
+    thorough compression, only slower.
+    """
+    from pyarrow import parquet
+
+    columns, kept = list(names), list(kept_fields)
+    return parquet.ParquetWriter(
+        str(path),
+        schema_of(columns, document, kept),
+        compression={**dict.fromkeys(columns, "snappy"), **{field.name: "zstd" for field in kept}},
+        use_dictionary=[field.name for field in kept],
+        column_encoding=dict.fromkeys(columns, "DELTA_BINARY_PACKED"),
+        write_page_checksum=True,  # a flipped bit would be another subset, which nobody could tell
+    )
+
+
+def arrow_writer(path: str | Path, names: Iterable[str], document: str | None, kept_fields: Iterable[Any] = ()) -> Any:
+    """Open an Arrow file as `parquet_writer` opens a Parquet file; it is not compressed, so that it can be mapped."""
+    return arrow().ipc.new_file(str(path), schema_of(names, document, kept_fields))

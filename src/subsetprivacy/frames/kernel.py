@@ -1,0 +1,259 @@
+"""From a batch of values to a batch of subsets: what every engine runs, on one machine or on many."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy._checks import shown
+from subsetprivacy._types import BoolArray, IntArray, RandomSource
+from subsetprivacy.design import Covered, Design, Product, require_design
+from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.mechanism.ids import Ids, UnfitIds, scan_ids
+from subsetprivacy.mechanism.keyed import check_key, keyed_source
+from subsetprivacy.mechanism.publisher import Publisher
+from subsetprivacy.mechanism.randomness import SecureSource
+from subsetprivacy.mechanism.shuffle import shuffled
+from subsetprivacy.subsets import Categories
+from subsetprivacy.variables import JointCategories
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@frozen
+class Variable:
+    """A column to publish: its name, its design, and the columns that hold its values."""
+
+    name: str
+    design: Design
+    sources: tuple[str, ...]
+
+
+def variables_of(designs: Any) -> tuple[Variable, ...]:
+    """Return the columns that ``{name: design}``, or a product design, asks for.
+
+    A design on several variables reads the columns of their names.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not clear which columns are meant, or a covered design is
+        not alone: its dummy rows would tie the columns together.
+    """
+    if isinstance(designs, Product):
+        made = [Variable(" x ".join(names), design, names) for names, design in designs.named().items()]
+    elif isinstance(designs, Mapping) and designs:
+        made = [_variable(name, design) for name, design in designs.items()]
+    else:
+        raise ArgumentError(
+            f"`designs` must map columns to their designs; got {type(designs).__name__}. Hint: {{'race': design}}."
+        )
+    if len(made) > 1 and any(isinstance(each.design, Covered) for each in made):
+        raise ArgumentError(
+            "a covered design must be the only one: dummy rows of one column would tie the others to nobody. "
+            "Hint: cover the product of the designs, sp.covered(sp.product({...}), floor)."
+        )
+    return tuple(made)
+
+
+def _variable(name: Any, design: Any) -> Variable:
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"names of columns must be text; got {shown(name)}.")
+    if isinstance(require_design(design), Product):
+        raise ArgumentError(
+            f"`designs` must give column {name!r} one design; got a product, which has a column for each variable. "
+            "Hint: pass the product itself instead of a dict."
+        )
+    joint = isinstance(design.categories, JointCategories)
+    return Variable(name, design, design.categories.names if joint else (name,))
+
+
+@frozen
+class Drawn:
+    """What came of a batch: a code column for each variable, or the rows that were refused."""
+
+    codes: tuple[IntArray, ...] = ()
+    reports: int = 0  # rows that hold a value, of a covered design
+    ids: Ids | None = None
+    refused: tuple[Refused, ...] = ()
+
+
+@frozen
+class Kernel:
+    """Draw the columns of a table, batch after batch; made once, sent to every process.
+
+    Parameters
+    ----------
+    variables
+        The columns to publish.
+    missing
+        As in `privatize`.
+    key, id
+        The key and the column of ids, for draws that can be repeated.
+    keep
+        Columns that are published as they are.
+    as_text
+        Whether the values come as text, as from a CSV file; then labels are
+        recognised by how they are written.
+    """
+
+    variables: tuple[Variable, ...]
+    missing: str = "error"
+    key: bytes | None = field(default=None, repr=False)
+    id: str | None = None
+    keep: tuple[str, ...] = ()
+    as_text: bool = False
+    _publishers: tuple[Publisher, ...] = field(init=False, repr=False, eq=False)
+    _readers: tuple[Categories, ...] = field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(
+            self, "_publishers", tuple(Publisher(each.design, missing=self.missing) for each in self.variables)
+        )
+        readers = (_as_written(each) if self.as_text else each.design.categories for each in self.variables)
+        object.__setattr__(self, "_readers", tuple(readers))
+        names = [each.name for each in self.variables]
+        twice = sorted({name for name in (*names, *self.keep) if (*names, *self.keep).count(name) > 1})
+        if twice:
+            raise ArgumentError(f"every column must be written once; got {', '.join(twice)} twice.")
+        if (self.key is None) != (self.id is None):
+            raise ArgumentError("`key` and `id` must be given together: the draw is a function of both.")
+        if self.key is not None:
+            check_key(self.key)
+        if self.covered is not None and (self.key is not None or self.keep):
+            what = "a key: its dummy rows are drawn anew each time" if self.key is not None else "kept columns"
+            raise ArgumentError(f"a covered design must be published without {what}.")
+        self._check_kept()
+
+    def _check_kept(self) -> None:
+        """Refuse to publish the values themselves beside their subsets."""
+        values = {source for each in self.variables for source in each.sources} | ({self.id} if self.id else set())
+        both = sorted(values & set(self.keep))
+        if both:
+            raise ArgumentError(
+                f"`keep` must name columns that are not privatised, nor the ids; got {', '.join(both)}."
+            )
+
+    def for_text(self) -> "Kernel":
+        """Return the same for values that come as text."""
+        return Kernel(self.variables, self.missing, self.key, self.id, self.keep, as_text=True)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that have to be read."""
+        wanted = [source for each in self.variables for source in each.sources]
+        wanted += [self.id] if self.id is not None else []
+        return list(dict.fromkeys([*wanted, *self.keep]))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of subsets."""
+        return tuple(each.name for each in self.variables)
+
+    @property
+    def designs(self) -> dict[str, Design]:
+        """The design of each column of subsets."""
+        return {each.name: each.design for each in self.variables}
+
+    @property
+    def covered(self) -> Covered | None:
+        """The covered design, if there is one; it is alone then."""
+        design = self.variables[0].design
+        return design if isinstance(design, Covered) else None
+
+    def draw(self, batch: "pa.RecordBatch | pa.Table", source: RandomSource | None = None) -> Drawn:
+        """Draw the subsets of a batch, or say which rows cannot be drawn."""
+        found = [self._look_up(k, batch) for k in range(len(self.variables))]
+        ids = None if self.id is None else scan_ids(batch.column(self.id))
+        refused = [each for k, (x, absent) in enumerate(found) for each in self._refusals(k, x, absent)]
+        refused += self._refused_ids(ids)
+        if refused:
+            return Drawn(refused=tuple(refused))
+        held = ids if isinstance(ids, Ids) else None
+        codes = []
+        for each, publisher, (x, absent) in zip(self.variables, self._publishers, found, strict=True):
+            codes.append(publisher.draw(x, absent, self._source(each, held, source)))
+        absent = found[0][1]
+        return Drawn(tuple(codes), batch.num_rows - (0 if absent is None else int(absent.sum())), held)
+
+    def dummies(self, reports: int, source: RandomSource) -> tuple[dict[str, Design], Iterator[IntArray]]:
+        """Return the designs of the data as they were drawn, and a covered design's dummy rows in blocks."""
+        if self.covered is None:
+            return self.designs, iter(())
+        realised, blocks = self._publishers[0].dummies(reports, source)
+        return {self.names[0]: realised}, blocks
+
+    def _look_up(self, k: int, batch: Any) -> tuple[IntArray, BoolArray | None]:
+        sources = self.variables[k].sources
+        joint = isinstance(self._readers[k], JointCategories)
+        held = {name: batch.column(name) for name in sources} if joint else batch.column(sources[0])
+        return self._readers[k].positions(held)
+
+    def _refusals(self, k: int, x: IntArray, absent: BoolArray | None) -> list[Refused]:
+        unfit = self._publishers[k].unfit(x, absent)
+        if unfit is None:
+            return []
+        name, hint = self.variables[k].name, self._hint(k) if unfit.unknown == len(x) else ""
+        found = [
+            Refused(name, "unknown", unfit.unknown, unfit.first_unknown, hint),
+            Refused(name, "absent", unfit.absent, unfit.first_absent),
+        ]
+        return [each for each in found if each.count]
+
+    def _hint(self, k: int) -> str:
+        kinds = sorted({type(label).__name__ for label in self._readers[k].labels[:1000]})
+        return f" Hint: the categories are of type {', '.join(kinds)}; are the values?"
+
+    def _refused_ids(self, ids: Ids | UnfitIds | None) -> list[Refused]:
+        unfit = ids.repeated if isinstance(ids, Ids) else ids
+        return [] if unfit is None else [Refused(str(self.id), f"id {unfit.problem}", unfit.count, unfit.first)]
+
+    def _source(self, each: Variable, ids: Ids | None, source: RandomSource | None) -> RandomSource:
+        if self.key is None:
+            return SecureSource() if source is None else source
+        return keyed_source(self.key, ids, each.name)
+
+
+def _as_written(each: Variable) -> Categories:
+    """Return the categories as they are written in a text file."""
+    categories = each.design.categories
+    if isinstance(categories, JointCategories):
+        parts = zip(categories.names, categories.parts, strict=True)
+        return JointCategories({name: _texts(part, each.name) for name, part in parts})
+    return Categories(_texts(categories, each.name))
+
+
+def _texts(categories: Categories, column: str) -> list[str]:
+    texts = [str(label) for label in categories]
+    if len(set(texts)) < len(texts):
+        raise CategoryError(
+            f"column {column!r}: categories must look different when they are written as text; got some that do not, "
+            "such as the number 1 and the text '1'."
+        )
+    return texts
+
+
+def publish(batch: "pa.RecordBatch", kernel: Kernel, *, shuffle: bool, source: RandomSource | None = None) -> Any:
+    """Return the batch to publish: codes, then what is kept, the rows shuffled if asked for.
+
+    For engines that hand out one batch after another (Spark, Dask) and for
+    tables in memory.
+    """
+    import pyarrow as pa
+
+    drawn = kernel.draw(batch, source)
+    refuse(drawn.refused)
+    columns = [pa.array(codes.astype(np.int64, copy=False)) for codes in drawn.codes]
+    columns += [batch.column(name) for name in kernel.keep]
+    made = pa.RecordBatch.from_arrays(columns, names=[*kernel.names, *kernel.keep])
+    return made.take(pa.array(shuffled(made.num_rows, source or SecureSource()))) if shuffle else made
+
+
+def each_batch(batches: Iterable["pa.RecordBatch"], kernel: Kernel, *, shuffle: bool) -> Iterator["pa.RecordBatch"]:
+    """Publish a stream of batches; the function that Spark runs on its workers."""
+    for batch in batches:
+        if batch.num_rows:
+            yield publish(batch, kernel, shuffle=shuffle)

@@ -1,0 +1,73 @@
+"""Tables in memory: drawn at once, returned as a table of the same library."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subsetprivacy.design import Design
+from subsetprivacy.engines import arrow_batches, check_columns, engine_of
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.kernel import Kernel
+from subsetprivacy.frames.pipeline import Order
+from subsetprivacy.frames.refused import refuse
+from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.mechanism.shuffle import shuffled
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def privatize_in_memory(table: Any, kernel: Kernel, output: Path | None, order: Order) -> Any:
+    """Draw the subsets of a table in memory; also write them where an output is given.
+
+    Raises
+    ------
+    CategoryError
+        If values are missing or no categories: how many, and the first row.
+    """
+    from subsetprivacy.frames.writing import write_release
+
+    drawn, designs = _drawn(table, kernel, order)
+    if output is not None:
+        write_release(drawn, output, designs, form=order.form, keep=kernel.keep, overwrite=order.overwrite)
+    return _native(drawn, engine_of(table), table)
+
+
+def _drawn(table: Any, kernel: Kernel, order: Order) -> tuple["pa.Table", dict[str, Design]]:
+    import pyarrow as pa
+
+    check_columns(table, kernel.columns)
+    if kernel.covered is not None and order.keep_order:
+        raise ArgumentError("`keep_order` must be left out for a covered design: its dummy rows would all come last.")
+    source = random_source(order.seed)
+    rows = _whole(table, kernel.columns)
+    drawn = kernel.draw(rows, source)
+    refuse(drawn.refused)
+    designs, dummies = kernel.dummies(drawn.reports, source)
+    columns = [pa.array(codes) for codes in drawn.codes]
+    if kernel.covered is not None:
+        columns = [pa.array(np.concatenate([drawn.codes[0], *dummies]))]
+    columns += [rows.column(name) for name in kernel.keep]
+    made = pa.Table.from_arrays(columns, names=[*kernel.names, *kernel.keep])
+    return made if order.keep_order else made.take(pa.array(shuffled(made.num_rows, source))), designs
+
+
+def _whole(table: Any, columns: list[str]) -> "pa.Table":
+    import pyarrow as pa
+
+    batches = list(arrow_batches(table, columns, max(len(table), 1)))
+    return pa.Table.from_batches(batches) if batches else pa.table({name: pa.nulls(0) for name in columns})
+
+
+def _native(drawn: "pa.Table", engine: str, like: Any) -> Any:
+    """Return a table of the library that the values came from."""
+    if engine == "pandas":
+        return drawn.to_pandas()
+    if engine == "polars":
+        import polars as pl
+
+        return pl.from_arrow(drawn)
+    import pyarrow as pa
+
+    return drawn.combine_chunks().to_batches()[0] if isinstance(like, pa.RecordBatch) else drawn

@@ -1,0 +1,134 @@
+"""A file of subsets that is being written: its format, its columns, and the document that says what they are."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy.design import Design
+from subsetprivacy.design.text import is_spelled, text_of
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.csv_writer import CsvWriter
+from subsetprivacy.frames.files import arrow_writer, format_of, parquet_writer, replacing, schema_of
+from subsetprivacy.frames.stored import FORMS, Stored, Weights
+from subsetprivacy.frames.trouble import arrow, trouble
+
+ROW_GROUP = 1 << 20
+
+
+@contextmanager
+def open_output(
+    path: str | Path, designs: Mapping[str, Design] | Iterable[str], *, form: str | None = None, overwrite: bool = False
+) -> Iterator["Output"]:
+    """Open a file for columns of subsets; it gets its name, and its document beside it, when all is written.
+
+    Parameters
+    ----------
+    path
+        The final name.
+    designs
+        The columns, with their designs where they are known: then it is
+        checked now whether they can be written in this form.
+    form, overwrite
+        As in `write_release`.
+
+    Yields
+    ------
+    Output
+        To be begun, and written to.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be written; then nothing remains of it.
+    """
+    output = Output(Path(path), list(designs), form)
+    if isinstance(designs, Mapping):
+        output.forms(designs)
+    with replacing(path, overwrite=overwrite, sidecar=output.document) as draft:
+        try:
+            yield output.at(draft)
+        except BaseException:
+            output.abandon()
+            raise
+        output.finish()
+
+
+class Output:
+    """A file that is being written."""
+
+    def __init__(self, path: Path, names: list[str], form: str | None) -> None:
+        self.path = path
+        self.names = names
+        self.kind = format_of(path, must_exist=False)
+        if self.kind == "folder":
+            raise trouble(path, "must be a file to be written; it is a folder")
+        if form is not None and check_choice(form, FORMS, "form") == "labels" and self.kind != "csv":
+            raise ArgumentError(f"`form` must be 'codes' for {self.kind} files; labels are for CSV files, and people.")
+        self.form = form
+        self._draft: Path | None = None
+        self._writer: Any = None
+        self._stored: Stored | None = None
+        self._order: list[str] = []
+        self._schema: Any = None
+
+    def at(self, draft: Path) -> "Output":
+        """Return self, writing to this place."""
+        self._draft = draft
+        return self
+
+    def forms(self, designs: Mapping[str, Design]) -> dict[str, str]:
+        """Return the form of each column: codes, unless people are to read the file and the subsets have names."""
+        if self.kind != "csv" or self.form == "codes":
+            return dict.fromkeys(designs, "codes")
+        if self.form == "labels":
+            for design in designs.values():
+                text_of(design.missing_code, design)  # says why it cannot
+        return {name: "labels" if is_spelled(design) else "codes" for name, design in designs.items()}
+
+    def begin(
+        self, designs: Mapping[str, Design], kept_fields: Iterable[Any] = (), weights: Weights | None = None
+    ) -> None:
+        """Begin to write, once the designs are known as they were realised."""
+        kept = list(kept_fields)
+        self._order = [*self.names, *(field.name for field in kept)]
+        if len(set(self._order)) < len(self._order):
+            raise ArgumentError("columns must have different names to be written; two have the same.")
+        held = {name: designs[name] for name in self.names}
+        self._stored = Stored(held, self.forms(held), weights)
+        text = self._stored.to_json()
+        self._schema = schema_of(self.names, text, kept)
+        if self.kind == "csv":
+            packed = self.path.name.lower().endswith(".gz")
+            self._writer = CsvWriter(self._draft, self._stored, self._order, packed=packed)
+        else:
+            make = parquet_writer if self.kind == "parquet" else arrow_writer
+            self._writer = make(str(self._draft), self.names, text, kept)
+
+    def write(self, rows: Any) -> None:
+        """Write some rows, an Arrow table or record batch with codes and what is kept."""
+        pa = arrow()
+        table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+        table = table.select(self._order)
+        if self.kind == "csv":
+            self._writer.write(table)
+        else:
+            self._writer.write_table(table.cast(self._schema), ROW_GROUP)
+
+    def finish(self) -> None:
+        """Close the file."""
+        if self._writer is None:
+            raise ArgumentError("an output must be begun before it is finished.")
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Let go of the file, whatever state it is in."""
+        with suppress(Exception):
+            if self._writer is not None:
+                self._writer.close()
+
+    def document(self) -> str:
+        """Return the document that is to stand beside the file."""
+        assert self._stored is not None  # asked when the file is whole
+        return self._stored.to_json(indent=1) + "\n"

@@ -1,0 +1,124 @@
+"""Rows of a run on their way to the output: as few bits as they need, so that dealing and shuffling them is fast."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import AnyArray, IntArray, RandomSource
+from subsetprivacy.design import Design, choose
+from subsetprivacy.mechanism.shuffle import shuffled, shuffled_values
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_WORD = "word"
+_HEAP_BITS = 12
+MOST_HEAPS = 1 << _HEAP_BITS
+
+
+@frozen
+class Packing:
+    """How rows of codes are held: all codes of a row in one word of up to 32 bits, or a column each.
+
+    Sorting plain words is several times as fast as finding an order and
+    following it, so rows that fit in a word are dealt and shuffled as words.
+
+    Attributes
+    ----------
+    designs
+        The columns of codes.
+    is_word
+        Whether a row is one word: the codes fit, and nothing else is kept.
+    """
+
+    designs: dict[str, Design]
+    is_word: bool
+
+    @classmethod
+    def of(cls, designs: dict[str, Design], keep: Sequence[str]) -> "Packing":
+        """Choose how to hold the rows."""
+        return cls(designs, not keep and sum(design.code_bits for design in designs.values()) <= 32)
+
+    @property
+    def _bits(self) -> int:
+        return sum(design.code_bits for design in self.designs.values())
+
+    def pack(self, codes: Sequence[AnyArray], kept: Sequence[Any], keep: Sequence[str]) -> "pa.RecordBatch":
+        """Return rows as they are held."""
+        import pyarrow as pa
+
+        if not self.is_word:
+            narrowed = [
+                _narrow(part, design.code_bits) for part, design in zip(codes, self.designs.values(), strict=True)
+            ]
+            return pa.RecordBatch.from_arrays(
+                [*(pa.array(part) for part in narrowed), *kept], names=[*self.designs, *keep]
+            )
+        word = codes[0]
+        for part, design in zip(codes[1:], list(self.designs.values())[1:], strict=True):
+            word = (word << design.code_bits) | part
+        return pa.RecordBatch.from_arrays([pa.array(_narrow(word, self._bits))], names=[_WORD])
+
+    def unpack(self, rows: "pa.Table") -> "pa.Table":
+        """Return rows as columns, from how they are held."""
+        import pyarrow as pa
+
+        if not self.is_word:
+            return rows
+        word = rows.column(0).to_numpy()
+        if len(self.designs) == 1:
+            return pa.table(dict.fromkeys(self.designs, word))
+        columns: dict[str, AnyArray] = {}
+        shift = 0
+        for name, design in reversed(self.designs.items()):
+            columns[name] = (word.astype(np.int64) >> shift) & ((1 << design.code_bits) - 1)
+            shift += design.code_bits
+        return pa.table({name: columns[name] for name in self.designs})
+
+    def dealt(self, batch: "pa.RecordBatch", heaps: int, source: RandomSource) -> Iterator["pa.RecordBatch"]:
+        """Return the rows of each heap, every row dealt evenly and by itself; in which order within it is no matter."""
+        if heaps == 1:
+            yield batch
+            return
+        heap = choose.below(batch.num_rows, heaps, source)
+        dealt, ends = self._dealt_words(batch, heap, heaps) if self.is_word else _dealt_rows(batch, heap, heaps)
+        for start, end in zip([0, *ends], [*ends, batch.num_rows], strict=True):
+            yield dealt.slice(start, end - start)
+
+    def _dealt_words(self, batch: "pa.RecordBatch", heap: IntArray, heaps: int) -> tuple["pa.RecordBatch", list[int]]:
+        """Sort the words with their heap above them."""
+        import pyarrow as pa
+
+        kind: Any = np.uint32 if self._bits + _HEAP_BITS <= 32 else np.uint64
+        shift = kind(self._bits)
+        words = heap.astype(kind) << shift
+        words |= batch.column(0).to_numpy()
+        words.sort()
+        ends = np.searchsorted(words, np.arange(1, heaps, dtype=kind) << shift)
+        words &= (kind(1) << shift) - kind(1)
+        return pa.RecordBatch.from_arrays([pa.array(_narrow(words, self._bits))], names=[_WORD]), ends.tolist()
+
+    def shuffled(self, rows: "pa.Table", source: RandomSource) -> "pa.Table":
+        """Return the rows in an even shuffle."""
+        import pyarrow as pa
+
+        if not self.is_word:
+            return rows.take(pa.array(shuffled(rows.num_rows, source)))
+        return pa.table({_WORD: shuffled_values(rows.column(0).to_numpy(), source)})
+
+
+def _dealt_rows(batch: "pa.RecordBatch", heap: IntArray, heaps: int) -> tuple["pa.RecordBatch", list[int]]:
+    """Find the order of the heaps and put the rows in it."""
+    import pyarrow as pa
+
+    order = np.argsort(heap.astype(np.uint16), kind="stable")  # sixteen bits: a radix sort
+    ends = np.searchsorted(heap, np.arange(1, heaps), sorter=order)
+    return batch.take(pa.array(order)), ends.tolist()
+
+
+def _narrow(words: AnyArray, bits: int) -> AnyArray:
+    """Return words in the smallest type that holds them."""
+    width = next(width for width in (8, 16, 32, 64) if bits <= width)
+    return words.astype(f"u{width // 8}" if width < 64 else np.int64, copy=False)

@@ -1,0 +1,191 @@
+"""Privatise a table of any size on one machine: two passes over units of rows, in several processes.
+
+The subsets are drawn unit by unit into a folder beside the output, dealt to
+random heaps (`drawing`); then heap after heap is shuffled and written. Memory
+holds a few units, whatever the table's size. Values are never written.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit, hand_over, heap
+from subsetprivacy.frames.files import check_free
+from subsetprivacy.frames.kernel import Kernel
+from subsetprivacy.frames.output import open_output
+from subsetprivacy.frames.packing import MOST_HEAPS, Packing
+from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.repeated import repeated_ids
+from subsetprivacy.frames.sources import Source, Unit
+from subsetprivacy.frames.staging import digest, staged
+from subsetprivacy.processes import crew
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+HEAP_ROWS = 1 << 20  # what the processor's cache can sort
+Progress = Callable[[int, int | None], None]
+
+
+@frozen
+class Order:
+    """How a run is to be done.
+
+    Attributes
+    ----------
+    keep_order
+        Whether rows stay in their order; otherwise they are shuffled.
+    form
+        "codes" or "labels"; None is what the format has by default.
+    """
+
+    keep_order: bool = False
+    form: str | None = None
+    overwrite: bool = False
+    jobs: int = 1
+    seed: int | None = None
+    progress: Progress | None = None
+
+
+def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order) -> dict[str, Design]:
+    """Draw all rows of a source into a file, and return the designs of its columns as they were realised.
+
+    Raises
+    ------
+    CategoryError
+        If values are missing or no categories: how many, and the first row. Then nothing is written.
+    DataFileError
+        If a file cannot be read or written.
+    """
+    if kernel.covered is not None and order.keep_order:
+        raise ArgumentError("`keep_order` must be left out for a covered design: its dummy rows would all come last.")
+    check_free(output, overwrite=order.overwrite)
+    heaps = 0 if order.keep_order else _heaps(source.rows)
+    with (
+        staged(output, _job(source, kernel, heaps, order)) as stage,
+        open_output(output, kernel.designs, form=order.form, overwrite=order.overwrite) as target,
+        crew(order.jobs) as pool,
+    ):
+        packing = Packing.of(kernel.designs, kernel.keep)
+        job = Job(kernel, packing, stage, heaps, order.seed)
+        meter = _Meter(source, order.progress)
+        drawn = _draw_all(source, job, pool, order.jobs, meter)
+        designs, dummies = kernel.dummies(sum(came.reports for came in drawn), job.source(1, 1))
+        if kernel.covered is not None:
+            drawn.append(draw_dummies(len(drawn), dummies, job))
+        target.begin(designs, _kept(source, kernel))
+        for rows in _mixed(drawn, job, pool, order.jobs):
+            target.write(packing.unpack(rows))
+            meter.written(rows.num_rows)
+    return designs
+
+
+def _heaps(rows: int | None) -> int:
+    """Return how many heaps keep each one small, a power of two; where nothing is known of the rows, many."""
+    wanted = 64 if rows is None else max(1, -(-rows // HEAP_ROWS))
+    return min(1 << (wanted - 1).bit_length(), MOST_HEAPS)
+
+
+def _job(source: Source, kernel: Kernel, heaps: int, order: Order) -> dict[str, Any] | None:
+    """Return what tells this run from another."""
+    if source.identity is None:
+        return None
+    return {
+        "version": 1,
+        **source.identity,
+        "columns": {name: design.fingerprint for name, design in kernel.designs.items()},
+        "keep": list(kernel.keep),
+        "missing": kernel.missing,
+        "id": kernel.id,
+        "key": digest(kernel.key),
+        "heaps": heaps,
+        "seed": order.seed,
+    }
+
+
+def _kept(source: Source, kernel: Kernel) -> list["pa.Field"]:
+    return [source.schema.field(name) for name in kernel.keep]
+
+
+def _draw_all(source: Source, job: Job, pool: Executor | None, jobs: int, meter: "_Meter") -> list[Came]:
+    """Draw every unit that is not done yet; if rows are refused, look through all that remain and then say so."""
+    drawn: list[Came] = []
+    refused: list[Refused] = []
+    for came in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, 2 * jobs):
+        drawn.append(came)
+        refused += came.refused
+        meter.drawn(came.rows)
+    if job.kernel.key is not None and not refused:
+        again = repeated_ids([job.stage.ids(number) for number in range(len(drawn))])
+        refused += [Refused(str(job.kernel.id), "id repeated", again, None)] if again else []
+    refuse(refused, source.where, rows=source.row, number=source.number)
+    return drawn
+
+
+def _drawn(numbered: tuple[int, Unit], job: Job) -> Came:
+    number, unit = numbered
+    note = job.stage.done(number)
+    return draw_unit(number, unit, job) if note is None else Came.of(note)
+
+
+def _mixed(drawn: list[Came], job: Job, pool: Executor | None, jobs: int) -> Iterator["pa.Table"]:
+    """Return the rows to write, heap after heap."""
+    import pyarrow as pa
+
+    if not any(came.rows for came in drawn):
+        return
+    numbers = range(job.heaps or len(drawn))
+    if pool is None or not job.heaps:  # without a shuffle there is nothing to do but to read
+        yield from (heap(number, drawn, job) for number in numbers)
+        return
+    for path in _in_turn(partial(hand_over, units=drawn, job=job), numbers, pool, 2 * jobs):
+        with pa.memory_map(str(path)) as held:
+            yield pa.ipc.open_file(held).read_all()
+        path.unlink()
+
+
+def _in_turn(task: Callable[[Any], Any], items: Iterable[Any], pool: Executor | None, ahead: int) -> Iterator[Any]:
+    """Run a task on every item, a few ahead in other processes; results come in the order of the items."""
+    if pool is None:
+        yield from map(task, items)
+        return
+    waiting: deque[Any] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(task, item))
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+class _Meter:
+    """Tells how far a run is, in rows: half of the way is drawing, half is writing."""
+
+    def __init__(self, source: Source, progress: Progress | None) -> None:
+        self._progress = progress
+        self._rows = source.rows if source.is_exact else None
+        self._drawn = self._written = 0
+
+    def drawn(self, rows: int) -> None:
+        self._drawn += rows
+        self._tell()
+
+    def written(self, rows: int) -> None:
+        self._rows = self._drawn  # known by now
+        self._written += rows
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress((self._drawn + min(self._written, self._drawn)) // 2, self._rows)

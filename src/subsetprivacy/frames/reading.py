@@ -1,0 +1,113 @@
+"""`read_release`: open a file of subsets with the designs that travel with it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy.design import Design, require_design
+from subsetprivacy.design.text import is_spelled, looks_like_codes, text_of
+from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.frames.files import format_of
+from subsetprivacy.frames.release import Release
+from subsetprivacy.frames.stored import FORMS, Stored, agreed, found_with
+from subsetprivacy.frames.streams import DataFile, check_present
+
+
+def read_release(
+    path: str | Path, designs: Mapping[str, Design] | Design | None = None, *, form: str | None = None
+) -> Release:
+    r"""Open a file of subsets; nothing of it is loaded.
+
+    Parameters
+    ----------
+    path
+        A CSV file (``.csv``, ``.csv.gz``), a Parquet file (``.parquet``,
+        ``.pq``), an Arrow file (``.arrow``, ``.feather``, ``.ipc``), or a
+        folder of Parquet files.
+    designs
+        ``{column: design}``, or the design of the only column. By default
+        they are read from the key ``subset_privacy`` of a Parquet or Arrow
+        file, then from the document beside the file. All that is said must
+        agree.
+    form
+        For columns of text whose document does not say it: ``"labels"``
+        joined by a bar, or ``"codes"``. By default labels, unless some label
+        looks like a number: then it must be said.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, has no such column, or no design is known.
+    MismatchError
+        If two designs of a column disagree, with both fingerprints.
+    DesignDocumentError
+        If a document that travels with the file was altered.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from subsetprivacy.design import uniform
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "answers.csv"
+    ...     _ = path.write_text("letter\na|b\nb|c\na|b\n")
+    ...     read_release(path, {"letter": uniform(list("abcd"))}).count("letter").frequencies()
+    {'a|b': 0.666..., 'b|c': 0.333...}
+    """
+    place = Path(path)
+    file = DataFile(place, format_of(place))
+    found = found_with(place, file.kind)
+    given = _given(designs, file, found)
+    stored = agreed(given, found, place)
+    check_present(file, list(given))
+    held = file.names(list(stored.designs))
+    present = {name: design for name, design in stored.designs.items() if name in held}
+    if not present:
+        raise DataFileError(
+            f"the file {str(place)!r} must have the columns that its document names, {', '.join(stored.designs)}; it "
+            "has none of them."
+        )
+    if stored.weights is not None:
+        check_present(file, [stored.weights.column])
+    return Release(file, Stored(present, _forms(file, present, stored.forms, form), stored.weights))
+
+
+def _given(
+    designs: Mapping[str, Design] | Design | None, file: DataFile, found: list[tuple[str, Stored]]
+) -> dict[str, Design]:
+    if designs is None:
+        return {}
+    if isinstance(designs, Mapping):
+        return {str(name): require_design(design) for name, design in designs.items()}
+    design = require_design(designs)
+    names = list(found[0][1].designs) if found else file.names()
+    if len(names) != 1:
+        raise ArgumentError(f"`designs` must be {{column: design}} for {len(names)} columns; got one design.")
+    return {names[0]: design}
+
+
+def _forms(file: DataFile, designs: dict[str, Design], known: Mapping[str, str], form: str | None) -> dict[str, str]:
+    """Return the form of each column, as the document says, then as was said, then as can be told."""
+    said = None if form is None else check_choice(form, FORMS, "form")
+    return {name: _form(file, design, name, known.get(name), said) for name, design in designs.items()}
+
+
+def _form(file: DataFile, design: Design, name: str, known: str | None, said: str | None) -> str:
+    if known is not None and said is not None and known != said:
+        raise ArgumentError(f"`form` must be left out: the document says that column {name!r} holds {known}.")
+    chosen = known or said
+    if not file.is_text(name):
+        return "codes"
+    if chosen is None and not is_spelled(design):
+        return "codes"
+    if chosen is None and looks_like_codes(design):
+        raise ArgumentError(
+            f"`form` must be said for column {name!r}, whose labels look like codes. Hint: form='labels' or 'codes'."
+        )
+    if chosen == "labels":
+        text_of(design.missing_code, design)  # says why it cannot be
+    return chosen or "labels"

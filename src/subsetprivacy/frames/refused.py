@@ -1,0 +1,67 @@
+"""Rows that cannot be privatised: counted over a whole table, told by their numbers, never by what they hold."""
+
+from collections.abc import Callable, Sequence
+
+from attrs import evolve, frozen
+
+from subsetprivacy.errors import CategoryError
+
+_MUST = {
+    "unknown": ("every value must be one of the design's categories", "that are not", ""),
+    "absent": ("every value must be known", "missing", " Hint: missing='full' stores them as the full set."),
+    "id missing": ("every row must have an id", "without", ""),
+    "id type": ("ids must be text or whole numbers", "others", ""),
+    "id repeated": (
+        "ids must be distinct",
+        "rows whose id came before",
+        " Hint: two values of one person would answer the same question, and intersect.",
+    ),
+}
+
+
+@frozen
+class Refused:
+    """Rows of one column that cannot be privatised: what is the matter, how many there are, and the first."""
+
+    column: str
+    problem: str
+    count: int
+    first: int | None  # None where no row can be named
+    hint: str = ""
+
+    def moved(self, rows: int) -> "Refused":
+        """Return the same with row numbers of the whole table."""
+        return self if self.first is None else evolve(self, first=self.first + rows)
+
+    def __add__(self, later: "Refused") -> "Refused":
+        return evolve(self, count=self.count + later.count, hint=self.hint if self.hint == later.hint else "")
+
+    def said(self, rows: str, number: Callable[[int], int]) -> str:
+        """Return it in words; `rows` is what a row is called, and `number` tells its number."""
+        must, got, hint = _MUST[self.problem]
+        where = "" if self.first is None else f", first in {rows} {number(self.first)}"
+        counted = " (counted from 0)" if where and rows == "row" else ""
+        return f"column {self.column!r}: {must}; got {self.count} {got}{where}{counted}.{self.hint or hint}"
+
+
+def refuse(
+    refused: Sequence[Refused], where: str = "", *, rows: str = "row", number: Callable[[int], int] = int
+) -> None:
+    """Raise the error that tells which rows of which column are wrong, if there are any; never what they hold.
+
+    Parameters
+    ----------
+    refused
+        What the batches refused, in the order of the rows, with row numbers of the whole table.
+    where
+        The file, for the message.
+    rows, number
+        What a row is called, and its number as people count them.
+    """
+    total: dict[tuple[str, str], Refused] = {}
+    for each in refused:
+        place = (each.column, each.problem)
+        total[place] = total[place] + each if place in total else each
+    if total:
+        lines = [f"{where}{': ' if where else ''}{each.said(rows, number)}" for each in total.values()]
+        raise CategoryError("\n".join(lines))

@@ -1,0 +1,233 @@
+"""A file of subsets with its designs: counted where it lies, loaded only when asked for."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy._checks import check_choice, shown
+from subsetprivacy._types import IntArray, Label
+from subsetprivacy.counting import counts_of_groups
+from subsetprivacy.data import JointCounts, SubsetCounts
+from subsetprivacy.design import Covered, Design, Product, product
+from subsetprivacy.engines.arrow import tally_batches
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.csv_stream import no_such_column
+from subsetprivacy.frames.stored import WEIGHT_KINDS, Stored
+from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
+from subsetprivacy.frames.trouble import said_of
+from subsetprivacy.tables import Table, frame
+
+Progress = Callable[[int, int | None], None]
+MISSING = ("error", "full")
+_LARGE = 1 << 26  # bytes of a CSV file that take a second to read
+
+
+@frozen(slots=False, repr=False)
+class Release:
+    """A file of subsets and the designs they were drawn with; made by `read_release` and `write_release`.
+
+    Attributes
+    ----------
+    file
+        Where it lies, and its format.
+    stored
+        Designs, forms and weights, by column.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.frames import read_release, write_release
+    >>> from subsetprivacy.mechanism.publish import privatize
+    >>> data = privatize(["a", "b", "d"] * 100, uniform(list("abcd")), seed=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = write_release(data, Path(folder) / "private.csv", {"letter": data.design})
+    ...     read_release(Path(folder) / "private.csv").count("letter")
+    <SubsetCounts: n = 300, 6 distinct subsets, 0 missing, <uniform design on 4 categories: 'a', 'b', 'c', 'd'>>
+    """
+
+    file: DataFile
+    stored: Stored = field(eq=False)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self.file.path
+
+    @property
+    def designs(self) -> dict[str, Design]:
+        """The designs, by column."""
+        return dict(self.stored.designs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of subsets."""
+        return tuple(self.stored.designs)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are; a CSV file is read to know it."""
+        return self.file.rows()
+
+    def __repr__(self) -> str:
+        held = ", ".join(f"{name} ({design.p})" for name, design in self.stored.designs.items())
+        return f"<Release {self.path.name!r}: {held}>"
+
+    # Counting ---------------------------------------------------------------------------------
+
+    def count(
+        self,
+        column: str | None = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        weights: str | None = None,
+        weights_kind: str | None = None,
+        missing: str = "error",
+        progress: Progress | None = None,
+    ) -> SubsetCounts | dict[Label, SubsetCounts]:
+        """Count the subsets of a column, in constant memory.
+
+        Parameters
+        ----------
+        column
+            Its name; may be left out where there is one.
+        by
+            A column of groups, or several: then a dict with the counts of
+            each group is returned, groups in ascending order, missing ones last.
+        weights, weights_kind
+            A column of weights and what they are, as in `count`. A file of
+            counts knows its own.
+        missing
+            What an empty cell is: ``"error"``, or ``"full"``, a missing answer.
+        progress
+            Called with the rows done and in all (None: not known).
+
+        Raises
+        ------
+        CodeError
+            If a cell is no subset of the design: column, first row and number, never the cell.
+        DataFileError
+            If the file cannot be read.
+        """
+        name = self._name(column)
+        return self._counted([name], by, (weights, weights_kind), missing, progress)
+
+    def crosstab(
+        self,
+        *columns: str,
+        by: str | Sequence[str] | None = None,
+        weights: str | None = None,
+        weights_kind: str | None = None,
+        missing: str = "error",
+        progress: Progress | None = None,
+    ) -> JointCounts | dict[Label, JointCounts]:
+        """Count how often subsets of two or more columns occur together; arguments as in `count`.
+
+        Parameters
+        ----------
+        *columns
+            Their names; may be left out where there are two.
+        by, weights, weights_kind, missing, progress
+            As in `count`.
+        """
+        names = [self._name(column) for column in columns or self.names]
+        if len(names) > 1:
+            if len(set(names)) < len(names) or not (columns or len(names) == 2):
+                raise ArgumentError(
+                    f"`columns` must name two or more different columns; got {len(names)} of {len(self.names)}."
+                )
+            product({name: self.stored.designs[name] for name in names}).require_code()  # before anything is read
+        elif not isinstance(self.stored.designs[names[0]], Product):
+            raise ArgumentError("`columns` must name two or more different columns; got 1.")
+        counted: Any = self._counted(names, by, (weights, weights_kind), missing, progress)
+        return counted
+
+    def _counted(self, names: list[str], by: Any, weights: tuple[Any, Any], missing: str, progress: Any) -> Any:
+        check_choice(missing, MISSING, "missing")
+        column, kind = self._weights(*weights)
+        others = () if by is None else (by,) if isinstance(by, str) else tuple(by)
+        wanted = self._wanted(names, others, column)
+        if others and any(isinstance(design, Covered) for design in wanted.designs.values()):
+            raise ArgumentError("`by` must be left out for a covered release: dummy rows belong to no group.")
+        check_present(self.file, wanted.columns)
+        groups = tally_batches(
+            read_batches(self.file, wanted),
+            [*names, *others],
+            column,
+            None if progress is None else partial(_tell, progress, None if self.file.kind == "csv" else self.rows),
+            [*(one.code_bits for one in wanted.designs.values()), *(None for _ in others)],
+            whole=kind == "frequency",
+        )
+        as_labels = self.file.kind == "csv" and any(self.stored.forms[name] == "labels" for name in names)
+        with said_of(self.file.where, " (Read as labels; form='codes' reads codes.)" if as_labels else ""):
+            return counts_of_groups(
+                groups,
+                wanted.designs,
+                by=None if by is None else int(isinstance(by, str)),
+                weights=column,
+                weights_kind=kind,
+                missing=missing,
+                place=self.file.place,
+            )
+
+    def _wanted(self, names: Sequence[str], others: tuple[str, ...] = (), weights: str | None = None) -> Wanted:
+        designs = {name: self.stored.designs[name] for name in names}
+        return Wanted(designs, self.stored.forms, others, weights)
+
+    def _weights(self, column: str | None, kind: str | None) -> tuple[str | None, str | None]:
+        if column is None and kind is None:
+            held = self.stored.weights
+            return (None, None) if held is None else (held.column, held.kind)
+        if column is None or kind is None:
+            raise ArgumentError("`weights` and `weights_kind` must be given together; got one of them.")
+        return column, check_choice(kind, WEIGHT_KINDS, "weights_kind")
+
+    def _name(self, column: str | None) -> str:
+        if column is None and len(self.names) == 1:
+            return self.names[0]
+        if not isinstance(column, str):
+            raise ArgumentError(f"`column` must be one of {', '.join(self.names)}; got {shown(column)}.")
+        if column not in self.stored.designs:
+            raise ArgumentError(no_such_column(column, self.names, f"the release {self.path.name!r}"))
+        return column
+
+    # Looking ----------------------------------------------------------------------------------
+
+    def codes(self, column: str | None = None) -> IntArray:
+        """Return the codes of a column, all of them, in the order of the file; checked as by `count`."""
+        name = self._name(column)
+        self.count(name)
+        batches = read_batches(self.file, self._wanted([name]), parse=True)
+        parts = [batch.column(0).cast("int64").to_numpy() for batch in batches]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def to_frame(self, *, engine: str = "pandas") -> Any:
+        """Load the codes of all columns as a data frame of pandas, Polars or PyArrow."""
+        return frame({name: self.codes(name) for name in self.names}, engine, index=False)
+
+    def summary(self) -> Table:
+        """Return the columns with their designs, to print or to show; a large CSV file is not read for its rows."""
+        large = self.file.kind == "csv" and self.path.stat().st_size > _LARGE and "rows" not in self.__dict__
+        rows = "…" if large else str(self.rows)
+        lines = tuple(
+            (name, design.kind, str(design.p), rows, design.fingerprint[:16])
+            for name, design in self.stored.designs.items()
+        )
+        covered = {name: one for name, one in self.stored.designs.items() if isinstance(one, Covered)}
+        notes = [f"{name}: {design.rows_text(float('nan'))}." for name, design in covered.items()]
+        if self.stored.weights is not None:
+            notes.append(f"{self.stored.weights.kind} weights in column {self.stored.weights.column}.")
+        title = f"Release {self.path.name}"
+        return Table(title, ("column", "kind", "categories", "rows", "fingerprint"), lines, tuple(notes))
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def _tell(progress: Progress, total: int | None, done: int) -> None:
+    progress(done, total)

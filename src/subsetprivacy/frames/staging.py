@@ -1,0 +1,127 @@
+"""The folder beside the output in which a long run keeps what it has done: it goes on from there after a crash."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from glob import escape
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from subsetprivacy.errors import DataFileError
+
+
+@frozen
+class Stage:
+    """A folder of finished units; each is written under another name and then renamed."""
+
+    folder: Path
+
+    def unit(self, number: int) -> Path:
+        """Return the file of a unit's subsets."""
+        return self.folder / f"unit-{number:06d}.arrow"
+
+    def note(self, number: int) -> Path:
+        """Return the file that says what came of a unit; it is there when the unit is done."""
+        return self.folder / f"unit-{number:06d}.json"
+
+    def ids(self, number: int) -> Path:
+        """Return the file of digests of a unit's ids, where there is a key."""
+        return self.folder / f"unit-{number:06d}.npy"
+
+    def bucket(self, number: int) -> Path:
+        """Return the file of shuffled rows, on their way from one process to another."""
+        return self.folder / f"bucket-{number:06d}.arrow"
+
+    def done(self, number: int) -> dict[str, Any] | None:
+        """Return what came of a unit, or None if it is not finished."""
+        try:
+            return dict(json.loads(self.note(number).read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return None
+
+    def finish(self, number: int, came: dict[str, Any]) -> None:
+        """Mark a unit as done."""
+        written = self.note(number).with_suffix(".tmp")
+        written.write_text(json.dumps(came), encoding="utf-8")
+        os.replace(written, self.note(number))
+
+
+def stage_of(output: Path) -> Path:
+    """Return the folder in which a run that writes `output` keeps its units."""
+    return output.with_name(f".{output.name}.partial")
+
+
+@contextmanager
+def staged(output: Path, job: dict[str, Any] | None) -> Iterator[Stage]:
+    """Open the folder of a run: the one that the same job has left, or an empty one.
+
+    Parameters
+    ----------
+    job
+        What the run does, in plain data; None if it cannot be told from another, and nothing is to be left.
+
+    Notes
+    -----
+    After an error nothing remains. Only a run that was stopped from outside
+    leaves its folder, and only if the same job can go on with it.
+    """
+    folder = stage_of(output)
+    text = json.dumps(job, sort_keys=True)
+    with _alone(output):
+        for draft in output.parent.glob(f".{escape(output.name)}.*.part*"):  # of a run that was killed
+            draft.unlink(missing_ok=True)
+        if folder.exists() and (job is None or _read(folder / "job.json") != text):
+            shutil.rmtree(folder)
+        folder.mkdir(exist_ok=True)
+        (folder / "job.json").write_text(text, encoding="utf-8")
+        try:
+            yield Stage(folder)
+        except BaseException as error:
+            stopped = isinstance(error, (KeyboardInterrupt, SystemExit, BrokenProcessPool))
+            if job is None or not stopped:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def can_go_on(output: Path) -> bool:
+    """Tell whether an interrupted run has left something to go on with."""
+    return (stage_of(output) / "job.json").exists()
+
+
+def digest(key: bytes | None) -> str | None:
+    """Return what tells a key from another and says nothing about it."""
+    return None if key is None else blake2b(key, digest_size=16, person=b"subsetprivacy-id").hexdigest()
+
+
+@contextmanager
+def _alone(output: Path) -> Iterator[None]:
+    """Refuse a second run with the same output at the same time, where the system has locks."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: the renaming at the end is still atomic
+        yield
+        return
+    lock = output.with_name(f".{output.name}.lock")
+    with lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise DataFileError(f"another run is writing {output} at this moment.") from None
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return None

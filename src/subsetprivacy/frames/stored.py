@@ -1,0 +1,193 @@
+"""The document that travels with a data file: which columns hold subsets, in what form, under which designs."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from subsetprivacy.design import Covered, Design, design_from_json
+from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
+from subsetprivacy.frames.files import KEY, parquet_files, sidecar_of
+from subsetprivacy.frames.trouble import arrow, reading
+
+FORMAT = "subset privacy table"
+VERSION = 1
+FORMS = ("labels", "codes")
+WEIGHT_KINDS = ("frequency", "sampling")
+
+
+@frozen
+class Weights:
+    """The column that says for how many people a row stands, or how much it weighs."""
+
+    column: str
+    kind: str
+
+
+@frozen
+class Stored:
+    """What is known about the columns of a data file.
+
+    Attributes
+    ----------
+    designs
+        By column.
+    forms
+        "labels" or "codes", by column; a column may be absent where nobody said it.
+    weights
+        For files of counts.
+    """
+
+    designs: dict[str, Design]
+    forms: dict[str, str]
+    weights: Weights | None = None
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the document.
+
+        Raises
+        ------
+        DesignDocumentError
+            If labels cannot be written as JSON.
+        """
+        columns = {
+            name: {"form": self.forms[name], "design": design.document()} for name, design in self.designs.items()
+        }
+        document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "columns": columns}
+        if self.weights is not None:
+            document["weights"] = {"column": self.weights.column, "kind": self.weights.kind}
+        return json.dumps(document, ensure_ascii=False, indent=indent)
+
+
+def stored_from_json(text: str | bytes, where: str) -> Stored:
+    """Read the document that travels with a file; keys that this version does not know are passed over.
+
+    Parameters
+    ----------
+    text
+        The document.
+    where
+        Where it was found, for messages.
+
+    Raises
+    ------
+    DesignDocumentError
+        If it is no such document, is of a newer version, or a design in it was altered.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise DesignDocumentError(f'{where} must be an object with "format": "{FORMAT}"; it is something else.')
+    if document.get("version") != VERSION:
+        raise DesignDocumentError(
+            f"{where} must be of version {VERSION}; it is of another. Hint: a newer version of the package may read it."
+        )
+    columns = document.get("columns")
+    if not isinstance(columns, dict) or not columns:
+        raise DesignDocumentError(f"{where} must say which columns hold subsets; it names none.")
+    parts = {name: _column(part, f"{where}, column {name!r},") for name, part in columns.items()}
+    designs = {name: design for name, (design, _) in parts.items()}
+    forms = {name: form for name, (_, form) in parts.items()}
+    return Stored(designs, forms, _weights(document.get("weights"), where))
+
+
+def _column(part: Any, where: str) -> tuple[Design, str]:
+    if not isinstance(part, dict) or part.get("form") not in FORMS or not isinstance(part.get("design"), dict):
+        raise DesignDocumentError(f"{where} must say its form, one of {', '.join(FORMS)}, and its design; it does not.")
+    try:
+        return design_from_json(json.dumps(part["design"])), part["form"]
+    except DesignDocumentError as error:
+        raise DesignDocumentError(f"{where} {error}") from None
+
+
+def _weights(part: Any, where: str) -> Weights | None:
+    if part is None:
+        return None
+    if not isinstance(part, dict) or not isinstance(part.get("column"), str) or part.get("kind") not in WEIGHT_KINDS:
+        raise DesignDocumentError(f"{where} must name the column of weights and their kind; it does not.")
+    return Weights(part["column"], part["kind"])
+
+
+# Where documents are found ------------------------------------------------------------------------
+
+
+def found_with(path: Path, kind: str) -> list[tuple[str, Stored]]:
+    """Return the documents that travel with a file and where each was found, the one that counts more first."""
+    found = [(where, stored_from_json(text, where)) for where, text in _keys(path, kind)]
+    beside = sidecar_of(path)
+    if beside.is_file():
+        with reading(beside):
+            text = beside.read_bytes()
+        found.append((str(beside), stored_from_json(text, str(beside))))
+    return found
+
+
+def _keys(path: Path, kind: str) -> list[tuple[str, bytes]]:
+    if kind == "csv":
+        return []
+    held: dict[bytes, str] = {}
+    for file in parquet_files(path) if kind == "folder" else [path]:
+        text = _metadata(file, "parquet" if kind == "folder" else kind).get(KEY.encode())
+        if text is not None:
+            held.setdefault(text, f"the key {KEY} of {str(file)!r}")  # most files of a folder say the same
+    return [(where, text) for text, where in held.items()]
+
+
+def _metadata(file: Path, kind: str) -> dict[bytes, bytes]:
+    with reading(file):
+        if kind == "parquet":
+            from pyarrow import parquet
+
+            return dict(parquet.read_metadata(str(file)).metadata or {})
+        pa = arrow()
+        with pa.memory_map(str(file)) as source, pa.ipc.open_file(source) as opened:
+            return dict(opened.schema.metadata or {})
+
+
+def agreed(given: Mapping[str, Design], found: list[tuple[str, Stored]], path: Path) -> Stored:
+    """Return what holds for a file: what was given, then what was found, in order, if all that is said agrees.
+
+    Raises
+    ------
+    MismatchError
+        If two of them disagree, with the fingerprints and where each was found.
+    DataFileError
+        If nothing is said at all.
+    """
+    designs, forms, said = dict(given), dict[str, str](), dict.fromkeys(given, "the argument `designs`")
+    for where, stored in found:
+        for name, design in stored.designs.items():
+            if name in designs:
+                designs[name] = _same(designs[name], design, name, (said[name], where))
+            else:
+                designs[name], said[name] = design, where
+            if forms.setdefault(name, stored.forms[name]) != stored.forms[name]:
+                raise MismatchError(
+                    f"the forms of column {name!r} must agree; {where} says another than the one before."
+                )
+    if not designs:
+        raise DataFileError(
+            f"the file {str(path)!r} must come with the designs of its columns; none was found. Hint: pass "
+            f"designs={{column: design}}, or keep {sidecar_of(path).name!r} beside it, or write it as Parquet with the "
+            f"key {KEY}, as write_release does."
+        )
+    weights = [stored.weights for _, stored in found if stored.weights is not None]
+    if any(other != weights[0] for other in weights):
+        raise MismatchError(f"the documents of the file {str(path)!r} must name the same weights; they do not.")
+    return Stored(designs, forms, weights[0] if weights else None)
+
+
+def _same(one: Design, two: Design, name: str, where: tuple[str, str]) -> Design:
+    """Return the one design that both are, or the realised one of a covered plan; else raise."""
+    if isinstance(one, Covered) and isinstance(two, Covered) and one.people is None and two.planned() == one:
+        return two
+    if one == two:
+        return one
+    raise MismatchError(
+        f"the designs of column {name!r} must agree; got fingerprint {one.fingerprint[:16]} in {where[0]} and "
+        f"{two.fingerprint[:16]} in {where[1]}. Hint: one of them does not belong to this file."
+    )

@@ -1,0 +1,96 @@
+"""What is the matter with a file, in our words: libraries' own messages quote cells."""
+
+import errno
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, MissingDependencyError
+
+_OF_THE_SYSTEM = {
+    errno.ENOENT: "must exist; it does not",
+    errno.EACCES: "must be readable and writable; there is no permission",
+    errno.EPERM: "must be readable and writable; there is no permission",
+    errno.EISDIR: "must be a file; it is a folder",
+    errno.ENOTDIR: "must be in a folder; one part of its path is a file",
+    errno.EROFS: "must be on a disk that can be written; it is read-only",
+    errno.ENOSPC: "must fit on its disk; there is no space left",
+    errno.EDQUOT: "must fit on its disk; the quota is used up",
+    errno.EFBIG: "must fit on its disk; it grew beyond what is allowed",
+    errno.ENAMETOOLONG: "must have a shorter name",
+    errno.ELOOP: "must be a file; it is a link that leads back to itself",
+}
+_BY_KIND = ((FileNotFoundError, errno.ENOENT), (PermissionError, errno.EACCES))  # PyArrow gives them no number
+_SIGNS = (  # (part of a library's message, what it means), tried in order
+    ("magic bytes not found", "must be a Parquet file; it is none, or it was cut off"),
+    ("not an arrow file", "must be an Arrow file; it is none, or it was cut off"),
+    ("not a feather", "must be an Arrow file; it is none, or it was cut off"),
+    ("end of stream", "must be whole; it was cut off"),
+    ("file size is", "must be whole; it was cut off"),
+    ("malloc", "must fit in memory as its parts say they do; it is damaged, or larger than the memory"),
+)
+_DAMAGED = "must be whole and undamaged; it was cut off or altered"
+
+
+def arrow() -> Any:
+    """Return the module pyarrow.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it is not installed.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingDependencyError(
+            "tables and data files need PyArrow. Hint: pip install 'subsetprivacy[frames]'."
+        ) from None
+    return pyarrow
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """Turn what PyArrow and the operating system say about a file into a `DataFileError`.
+
+    Raises
+    ------
+    DataFileError
+        Naming the file and what is the matter, never what stands in it.
+    """
+    troubles = (OSError, EOFError, UnicodeError, zlib.error, MemoryError, arrow().ArrowException)
+    try:
+        yield
+    except troubles as error:
+        raise described(path, error) from None
+
+
+@contextmanager
+def said_of(where: str, note: str = "") -> Iterator[None]:
+    """Say of which file an error about its columns is, and what to know about its cells."""
+    try:
+        yield
+    except CodeError as error:
+        raise CodeError(f"{where}: {error}{note}") from None
+    except ArgumentError as error:
+        raise ArgumentError(f"{where}: {error}") from None
+
+
+def described(path: str | Path, error: BaseException) -> DataFileError:
+    """Return the error that says what is the matter with a file."""
+    number = getattr(error, "errno", None) or next((n for kind, n in _BY_KIND if isinstance(error, kind)), None)
+    if number in _OF_THE_SYSTEM:
+        return trouble(path, _OF_THE_SYSTEM[number])
+    if isinstance(error, UnicodeError) and ".csv" in str(path).lower():
+        return trouble(path, "must be text in UTF-8; some of it is not. Hint: save it as UTF-8")
+    if isinstance(error, EOFError):
+        return trouble(path, "must be whole; it was cut off")
+    said = str(error).lower()
+    return trouble(path, next((meaning for sign, meaning in _SIGNS if sign in said), _DAMAGED))
+
+
+def trouble(path: str | Path, what: str) -> DataFileError:
+    """Return the error that a file must be something it is not."""
+    return DataFileError(f"the file {str(path)!r} {what}.")

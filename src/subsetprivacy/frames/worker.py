@@ -1,0 +1,146 @@
+"""What a worker of a cluster does: draw its part of the table, and say which rows it refuses without showing them.
+
+A worker has this package, NumPy and PyArrow, nothing else. What it raises
+travels as text, through other programs and into their logs.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy import errors
+from subsetprivacy._types import IntArray
+from subsetprivacy.frames.kernel import Drawn, Kernel
+from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.mechanism.randomness import SecureSource
+from subsetprivacy.mechanism.reports import nobody
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PART_BITS = 40  # numbers of rows within a part; those of the parts stand above them
+_MARKED = re.compile(r"<subset-privacy (\w+)>(.*?)</subset-privacy>", re.DOTALL)
+
+
+@frozen
+class Draw:
+    """A task for workers: draw the batches of a part.
+
+    Attributes
+    ----------
+    key
+        The name of a column to add, by which the rows are sorted once they
+        are written: random 64-bit words, or numbers that ascend with the rows
+        if `in_order`. None adds none.
+    reports
+        The name of a column to add whose sum is the number of rows that hold
+        a value, which a covered design needs; None adds none.
+    """
+
+    kernel: Kernel
+    key: str | None = None
+    reports: str | None = None
+    in_order: bool = False
+
+    def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
+        """Draw a part; raise at its end if rows of it are refused."""
+        refused: list[Refused] = []
+        yield from self.rows(batches, number, refused)
+        if refused:
+            raise _told(refused, f"part {number} of the table")
+
+    def rows(
+        self, batches: Iterable["pa.RecordBatch"], number: int, refused: list[Refused]
+    ) -> Iterator["pa.RecordBatch"]:
+        """Draw a part; once rows are refused it is only looked through, and they are added to the list."""
+        rows = 0
+        for batch in batches:
+            if batch.num_rows:
+                drawn = _drawn(self.kernel, batch)
+                refused += [each.moved(rows) for each in drawn.refused]
+                if not refused:
+                    yield self._made(drawn, batch, (number << _PART_BITS) + rows)
+                rows += batch.num_rows
+
+    def _made(self, drawn: Drawn, batch: "pa.RecordBatch", first: int) -> "pa.RecordBatch":
+        import pyarrow as pa
+
+        columns: dict[str, Any] = {
+            name: pa.array(codes.astype(np.int64, copy=False))
+            for name, codes in zip(self.kernel.names, drawn.codes, strict=True)
+        }
+        columns |= {name: batch.column(name) for name in self.kernel.keep}
+        if self.key is not None:
+            columns[self.key] = pa.array(
+                np.arange(first, first + batch.num_rows) if self.in_order else random_words(batch.num_rows)
+            )
+        if self.reports is not None:
+            columns[self.reports] = pa.array(np.eye(1, batch.num_rows, dtype=np.int64)[0] * drawn.reports)
+        return pa.RecordBatch.from_pydict(columns)
+
+
+@frozen
+class DrawDummies:
+    """A task for workers: draw dummy rows of a covered design, which must be realised, by their numbers."""
+
+    kernel: Kernel
+    design: Any
+    key: str
+
+    def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
+        """Draw the rows whose numbers are in the first column."""
+        import pyarrow as pa
+
+        source, draw = SecureSource(), nobody(self.design.base)
+        for batch in batches:
+            if batch.num_rows:
+                category = batch.column(0).to_numpy(zero_copy_only=False) // self.design.dummies
+                codes = self.design.join(draw(batch.num_rows, source), category)
+                keys = pa.array(random_words(batch.num_rows))
+                yield pa.RecordBatch.from_pydict({self.kernel.names[0]: pa.array(codes), self.key: keys})
+
+
+def free_names(kernel: Kernel) -> tuple[str, str]:
+    """Return names for two columns of files that live for minutes, which no column has; not even in capitals."""
+    taken = {name.lower() for name in (*kernel.names, *kernel.keep)}
+    free = (name for k in range(len(taken) + 2) if (name := f"_added_{k}") not in taken)
+    return next(free), next(free)
+
+
+def random_words(n: int) -> IntArray:
+    """Return n words of 64 bits from the cryptographic source, as signed numbers."""
+    return SecureSource().bits(n, 64).view(np.int64)
+
+
+def _drawn(kernel: Kernel, batch: "pa.RecordBatch") -> Drawn:
+    try:
+        return kernel.draw(batch)
+    except errors.SubsetPrivacyError as error:
+        told: Exception = marked(error)
+    except Exception as error:  # whatever a library says may quote a cell
+        told = RuntimeError(f"a worker could not draw its rows ({type(error).__name__}).")
+    raise told
+
+
+def _told(refused: list[Refused], where: str) -> Exception:
+    try:
+        refuse(refused, where)
+    except errors.SubsetPrivacyError as error:
+        return marked(error)
+    raise AssertionError("nothing was refused")
+
+
+def marked(error: errors.SubsetPrivacyError) -> Exception:
+    """Return the same error with marks around its text, by which `error_told` finds it again."""
+    kind = type(error)
+    return kind(f"<subset-privacy {kind.__name__}>{error}</subset-privacy>")
+
+
+def error_told(text: str) -> errors.SubsetPrivacyError | None:
+    """Return the error that a worker has raised, found in what an engine says about it."""
+    found = _MARKED.search(text)
+    kind = getattr(errors, found[1], None) if found else None
+    return kind(found[2]) if found and kind is not None else None

@@ -1,0 +1,217 @@
+"""`write_release`, `write_counts`: subsets to a file, with the designs that belong to them."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from subsetprivacy._types import IntArray
+from subsetprivacy.counting import counts_of_groups
+from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.design import Design, Product, require_design
+from subsetprivacy.engines import arrow_batches, is_lazy, is_table
+from subsetprivacy.engines.arrow import tally_batches
+from subsetprivacy.engines.kinds import plain_table
+from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
+from subsetprivacy.frames.output import open_output
+from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.release import Release
+from subsetprivacy.frames.stored import Weights
+from subsetprivacy.frames.trouble import arrow
+
+__all__ = ["open_output", "write_counts", "write_release"]
+
+_ROWS = 1 << 20
+
+
+def write_release(
+    data: Any,
+    path: str | Path,
+    designs: Mapping[str, Design] | None = None,
+    *,
+    form: str | None = None,
+    keep: Iterable[str] = (),
+    overwrite: bool = False,
+) -> Release:
+    """Write subsets to a file, with their designs.
+
+    Parameters
+    ----------
+    data
+        `SubsetData`, a `SubsetTable`, or a table of codes in memory (pandas,
+        Polars, PyArrow). Rows are written in their order, which must not
+        identify people.
+    path
+        ``.csv``, ``.csv.gz``, ``.parquet``, ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``.
+    designs
+        ``{column: design}``. Needed for a table: its other columns are not
+        written. For `SubsetData` it names the column, by default "value".
+    form
+        For CSV: ``"labels"`` joined by a bar, or ``"codes"``. By default
+        labels where the codes of a design are sets of labels, which they are
+        up to 48 categories. Other formats hold codes.
+    keep
+        Columns of a table to write as they are. Nothing protects them.
+    overwrite
+        Whether to replace an existing file.
+
+    Returns
+    -------
+    Release
+        What was written, to be counted.
+
+    Raises
+    ------
+    CodeError
+        If a code is none of its design: column, first row and number.
+    DataFileError
+        If the file exists, or cannot be written; then nothing remains of it.
+
+    Notes
+    -----
+    The file is written under another name and renamed when it is whole. The
+    designs stand in a document beside it, ``private.csv.design.json``, and in
+    Parquet and Arrow files also under the key ``subset_privacy``.
+    """
+    if isinstance(data, SubsetData):
+        columns, held = _of_data(data, designs)
+    elif isinstance(data, SubsetTable):
+        columns, held = _of_product(data.design, data.columns, designs)
+    else:
+        return _write_table(data, path, designs, form, tuple(keep), overwrite)
+    if tuple(keep):
+        raise ArgumentError("`keep` must be left out for subsets alone; it names columns of a table.")
+    return _write(columns, path, held, form, overwrite)
+
+
+def write_counts(
+    counts: SubsetCounts, path: str | Path, *, name: str = "value", form: str | None = None, overwrite: bool = False
+) -> Release:
+    """Write counts of subsets to a file: a row per distinct subset, and its number in the column `count`.
+
+    Parameters
+    ----------
+    counts
+        Of one variable, or of several (`crosstab`), with a column each.
+    path, form, overwrite
+        As in `write_release`.
+    name
+        The column of subsets, where there is one variable.
+
+    Raises
+    ------
+    ArgumentError
+        If the counts are of a sample with sampling weights, which a row per subset cannot tell.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.publish import privatize
+    >>> data = privatize(["a", "b", "d"] * 100, uniform(list("abcd")), seed=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     release = write_counts(data.counts(), Path(folder) / "counts.csv", name="letter")
+    ...     release.rows, release.count().n == data.counts().n
+    (6, True)
+    """
+    if not isinstance(counts, SubsetCounts):
+        raise ArgumentError(f"`counts` must be SubsetCounts; got {type(counts).__name__}. Hint: data.counts().")
+    if counts.squares is not None:
+        raise ArgumentError(
+            "`counts` must be of people, not of sampling weights. Hint: write the rows with their weights, and count "
+            "with weights= and weights_kind='sampling'."
+        )
+    design = counts.design
+    columns, held = (
+        _of_product(design, design.split(counts.codes), None)
+        if isinstance(design, Product)
+        else ({name: counts.codes}, {name: design})
+    )
+    if "count" in columns:
+        raise ArgumentError("a column of subsets must not be called 'count', as the numbers are.")
+    return _write({**columns, "count": counts.counts}, path, held, form, overwrite, Weights("count", "frequency"))
+
+
+def _of_data(data: SubsetData, designs: Mapping[str, Design] | None) -> tuple[dict[str, IntArray], dict[str, Design]]:
+    if designs is None and isinstance(data.design, Product):
+        return _of_product(data.design, data.design.split(data.codes), None)
+    if designs is not None and (not isinstance(designs, Mapping) or len(designs) != 1):
+        raise ArgumentError("`designs` must be {name: design} for one column of subsets.")
+    name, design = next(iter(designs.items())) if designs is not None else ("value", data.design)
+    if design != data.design:
+        raise MismatchError("`designs` must hold the design of the data, data.design; got another one.")
+    return {name: data.codes}, {name: data.design}
+
+
+def _of_product(
+    design: Product, columns: Iterable[IntArray], designs: Mapping[str, Design] | None
+) -> tuple[dict[str, IntArray], dict[str, Design]]:
+    held = design.by_name()
+    if designs is not None and dict(designs) != held:
+        raise MismatchError(f"`designs` must be left out, or be those of the table, {', '.join(held)}; got others.")
+    return dict(zip(held, columns, strict=True)), held
+
+
+def _write(
+    columns: Mapping[str, Any],
+    path: str | Path,
+    designs: dict[str, Design],
+    form: str | None,
+    overwrite: bool,
+    weights: Weights | None = None,
+) -> Release:
+    pa = arrow()
+    table = pa.table({name: pa.array(values, pa.int64()) for name, values in columns.items()})
+    kept = [table.schema.field(name) for name in columns if name not in designs]
+    with open_output(path, designs, form=form, overwrite=overwrite) as output:
+        output.begin(designs, kept, weights)
+        for start in range(0, len(table), _ROWS):
+            output.write(table.slice(start, _ROWS))
+    return read_release(path)
+
+
+# Tables of codes ----------------------------------------------------------------------------------
+
+
+def _write_table(
+    data: Any,
+    path: str | Path,
+    designs: Mapping[str, Design] | None,
+    form: str | None,
+    keep: tuple[str, ...],
+    overwrite: bool,
+) -> Release:
+    if not is_table(data) or is_lazy(data):
+        raise ArgumentError(
+            f"`data` must be SubsetData, a SubsetTable or a table in memory; got {type(data).__name__}. Hint: values "
+            "are privatised by sp.privatize_table."
+        )
+    if not isinstance(designs, Mapping) or not designs:
+        raise ArgumentError("`designs` must be {column: design} for a table of codes.")
+    held = {str(name): require_design(design) for name, design in designs.items()}
+    table = plain_table(data)
+    _check_codes(table, held)
+    with open_output(path, held, form=form, overwrite=overwrite) as output:
+        batches = arrow_batches(table, [*held, *keep], _ROWS)
+        output.begin(held, _kept_fields(table, keep))
+        for batch in batches:
+            output.write(batch)
+    return read_release(path)
+
+
+def _check_codes(table: Any, designs: dict[str, Design]) -> None:
+    """Raise if some cell is no code of its design; all rows are looked at before any is written."""
+    for name, design in designs.items():
+        groups = tally_batches(arrow_batches(table, [name]), [name], bits=[design.code_bits])
+        if groups.keys[0].kind == "text":
+            raise CodeError(f"column {name} must hold codes, which are integers; got text.")
+        counts_of_groups(groups, {name: design})
+
+
+def _kept_fields(table: Any, keep: tuple[str, ...]) -> list[Any]:
+    """Return the Arrow fields of the columns that are kept, from the first rows that have them."""
+    if not keep:
+        return []
+    pa = arrow()
+    first = next(iter(arrow_batches(table, list(keep), _ROWS)), None)
+    return list(pa.schema([(name, pa.null()) for name in keep]) if first is None else first.schema)

@@ -1,0 +1,144 @@
+"""`example`, `key` and `completion`: files to start with."""
+
+import csv
+import os
+import stat
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from subsetprivacy.cli.key import read_key
+from subsetprivacy.errors import DataFileError
+
+
+def rows_of(path):
+    with Path(path).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_adult_rows_have_the_published_counts(fine, tmp_path):
+    path = tmp_path / "adult.csv"
+    assert fine("example", "adult", "-o", path) == f"Wrote {path}.\n"
+    rows = rows_of(path)
+    assert list(rows[0]) == ["race", "sex", "income"]
+    assert len(rows) == 32561
+    assert Counter(row["race"] for row in rows)["Asian-Pac-Islander"] == 1039
+    assert Counter((row["sex"], row["income"]) for row in rows)[("Female", "high")] == 1179
+    assert [row["race"] for row in rows] == sorted(row["race"] for row in rows)
+
+
+def test_the_urn_is_that_of_the_paper(fine, tmp_path):
+    path = tmp_path / "urn.csv"
+    fine("example", "urn", "--people", 4000, "--seed", 7, "-o", path)
+    colours = Counter(row["colour"] for row in rows_of(path))
+    assert sum(colours.values()) == 4000
+    for colour, share in {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}.items():
+        assert abs(colours[colour] / 4000 - share) < 4 * (share * (1 - share) / 4000) ** 0.5
+    assert path.read_text() == fine("example", "urn", "--people", 4000, "--seed", 7, "-o", "-")
+    assert path.read_text() != fine("example", "urn", "--people", 4000, "--seed", 8, "-o", "-")
+
+
+def test_what_is_there_is_not_replaced(fine, refused, tmp_path):
+    path = tmp_path / "urn.csv"
+    path.write_text("mine")
+    assert "--force replaces it" in refused("example", "urn", "-o", path)
+    assert path.read_text() == "mine"
+    fine("example", "urn", "--people", 3, "-o", path, "--force")
+    assert len(rows_of(path)) == 3
+    assert [each.name for each in tmp_path.iterdir()] == ["urn.csv"]
+
+
+def test_a_folder_that_is_not_there(refused, tmp_path):
+    assert "nowhere" in refused("example", "adult", "-o", tmp_path / "nowhere" / "adult.csv")
+    assert "nowhere" in refused("key", "-o", tmp_path / "nowhere" / "secret.key")
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_numbers(misused, tmp_path):
+    for wrong in (["--people", 0], ["--people", "many"], ["--seed", -1]):
+        assert "Invalid value" in misused("example", "urn", *wrong, "-o", tmp_path / "urn.csv")
+    assert "Missing option '-o'" in misused("example", "adult")
+
+
+# Keys ---------------------------------------------------------------------------------------------
+
+
+def test_a_key_is_secret_and_fresh(fine, tmp_path):
+    one, two = tmp_path / "one.key", tmp_path / "two.key"
+    said = fine("key", "-o", one)
+    fine("key", "-o", two)
+    assert one.read_text().strip() not in said
+    assert len(read_key(one)) == 32
+    assert read_key(one) != read_key(two)
+    if os.name == "posix":
+        assert stat.S_IMODE(one.stat().st_mode) == 0o600
+
+
+def test_a_key_is_not_for_the_screen(misused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "not for the screen" in misused("key", "-o", "-")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_key_is_never_replaced(refused, tmp_path):
+    path = tmp_path / "secret.key"
+    path.write_text("mine")
+    assert "a key that is replaced is lost" in refused("key", "-o", path)
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize("content", ["", "zz" * 32, "ab" * 31, "ab" * 33, "geheim ä"])
+def test_a_key_file_that_is_none(content, tmp_path):
+    path = tmp_path / "secret.key"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataFileError, match="must hold 64 hexadecimal digits") as caught:
+        read_key(path)
+    assert not content or content not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="absent: permissions of POSIX")
+def test_a_key_that_others_may_read(tmp_path, capsys):
+    path = tmp_path / "secret.key"
+    path.write_text("ab" * 32)
+    path.chmod(0o644)
+    assert read_key(path) == b"\xab" * 32
+    assert capsys.readouterr().err.startswith("Warning: other users of this machine may read")
+
+
+# Completion ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_every_shell(shell, fine):
+    script = fine("completion", shell)
+    assert f"_SUBSETPRIVACY_COMPLETE={shell}_complete" in script
+    assert "subsetprivacy" in script
+
+
+def test_bash_takes_the_script_and_completes(fine, need, tmp_path):
+    from shutil import which
+
+    need("bash", which("bash") is not None, "install bash")
+    script = tmp_path / "complete.bash"
+    script.write_text(fine("completion", "bash"))
+    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+    words = {"COMP_WORDS": "subsetprivacy design co", "COMP_CWORD": "2", "_SUBSETPRIVACY_COMPLETE": "bash_complete"}
+    told = subprocess.run(
+        [sys.executable, "-m", "subsetprivacy"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **words},
+    )
+    assert set(told.stdout.split()) == {
+        "plain,covered",
+        "plain,compare",
+    }
+
+
+def test_an_unknown_shell(misused):
+    assert "'tcsh' is not one of" in misused("completion", "tcsh")

@@ -1,0 +1,246 @@
+"""Privatising tables of Spark, the same for a classic session and for Connect.
+
+Run by `test_on_spark.py`, in a process of its own for each.
+"""
+
+import json
+
+import numpy as np
+import pytest
+from lopsided import ASKED
+from spark import spark_session
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, SubsetPrivacyWarning
+from subsetprivacy.frames import spark_folder
+from subsetprivacy.frames.kernel import Kernel, variables_of
+from subsetprivacy.frames.on_spark import privatize_on_spark
+from subsetprivacy.frames.worker import Draw
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:kept and published:subsetprivacy.errors.NotPrivateWarning"),
+]
+LABELS = ["red", "green", "blue", "black"]
+DESIGN = sp.uniform(LABELS)
+KEY = b"a key of the tests alone"
+SETTING = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    with spark_session(tmp_path_factory.mktemp("spark")) as opened:
+        yield opened
+
+
+def people(session, n=600, parts=3, *, strange=()):
+    drawn = np.random.default_rng(3).choice(LABELS, n, p=[0.5, 0.3, 0.15, 0.05]).tolist()
+    for row in strange:
+        drawn[row] = "SECRET"
+    rows = [(row, f"person {row}", colour) for row, colour in enumerate(drawn)]
+    return drawn, session.createDataFrame(rows, "row long, who string, colour string").repartitionByRange(parts, "row")
+
+
+def columns(table):
+    return table.toArrow().to_pydict()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_is_returned_is_read_from_the_files(session, tmp_path):
+    _, table = people(session)
+    private = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", keep="row")
+    first, second = (dict(zip(*columns(private).values())) for _ in range(2))
+    assert first == second
+    assert len(first) == 600
+    # The control: a table that was not written draws anew at every look.
+    kernel = Kernel(variables_of({"colour": DESIGN}))
+    lazy = table.select("colour").mapInArrow(lambda batches: Draw(kernel).part(batches, 0), "colour long")
+    assert columns(lazy)["colour"] != columns(lazy)["colour"]
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("parts", [1, 5])
+def test_a_key_gives_everybody_the_same_subset_as_in_memory(session, tmp_path, parts):
+    values, table = people(session, parts=parts)
+    found = columns(sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", key=KEY, id="who", keep="row"))
+    ids = [f"person {row}" for row in range(600)]
+    expected = sp.privatize(values, DESIGN, key=KEY, ids=ids, variable="colour").codes
+    assert dict(zip(found["row"], found["colour"])) == dict(enumerate(expected.tolist()))
+
+
+def test_rows_are_shuffled_over_the_whole_table(session, tmp_path):
+    n = 4000
+    _, table = people(session, n, 4)
+    found = columns(sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", keep="row"))
+    assert sorted(found["row"]) == list(range(n))
+    # Sixteenths of the table before and after: 256 cells of n / 256 each, 225 degrees of freedom.
+    before, after = np.array(found["row"]) * 16 // n, np.arange(n) * 16 // n
+    cells = np.bincount(before * 16 + after, minlength=256)
+    assert np.sum((cells - n / 256) ** 2) / (n / 256) < 225 + 6 * np.sqrt(2 * 225)
+
+
+def test_rows_keep_their_order_if_asked(session, tmp_path):
+    values, table = people(session, parts=4)
+    for overwrite in (False, True):
+        sp.privatize_table(
+            table, {"colour": DESIGN}, tmp_path / "out", keep="row", keep_order=True, overwrite=overwrite
+        )
+        assert sp.read_release(tmp_path / "out").to_frame("pandas")["row"].tolist() == list(range(600))
+
+
+def test_types_and_missing_values(session, tmp_path):
+    rows = [(1, True, "a", 7), (3, None, None, 8), (None, False, "b", 9), (3, True, "a", None)] * 25
+    table = session.createDataFrame(rows, "number int, flag boolean, letter string, kept long")
+    designs = {
+        "number": sp.uniform([1, 2, 3]),
+        "flag": sp.uniform([True, False]),
+        "both": sp.join({"flag": sp.uniform([True, False]), "letter": sp.uniform(["a", "b"])}),
+    }
+    with pytest.raises(CategoryError, match=r"part \d+ of the table: column 'number': every value must be known"):
+        sp.privatize_table(table, designs, tmp_path / "out")
+    with pytest.warns(sp.errors.NotPrivateWarning, match="single values"):
+        private = sp.privatize_table(table, designs, tmp_path / "out", missing="full", keep="kept")
+    assert private.columns == ["number", "flag", "both", "kept"]
+    found = columns(private)
+    by_kept = {kept: {row for row in zip(*found.values()) if row[3] == kept} for kept in (7, 8, 9, None)}
+    full = designs["both"].missing_code
+    assert all(number in (3, 5, 7) for number, *_ in by_kept[7])  # subsets that hold 1
+    assert {number for number, *_ in by_kept[9]} == {designs["number"].missing_code}
+    assert {(flag, both) for _, flag, both, _ in by_kept[8]} == {(3, full)}
+    assert {flag for _, flag, *_ in by_kept[None]} == {designs["flag"].support()[0][0]}
+
+
+def test_names_that_spark_takes_apart(session, tmp_path):
+    values, table = people(session)
+    odd = table.withColumnRenamed("colour", "a.b `c`, d").withColumnRenamed("row", "_added_0")
+    private = sp.privatize_table(odd, {"a.b `c`, d": DESIGN}, tmp_path / "out", keep="_added_0")
+    assert private.columns == ["a.b `c`, d", "_added_0"]
+    assert private.count() == 600
+
+
+def test_covered_design(session, tmp_path):
+    _, table = people(session)
+    design = sp.covered(DESIGN, 0.1)
+    private = privatize_on_spark(
+        table, Kernel(variables_of({"colour": design})), tmp_path / "out", keep_order=False, overwrite=False
+    )
+    realised = spark_folder.read_document(session, tmp_path / "out").designs["colour"]
+    assert (realised.people, realised.dummies) == (600, design.dummies_for(600))
+    assert private.columns == ["colour"]
+    counts = sp.count(private, "colour", design=realised)
+    assert counts.n == 600 + realised.D * realised.dummies
+    fit = sp.estimate(counts)
+    assert np.abs(fit.w - [0.5, 0.3, 0.15, 0.05]).max() < 6 * fit.se.max()
+    with pytest.raises(ArgumentError, match="`keep_order` must be left out"):
+        privatize_on_spark(
+            table, Kernel(variables_of({"colour": design})), tmp_path / "no", keep_order=True, overwrite=False
+        )
+
+
+@pytest.mark.parametrize("keep_order", [False, True])
+def test_failure_leaves_nothing_and_shows_nothing(session, tmp_path, keep_order):
+    _, table = people(session, strange=(199, 590, 599))
+    before = session.conf.get(SETTING)
+    with pytest.raises(CategoryError, match=r"part \d of the table: column 'colour': every value .* got \d that") as it:
+        sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", keep_order=keep_order)
+    assert "SECRET" not in str(it.value)
+    assert it.value.__context__ is None
+    assert names(tmp_path) == []
+    assert session.conf.get(SETTING) == before
+
+
+def test_errors_of_spark_are_not_passed_on(session, tmp_path):
+    _, table = people(session, strange=(5,))
+    wrong = table.selectExpr("CAST(colour AS int) AS colour")
+    with pytest.raises(DataFileError, match="it stopped with CAST_INVALID_INPUT") as caught:
+        sp.privatize_table(wrong, {"colour": DESIGN}, tmp_path / "out")
+    assert caught.value.__context__ is None
+    assert names(tmp_path) == []
+
+
+def test_what_is_there_stays_until_there_is_something_better(session, tmp_path):
+    output = tmp_path / "out"
+    _, table = people(session)
+    kept = columns(sp.privatize_table(table, {"colour": DESIGN}, output))
+    with pytest.raises(DataFileError, match=r"must be new; it is there\. Hint: overwrite=True"):
+        sp.privatize_table(table, {"colour": DESIGN}, output)
+    with pytest.raises(CategoryError, match="got 1 that are not"):
+        sp.privatize_table(people(session, strange=(5,))[1], {"colour": DESIGN}, output, overwrite=True)
+    assert columns(session.read.parquet(str(output))) == kept
+    with pytest.raises(ArgumentError, match="another folder than the one that is read"):
+        sp.privatize_table(session.read.parquet(str(output)), {"colour": sp.uniform(range(16))}, output, overwrite=True)
+    again = sp.privatize_table(people(session, 50)[1], {"colour": DESIGN}, output, overwrite=True)
+    assert again.count() == 50
+    assert names(tmp_path) == ["out"]
+
+
+def test_design_travels_in_the_folder(session, tmp_path):
+    _, table = people(session)
+    sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out")
+    document = json.loads((tmp_path / "out" / "_subset_privacy.json").read_text())
+    assert document["columns"]["colour"]["form"] == "codes"
+    release = sp.read_release(tmp_path / "out")
+    assert release.designs == {"colour": DESIGN}
+    assert release.count("colour").n == 600
+
+
+def test_folder_on_a_disk_that_only_spark_sees(session, tmp_path, monkeypatch):
+    monkeypatch.setattr(spark_folder, "local_path", lambda path: None)
+    monkeypatch.setattr("subsetprivacy.frames.on_spark.local_path", lambda path: None)
+    _, table = people(session, 50)
+    address = (tmp_path / "out's").as_uri()
+    private = sp.privatize_table(table, {"colour": DESIGN}, address)
+    assert private.count() == 50
+    assert names(tmp_path) == ["out's"]  # the folder of unsorted rows was removed by Spark
+    assert not (tmp_path / "out's" / "_subset_privacy.json").exists()
+    assert spark_folder.read_document(session, address).designs == {"colour": DESIGN}
+    with pytest.raises(CategoryError, match="got 1 that are not"):
+        sp.privatize_table(people(session, strange=(5,))[1], {"colour": DESIGN}, (tmp_path / "no").as_uri())
+    assert names(tmp_path) == ["out's"]
+    with pytest.raises(DataFileError, match="must come with the designs"):
+        spark_folder.read_document(session, tmp_path.as_uri())
+
+
+def test_catalogue_that_makes_no_databases(session, tmp_path, monkeypatch):
+    monkeypatch.setattr(spark_folder, "local_path", lambda path: None)
+    people(session, 50)[1].write.parquet((tmp_path / "left").as_uri())
+
+    class Strict:
+        read, range = session.read, session.range
+
+        def sql(self, text):
+            raise PermissionError("no databases here")
+
+    with pytest.warns(SubsetPrivacyWarning, match="could only be emptied"):
+        spark_folder.remove(Strict(), (tmp_path / "left").as_uri())
+    assert session.read.parquet((tmp_path / "left").as_uri()).count() == 0
+
+
+@pytest.mark.parametrize("output", ["", "/", "s3://", "a/*/b", "a/part[1]"])
+def test_outputs_that_are_no_folder(session, output):
+    _, table = people(session, 10)
+    with pytest.raises(ArgumentError, match="`output` must"):
+        privatize_on_spark(table, Kernel(variables_of({"colour": DESIGN})), output, keep_order=False, overwrite=False)
+
+
+def test_column_that_is_not_there(session, tmp_path):
+    _, table = people(session, 10)
+    with pytest.raises(ArgumentError, match="got no column color"):
+        sp.privatize_table(table, {"color": ASKED}, tmp_path / "out")
+
+
+def test_progress_tells_the_rows_at_the_end(session, tmp_path):
+    _, table = people(session)
+    told = []
+    privatize_on_spark(
+        table,
+        Kernel(variables_of({"colour": DESIGN})),
+        tmp_path / "out",
+        keep_order=True,
+        overwrite=False,
+        progress=lambda *rows: told.append(rows),
+    )
+    assert told == [(600, 600)]

@@ -1,0 +1,168 @@
+"""A run that was stopped goes on where it was, and publishes nothing before it is whole."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import subsetprivacy as sp
+from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames import drawing, pipeline, sources
+from subsetprivacy.frames.door import privatize_table
+from subsetprivacy.frames.staging import can_go_on, stage_of
+
+RACE = sp.uniform(["white", "black", "asian", "other", "native"])
+
+
+@pytest.fixture
+def values(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "UNIT_ROWS", 1000)
+    monkeypatch.setattr(pipeline, "HEAP_ROWS", 1000)
+    path = tmp_path / "people.parquet"
+    race = np.random.default_rng(1).choice(list(RACE.categories), 10_000)
+    pq.write_table(pa.table({"race": race, "row": np.arange(10_000)}), path, row_group_size=500)
+    return path
+
+
+def stop_after(units):
+    """Return a progress function that stops the run as Ctrl-C does, and the list of what it was told."""
+    seen = []
+
+    def progress(done, total):
+        seen.append(done)
+        if len(seen) == units:
+            raise KeyboardInterrupt
+
+    return progress, seen
+
+
+def units_drawn(monkeypatch):
+    drawn = []
+    whole = drawing.draw_unit
+
+    def noted(number, unit, job):
+        drawn.append(number)
+        return whole(number, unit, job)
+
+    monkeypatch.setattr(pipeline, "draw_unit", noted)
+    return drawn
+
+
+@pytest.mark.parametrize("stopped", [4, 12])  # while drawing, and while writing
+def test_the_same_call_goes_on_after_an_interrupt(values, tmp_path, stopped, monkeypatch):
+    output = tmp_path / "private.parquet"
+    progress, _ = stop_after(stopped)
+    with pytest.raises(KeyboardInterrupt):
+        privatize_table(values, {"race": RACE}, output, progress=progress)
+    assert not output.exists()
+    assert can_go_on(output)
+    before = {path.name: path.read_bytes() for path in stage_of(output).glob("unit-*.arrow")}
+    drawn = units_drawn(monkeypatch)
+    release = privatize_table(values, {"race": RACE}, output)
+    assert drawn == list(range(min(stopped, 10), 10))
+    assert len(before) == min(stopped, 10)
+    assert release.rows == 10_000
+    assert not can_go_on(output)
+
+
+def test_what_was_drawn_before_the_interrupt_is_what_is_published(values, tmp_path):
+    output = tmp_path / "private.parquet"
+    progress, _ = stop_after(9)
+    with pytest.raises(KeyboardInterrupt):
+        privatize_table(values, {"race": RACE}, output, progress=progress, keep_order=True)
+    held = np.concatenate(
+        [
+            pa.ipc.open_file(str(path)).read_all().column(0).to_numpy()
+            for path in sorted(stage_of(output).glob("unit-*.arrow"))
+        ]
+    )
+    release = privatize_table(values, {"race": RACE}, output, keep_order=True)
+    codes = release.to_frame(engine="pyarrow").column("race").to_numpy()
+    assert len(held) == 9000
+    assert np.array_equal(codes[:9000], held)
+
+
+def test_no_value_is_in_what_an_interrupt_leaves(values, tmp_path):
+    output = tmp_path / "private.parquet"
+    progress, _ = stop_after(5)
+    with pytest.raises(KeyboardInterrupt):
+        privatize_table(values, {"race": RACE}, output, progress=progress)
+    left = b"".join(path.read_bytes() for path in stage_of(output).iterdir())
+    assert not any(str(label).encode() in left for label in RACE.categories)
+
+
+@pytest.mark.parametrize("change", ["values", "design", "options"])
+def test_another_job_starts_anew(values, tmp_path, change, monkeypatch):
+    output = tmp_path / "private.parquet"
+    progress, _ = stop_after(5)
+    with pytest.raises(KeyboardInterrupt):
+        privatize_table(values, {"race": RACE}, output, progress=progress)
+    design, options = RACE, {}
+    if change == "values":
+        pq.write_table(pq.read_table(values).slice(0, 9000), values, row_group_size=500)
+    elif change == "design":
+        design = sp.fixed_size(list(RACE.categories), 2)
+    else:
+        options = {"missing": "full"}
+    drawn = units_drawn(monkeypatch)
+    release = privatize_table(values, {"race": design}, output, **options)
+    assert drawn == list(range(9 if change == "values" else 10))
+    assert release.rows == (9000 if change == "values" else 10_000)
+
+
+def test_a_table_that_cannot_be_told_from_another_leaves_nothing(values, tmp_path):
+    import pyarrow.dataset as ds
+
+    output = tmp_path / "private.parquet"
+    progress, _ = stop_after(1)
+    with pytest.raises(KeyboardInterrupt):
+        privatize_table(ds.dataset(values), {"race": RACE}, output, progress=progress)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet"]
+
+
+def test_two_runs_do_not_write_the_same_output(values, tmp_path):
+    output = tmp_path / "private.parquet"
+
+    def progress(done, total):
+        with pytest.raises(DataFileError, match="another run is writing"):
+            privatize_table(values, {"race": RACE}, output)
+
+    assert privatize_table(values, {"race": RACE}, output, progress=progress).rows == 10_000
+
+
+SCRIPT = """
+import sys, time
+import subsetprivacy as sp
+from subsetprivacy.frames import pipeline, sources
+from subsetprivacy.frames.door import privatize_table
+sources.UNIT_ROWS = pipeline.HEAP_ROWS = 1000
+def progress(done, total):
+    print(done, flush=True)
+    time.sleep(0.1)
+design = sp.uniform(["white", "black", "asian", "other", "native"])
+privatize_table(sys.argv[1], {"race": design}, sys.argv[2], progress=progress)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+@pytest.mark.parametrize("units", [3, 13])
+def test_a_run_that_was_killed_leaves_no_half_file_and_can_go_on(values, tmp_path, units, monkeypatch):
+    output = tmp_path / "private.parquet"
+    run = subprocess.Popen([sys.executable, "-c", SCRIPT, values, output], stdout=subprocess.PIPE, text=True)
+    for _ in range(units):
+        run.stdout.readline()
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    run.stdout.close()
+    time.sleep(0.05)
+    assert not output.exists()
+    drawn = units_drawn(monkeypatch)
+    assert privatize_table(values, {"race": RACE}, output).rows == 10_000
+    assert drawn == list(range(min(units, 10), 10)) or drawn == list(range(min(units + 1, 10), 10))
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []

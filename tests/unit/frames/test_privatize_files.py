@@ -1,0 +1,302 @@
+"""Privatise files of any size: the law, the order of the rows, bad rows, and that nothing half-written remains."""
+
+import csv
+import errno
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, NotPrivateWarning
+from subsetprivacy.frames import drawing, pipeline, sources
+from subsetprivacy.frames.door import privatize_table
+
+RACE = sp.uniform(["white", "black", "asian", "other", "native"])
+AGE = sp.uniform([1, 2, 3, 4, 5, 6])
+JOINED = sp.join({"sex": ["f", "m"], "income": ["low", "high"]})
+KEY = bytes(range(32))
+
+
+@pytest.fixture
+def small_units(monkeypatch):
+    """Cut small files into many pieces, as large ones are."""
+    monkeypatch.setattr(sources, "BATCH_ROWS", 256)
+    monkeypatch.setattr(sources, "UNIT_ROWS", 1024)
+    monkeypatch.setattr(pipeline, "HEAP_ROWS", 512)
+
+
+def people(n=5000):
+    rng = np.random.default_rng(7)
+    return {
+        "person": [f"p{k}" for k in range(n)],
+        "race": rng.choice(list(RACE.categories), n, p=[0.5, 0.2, 0.15, 0.1, 0.05]).tolist(),
+        "age": rng.integers(1, 7, n).tolist(),
+        "sex": rng.choice(["f", "m"], n).tolist(),
+        "income": rng.choice(["low", "high"], n, p=[0.7, 0.3]).tolist(),
+        "town": (np.arange(n) % 97).tolist(),
+    }
+
+
+@pytest.fixture(params=["parquet", "arrow", "csv", "csv.gz", "folder"])
+def table(request, tmp_path):
+    """Return a file of values in every format that can be read."""
+    columns = people()
+    held = pa.table(columns)
+    path = tmp_path / f"people.{request.param}"
+    if request.param == "parquet":
+        pq.write_table(held, path, row_group_size=700)
+    elif request.param == "folder":
+        (path := tmp_path / "people").mkdir()
+        for k in range(3):
+            pq.write_table(held.slice(k * 2000, 2000), path / f"part-{k}.parquet", row_group_size=300)
+    elif request.param == "arrow":
+        with pa.ipc.new_file(str(path), held.schema) as writer:
+            writer.write_table(held, max_chunksize=333)
+    else:
+        import gzip
+
+        opened = gzip.open if request.param == "csv.gz" else open
+        with opened(path, "wt", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values()))
+    return path
+
+
+def left_over(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
+def test_every_format_to_every_format_keeps_the_order_if_asked(table, suffix, tmp_path, small_units):
+    output = tmp_path / f"private.{suffix}"
+    release = privatize_table(table, {"race": RACE, "age": AGE, "si": JOINED}, output, keep_order=True)
+    columns = people()
+    codes = release.to_frame(engine="pyarrow")
+    assert codes.column_names == ["race", "age", "si"]
+    for name, design in (("race", RACE), ("age", AGE)):
+        held = zip(columns[name], codes.column(name).to_pylist())
+        assert all(value in design.members(code) for value, code in held)
+    both = zip(zip(columns["sex"], columns["income"]), codes.column("si").to_pylist())
+    assert all(pair in JOINED.members(code) for pair, code in both)
+    assert left_over(tmp_path) == []
+
+
+def test_the_estimate_from_a_file_is_right(table, tmp_path, small_units):
+    release = privatize_table(table, {"race": RACE}, tmp_path / "private.parquet")
+    fit = sp.estimate(release.count("race"))
+    truth = np.array([Counter(people()["race"])[label] / 5000 for label in RACE.categories])
+    assert fit.n == 5000
+    assert np.abs(fit.w - truth).max() < 4 * fit.se.max()
+
+
+def test_rows_are_shuffled_all_over_the_file(table, tmp_path, small_units):
+    with pytest.warns(NotPrivateWarning, match="kept and published as it is: person"):
+        release = privatize_table(table, {"race": RACE}, tmp_path / "private.parquet", keep=["person"])
+    order = [int(each[1:]) for each in pq.read_table(release.path).column("person").to_pylist()]
+    assert sorted(order) == list(range(5000))
+    # An even shuffle: the correlation with the old order is of the size of 1/sqrt(n), whatever unit a row was in.
+    assert abs(np.corrcoef(order, np.arange(5000))[0, 1]) < 5 / np.sqrt(5000)
+    halves = np.mean([each < 2500 for each in order[:2500]])
+    assert halves == pytest.approx(0.5, abs=0.05)
+
+
+def test_codes_stay_with_what_is_kept(table, tmp_path, small_units):
+    with pytest.warns(NotPrivateWarning, match="person, town"):
+        release = privatize_table(table, {"race": RACE}, tmp_path / "private.parquet", keep=["person", "town"])
+    columns = people()
+    for row in pq.read_table(release.path).to_pylist():
+        number = int(row["person"][1:])
+        assert columns["race"][number] in RACE.members(row["race"])
+        assert int(row["town"]) == number % 97
+
+
+def test_a_seed_gives_the_same_file_whatever_the_number_of_processes(tmp_path):
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table(people()), path, row_group_size=700)
+    made = [
+        privatize_table(path, {"race": RACE}, tmp_path / f"private{jobs}.parquet", seed=3, jobs=jobs) for jobs in (1, 2)
+    ]
+    first, second = (release.to_frame(engine="pyarrow").column("race").to_pylist() for release in made)
+    assert first == second
+    other = privatize_table(path, {"race": RACE}, tmp_path / "other.parquet", seed=4)
+    assert first != other.to_frame(engine="pyarrow").column("race").to_pylist()
+
+
+def test_the_default_draw_cannot_be_repeated(tmp_path):
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table(people()), path)
+    one, two = (
+        privatize_table(path, {"race": RACE}, tmp_path / f"{name}.parquet", keep_order=True).to_frame(engine="pyarrow")
+        for name in ("one", "two")
+    )
+    same = np.mean(np.array(one.column("race")) == np.array(two.column("race")))
+    assert same < 0.2
+
+
+def test_a_key_gives_everybody_the_same_subset_again(table, tmp_path, small_units):
+    columns = people()
+    release = privatize_table(
+        table, {"race": RACE}, tmp_path / "private.parquet", key=KEY, id="person", keep_order=True
+    )
+    expected = sp.privatize(columns["race"], RACE, key=KEY, ids=columns["person"], variable="race").codes
+    assert release.to_frame(engine="pyarrow").column("race").to_pylist() == expected.tolist()
+
+
+def test_an_id_that_is_there_twice_is_found_wherever_it_is(tmp_path, small_units):
+    path = spoiled(tmp_path / "people.parquet", {"person": {2900: "p17", 1500: "p1400", 7: "p6"}})
+    with pytest.raises(CategoryError, match=r"column 'person': ids must be distinct; got 1 rows .* first in row 7"):
+        privatize_table(path, {"race": RACE}, tmp_path / "private.parquet", key=KEY, id="person")
+    path = spoiled(tmp_path / "others.parquet", {"person": {2900: "p17", 1500: "p9"}})
+    with pytest.raises(CategoryError, match="column 'person': ids must be distinct; got 2 rows whose id came before"):
+        privatize_table(path, {"race": RACE}, tmp_path / "private.parquet", key=KEY, id="person")
+    assert not (tmp_path / "private.parquet").exists()
+
+
+def test_a_covered_design_gets_its_dummy_rows(table, tmp_path, small_units):
+    plan = sp.covered(RACE, 0.1)
+    release = privatize_table(table, {"race": plan}, tmp_path / "private.parquet")
+    realised = release.designs["race"]
+    assert realised.people == 5000
+    assert release.rows == 5000 + realised.D * realised.dummies
+    fit = sp.estimate(release.count("race"))
+    truth = np.array([Counter(people()["race"])[label] / 5000 for label in RACE.categories])
+    assert np.abs(fit.w - truth).max() < 5 * fit.se.max()
+    with pytest.raises(ArgumentError, match="dummy rows would all come last"):
+        privatize_table(table, {"race": plan}, tmp_path / "other.parquet", keep_order=True)
+
+
+def spoiled(path, changes, n=3000):
+    """Write a file of values of which some are changed: {column: {row: value}}."""
+    columns = people(n)
+    for name, rows in changes.items():
+        for row, value in rows.items():
+            columns[name][row] = value
+    if path.suffix == ".csv":
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values()))
+    else:
+        pq.write_table(pa.table(columns), path, row_group_size=500)
+    return path
+
+
+@pytest.mark.parametrize(("suffix", "where"), [("parquet", "row 1234 .counted from 0."), ("csv", "line 1236")])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_unknown_labels_are_counted_over_the_whole_file(suffix, where, jobs, tmp_path, small_units):
+    path = spoiled(tmp_path / f"people.{suffix}", {"race": {1234: "secret", 2900: "secret2", 2999: "secret3"}})
+    with pytest.raises(CategoryError, match=f"got 3 that are not, first in {where}") as caught:
+        privatize_table(path, {"race": RACE}, tmp_path / "private.parquet", jobs=jobs)
+    assert "secret" not in str(caught.value)
+    assert f"people.{suffix}" in str(caught.value)
+    assert "column 'race'" in str(caught.value)
+    assert sorted(each.name for each in tmp_path.iterdir()) == [path.name]
+
+
+def test_missing_values_are_refused_or_become_the_full_set(tmp_path, small_units):
+    path = spoiled(tmp_path / "people.csv", {"race": {5: "", 700: ""}})
+    with pytest.raises(CategoryError, match=r"got 2 missing, first in line 7. Hint: missing='full'"):
+        privatize_table(path, {"race": RACE}, tmp_path / "private.csv")
+    release = privatize_table(path, {"race": RACE}, tmp_path / "private.csv", missing="full")
+    assert release.count("race").n_missing == 2
+
+
+def test_lines_are_counted_as_an_editor_does(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text('name,race\n"two\nlines",white\n\nBob,black\nCid,secret\n')
+    with pytest.raises(CategoryError, match="got 1 that are not, first in line 6"):
+        privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
+
+
+def test_a_file_with_semicolons_is_read(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("name;race\nAnn;white\nBob;black\n")
+    assert privatize_table(path, {"race": RACE}, tmp_path / "private.parquet").rows == 2
+
+
+def test_a_column_that_is_not_there_is_named_with_one_that_is_close(table, tmp_path):
+    with pytest.raises(DataFileError, match=r"must have a column 'rase'.*did you mean 'race'"):
+        privatize_table(table, {"rase": RACE}, tmp_path / "private.parquet")
+
+
+def test_an_output_that_exists_is_not_replaced_unless_asked(table, tmp_path):
+    output = tmp_path / "private.parquet"
+    output.write_text("precious")
+    with pytest.raises(DataFileError, match="must not exist yet"):
+        privatize_table(table, {"race": RACE}, output)
+    assert output.read_text() == "precious"
+    assert privatize_table(table, {"race": RACE}, output, overwrite=True).rows == 5000
+    assert left_over(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("no/such/folder/private.parquet", "must be in a folder that exists"),
+        ("private.xlsx", "must end in one of"),
+        ("private.sav", "must end in one of"),
+    ],
+)
+def test_an_output_that_cannot_be_is_refused_before_anything_is_read(output, message, tmp_path):
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table(people(10)), path)
+    with pytest.raises(DataFileError, match=message):
+        privatize_table(path, {"race": RACE}, tmp_path / output)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["people.parquet"]
+
+
+def test_a_file_is_not_written_over_itself(tmp_path):
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table(people(10)), path)
+    with pytest.raises(ArgumentError, match="another file than the one that is read"):
+        privatize_table(path, {"race": RACE}, path, overwrite=True)
+
+
+def test_a_file_needs_an_output(tmp_path):
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table(people(10)), path)
+    with pytest.raises(ArgumentError, match="`output` must say where to write"):
+        privatize_table(path, {"race": RACE})
+
+
+def test_a_truncated_file_leaves_nothing(tmp_path, small_units):
+    path = spoiled(tmp_path / "people.parquet", {})
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(DataFileError, match=r"people.parquet"):
+        privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["people.parquet"]
+
+
+@pytest.mark.parametrize("when", ["units", "output"])
+def test_a_full_disk_leaves_nothing(when, tmp_path, small_units, monkeypatch):
+    path = spoiled(tmp_path / "people.parquet", {})
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    holder, method = (drawing.Pile, "add") if when == "units" else (pq.ParquetWriter, "write_table")
+    monkeypatch.setattr(holder, method, full)
+    with pytest.raises(DataFileError, match="there is no space left"):
+        privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["people.parquet"]
+
+
+def test_progress_ends_with_all_rows(table, tmp_path, small_units):
+    seen = []
+    privatize_table(table, {"race": RACE}, tmp_path / "private.parquet", progress=lambda *each: seen.append(each))
+    done = [rows for rows, _ in seen]
+    assert done == sorted(done)
+    assert seen[-1] == (5000, 5000)
+    assert len(seen) > 10
+
+
+def test_a_file_without_rows_gives_a_release_without_rows(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("race,age\n")
+    release = privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
+    assert release.rows == 0
+    assert release.count("race").n == 0

@@ -1,0 +1,138 @@
+"""CSV files as streams of text: nothing is lost silently, and every trouble has its line."""
+
+import csv
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.files import csv_batches, csv_columns, line_of
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(content, name="people.csv"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def rows_of(path, columns=None, **options):
+    return [row for batch in csv_batches(path, columns, **options) for row in zip(*batch.to_pydict().values())]
+
+
+def test_columns_come_in_the_order_asked_for(written):
+    path = written("a,b,c\n1,2,3\n4,5,6\n")
+    assert rows_of(path, ["c", "a"]) == [("3", "1"), ("6", "4")]
+    assert csv_columns(path) == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ("a,b\n1,2\n3,4", [("1", "2"), ("3", "4")]),
+        ("a,b\r\n1,2\r\n", [("1", "2")]),
+        ("a,b\r1,2\r", [("1", "2")]),
+        ('\ufeff"a",b\n1,2\n', [("1", "2")]),
+        ('a,b\n"x\n\ny",2\n', [("x\n\ny", "2")]),
+        ('a,b\n"x""y",","\n', [('x"y', ",")]),
+        ('a,b\n5",2\n', [('5"', "2")]),
+        ("a,b\n1,2\n\n3,4\n\n", [("1", "2"), ("3", "4")]),
+        ('a,b\n,""\nNA,null\n', [(None, None), ("NA", "null")]),
+        ("a,b\n 1,2 \n", [(" 1", "2 ")]),
+        ("a,b\n", []),
+        ("a,b", []),
+    ],
+)
+def test_what_is_a_cell(written, content, rows):
+    assert rows_of(written(content), ["a", "b"]) == rows
+
+
+def test_a_blank_line_is_an_empty_cell_where_there_is_one_column(written):
+    assert rows_of(written("a\n1\n\n2\n"), ["a"]) == [("1",), (None,), ("2",)]
+
+
+def test_packed_files(written):
+    path = written(gzip.compress(b"a,b\n1,2\n"), "people.csv.gz")
+    assert rows_of(path, ["b"]) == [("2",)]
+    cut = written(gzip.compress(b"a,b\n" + b"1,2\n" * 999)[:40], "cut.csv.gz")
+    with pytest.raises(DataFileError, match="it was cut off"):
+        rows_of(cut, ["b"])
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_are_told_by_the_header(written, separator):
+    path = written(f"a{separator}b,c\n1{separator}2,5\n")
+    assert rows_of(path, ["b,c"]) == [("2,5",)]
+    plain = written(f"a{separator}b\n1,5{separator}2\n", "plain.csv")
+    assert rows_of(plain, ["a"]) == [("1,5",)]
+    assert csv_columns(plain) == ("a", "b")
+
+
+def test_a_comma_wins_where_the_header_has_the_columns(written):
+    assert rows_of(written("a,b;c\n1,2;3\n"), ["a", "b;c"]) == [("1", "2;3")]
+
+
+def test_headers_that_were_made_safe_have_their_own_names_again(written):
+    assert rows_of(written("'=a,b\n1,2\n"), ["=a"]) == [("1",)]
+
+
+TROUBLES = {
+    "too few and too many cells": ("a,b\n1,2\n3\n4,5,6\n7,8\n", r"2 cells in every row.*2 rows have not, first line 3"),
+    "lines, not rows, are counted": ('a,b\n1,"x\n\ny"\n\n3\n', r"1 row has not, first line 6"),
+    "a quote that swallows the rest": ('a,b\n1,2\n"3,4\n5,6\n', r"line 3 is not closed"),
+    "a quote in a column that nobody reads": ('a,b\n1,2\n3,"4\n5,6\n', r"line 3 is not closed"),
+    "two quotes that swallow what is between": ('a,b\n1,2\n3,"4\n5,6\n7,"8\n', r"line 3 is not closed"),
+    "latin letters": ("a,b\n1,2\n\xe9,4\n".encode("latin-1"), r"UTF-8; line 3 is not"),
+    "a latin header": ("\xe9,a\n1,2\n".encode("latin-1"), r"UTF-8; its header is not"),
+    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), r"it is in UTF-16"),
+    "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), r"it is in UTF-16"),
+    "nothing": ("", r"it is empty"),
+    "only line breaks": ("\n\n", r"it is empty"),
+    "another header": ("age,b\n1,2\n", r"must have a column 'a'; none of its 2 columns"),
+    "a column twice": ("a,b,a\n1,2,3\n", r"must have one column 'a'; its header has 2"),
+}
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_troubles_are_named_by_their_line(written, name):
+    content, said = TROUBLES[name]
+    with pytest.raises(DataFileError, match=said):
+        rows_of(written(content), ["a"])
+
+
+def test_a_column_that_is_nearly_right_is_suggested_and_no_other_shown(written):
+    with pytest.raises(DataFileError, match="did you mean 'income'") as caught:
+        rows_of(written("income,salary\n1,2\n"), ["incom"])
+    assert "salary" not in str(caught.value)
+
+
+def test_a_column_twice_is_no_matter_where_it_is_not_read(written):
+    assert rows_of(written("a,b,a\n1,2,3\n"), ["b"]) == [("2",)]
+
+
+def test_memory_is_bounded_by_the_block_whatever_the_quotes(written):
+    with pytest.raises(DataFileError, match="line 2 is not closed"):
+        rows_of(written('a,b\n"' + "x,y\n" * 500), ["a"], block=256)
+
+
+def test_rows_are_the_same_whatever_the_block(written):
+    path = written("a,b\n" + "".join(f'{k},"x\n{k}"\n' for k in range(200)))
+    assert rows_of(path, ["b", "a"], block=64) == rows_of(path, ["b", "a"])
+    assert [line_of(path, row) for row in (0, 1, 199)] == [2, 4, 400]
+
+
+cells = st.text(alphabet="ab,;\"\n\r\té'=", max_size=6)
+
+
+@given(st.lists(st.tuples(cells, cells), max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_what_the_csv_module_writes_is_read(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("csv") / "x.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("a", "b"), *rows])
+    assert rows_of(path, ["a", "b"]) == [tuple(cell or None for cell in row) for row in rows]

@@ -1,0 +1,364 @@
+"""`count` and `crosstab` on tables: what they accept, and what they refuse in which words."""
+
+import sqlite3
+from collections import Counter
+
+import narwhals.exceptions
+import numpy as np
+import pytest
+from lopsided import ABCD, ASKED, COVERED, RECORDED
+
+import subsetprivacy as sp
+from subsetprivacy.counting import counts_of_groups
+from subsetprivacy.engines import tally_batches
+from subsetprivacy.errors import ArgumentError, CodeError, InvalidDesignError, MissingDependencyError, TooLargeError
+
+pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+V4 = sp.uniform(list("rstu"))
+RACE, INCOME = [3, 12, 5, 15, 3, 9, 3, 10], [3, 3, 15, 12, 3, 6, 5, 6]
+REGION = ["n", "s", "n", "n", None, "s", "s", "n"]
+FRAME = pd.DataFrame({"race": RACE, "income": INCOME, "region": REGION, "times": [2, 0, 1, 3, 1, 1, 4, 1]})
+
+
+def cells(counts):
+    return dict(zip(counts.codes.tolist(), counts.counts.tolist()))
+
+
+# A table of counts that a database has made -------------------------------------------------------------------------
+
+
+def test_a_table_of_counts_from_a_database():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE people (race INTEGER, region TEXT)")
+    connection.executemany("INSERT INTO people VALUES (?, ?)", zip(RACE, REGION))
+    rows = connection.execute("SELECT race, COUNT(*) FROM people GROUP BY race").fetchall()
+    connection.close()
+    table = pd.DataFrame(rows, columns=["race", "n"])
+    counts = sp.count(table, "race", design=ASKED, weights="n", weights_kind="frequency")
+    assert cells(counts) == Counter(RACE)
+
+
+def test_a_code_that_stands_in_several_rows_of_a_table_of_counts():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE people (race INTEGER, region TEXT)")
+    connection.executemany("INSERT INTO people VALUES (?, ?)", zip(RACE, REGION))
+    rows = connection.execute("SELECT race, region, COUNT(*) FROM people GROUP BY race, region").fetchall()
+    connection.close()
+    table = pd.DataFrame(rows, columns=["race", "region", "n"])
+    assert table["race"].duplicated().any()
+    assert cells(sp.count(table, "race", design=ASKED, weights="n", weights_kind="frequency")) == Counter(RACE)
+    parts = sp.count(table, "race", design=ASKED, weights="n", weights_kind="frequency", by="region")
+    assert cells(parts["n"]) == {3: 1, 5: 1, 10: 1, 15: 1}
+    assert list(parts) == ["n", "s", None]
+
+
+def test_a_table_of_counts_from_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.register("people", FRAME)
+    made = connection.sql("SELECT race, income, SUM(times) AS n FROM people GROUP BY ALL")  # a sum is a HUGEINT
+    table = sp.crosstab(
+        made, "race", "income", designs={"race": ASKED, "income": V4}, weights="n", weights_kind="frequency"
+    )
+    people = sp.crosstab(FRAME, "race", "income", designs=[ASKED, V4], weights="times", weights_kind="frequency")
+    assert cells(table) == cells(people)
+    assert table.counts.sum() == 13
+
+
+# What columns may hold ----------------------------------------------------------------------------------------------
+
+
+def test_gaps_that_turned_codes_into_floats():
+    frame = pd.DataFrame({"race": [3, None, 12, 3]})
+    assert frame["race"].dtype == float
+    assert cells(sp.count(frame, "race", design=ASKED, missing="full")) == {3: 2, 12: 1, 15: 1}
+    with pytest.raises(CodeError, match="must hold a subset in every row; got none in 1 row, first in row 1"):
+        sp.count(frame, "race", design=ASKED)
+    with pytest.raises(CodeError, match="got floats, not whole ones in 2 rows, first in row 2"):
+        sp.count(pd.DataFrame({"race": [3, None, 3.5, np.inf]}), "race", design=ASKED, missing="full")
+    with pytest.raises(CodeError, match="column race must hold integers; got floats"):
+        sp.count(pd.DataFrame({"race": [3.0, 5.0]}), "race", design=ASKED, missing="full")
+
+
+def test_a_column_of_gaps_only():
+    for frame in (pd.DataFrame({"x": [None] * 3}), pl.DataFrame({"x": [None] * 3}), pa.table({"x": pa.nulls(3)})):
+        counts = sp.count(frame, "x", design=ASKED, missing="full")
+        assert (counts.n, counts.n_missing) == (0, 3)
+        with pytest.raises(CodeError, match="got none in 3 rows, first in row 0"):
+            sp.count(frame, "x", design=ASKED)
+
+
+def test_python_objects():
+    frame = pd.DataFrame({"race": pd.Series([3, None, 12], dtype=object), "text": pd.Series(["a|b", None, "c|d"])})
+    assert cells(sp.count(frame, "race", design=ASKED, missing="full")) == {3: 1, 12: 1, 15: 1}
+    assert cells(sp.count(frame, "text", design=ASKED, missing="full")) == {3: 1, 12: 1, 15: 1}
+    mixed = pd.DataFrame({"race": pd.Series([3, "secret"], dtype=object)})
+    with pytest.raises(CodeError, match="must hold subset codes, or subsets as text; got something else") as told:
+        sp.count(mixed, "race", design=ASKED)
+    assert "secret" not in repr(told.value)
+    assert told.value.__context__ is None
+    huge = pd.DataFrame({"race": pd.Series([3, 2**70], dtype=object)})
+    with pytest.raises(CodeError, match=r"got others in 1 row \(outside the categories\)"):
+        sp.count(huge, "race", design=ASKED)
+
+
+def test_collections_of_labels_in_cells():
+    sets = [{"a", "b"}, {"c", "d"}, {"a", "b"}]
+    lists = [["a", "b"], ["d", "c"], ["b", "a"]]
+    regions = ["n", "s", "s"]
+    for frame in (
+        pd.DataFrame({"said": sets, "other": [3, 5, 6], "region": regions, "n": [1, 2, 4]}),
+        pl.DataFrame({"said": lists, "other": [3, 5, 6], "region": regions, "n": [1, 2, 4]}),
+        pa.table({"said": lists, "other": [3, 5, 6], "region": regions, "n": [1, 2, 4]}),
+    ):
+        assert cells(sp.count(frame, "said", design=ASKED)) == {3: 2, 12: 1}
+        found = sp.count(frame, "said", design=ASKED, by="region", weights="n", weights_kind="frequency")
+        assert {group: cells(part) for group, part in found.items()} == {"n": {3: 1}, "s": {3: 4, 12: 2}}
+        several = sp.count(frame, "said", design=ASKED, by=["region", "n"])
+        assert set(several) == {("n", 1), ("s", 2), ("s", 4)}
+        assert sp.crosstab(frame, "said", "other", designs=[ASKED, V4]).n == 3
+    with pytest.raises(CodeError, match=r"column said must hold subset codes, or subsets as text; got lists"):
+        sp.count(pl.DataFrame({"said": lists}).lazy(), "said", design=ASKED)
+    with pytest.raises(CodeError, match="`data` must hold a subset for every person; got 1 without one, first in row"):
+        sp.count(pd.DataFrame({"said": [{"a", "b"}, None]}), "said", design=ASKED)
+
+
+def test_designs_whose_codes_are_numbers():
+    frame = pd.DataFrame({"group": [3, 4, 5, 11, 1]})
+    assert cells(sp.count(frame, "group", design=RECORDED)) == {1: 1, 3: 1, 4: 1, 5: 1, 11: 1}
+    with pytest.raises(CodeError, match="codes"):
+        sp.count(pd.DataFrame({"group": ["a|b"]}), "group", design=RECORDED)
+
+
+def test_text_that_is_no_subset_names_the_row():
+    for frame in (pd.DataFrame({"x": ["a|b", "a|secret", "a|a"]}), pa.table({"x": ["a|b", "a|secret", "a|a"]})):
+        with pytest.raises(CodeError, match=r"labels of the 4 categories.*got others in 2 rows, first in row 1") as t:
+            sp.count(frame, "x", design=ASKED)
+        assert "secret" not in repr(t.value)
+
+
+# Groups and weights -------------------------------------------------------------------------------------------------
+
+
+def test_groups_of_every_type():
+    import datetime
+
+    day = datetime.date(2026, 11, 16)
+    for values in (
+        [2, 1, None],
+        [True, False, None],
+        ["z", "a", None],
+        [2.5, -1.0, None],
+        [day, day.replace(day=1), None],
+    ):
+        frame = pl.DataFrame({"race": [3, 5, 12], "by": values})
+        assert list(sp.count(frame, "race", design=ASKED, by="by")) == [values[1], values[0], None]
+
+
+def test_groups_given_as_values_still_are_rows():
+    # As long as a data frame is in memory, a group or weight for each person may come from elsewhere.
+    for by in (FRAME["region"], np.array(REGION, object), list(REGION), pl.Series(REGION)):
+        found = sp.crosstab(FRAME, "race", "income", designs=[ASKED, V4], by=by)
+        assert {group: table.counts.sum() for group, table in found.items()} == {"n": 4, "s": 3, None: 1}
+    weights = FRAME["times"].to_numpy()
+    assert sp.count(FRAME, "race", design=ASKED, weights=weights, weights_kind="frequency").counts.sum() == 13
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": ["region", "secret"]}, "`by` must name columns of the table; entry 1 does not"),
+        ({"by": []}, "`by` must name at least one column; got an empty list"),
+        ({"by": "regoin"}, r"got no column regoin\. Its columns are: race, income, region, times\. Hint: .* 'region'"),
+        ({"by": "race"}, "must have one part: subsets, groups or weights; got race twice"),
+        ({"by": ["region", "region"]}, "must have one part: subsets, groups or weights; got region twice"),
+        ({"weights": "times"}, "`weights_kind` must be given with weights"),
+        ({"weights": "times", "weights_kind": "survey"}, "`weights_kind` must be one of frequency, sampling"),
+        ({"weights": "region", "weights_kind": "sampling"}, "weights must be numbers; got column region of"),
+        ({"missing": "drop"}, "`missing` must be one of full, error; got 'drop'"),
+        ({"by": True}, "`by` must be the name of a column of the table; got True"),
+    ],
+)
+def test_names_that_do_not_fit(options, message):
+    for table in (FRAME, pa.Table.from_pandas(FRAME)):
+        with pytest.raises(ArgumentError, match=message) as told:
+            sp.count(table, "race", design=ASKED, **options)
+        assert "secret" not in str(told.value)
+
+
+def test_groups_of_lists_are_no_groups():
+    for table in (pl.DataFrame({"race": [3], "l": [[1]]}).lazy(), pa.table({"race": [3], "l": [[1]]})):
+        with pytest.raises(ArgumentError, match=r"of single values; got one of lists|single values to be grouped"):
+            sp.count(table, "race", design=ASKED, by="l")
+
+
+def test_values_where_a_lazy_table_needs_names():
+    lazy = pl.from_pandas(FRAME).lazy()
+    with pytest.raises(ArgumentError, match="`by` must be the name of a column of the table; got Series"):
+        sp.count(lazy, "race", design=ASKED, by=FRAME["region"])
+    with pytest.raises(ArgumentError, match="`weights` must be the name of a column of the table; got ndarray"):
+        sp.count(lazy, "race", design=ASKED, weights=np.ones(8), weights_kind="sampling")
+    with pytest.raises(ArgumentError, match="`column` must be the name of a column of the table; got Series"):
+        sp.count(FRAME, FRAME["race"], design=ASKED)
+
+
+def test_more_people_than_are_exact():
+    frame = pd.DataFrame({"race": [3, 3], "n": [2**53, 2**53]})
+    with pytest.raises(ArgumentError, match="must add up to at most 9007199254740992"):
+        sp.count(frame, "race", design=ASKED, weights="n", weights_kind="frequency")
+
+
+def test_a_group_whose_weights_are_zero():
+    frame = pd.DataFrame({"race": [3, 5], "n": [0, 2], "region": ["n", "s"]})
+    found = sp.count(frame, "race", design=ASKED, by="region", weights="n", weights_kind="frequency")
+    assert (found["n"].n, found["s"].n) == (0, 2)
+
+
+# What is asked for --------------------------------------------------------------------------------------------------
+
+
+def test_a_table_without_a_column():
+    for table in (FRAME, pl.from_pandas(FRAME), pl.from_pandas(FRAME).lazy(), pa.Table.from_pandas(FRAME)):
+        with pytest.raises(CodeError, match=r"got a data frame.*its columns are: race, income, region, times"):
+            sp.count(table, design=ASKED)
+
+
+def test_a_column_of_something_that_has_none():
+    for data in (RACE, np.array(RACE), FRAME["race"], sp.SubsetData(RACE, ASKED)):
+        with pytest.raises(ArgumentError, match="`column` must be left out unless `data` is a table; got"):
+            sp.count(data, "race", design=ASKED)
+
+
+def test_a_column_of_a_subset_table():
+    held = sp.SubsetTable([RACE, INCOME], sp.product({"race": ASKED, "income": V4}))
+    assert cells(sp.count(held, "income")) == Counter(INCOME)
+
+
+def test_either_a_design_or_categories():
+    with pytest.raises(ArgumentError, match="`design` must be given, or `categories`"):
+        sp.count(FRAME, "race")
+    with pytest.raises(ArgumentError, match="not both"):
+        sp.count(FRAME, "race", design=ASKED, categories=ABCD)
+    with pytest.raises(ArgumentError, match="must come with its design; got none for income"):
+        sp.crosstab(pl.from_pandas(FRAME).lazy(), "race", "income", designs={"race": ASKED})
+    with pytest.raises(ArgumentError, match="`design` must be a design; got str"):
+        sp.crosstab(FRAME, "race", "income", designs=[ASKED, "uniform"])
+
+
+def test_missing_entries_of_a_plain_column():
+    for column in ([3, None, 5], np.array([3.0, np.nan, 5.0]), pd.Series([3, None, 5], dtype="Int64")):
+        assert sp.count(column, design=sp.uniform(ABCD)).n_missing == 1
+        assert sp.count(column, design=sp.uniform(ABCD), missing="full").n_missing == 1
+        with pytest.raises(CodeError, match="got 1 without one, first in row 1"):
+            sp.count(column, design=sp.uniform(ABCD), missing="error")
+    assert sp.count(iter([3, 5]), design=sp.uniform(ABCD), missing="error").n == 2
+    with pytest.raises(CodeError, match="got 1 without one, first in row 2"):
+        sp.crosstab([3, 5, None], [3, 5, 6], designs=[sp.uniform(ABCD), V4], missing="error")
+
+
+def test_covered_releases_have_no_groups():
+    frame = pd.DataFrame({"x": COVERED.support()[0], "region": "n"})
+    with pytest.raises(ArgumentError, match="`by` must be left out for a covered release"):
+        sp.count(frame, "x", design=COVERED, by="region")
+    with pytest.raises(InvalidDesignError, match="a dummy row must be one in every variable"):
+        sp.crosstab(pd.DataFrame({"x": [3], "y": [3]}), "x", "y", designs=[COVERED, V4])
+    assert sp.count(frame, "x", design=COVERED).counts.sum() == len(frame)
+
+
+# Several columns ----------------------------------------------------------------------------------------------------
+
+
+def test_too_many_bits_are_refused_before_anything_is_read():
+    def run(_):
+        raise AssertionError("the table was read")
+
+    lazy = pl.DataFrame({"x": [3], "y": [3]}).lazy().map_batches(run, schema={"x": pl.Int64, "y": pl.Int64})
+    many = [sp.uniform(range(30)), sp.uniform(range(31))]
+    with pytest.raises(TooLargeError, match="must fit in 48 bits; these 2 variables need 61"):
+        sp.crosstab(lazy, "x", "y", designs=many)
+
+
+def test_the_same_column_twice():
+    frame = pd.DataFrame({"x": RACE * 3, "y": RACE * 3})
+    with pytest.raises(ArgumentError, match="drawn for each variable by itself; got the same one twice"):
+        sp.crosstab(frame, "x", "y", designs=[ASKED, ASKED])
+    with pytest.raises(ArgumentError, match="`names` must be different; got x, x"):
+        sp.crosstab(frame, "x", "x", designs=[ASKED, ASKED])
+    assert sp.crosstab(frame.head(8), "x", "y", designs=[ASKED, ASKED]).counts.sum() == 8
+
+
+def test_joined_variables():
+    pair = sp.join({"sex": ["f", "m"], "view": ["no", "so", "yes"]})
+    codes = sp.privatize(list(pair.categories) * 4, pair, seed=3).codes
+    frame = pl.DataFrame({"pair": codes, "income": (INCOME * 3)[: len(codes)]}).lazy()
+    table = sp.crosstab(frame, "pair", "income", designs={"pair": pair, "income": V4})
+    assert table.names == ("sex x view", "income")
+    assert table.counts.sum() == 24
+
+
+def test_errors_of_several_columns_name_the_column_and_the_row():
+    frame = pd.DataFrame({"race": RACE, "income": [*INCOME[:6], 7, 0]})
+    for table in (frame, pa.Table.from_pandas(frame), pl.from_pandas(frame)):
+        with pytest.raises(
+            CodeError, match=r"column income must hold codes in 1…15; got others in 1 row, first in row 7 \(0, "
+        ):
+            sp.crosstab(table, "race", "income", designs=[ASKED, V4])
+    with pytest.raises(ArgumentError, match=r"no column incmoe\. Its columns are: race, income"):
+        sp.crosstab(frame, "race", "incmoe", designs=[ASKED, V4])
+
+
+def test_rows_are_numbered_through_files_and_row_groups(tmp_path):
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+    codes = np.random.default_rng(2).choice([3, 5, 6, 9, 10, 12], 30_000)
+    codes[[23_456, 23_457, 29_999]] = 7
+    for number, part in enumerate(np.split(codes, 3)):
+        pq.write_table(pa.table({"x": part}), tmp_path / f"part-{number}.parquet", row_group_size=700)
+    with pytest.raises(CodeError, match=r"can produce; got others in 3 rows, first in row 23456\."):
+        sp.count(ds.dataset(tmp_path), "x", design=V4)
+
+
+# Engines that fail --------------------------------------------------------------------------------------------------
+
+
+def test_an_engine_that_fails_says_so_itself():
+    lazy = pl.DataFrame({"race": RACE}).lazy().with_columns(pl.col("race").cast(pl.Utf8).str.to_date("%Y"))
+    with pytest.raises(narwhals.exceptions.NarwhalsError, match="conversion"):
+        sp.count(lazy, "race", design=ASKED)
+
+
+@pytest.fixture
+def without_arrow(monkeypatch):
+    """Let PyArrow be absent to whoever imports it from now on."""
+    import builtins
+
+    real = builtins.__import__
+
+    def refuse(name, *rest):
+        if name.partition(".")[0] == "pyarrow":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+
+
+def test_a_database_without_arrow(without_arrow):
+    duckdb = pytest.importorskip("duckdb")
+    with pytest.raises(MissingDependencyError, match=r"needs pyarrow\. Hint: pip install 'subsetprivacy\[frames\]'"):
+        sp.count(duckdb.sql("SELECT 3 AS race"), "race", design=ASKED)
+
+
+def test_row_numbers_need_arrow_and_the_error_does_not(without_arrow):
+    assert cells(sp.count(pd.DataFrame({"race": [3, 5]}), "race", design=ASKED)) == {3: 1, 5: 1}
+    with pytest.raises(CodeError, match=r"got others in 1 row \(0, the empty set\)\.$"):
+        sp.count(pd.DataFrame({"race": [3, 0]}), "race", design=ASKED)
+
+
+def test_a_stream_is_told_by_its_lines():
+    batch = pa.record_batch({"race": [3, 12, 0], "n": [1, 2, 3]})
+    groups = tally_batches([batch], ["race"], "n", bits=[4], whole=True)
+    with pytest.raises(CodeError, match=r"got others in 1 row, first in line 4 \(0, the empty set\)"):
+        counts_of_groups(
+            groups, {"race": ASKED}, weights="n", weights_kind="frequency", place=lambda row: f"line {row + 2}"
+        )
