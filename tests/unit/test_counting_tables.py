@@ -137,6 +137,14 @@ def test_text_that_is_no_subset_names_the_row():
         assert "secret" not in repr(t.value)
 
 
+def test_what_is_wrong_with_the_first_wrong_row():
+    for frame in (pd.DataFrame({"x": [3, 99, 0]}), pa.table({"x": [3, 99, 0]})):
+        with pytest.raises(CodeError, match=r"others in 2 rows, first in row 1 \(outside the categories\)"):
+            sp.count(frame, "x", design=ASKED)
+    with pytest.raises(CodeError, match=r"others in 2 rows, first in row 1 \(0, the empty set\)"):
+        sp.count(pl.DataFrame({"x": [3, 0, -4]}), "x", design=ASKED)
+
+
 # Groups and weights -------------------------------------------------------------------------------------------------
 
 
@@ -211,7 +219,7 @@ def test_more_people_than_are_exact():
 def test_a_group_whose_weights_are_zero():
     frame = pd.DataFrame({"race": [3, 5], "n": [0, 2], "region": ["n", "s"]})
     found = sp.count(frame, "race", design=ASKED, by="region", weights="n", weights_kind="frequency")
-    assert (found["n"].n, found["s"].n) == (0, 2)
+    assert (cells(found["n"]), cells(found["s"])) == ({}, {5: 2})
 
 
 # What is asked for --------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from subsetprivacy.engines.kinds import check_columns, engine_of, plain_table, raw_names, require_arrow
+from subsetprivacy.engines.kinds import check_columns, engine_of, plain_table, quoted, raw_names, require_arrow
 from subsetprivacy.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -137,9 +137,7 @@ def _of_dataset(dataset: Any, columns: list[Any], size: int) -> "Iterator[pa.Rec
 
 
 def _of_duckdb(relation: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
-    import duckdb
-
-    wanted = relation.project(*(duckdb.ColumnExpression(name) for name in columns))
+    wanted = relation.project(", ".join(quoted(name) for name in columns))
     # Its name has changed three times since DuckDB 1.1.
     name = next(name for name in ("to_arrow_reader", "fetch_record_batch", "record_batch") if hasattr(wanted, name))
     reader = getattr(wanted, name)(size)

@@ -8,7 +8,15 @@ import numpy as np
 from subsetprivacy.engines.arrow import kind_of, tally_batches
 from subsetprivacy.engines.batches import arrow_batches
 from subsetprivacy.engines.groups import Groups, Key
-from subsetprivacy.engines.kinds import check_columns, engine_of, missing_library, plain_table, raw_names, require_arrow
+from subsetprivacy.engines.kinds import (
+    check_columns,
+    engine_of,
+    missing_library,
+    plain_table,
+    quoted,
+    raw_names,
+    require_arrow,
+)
 from subsetprivacy.errors import ArgumentError
 
 
@@ -80,10 +88,10 @@ def _lazy(table: Any, names: list[str]) -> Any:
         part = table[[held[name] for name in names]]
         part.columns = numbered
         return nw.from_native(part).lazy()
-    if engine_of(table) == "pyspark":  # which takes a point in a name for a way into a structure
-        quoted = ("`" + name.replace("`", "``") + "`" for name in names)
-        part = table.selectExpr(*(f"{name} AS {k}" for name, k in zip(quoted, numbered, strict=True)))
-        return nw.from_native(part).lazy()
+    if engine_of(table) in {"pyspark", "duckdb"}:  # which take a point in a name for a way into something
+        mark, select = ("`", table.selectExpr) if engine_of(table) == "pyspark" else ('"', table.project)
+        chosen = [f"{quoted(name, mark)} AS {k}" for name, k in zip(names, numbered, strict=True)]
+        return nw.from_native(select(*chosen) if mark == "`" else select(", ".join(chosen))).lazy()
     return nw.from_native(table).lazy().select(*(nw.col(n).alias(k) for n, k in zip(names, numbered, strict=True)))
 
 

@@ -116,6 +116,11 @@ def column_names(table: Any) -> list[str]:
     return [str(name) for name in raw_names(table)]
 
 
+def quoted(name: str, mark: str = '"') -> str:
+    """Return the name of a column as it stands in SQL."""
+    return mark + name.replace(mark, 2 * mark) + mark
+
+
 def named_list(names: Sequence[str]) -> str:
     """Return names of columns as they stand in a message, the first few of many."""
     first = ", ".join(names[:_MOST_NAMES])

@@ -8,15 +8,15 @@ from typing import Any
 
 from subsetprivacy._checks import check_choice, check_count, shown
 from subsetprivacy.design import Design
-from subsetprivacy.engines import check_columns, engine_of, is_lazy, is_table
+from subsetprivacy.engines import engine_of, is_lazy, is_table
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError, NotPrivateWarning
+from subsetprivacy.frames.clusters import privatize_on_cluster
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.memory import privatize_in_memory
 from subsetprivacy.frames.pipeline import Order, privatize_source
 from subsetprivacy.frames.reading import read_release
-from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.frames.reopening import check_reopening, reopened
 from subsetprivacy.frames.sources import file_source, table_source
 from subsetprivacy.frames.trouble import arrow
@@ -123,13 +123,13 @@ def privatize_table(
     """
     arrow()  # or say how to get it
     kernel = Kernel(
-        variables_of(designs), missing=check_choice(missing, ("error", "full"), "missing"), key=key, id=id,
+        variables_of(designs),
+        missing=check_choice(missing, ("error", "full"), "missing"),
+        key=key,
+        id=id,
         keep=_names(keep),
-    )  # fmt: skip
-    order = Order(
-        keep_order=keep_order, form=form, overwrite=overwrite, jobs=check_count(jobs, "jobs", 1), seed=seed,
-        progress=progress,
-    )  # fmt: skip
+    )
+    order = Order(keep_order, form, overwrite, check_count(jobs, "jobs", 1), seed, progress)
     if seed is not None and key is not None:
         raise ArgumentError("only one of `seed` and `key` must be given; got both.")
     for each in kernel.variables:
@@ -137,8 +137,8 @@ def privatize_table(
     if kernel.keep:
         _warn_of_kept(kernel.keep)
     if is_table(table) and engine_of(table) in ("pyspark", "dask"):
-        return _on_cluster(plain_table(table), kernel, output, order)
-    target = None if output is None else _target(output)
+        return privatize_on_cluster(plain_table(table), kernel, _needed(output, "a lazy table"), order)
+    target = None if output is None else Path(_path(output))
     if isinstance(table, (str, os.PathLike)):
         return _of_file(Path(table), kernel, _needed(target, "a file"), order)
     if not is_table(table):
@@ -167,42 +167,6 @@ def _of_table(table: Any, kernel: Kernel, output: Path | None, order: Order) -> 
     return reopened(table, target)
 
 
-def _on_cluster(table: Any, kernel: Kernel, output: Any, order: Order) -> Any:
-    engine = engine_of(table)
-    if kernel.covered is not None:
-        raise ArgumentError(
-            f"a covered design must be published from one machine; got a table of {engine}. "
-            "Hint: write the column as Parquet and privatise the file."
-        )
-    if order.seed is not None:
-        raise ArgumentError(f"`seed` must be left out on {engine}: who draws which row is not known beforehand.")
-    if output is None:
-        _needed(None, "a lazy table")
-    _check_ids(table, kernel)
-    if engine == "pyspark":
-        from subsetprivacy.frames.on_spark import privatize_on_spark
-
-        return privatize_on_spark(
-            table, kernel, os.fspath(output), keep_order=order.keep_order, overwrite=order.overwrite
-        )
-    from subsetprivacy.frames.on_dask import privatize_on_dask
-
-    return privatize_on_dask(table, kernel, os.fspath(output), keep_order=order.keep_order, overwrite=order.overwrite)
-
-
-def _check_ids(table: Any, kernel: Kernel) -> None:
-    """Refuse ids that are there twice, found by the engine that holds them."""
-    if kernel.id is None:
-        return
-    import narwhals.stable.v2 as nw
-
-    check_columns(table, [kernel.id])
-    rows = nw.from_native(table).lazy().group_by(kernel.id).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
-    again = rows.select(nw.col("rows").sum(), nw.col("rows").count().alias("ids")).collect()
-    if again["ids"][0]:
-        refuse([Refused(kernel.id, "id repeated", int(again["rows"][0]) - int(again["ids"][0]), None)])
-
-
 def _names(keep: Iterable[str]) -> tuple[str, ...]:
     names = (keep,) if isinstance(keep, str) else tuple(keep)
     strange = next((name for name in names if not isinstance(name, str)), None)
@@ -211,19 +175,19 @@ def _names(keep: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _target(output: Any) -> Path:
+def _path(output: Any) -> Any:
     if not isinstance(output, (str, os.PathLike)):
         raise ArgumentError(f"`output` must be a path; got {type(output).__name__}.")
-    return Path(output)
+    return output
 
 
-def _needed(output: Path | None, what: str) -> Path:
+def _needed(output: Any, what: str) -> Any:
     if output is None:
         raise ArgumentError(
             f"`output` must say where to write: {what} is privatised once, written, and read back. "
             "Hint: output='private.parquet'."
         )
-    return output
+    return _path(output)
 
 
 def _warn_of_kept(keep: tuple[str, ...]) -> None:

@@ -28,7 +28,7 @@ def store(request, monkeypatch):
     if request.param == "partial results":
         monkeypatch.setattr("subsetprivacy.engines.arrow.MOST_CELLS", 0)
     if request.param == "from cells to partial results":
-        monkeypatch.setattr("subsetprivacy.engines.arrow.MOST_CELLS", 100)
+        monkeypatch.setattr("subsetprivacy.engines.arrow.MOST_CELLS", 600)  # of five groups and two columns
     return request.param
 
 
@@ -114,6 +114,9 @@ def test_more_groups_and_bits_than_fit_in_one_word(monkeypatch):
     for number, row in enumerate(rows):
         first.setdefault(row, number)
     assert listed(groups, groups.first) == first
+    appeared = {name: number for number, name in reversed(list(enumerate(names.tolist())))}
+    found = list(zip(*(key.labels() for key in groups.keys)))
+    assert found == sorted(found, key=lambda row: (appeared[row[0]], row[1]))
 
 
 def test_missing_groups_are_one(store):

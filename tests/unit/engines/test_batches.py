@@ -10,20 +10,20 @@ from subsetprivacy.errors import ArgumentError
 
 pa = pytest.importorskip("pyarrow")
 ROWS = 23
-COLUMNS = {"number": list(range(ROWS)), "two words": ["x", None, "yy"] * 7 + ["z"] * 2, "unused": [1.5] * ROWS}
+COLUMNS = {"number": list(range(ROWS)), 'two.words "here"': ["x", None, "yy"] * 7 + ["z"] * 2, "unused": [1.5] * ROWS}
 
 
 @pytest.mark.parametrize("kind", [name for name in CONSTRUCTORS if name != "dask"])
 def test_every_local_table_in_order_and_in_batches(kind, tmp_path):
     pytest.importorskip(LIBRARY.get(kind, kind.split()[0]))
     table = CONSTRUCTORS[kind][0](COLUMNS, tmp_path)
-    batches = list(arrow_batches(table, ["two words", "number"], size=4))
+    batches = list(arrow_batches(table, ['two.words "here"', "number"], size=4))
     assert all(isinstance(batch, pa.RecordBatch) for batch in batches)
     assert all(0 < batch.num_rows <= 4 for batch in batches)
     whole = pa.Table.from_batches(batches)  # one schema
-    assert whole.column_names == ["two words", "number"]
+    assert whole.column_names == ['two.words "here"', "number"]
     assert whole["number"].to_pylist() == COLUMNS["number"]
-    assert whole["two words"].to_pylist() == COLUMNS["two words"]
+    assert whole['two.words "here"'].to_pylist() == COLUMNS['two.words "here"']
 
 
 def test_a_relation_that_is_left_early_sets_its_connection_free():

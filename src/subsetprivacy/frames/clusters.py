@@ -1,0 +1,53 @@
+"""Tables that several machines hold: what is common to them."""
+
+import os
+from typing import Any
+
+from subsetprivacy.engines import check_columns, engine_of
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.kernel import Kernel
+from subsetprivacy.frames.pipeline import Order
+from subsetprivacy.frames.refused import Refused, refuse
+
+
+def privatize_on_cluster(table: Any, kernel: Kernel, output: str | os.PathLike[str], order: Order) -> Any:
+    """Draw the subsets of a Spark or Dask table into a folder, and return what was written, read back.
+
+    Raises
+    ------
+    ArgumentError
+        If something is asked for that several machines cannot give.
+    CategoryError
+        If an id is there twice, or values are missing or no categories.
+    """
+    engine = engine_of(table)
+    if kernel.covered is not None:
+        raise ArgumentError(
+            f"a covered design must be published from one machine; got a table of {engine}. "
+            "Hint: write the column as Parquet and privatise the file."
+        )
+    if order.seed is not None:
+        raise ArgumentError(f"`seed` must be left out on {engine}: who draws which row is not known beforehand.")
+    _check_ids(table, kernel)
+    if engine == "pyspark":
+        from subsetprivacy.frames.on_spark import privatize_on_spark
+
+        return privatize_on_spark(
+            table, kernel, os.fspath(output), keep_order=order.keep_order, overwrite=order.overwrite
+        )
+    from subsetprivacy.frames.on_dask import privatize_on_dask
+
+    return privatize_on_dask(table, kernel, os.fspath(output), keep_order=order.keep_order, overwrite=order.overwrite)
+
+
+def _check_ids(table: Any, kernel: Kernel) -> None:
+    """Refuse ids that are there twice, found by the engine that holds them."""
+    if kernel.id is None:
+        return
+    import narwhals.stable.v2 as nw
+
+    check_columns(table, [kernel.id])
+    rows = nw.from_native(table).lazy().group_by(kernel.id).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
+    again = rows.select(nw.col("rows").sum(), nw.col("rows").count().alias("ids")).collect()
+    if again["ids"][0]:
+        refuse([Refused(kernel.id, "id repeated", int(again["rows"][0]) - int(again["ids"][0]), None)])

@@ -1,0 +1,67 @@
+"""Rows on their way: packed and unpacked, dealt to heaps, shuffled; as words and as columns."""
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import subsetprivacy as sp
+from subsetprivacy.frames.packing import Packing
+from subsetprivacy.mechanism.randomness import random_source
+
+SMALL = {"x": sp.uniform(list("abcde")), "y": sp.uniform(list("rstu")), "z": sp.uniform(list("klmnop"))}
+LARGE = {"x": sp.uniform([f"{k}" for k in range(30)]), "y": sp.uniform(list("rstu"))}
+
+
+def codes_of(designs, rows=1000):
+    rng = np.random.default_rng(3)
+    return [rng.integers(1, 1 << design.code_bits, rows) for design in designs.values()]
+
+
+@pytest.mark.parametrize(
+    ("designs", "keep", "is_word"), [(SMALL, [], True), (LARGE, [], False), (SMALL, ["town"], False)]
+)
+def test_rows_come_back_as_they_were(designs, keep, is_word):
+    packing = Packing.of(designs, keep)
+    assert packing.is_word == is_word
+    codes = codes_of(designs)
+    kept = [pa.array([f"town {k}" for k in range(1000)]) for _ in keep]
+    back = packing.unpack(pa.Table.from_batches([packing.pack(codes, kept, keep)]))
+    assert back.column_names == [*designs, *keep]
+    for name, part in zip(designs, codes):
+        assert np.array_equal(back.column(name).to_numpy(), part)
+    if keep:
+        assert back.column("town").to_pylist() == kept[0].to_pylist()
+
+
+@pytest.mark.parametrize("designs", [SMALL, LARGE, {"x": sp.uniform(list("abcd"))}])
+@pytest.mark.parametrize("heaps", [1, 2, 16])
+def test_every_row_is_dealt_to_one_heap_and_all_heaps_alike(designs, heaps):
+    packing = Packing.of(designs, [])
+    batch = packing.pack(codes_of(designs, 8000), [], [])
+    parts = list(packing.dealt(batch, heaps, random_source(seed=1)))
+    assert len(parts) == heaps
+    expected = 8000 / heaps
+    assert max(abs(part.num_rows - expected) for part in parts) < 5 * np.sqrt(expected)
+    whole = pa.Table.from_batches(parts).to_pylist()
+    assert Counter(map(str, whole)) == Counter(map(str, batch.to_pylist()))
+
+
+@pytest.mark.parametrize("keep", [[], ["town"]])
+def test_all_orders_of_dealing_and_shuffling_are_equally_likely(keep):
+    """Four different rows through two heaps and a shuffle of each: 24 orders, a chi-square of 23 degrees."""
+    design = {"x": sp.uniform(list("abcd"))}
+    packing = Packing.of(design, keep)
+    rows = np.array([3, 5, 6, 9])
+    batch = packing.pack([rows], [pa.array([1, 2, 3, 4]) for _ in keep], keep)
+    source = random_source(seed=5)
+    seen = Counter()
+    for _ in range(4800):
+        heaps = packing.dealt(batch, 2, source)
+        mixed = [packing.shuffled(pa.Table.from_batches([heap]), source) for heap in heaps]
+        seen[tuple(pa.concat_tables(mixed).column(0).to_pylist())] += 1
+    assert set(seen) == set(permutations(rows.tolist()))
+    chi2 = sum((count - 200) ** 2 / 200 for count in seen.values())
+    assert chi2 < 52  # the upper 0.05 % of the law
