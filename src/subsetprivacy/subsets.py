@@ -17,6 +17,7 @@ from attrs import field, frozen
 from subsetprivacy._checks import shown
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.errors import CategoryError, DesignDocumentError
+from subsetprivacy.tables import label_text
 
 MAX_CATEGORIES = 48
 
@@ -155,7 +156,7 @@ class Categories:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        names = tuple(str(label) for label in self.labels)
+        names = tuple(label_text(label) for label in self.labels)
         # 1 and "1" look alike, and "a|b" like two labels: quotes tell them apart.
         clear = len(set(names)) == self.p and not any("|" in name for name in names)
         return names if clear else tuple(repr(label) for label in self.labels)

@@ -79,6 +79,11 @@ def number(value: float, digits: int = 4) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
+def label_text(label: Any) -> str:
+    """Return a label as people write it: a combination of several variables is its parts joined by an ampersand."""
+    return " & ".join(map(label_text, label)) if isinstance(label, tuple) else str(label)
+
+
 def pvalue_text(value: float) -> str:
     """Return a p-value for people."""
     return "< 0.0001" if value < 0.0001 else number(value)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from subsetprivacy._types import Label
 from subsetprivacy.errors import BoundaryWarning, SmallCountWarning
 from subsetprivacy.estimation.likelihood import MANY
+from subsetprivacy.tables import label_text
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
@@ -34,7 +35,7 @@ def doubts(fit: "Estimate") -> list[tuple[type[Warning], str]]:
 
 
 def _listed(labels: tuple[Label, ...]) -> str:
-    names = ", ".join(str(label) for label in labels[:_NAMES])
+    names = ", ".join(label_text(label) for label in labels[:_NAMES])
     return names if len(labels) <= _NAMES else f"{names}, … ({len(labels)} in all)"
 
 

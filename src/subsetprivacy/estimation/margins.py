@@ -16,7 +16,7 @@ from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
 from subsetprivacy.estimation.doubt import PROFILE
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import Table, frame, number
+from subsetprivacy.tables import Table, frame, label_text, number
 from subsetprivacy.variables import JointCategories
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Margin:
         """Draw the shares with their intervals, and a known distribution to compare with."""
         bounds = self._bounds(check_level(level))
         known = None if reference is None else check_distribution(reference, self.categories.labels, "reference")
-        labels = [str(label) for label in self.categories]
+        labels = [label_text(label) for label in self.categories]
         title = f"{' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
         return draw.estimate(
             labels, self.w, bounds[:, 0], bounds[:, 1], level=level, reference=known, title=title, ax=ax

@@ -11,7 +11,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.doubt import PROFILE
 from subsetprivacy.incidence import MAX_MATRIX
-from subsetprivacy.tables import Table, number, percent
+from subsetprivacy.tables import Table, label_text, number, percent
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.margins import Margin
@@ -57,7 +57,7 @@ def cells(
     """Return the head and the rows of a printed table: all categories, or the largest of very many."""
     se, labels = fit._shown_se, fit.categories.labels
     head = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
-    rows = ((str(labels[j]), *(number(x) for x in (fit.w[j], se[j], *bounds[j]))) for j in _largest(fit.w))
+    rows = ((label_text(labels[j]), *(number(x) for x in (fit.w[j], se[j], *bounds[j]))) for j in _largest(fit.w))
     return head, tuple(rows)
 
 
@@ -101,7 +101,7 @@ def plain(fit: "Estimate", bounds: FloatArray, level: float) -> dict[str, Any]:
 def picture(fit: "Estimate", level: float, reference: Any, kind: str, method: str, ax: Any) -> Any:
     """Draw the estimate, its difference to a reference, or its convergence."""
     check_choice(kind, ("estimate", "difference", "convergence"), "kind")
-    labels = [str(label) for label in fit.categories]
+    labels = [label_text(label) for label in fit.categories]
     known = None if reference is None else check_distribution(reference, fit.categories.labels, "reference")
     if kind == "convergence":
         if not fit.trace:

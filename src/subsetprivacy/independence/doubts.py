@@ -7,6 +7,7 @@ import numpy as np
 from subsetprivacy._types import Label
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.independence.crossing import Crossing, Side
+from subsetprivacy.tables import label_text
 
 FEW = 5
 
@@ -70,7 +71,7 @@ def _boundary(parts: Sequence[Crossing]) -> list[str]:
 
 
 def _listed(labels: Sequence[Label]) -> str:
-    return ", ".join(str(label) for label in labels[:4]) + (", …" if len(labels) > 4 else "")
+    return ", ".join(label_text(label) for label in labels[:4]) + (", …" if len(labels) > 4 else "")
 
 
 def _near_zero(side: Side) -> bool:

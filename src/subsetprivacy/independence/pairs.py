@@ -11,7 +11,7 @@ from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.degrees import asymptotic_pvalue
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.independence.statistics import pair_statistics
-from subsetprivacy.tables import Table, frame, pvalue_text
+from subsetprivacy.tables import Table, frame, label_text, pvalue_text
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -39,18 +39,18 @@ class PairTests:
     def summary(self) -> Table:
         """Return the adjusted p-values as a table to print."""
         rows = tuple(
-            (str(label), *(pvalue_text(value) for value in line))
+            (label_text(label), *(pvalue_text(value) for value in line))
             for label, line in zip(self.rows, self.pvalues, strict=True)
         )
         one, two = self.names
-        return Table("Adjusted p-values", (f"{one} \\ {two}", *(str(label) for label in self.columns)), rows)
+        return Table("Adjusted p-values", (f"{one} \\ {two}", *(label_text(label) for label in self.columns)), rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
         return {
             "variables": list(self.names),
-            "rows": [str(label) for label in self.rows],
-            "columns": [str(label) for label in self.columns],
+            "rows": [label_text(label) for label in self.rows],
+            "columns": [label_text(label) for label in self.columns],
             "statistics": self.statistics.tolist(),
             "pvalues": self.pvalues.tolist(),
         }
@@ -59,8 +59,8 @@ class PairTests:
         """Return a data frame: a row per pair of categories."""
         one, two = self.names
         columns = {
-            one: [str(label) for label in self.rows for _ in self.columns],
-            two: [str(label) for _ in self.rows for label in self.columns],
+            one: [label_text(label) for label in self.rows for _ in self.columns],
+            two: [label_text(label) for _ in self.rows for label in self.columns],
             "statistic": self.statistics.ravel(),
             "pvalue": self.pvalues.ravel(),
         }

@@ -15,7 +15,7 @@ from subsetprivacy.measures import presenting
 from subsetprivacy.measures.precision import if_possible, if_quick, not_computed, require_matrix, standard_error
 from subsetprivacy.measures.shares import ZERO
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import Table, frame
+from subsetprivacy.tables import Table, frame, label_text
 
 _NAMES = 6  # that a note lists
 
@@ -113,7 +113,7 @@ class Conditional:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences of doubt that stand below the summary."""
-        empty = [str(label) for label, weight in zip(self.rows, self._weights, strict=True) if weight <= ZERO]
+        empty = [label_text(label) for label, weight in zip(self.rows, self._weights, strict=True) if weight <= ZERO]
         more = f", … ({len(empty)} in all)" if len(empty) > _NAMES else ""
         nobody = f"No shares where nobody is estimated to be: {self.given} = {', '.join(empty[:_NAMES])}{more}."
         absent = not_computed(self.pair.fit, "standard errors", ".se")
@@ -134,8 +134,8 @@ class Conditional:
             columns = (self.given, self.of, f"share of {self.given}")
             return Table(self._heading, columns, lines, (note, *self.notes))
         cells = presenting.with_errors(self.table, self._shown_se)
-        rows = tuple((str(label), *line) for label, line in zip(self.rows, cells, strict=True))
-        head = (f"{self.given} \\ {self.of}", *(str(label) for label in self.columns))
+        rows = tuple((label_text(label), *line) for label, line in zip(self.rows, cells, strict=True))
+        head = (f"{self.given} \\ {self.of}", *(label_text(label) for label in self.columns))
         return Table(self._heading, head, rows, self.notes)
 
     def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
@@ -148,8 +148,8 @@ class Conditional:
     def plot(self, *, title: str | None = None, ax: Any = None) -> Any:
         """Draw a heat map of the shares, in percent, a row per category of `given`."""
         return draw.heatmap(
-            [str(label) for label in self.rows],
-            [str(label) for label in self.columns],
+            [label_text(label) for label in self.rows],
+            [label_text(label) for label in self.columns],
             100 * self.table,
             row_name=self.given,
             column_name=self.of,

@@ -16,7 +16,7 @@ from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures.cramer import NO_ERRORS
 from subsetprivacy.measures.precision import if_possible, if_quick, not_computed
-from subsetprivacy.tables import Table, number, percent
+from subsetprivacy.tables import Table, label_text, number, percent
 
 if TYPE_CHECKING:
     from subsetprivacy.measures.result import Association
@@ -78,9 +78,9 @@ def cross_table(both: "Association") -> Table:
         return Table(title, (one, two, "share"), lines, (note, *below))
     cells = with_errors(both.table, both._shown_se)
     right, foot = _edge(both.rows), _edge(both.columns)
-    labels = [str(label) for label in both.rows.categories]
+    labels = [label_text(label) for label in both.rows.categories]
     body = [(label, *line, edge) for label, line, edge in zip(labels, cells, right, strict=True)]
-    head = (f"{one} \\ {two}", *(str(label) for label in both.columns.categories), "all")
+    head = (f"{one} \\ {two}", *(label_text(label) for label in both.columns.categories), "all")
     rows = (*body, ("all", *foot, number(float(both.table.sum()))))
     return Table(title, head, rows, below)
 
@@ -148,8 +148,8 @@ def picture(both: "Association", kind: str, given: str | None, title: str | None
         raise ArgumentError(f"`given` must be left out for {kind}; got one. Hint: kind='conditional'.")
     residuals = kind == "residuals"
     return draw.heatmap(
-        [str(label) for label in both.rows.categories],
-        [str(label) for label in both.columns.categories],
+        [label_text(label) for label in both.rows.categories],
+        [label_text(label) for label in both.columns.categories],
         both._residuals if residuals else 100 * both.table,
         row_name=both.names[0],
         column_name=both.names[1],

@@ -7,7 +7,7 @@ from attrs import field, frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
-from subsetprivacy.tables import Table, frame, number
+from subsetprivacy.tables import Table, frame, label_text, number
 from subsetprivacy.variables import JointCategories
 
 _LARGEST_LOG = 700.0  # beyond, a number is too large to be written
@@ -94,7 +94,7 @@ class RepeatRisk:
             ]
         else:
             shown = list(zip(self.design.categories, self.candidates, self.alone, strict=True))[:48]
-        rows = tuple((str(label), number(left, 3), number(alone)) for label, left, alone in shown)
+        rows = tuple((label_text(label), number(left, 3), number(alone)) for label, left, alone in shown)
         total = ("all together" if self.parts else "all people", number(self.expected, 3), number(self.probability))
         title = f"{self._draws()} for the same person: {self.design.kind} design, {self.design.p} categories"
         columns = ("variable" if self.parts else "value", "candidates left", "only it is left")
