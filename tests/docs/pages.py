@@ -50,16 +50,6 @@ def _cell(number, body):
     return Cell(number, body.strip("\n"), tuple(re.split(r"[\s,]+", tags.group(1))) if tags else ())
 
 
-def joined(source):
-    r"""Join the lines of a command that ends its lines with a backslash, as a shell does.
-
-    >>> joined("!ls a \\\n  b\nx = 1")
-    '!ls a b\nx = 1'
-    """
-    whole = re.compile(r"^!(?:.*\\\n)+.*$", re.MULTILINE)
-    return whole.sub(lambda line: re.sub(r" *\\\n *", " ", line.group()), source)
-
-
 def without_code(page):
     """Return the prose and tables of a page: no front matter, no fences, no inline code, no targets of links."""
     prose = re.sub(r"\A---\n.*?\n---\n", "", text(page), flags=re.DOTALL)
@@ -123,7 +113,7 @@ def literals_of_cells(page):
     """Return the numbers in the cells of a page, those of its command lines included."""
     found = set()
     for cell in cells(page):
-        lines = joined(cell.source).splitlines()
+        lines = cell.source.splitlines()
         found |= literals("\n".join(line for line in lines if not line.startswith("!")))
         for word in (word for line in lines if line.startswith("!") for word in shlex.split(line[1:], comments=True)):
             found |= {float(part) for part in re.split("[,=]", word) if re.fullmatch(r"\d*\.?\d+", part)}

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from pages import cells, joined
+from pages import cells
 
 
 def command(line):
@@ -25,7 +25,7 @@ def show(thing):
 
 def as_python(source):
     """Turn the lines of a shell into calls."""
-    return re.sub(r"^!(.+)$", lambda line: f"__command__({line.group(1)!r})", joined(source), flags=re.MULTILINE)
+    return re.sub(r"^!(.+)$", lambda line: f"__command__({line.group(1)!r})", source, flags=re.MULTILINE)
 
 
 def run(page):
