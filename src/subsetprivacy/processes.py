@@ -30,6 +30,10 @@ def crew(jobs: int) -> Iterator[Executor | None]:
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=signal.signal, initargs=deaf)
     try:
         yield pool
+    except BaseException:
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.terminate()  # nobody waits for the rest of their work
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
         for name, value in before.items():

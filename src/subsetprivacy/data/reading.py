@@ -24,4 +24,6 @@ def as_counts(data: Any) -> SubsetCounts:
     hint = "sp.privatize(values, design) makes data, sp.count(subsets, design=design) counts them"
     if isinstance(data, Mapping):
         hint = "one at a time, as in {group: sp.estimate(counts) for group, counts in groups.items()}"
+    if hasattr(data, "crosstab"):  # a release
+        hint = "release.count('column') counts one column, release.crosstab('one', 'other') several"
     raise ArgumentError(f"`data` must be SubsetData or SubsetCounts; got {type(data).__name__}. Hint: {hint}.")

@@ -205,6 +205,8 @@ class Kernel:
 
     def _hint(self, k: int) -> str:
         kinds = sorted({type(label).__name__ for label in self._readers[k].labels[:1000]})
+        if self.as_text or kinds == ["str"]:
+            return " Hint: not one is; are they written as in the design, letter for letter?"
         return f" Hint: the categories are of type {', '.join(kinds)}; are the values?"
 
     def _refused_ids(self, ids: Ids | UnfitIds | None) -> list[Refused]:

@@ -28,6 +28,11 @@ def privatize_in_memory(table: Any, kernel: Kernel, output: Path | None, order: 
     """
     from subsetprivacy.frames.writing import write_release
 
+    if kernel.covered is not None and output is None:
+        raise ArgumentError(
+            "`output` must say where to write for a covered design: its numbers of people and dummy rows, which every "
+            "estimate needs, are stored with the rows. Hint: sp.privatize(values, design) keeps them in memory."
+        )
     drawn, designs = _drawn(table, kernel, order)
     if output is not None:
         write_release(drawn, output, designs, form=order.form, keep=kernel.keep, overwrite=order.overwrite)

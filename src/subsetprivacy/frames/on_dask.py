@@ -101,7 +101,7 @@ class _Run:
         finally:
             if system.exists(self.staging):
                 system.rm(self.staging, recursive=True)
-        return dd.read_parquet(self.output, index=False)
+        return dd.read_parquet(self.output)
 
     def _write(self, final: str) -> dict[str, Design]:
         """Write all files of the release, and return the designs as they were realised."""
@@ -138,9 +138,9 @@ class _Run:
         """Return the rows of the files, which nothing draws again, dealt to parts by their random words."""
         import dask.dataframe as dd
 
-        wanted = [*self.kernel.names, *self.kernel.keep, self.key]
-        urls = [self.system.unstrip_protocol(file) for file in files]
-        rows = dd.read_parquet(urls, columns=wanted, index=False, dtype_backend="pyarrow")
+        names = [*self.kernel.names, *self.kernel.keep, self.key]
+        urls = [str(self.system.unstrip_protocol(file)) for file in files]
+        rows = dd.from_map(_read, urls, names=names, meta=_read(urls[0], names).iloc[:0])
         return rows.shuffle(on=self.key, npartitions=self.frame.npartitions).to_delayed()
 
     def _made(self, folder: str) -> str:
@@ -221,6 +221,16 @@ def _draw_dummies(numbers: tuple[int, int], number: int, task: DrawDummies, fold
 
     batch = pa.RecordBatch.from_arrays([pa.array(np.arange(*numbers))], names=["number"])
     return _Came(_write(task.part([batch], number), number, folder)[0], batch.num_rows)
+
+
+def _read(url: str, names: list[str]) -> Any:
+    """Read a file that was drawn, its columns of the very types that they were written with."""
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    system, path = _located(url)
+    with system.open(path, "rb") as file:
+        return pq.read_table(file, columns=names).to_pandas(types_mapper=pd.ArrowDtype)
 
 
 def _write_sorted(part: Any, number: int, key: str, folder: str, document: str) -> _Came:

@@ -144,13 +144,13 @@ class _Run:
             ordered = rows.orderBy(self.key)
         else:
             ordered = rows.repartition(self.key).sortWithinPartitions(self.key)
-        wanted = ordered.select(*map(_quoted, (*self.kernel.names, *self.kernel.keep)))
+        wanted = _chosen(ordered, [*self.kernel.names, *self.kernel.keep])
         wanted.write.mode("overwrite" if self.overwrite else "error").parquet(self.output)
         return designs
 
     def _drawn(self, key: str | None = None, reports: str | None = None) -> Any:
-        chosen = self.frame.select(*map(_quoted, self.kernel.columns))
-        return _mapped(chosen, Draw(self.kernel, key, reports, in_order=self.keep_order), self._schema(key, reports))
+        task = Draw(self.kernel, key, reports, in_order=self.keep_order)
+        return _mapped(self.frame, self.kernel.columns, task, self._schema(key, reports))
 
     def _schema(self, *added: str | None) -> Any:
         from pyspark.sql.types import LongType, StructField, StructType
@@ -168,7 +168,7 @@ class _Run:
         realised = self.kernel.covered.realised(int(total or 0))
         assert realised.dummies is not None
         numbers = self.spark.range(realised.D * realised.dummies)
-        dummies = _mapped(numbers, DrawDummies(self.kernel, realised, self.key), self._schema(self.key))
+        dummies = _mapped(numbers, ["id"], DrawDummies(self.kernel, realised, self.key), self._schema(self.key))
         dummies.write.mode("append").parquet(staging)
         return {self.kernel.names[0]: realised}
 
@@ -177,18 +177,36 @@ def _document(designs: dict[str, Design]) -> str:
     return Stored(designs, dict.fromkeys(designs, "codes")).to_json()
 
 
-def _mapped(frame: Any, task: Draw | DrawDummies, schema: Any) -> Any:
+def _mapped(frame: Any, names: list[str], task: Draw | DrawDummies, schema: Any) -> Any:
+    """Return what a task makes of the columns of these names.
+
+    On the way names are plain: Spark would take one with dots or backticks apart.
+    """
+    from pyspark.sql.types import StructField, StructType
+
     def part(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        yield from task.part(batches, context.partitionId() if context else 0)
+        named = (batch.rename_columns(names) for batch in batches)
+        for made in task.part(named, context.partitionId() if context else 0):
+            yield made.rename_columns(_plain(made.num_columns))
 
-    return frame.mapInArrow(part, schema)
+    held = [
+        StructField(name, each.dataType, each.nullable) for name, each in zip(_plain(len(schema)), schema, strict=True)
+    ]
+    return _chosen(frame, names, rename=False).mapInArrow(part, StructType(held)).toDF(*schema.names)
 
 
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+def _chosen(frame: Any, names: list[str], *, rename: bool = True) -> Any:
+    """Return some columns of a table, found by their positions."""
+    plain = _plain(len(frame.columns))
+    chosen = frame.toDF(*plain).select(*(plain[frame.columns.index(name)] for name in names))
+    return chosen.toDF(*names) if rename else chosen
+
+
+def _plain(number: int) -> list[str]:
+    return [f"c{k}" for k in range(number)]
 
 
 @contextmanager

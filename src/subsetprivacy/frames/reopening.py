@@ -30,9 +30,8 @@ def reopened(table: Any, output: Path) -> Any:
 
         return pl.scan_parquet(path)
     if engine == "duckdb":
-        import duckdb
-
-        return duckdb.read_parquet(path)
+        quoted = path.replace("'", "''")
+        return table.query("values", f"SELECT * FROM read_parquet('{quoted}')")  # on the connection of the table
     if engine == "ibis":
         return table.get_backend().read_parquet(path)
     import pyarrow.dataset as ds

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 from uuid import uuid4
 
 from subsetprivacy.errors import ArgumentError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning
@@ -90,9 +90,8 @@ def remove(spark: Any, path: str) -> None:
 
 def local_path(path: str) -> Path | None:
     """Return where a folder would be on this machine, None if it is elsewhere for sure."""
-    parts = urlsplit(path)
-    if parts.scheme == "file":
-        return Path(unquote(parts.path))
+    if path.startswith("file:"):  # Spark takes a % in a path for itself, so nothing is decoded
+        return Path("/" + path.removeprefix("file:").lstrip("/"))
     return None if "://" in path else Path(path)
 
 
@@ -114,7 +113,7 @@ def write_document(spark: Any, output: str, document: str) -> None:
 
 def _seen_here(files: list[str]) -> Path | None:
     """Return the folder of Spark's files if this machine sees them; their names are unique, so none is mistaken."""
-    path = local_path(files[0]) if files else None
+    path = local_path(unquote(files[0])) if files else None  # unlike paths, these are encoded
     return path.parent if path is not None and path.exists() else None
 
 

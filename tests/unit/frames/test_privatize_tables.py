@@ -127,6 +127,23 @@ def test_what_is_kept_of_a_table_in_memory_is_written_too(tmp_path):
     assert pq.read_table(tmp_path / "private.parquet").to_pydict() == made.to_dict("list")
 
 
+def test_a_table_of_duckdb_comes_back_on_its_own_connection(tmp_path):
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people AS SELECT 'white' AS race FROM range(50)")
+    made = privatize_table(connection.sql("FROM people"), {"race": RACE}, tmp_path / "it's private.parquet")
+    assert made.query("made", "SELECT count(*) FROM made, (SELECT 1 FROM people LIMIT 1)").fetchall() == [(50,)]
+
+
+def test_a_covered_design_in_memory_needs_an_output():
+    with pytest.raises(ArgumentError, match="`output` must say where to write for a covered design"):
+        privatize_table(pd.DataFrame(people()), {"race": sp.covered(RACE, 0.1)})
+
+
+def test_values_of_which_none_is_a_category_get_a_hint():
+    with pytest.raises(CategoryError, match=r"got 2 that are not.*letter for letter"):
+        privatize_table(pd.DataFrame({"race": ["White", "Black"]}), {"race": RACE})
+
+
 def test_a_covered_design_adds_its_dummy_rows_in_memory(tmp_path):
     made = privatize_table(pd.DataFrame(people()), {"race": sp.covered(RACE, 0.1)}, tmp_path / "private.parquet")
     release = sp.read_release(tmp_path / "private.parquet")
