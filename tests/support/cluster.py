@@ -132,7 +132,9 @@ def driver_settings(folder: Path) -> dict[str, str]:
         "spark.cores.max": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": "4",
+        "spark.shuffle.readHostLocalDisk": "false",  # as if the workers were on machines of their own
         "spark.shuffle.io.maxRetries": "1",
         "spark.shuffle.io.retryWait": "200ms",
     }

@@ -146,5 +146,5 @@ def _summary(counts: Any, names: tuple[str, ...]) -> Any:
     if len(rows) > MOST_SHOWN:
         notes.append(f"The {MOST_SHOWN} most frequent of {len(rows)}; -o counts.csv has all.")
     if counts.n_missing:
-        notes.append(f"Rows that say nothing, or lack an answer: {counts.n_missing:.0f}.")
+        notes.append(f"Rows that say nothing, or lack an answer: {counts.n_missing:.0f}. Shares are of all rows.")
     return Table(f"Subsets of {' and '.join(names)}, {counts.n_text}", (*names, "n", "share"), shown, tuple(notes))

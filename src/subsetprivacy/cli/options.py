@@ -34,12 +34,12 @@ missing = click.option(
     show_default=True,
     help="What an empty cell is: an error, or the full set, which says nothing.",
 )
+_COLUMN = "A column of subsets; with a design document if the table does not bring it."
 columns = click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="NAME[=DESIGN]",
-    help="A column of subsets; with a design document if the table does not bring it. May be left out if there is one.",
+    "--column", "columns", multiple=True, metavar="NAME[=DESIGN]", help=f"{_COLUMN} May be left out if there is one."
+)
+any_columns = click.option(
+    "--column", "columns", multiple=True, metavar="NAME[=DESIGN]", help=f"{_COLUMN} [default: all]"
 )
 
 

@@ -8,6 +8,7 @@ from typing import TextIO
 
 import click
 
+AFTER = 1.0  # seconds before there is a line: what is done at once needs none
 EVERY = 0.2  # seconds between two looks of the line
 
 
@@ -36,7 +37,8 @@ class Progress:
         """Show how far it is."""
         now = self._clock()
         finished = total is not None and done >= total
-        if not self._stream.isatty() or (now - self._last < EVERY and not finished):
+        early = now - self._start < AFTER or (now - self._last < EVERY and not finished)
+        if early or not self._stream.isatty():
             return
         self._last = now
         self._write(self._line(done, total, now - self._start))

@@ -12,7 +12,7 @@ from subsetprivacy.cli.show import STANDARD_OUTPUT
 
 @click.command(short_help="Write one HTML page about a table.")
 @options.table
-@options.columns
+@options.any_columns
 @options.level
 @click.option("--no-tests", is_flag=True, help="Leave the tests of independence out.")
 @click.option(

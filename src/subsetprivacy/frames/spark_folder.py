@@ -75,8 +75,9 @@ def remove(spark: Any, path: str) -> None:
     if not exists(spark, path):
         return
     name = f"subset_privacy_{uuid4().hex}"
+    place = _full_path(spark, path).replace("'", "\\'")
     try:
-        spark.sql(f"CREATE DATABASE {name} LOCATION '{path.replace(chr(39), chr(92) + chr(39))}'")
+        spark.sql(f"CREATE DATABASE {name} LOCATION '{place}'")
         spark.sql(f"DROP DATABASE {name} CASCADE")
     except Exception:  # of whichever catalogue: its classes are not ours to know
         spark.range(0).write.mode("overwrite").parquet(path)
@@ -86,6 +87,12 @@ def remove(spark: Any, path: str) -> None:
             SubsetPrivacyWarning,
             stacklevel=2,
         )
+
+
+def _full_path(spark: Any, path: str) -> str:
+    """Return the whole address of a folder, if it has files: databases have another idea of where a path begins."""
+    files = spark.read.text(path).inputFiles()
+    return unquote(files[0]).rpartition("/")[0] if files else path
 
 
 def local_path(path: str) -> Path | None:

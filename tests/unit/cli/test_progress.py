@@ -53,6 +53,10 @@ def test_the_line_is_not_written_too_often():
     for done in range(1, 100):
         clock.now += 0.01
         progress(done, 1000)
+    assert stream.getvalue() == ""  # nor for what is done within a second
+    for done in range(100, 200):
+        clock.now += 0.01
+        progress(done, 1000)
     assert 4 <= stream.getvalue().count("\r") <= 6
 
 

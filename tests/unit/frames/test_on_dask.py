@@ -1,0 +1,221 @@
+"""Privatising tables of Dask, in this process and by two worker processes."""
+
+import json
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError
+from subsetprivacy.frames.kernel import Kernel, variables_of
+from subsetprivacy.frames.on_dask import privatize_on_dask
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:kept and published:subsetprivacy.errors.NotPrivateWarning"),
+    pytest.mark.filterwarnings("ignore:The inplace keyword"),  # of Dask, when it reads Parquet
+]
+LABELS = ["red", "green", "blue", "black"]
+DESIGN = sp.uniform(LABELS)
+KEY = b"a key of the tests alone"
+
+
+@pytest.fixture(scope="module")
+def two_processes(tmp_path_factory):
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    folder = str(tmp_path_factory.mktemp("dask"))
+    with (
+        dask.config.set({"temporary-directory": folder}),
+        distributed.LocalCluster(**options, silence_logs=50) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(params=["synchronous", "distributed"])
+def scheduler(request):
+    if request.param == "synchronous":
+        with dask.config.set(scheduler="synchronous"):
+            yield
+    else:
+        client = request.getfixturevalue("two_processes")
+        with client.as_current():
+            yield
+
+
+def people(n=600, parts=3, *, strange=()):
+    drawn = np.random.default_rng(3).choice(LABELS, n, p=[0.5, 0.3, 0.15, 0.05]).astype(object)
+    drawn[list(strange)] = "SECRET"
+    frame = pd.DataFrame({"row": np.arange(n), "who": [f"person {row}" for row in range(n)], "colour": drawn})
+    return drawn.tolist(), dd.from_pandas(frame, npartitions=parts)
+
+
+def by_the_key(values):
+    ids = [f"person {row}" for row in range(len(values))]
+    return sp.privatize(values, DESIGN, key=KEY, ids=ids, variable="colour").codes.tolist()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_keyed_draw_is_that_of_memory_and_rows_are_shuffled(scheduler, tmp_path):
+    values, table = people(4000, 5)
+    private = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", key=KEY, id="who", keep="row")
+    found = private.compute()
+    assert list(found.columns) == ["colour", "row"]
+    assert dict(zip(found["row"], found["colour"])) == dict(enumerate(by_the_key(values)))
+    # Sixteenths of the table before and after: 256 cells of n / 256 each, 225 degrees of freedom.
+    cells = np.bincount(found["row"] * 16 // 4000 * 16 + np.arange(4000) * 16 // 4000, minlength=256)
+    assert np.sum((cells - 4000 / 256) ** 2) / (4000 / 256) < 225 + 6 * np.sqrt(2 * 225)
+    assert names(tmp_path) == ["out"]
+
+
+def test_what_is_returned_is_read_from_the_files(scheduler, tmp_path):
+    _, table = people()
+    private = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out")
+    assert private.compute().equals(private.compute())
+
+
+def test_table_that_is_not_written_draws_anew_at_every_look():
+    """The control of the test above."""
+    _, table = people()
+    kernel = Kernel(variables_of({"colour": DESIGN}))
+
+    def draw(part):
+        import pyarrow as pa
+
+        batch = pa.RecordBatch.from_pandas(part[["colour"]], preserve_index=False)
+        return pd.DataFrame({"colour": kernel.draw(batch).codes[0]})
+
+    lazy = table.map_partitions(draw, meta=pd.DataFrame({"colour": np.array([], np.int64)}))
+    with dask.config.set(scheduler="synchronous"):
+        assert not lazy.compute().equals(lazy.compute())
+
+
+def test_rows_keep_their_order_if_asked(scheduler, tmp_path):
+    values, table = people(parts=12)
+    options = {"key": KEY, "id": "who", "keep": "row", "keep_order": True}
+    found = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", **options).compute()
+    assert found["row"].tolist() == list(range(600))
+    assert found["colour"].tolist() == by_the_key(values)
+
+
+def test_count_and_release(scheduler, tmp_path):
+    _, table = people()
+    private = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out")
+    counts = sp.count(private, "colour", design=DESIGN)
+    release = sp.read_release(tmp_path / "out")
+    assert release.designs == {"colour": DESIGN}
+    assert np.array_equal(release.count("colour").counts, counts.counts)
+    document = json.loads((tmp_path / "out" / "_subset_privacy.json").read_text())
+    assert document["columns"]["colour"]["form"] == "codes"
+
+
+def test_refused_rows_are_counted_over_the_whole_table(scheduler, tmp_path):
+    _, table = people(strange=(205, 590, 599))
+    with pytest.raises(CategoryError, match=r"column 'colour': .* got 3 that are not, first in row 205") as caught:
+        sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out")
+    assert "SECRET" not in str(caught.value)
+    assert caught.value.__context__ is None
+    assert names(tmp_path) == []
+
+
+def test_missing_values(tmp_path):
+    frame = pd.DataFrame({"colour": ["red", None, "blue", "red"] * 5, "kept": [None] * 10 + ["x"] * 10})
+    table = dd.from_pandas(frame, npartitions=2)
+    with dask.config.set(scheduler="synchronous"):
+        with pytest.raises(CategoryError, match="got 5 missing, first in row 1"):
+            sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out")
+        private = sp.privatize_table(
+            table, {"colour": DESIGN}, tmp_path / "out", missing="full", keep="kept", keep_order=True
+        ).compute()
+    assert (private["colour"] == 15).tolist() == [False, True, False, False] * 5
+    assert private["kept"].isna().tolist() == [True] * 10 + [False] * 10
+
+
+def test_covered_design(scheduler, tmp_path):
+    _, table = people()
+    design = sp.covered(DESIGN, 0.1)
+    kernel = Kernel(variables_of({"colour": design}))
+    private = privatize_on_dask(table, kernel, tmp_path / "out", keep_order=False, overwrite=False)
+    realised = sp.read_release(tmp_path / "out").designs["colour"]
+    assert (realised.people, realised.dummies) == (600, design.dummies_for(600))
+    assert len(private) == 600 + realised.D * realised.dummies
+    realised.require_rows(len(private))
+    with pytest.raises(ArgumentError, match="`keep_order` must be left out"):
+        privatize_on_dask(table, kernel, tmp_path / "no", keep_order=True, overwrite=False)
+
+
+def test_what_is_there_stays_until_there_is_something_better(tmp_path):
+    output = tmp_path / "out"
+    with dask.config.set(scheduler="synchronous"):
+        kept = sp.privatize_table(people()[1], {"colour": DESIGN}, output).compute()
+        with pytest.raises(DataFileError, match=r"must be new; it is there\. Hint: overwrite=True"):
+            sp.privatize_table(people()[1], {"colour": DESIGN}, output)
+        with pytest.raises(CategoryError, match="got 1 that are not"):
+            sp.privatize_table(people(strange=(5,))[1], {"colour": DESIGN}, output, overwrite=True)
+        assert dd.read_parquet(output).compute().equals(kept)
+        assert len(sp.privatize_table(people(50)[1], {"colour": DESIGN}, output, overwrite=True)) == 50
+    assert names(tmp_path) == ["out"]
+
+
+def test_errors_of_the_table_itself_are_not_passed_on(tmp_path):
+    _, table = people(strange=(5,))
+    wrong = table.assign(colour=table["colour"].map(int, meta=("colour", int)))
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(DataFileError, match="Dask must be able to compute the table") as caught,
+    ):
+        sp.privatize_table(wrong, {"colour": DESIGN}, tmp_path / "out")
+    assert caught.value.__context__ is None
+    assert names(tmp_path) == []
+
+
+def test_table_without_rows(tmp_path):
+    _, table = people()
+    with dask.config.set(scheduler="synchronous"), pytest.raises(ArgumentError, match="must have rows; got none"):
+        sp.privatize_table(table[table["row"] < 0], {"colour": DESIGN}, tmp_path / "out")
+    assert names(tmp_path) == []
+
+
+def test_worker_dies(two_processes, tmp_path):
+    n, parts = 600, 16
+    values, table = people(n, parts)
+
+    def nap(part):  # in here, so that it is sent as a whole: workers cannot import this file
+        import time
+
+        time.sleep(0.1)
+        return part
+
+    slow = table.map_partitions(nap, meta=table._meta)
+    victims = []
+
+    def kill():
+        until = time.monotonic() + 30
+        while time.monotonic() < until and not victims:
+            if len(list(tmp_path.glob("_out.partial-*/drawn/part-*"))) >= 4:
+                worker = next(iter(two_processes.cluster.workers.values()))
+                victims.append(worker.pid)
+                os.kill(worker.pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    with two_processes.as_current():
+        options = {"key": KEY, "id": "who", "keep": "row"}
+        private = sp.privatize_table(slow, {"colour": DESIGN}, tmp_path / "out", **options).compute()
+    killer.join()
+    assert victims, "the job was over before the worker died"
+    assert sorted(private["row"]) == list(range(n))
+    assert dict(zip(private["row"], private["colour"])) == dict(enumerate(by_the_key(values)))
+    assert names(tmp_path) == ["out"]
