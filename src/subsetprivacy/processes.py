@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -25,9 +26,7 @@ def crew(jobs: int) -> Iterator[Executor | None]:
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     if sys.platform == "win32":
         jobs = min(jobs, 61)  # Windows waits for no more processes at once
-    # A key that stops the run reaches every process; the pool is told by the one that started it.
-    deaf = (signal.SIGINT, signal.SIG_IGN)
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=signal.signal, initargs=deaf)
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_follow)
     try:
         yield pool
     except BaseException:
@@ -38,3 +37,16 @@ def crew(jobs: int) -> Iterator[Executor | None]:
         pool.shutdown(wait=True, cancel_futures=True)
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def _follow() -> None:
+    """Leave the key that stops a run to the process that started this one, and end when that one has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # it was killed: nobody is left to use what is done here

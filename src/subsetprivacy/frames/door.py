@@ -21,6 +21,7 @@ from subsetprivacy.frames.reopening import check_reopening, reopened
 from subsetprivacy.frames.sources import file_source, table_source
 from subsetprivacy.frames.trouble import arrow
 from subsetprivacy.mechanism.publish import warn_if_revealing
+from subsetprivacy.mechanism.randomness import random_source
 
 
 def privatize_table(
@@ -63,9 +64,10 @@ def privatize_table(
     missing
         As in `privatize`.
     key, id
-        A secret of at least 16 bytes and the column that tells people apart.
-        The draw is then a function of key, id and column: publishing again
-        gives the same person the same subset.
+        A secret of at least 16 bytes and the column that tells people apart,
+        each by one row. The draw is then a function of key, id and the
+        columns of values: publishing again gives the same person the same
+        subset. Whoever has the key can ask the question of any id again.
     keep
         Columns to publish as they are. Nothing protects them, and together
         they may name a person.
@@ -106,8 +108,10 @@ def privatize_table(
 
     Notes
     -----
-    A run over files that is stopped leaves only a hidden folder beside the
-    output, with subsets and no values; the same call goes on from there.
+    A run over files that is stopped leaves a hidden folder beside the output
+    that only its owner can read: subsets, what is kept, digests of ids, no
+    values. The same call goes on from there; until then the order of the rows
+    is in it.
 
     Examples
     --------
@@ -130,6 +134,7 @@ def privatize_table(
         keep=_names(keep),
     )
     order = Order(keep_order, form, overwrite, check_count(jobs, "jobs", 1), seed, progress)
+    random_source(seed)  # refuses what is no seed
     if seed is not None and key is not None:
         raise ArgumentError("only one of `seed` and `key` must be given; got both.")
     for each in kernel.variables:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from attrs import asdict, field, frozen
 
 from subsetprivacy._types import AnyArray, IntArray, RandomSource
@@ -20,7 +19,7 @@ from subsetprivacy.frames.refused import Refused
 from subsetprivacy.frames.repeated import digests, write_digests
 from subsetprivacy.frames.sources import Unit
 from subsetprivacy.frames.staging import Stage
-from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.mechanism.randomness import random_source, seeded_source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,13 +45,14 @@ class Job:
 
     def source(self, *place: int) -> RandomSource:
         """Return the random source of one piece of the work; by a seed it does not depend on who does it."""
-        return random_source(rng=None if self.seed is None else np.random.default_rng([self.seed, *place]))
+        return random_source() if self.seed is None else seeded_source(self.seed, *place)
 
 
 @frozen
 class Came:
     """What came of a unit."""
 
+    name: str = ""  # of its files
     rows: int = 0
     batches: int = 0
     reports: int = 0
@@ -61,43 +61,42 @@ class Came:
     @classmethod
     def of(cls, note: dict[str, Any]) -> "Came":
         """Read it back from plain data."""
-        return cls(note["rows"], note["batches"], note["reports"])
+        return cls(note["name"], note["rows"], note["batches"], note["reports"])
 
 
 def draw_unit(number: int, unit: Unit, job: Job) -> Came:
     """Draw a unit's subsets into the stage; if rows are refused, nothing is written and they are returned."""
-    source = job.source(0, number)
+    source, name = job.source(0, number), job.stage.name(number)
     refused: list[Refused] = []
     found: list[AnyArray] = []
     rows = batches = reports = 0
-    with Pile(job.stage.unit(number), job) as pile:
+    with Pile(job.stage.unit(name), job) as pile:
         for batch in unit.batches():
             drawn = job.kernel.draw(batch, source)
             refused += [each.moved(unit.first + rows) for each in drawn.refused]
             if drawn.ids is not None and job.kernel.key is not None:
                 found.append(digests(drawn.ids, job.kernel.key))
             if not refused:
-                kept = [batch.column(name) for name in job.kernel.keep]
-                pile.add(job.packing.pack(drawn.codes, kept, job.kernel.keep), source)
+                pile.add(job.packing.pack(drawn.codes, job.kernel.kept(batch), job.kernel.keep), source)
             rows, batches, reports = rows + batch.num_rows, batches + 1, reports + drawn.reports
     if refused:
-        return Came(rows, refused=tuple(refused))
+        return Came(name, rows, refused=tuple(refused))
     if job.kernel.key is not None:
-        write_digests(job.stage.ids(number), found)
-    came = Came(rows, batches, reports)
-    job.stage.finish(number, {name: value for name, value in asdict(came).items() if name != "refused"})
+        write_digests(job.stage.ids(name), found)
+    came = Came(name, rows, batches, reports)
+    job.stage.finish(number, {field: value for field, value in asdict(came).items() if field != "refused"})
     return came
 
 
 def draw_dummies(number: int, blocks: Iterator[IntArray], job: Job) -> Came:
     """Deal a covered design's dummy rows out to the same heaps."""
-    source = job.source(1)
+    source, name = job.source(1), job.stage.name(number)
     rows = batches = 0
-    with Pile(job.stage.unit(number), job) as pile:
+    with Pile(job.stage.unit(name), job) as pile:
         for codes in blocks:
             pile.add(job.packing.pack([codes], [], []), source)
             rows, batches = rows + len(codes), batches + 1
-    return Came(rows, batches)
+    return Came(name, rows, batches)
 
 
 class Pile:
@@ -136,10 +135,10 @@ def heap(number: int, units: list[Came], job: Job) -> "pa.Table":
     import pyarrow as pa
 
     parts = []
-    for k, came in enumerate(units if job.heaps else units[number : number + 1]):
+    for came in units if job.heaps else units[number : number + 1]:
         if came.rows == 0:
             continue
-        with pa.memory_map(str(job.stage.unit(k if job.heaps else number))) as held:
+        with pa.memory_map(str(job.stage.unit(came.name))) as held:
             file = pa.ipc.open_file(held)
             chosen = range(number, came.batches * job.heaps, job.heaps) if job.heaps else range(came.batches)
             parts += [file.get_batch(j) for j in chosen]

@@ -1,21 +1,19 @@
 """From a batch of values to a batch of subsets: what every engine runs, on one machine or on many."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy._checks import shown
 from subsetprivacy._types import BoolArray, IntArray, RandomSource
 from subsetprivacy.design import Covered, Design, Product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
-from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.refused import Refused
 from subsetprivacy.mechanism.ids import Ids, UnfitIds, scan_ids
 from subsetprivacy.mechanism.keyed import check_key, keyed_source
 from subsetprivacy.mechanism.publisher import Publisher
 from subsetprivacy.mechanism.randomness import SecureSource
-from subsetprivacy.mechanism.shuffle import shuffled
 from subsetprivacy.subsets import Categories
 from subsetprivacy.variables import JointCategories
 
@@ -56,7 +54,19 @@ def variables_of(designs: Any) -> tuple[Variable, ...]:
             "a covered design must be the only one: dummy rows of one column would tie the others to nobody. "
             "Hint: cover the product of the designs, sp.covered(sp.product({...}), floor)."
         )
+    _check_sources(made)
     return tuple(made)
+
+
+def _check_sources(made: list[Variable]) -> None:
+    """Refuse to draw from one column twice: two subsets of one value intersect."""
+    sources = [source for each in made for source in each.sources]
+    twice = sorted({source for source in sources if sources.count(source) > 1})
+    if twice:
+        raise ArgumentError(
+            f"every column of values must be drawn from once; got {', '.join(twice)} twice. "
+            "Hint: two subsets of one value intersect. A joined column alone gives the shares of its variables too."
+        )
 
 
 def _variable(name: Any, design: Any) -> Variable:
@@ -148,6 +158,10 @@ class Kernel:
         wanted += [self.id] if self.id is not None else []
         return list(dict.fromkeys([*wanted, *self.keep]))
 
+    def kept(self, batch: Any) -> list[Any]:
+        """Return what is kept of a batch; a dictionary of distinct values would tell in which order they came."""
+        return [_decoded(batch.column(name)) for name in self.keep]
+
     @property
     def names(self) -> tuple[str, ...]:
         """The columns of subsets."""
@@ -216,7 +230,8 @@ class Kernel:
     def _source(self, each: Variable, ids: Ids | None, source: RandomSource | None) -> RandomSource:
         if self.key is None:
             return SecureSource() if source is None else source
-        return keyed_source(self.key, ids, each.name)
+        # By what is drawn, not by the name of the column it is written to, which may change.
+        return keyed_source(self.key, ids, " x ".join(each.sources))
 
 
 def _as_written(each: Variable) -> Categories:
@@ -238,24 +253,7 @@ def _texts(categories: Categories, column: str) -> list[str]:
     return texts
 
 
-def publish(batch: "pa.RecordBatch", kernel: Kernel, *, shuffle: bool, source: RandomSource | None = None) -> Any:
-    """Return the batch to publish: codes, then what is kept, the rows shuffled if asked for.
+def _decoded(column: Any) -> Any:
+    from pyarrow.types import is_dictionary
 
-    For engines that hand out one batch after another (Spark, Dask) and for
-    tables in memory.
-    """
-    import pyarrow as pa
-
-    drawn = kernel.draw(batch, source)
-    refuse(drawn.refused)
-    columns = [pa.array(codes.astype(np.int64, copy=False)) for codes in drawn.codes]
-    columns += [batch.column(name) for name in kernel.keep]
-    made = pa.RecordBatch.from_arrays(columns, names=[*kernel.names, *kernel.keep])
-    return made.take(pa.array(shuffled(made.num_rows, source or SecureSource()))) if shuffle else made
-
-
-def each_batch(batches: Iterable["pa.RecordBatch"], kernel: Kernel, *, shuffle: bool) -> Iterator["pa.RecordBatch"]:
-    """Publish a stream of batches; the function that Spark runs on its workers."""
-    for batch in batches:
-        if batch.num_rows:
-            yield publish(batch, kernel, shuffle=shuffle)
+    return column.cast(column.type.value_type) if is_dictionary(column.type) else column

@@ -8,6 +8,7 @@ import numpy as np
 from subsetprivacy.design import Design
 from subsetprivacy.engines import arrow_batches, check_columns, engine_of
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.files import check_free, format_of
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.pipeline import Order
 from subsetprivacy.frames.refused import refuse
@@ -33,6 +34,9 @@ def privatize_in_memory(table: Any, kernel: Kernel, output: Path | None, order: 
             "`output` must say where to write for a covered design: its numbers of people and dummy rows, which every "
             "estimate needs, are stored with the rows. Hint: sp.privatize(values, design) keeps them in memory."
         )
+    if output is not None:
+        format_of(output, must_exist=False)  # known before anything is drawn
+        check_free(output, overwrite=order.overwrite)
     drawn, designs = _drawn(table, kernel, order)
     if output is not None:
         write_release(drawn, output, designs, form=order.form, keep=kernel.keep, overwrite=order.overwrite)
@@ -53,7 +57,7 @@ def _drawn(table: Any, kernel: Kernel, order: Order) -> tuple["pa.Table", dict[s
     columns = [pa.array(codes) for codes in drawn.codes]
     if kernel.covered is not None:
         columns = [pa.array(np.concatenate([drawn.codes[0], *dummies]))]
-    columns += [rows.column(name) for name in kernel.keep]
+    columns += kernel.kept(rows)
     made = pa.Table.from_arrays(columns, names=[*kernel.names, *kernel.keep])
     return made if order.keep_order else made.take(pa.array(shuffled(made.num_rows, source))), designs
 

@@ -8,6 +8,8 @@ holds a few units, whatever the table's size. Values are never written.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from subsetprivacy.design import Design
-from subsetprivacy.errors import ArgumentError
+from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit, hand_over, heap
 from subsetprivacy.frames.files import check_free
 from subsetprivacy.frames.kernel import Kernel
@@ -25,12 +27,14 @@ from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.frames.repeated import repeated_ids
 from subsetprivacy.frames.sources import Source, Unit
 from subsetprivacy.frames.staging import digest, staged
+from subsetprivacy.frames.trouble import described
 from subsetprivacy.processes import crew
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 HEAP_ROWS = 1 << 20  # what the processor's cache can sort
+_MANY = 64
 Progress = Callable[[int, int | None], None]
 
 
@@ -67,8 +71,9 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
     if kernel.covered is not None and order.keep_order:
         raise ArgumentError("`keep_order` must be left out for a covered design: its dummy rows would all come last.")
     check_free(output, overwrite=order.overwrite)
-    heaps = 0 if order.keep_order else _heaps(source.rows)
+    heaps = 0 if order.keep_order else _heaps(source)
     with (
+        _described(output),
         staged(output, _job(source, kernel, heaps, order)) as stage,
         open_output(output, kernel.designs, form=order.form, overwrite=order.overwrite) as target,
         crew(order.jobs) as pool,
@@ -87,9 +92,23 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
     return designs
 
 
-def _heaps(rows: int | None) -> int:
-    """Return how many heaps keep each one small, a power of two; where nothing is known of the rows, many."""
-    wanted = 64 if rows is None else max(1, -(-rows // HEAP_ROWS))
+@contextmanager
+def _described(output: Path) -> Iterator[None]:
+    """Say what is the matter with the output, its folder or its disk, and that a run can go on."""
+    try:
+        yield
+    except OSError as error:
+        raise described(output, error) from None
+    except BrokenProcessPool:
+        raise DataFileError(
+            f"a process that was drawing for {str(output)!r} was killed, perhaps for want of memory. "
+            "Hint: the same call goes on where it stopped."
+        ) from None
+
+
+def _heaps(source: Source) -> int:
+    """Return how many heaps keep each one small, a power of two; where the rows are not counted yet, many."""
+    wanted = max(_MANY if not source.is_exact else 1, -(-(source.rows or 0) // HEAP_ROWS))
     return min(1 << (wanted - 1).bit_length(), MOST_HEAPS)
 
 
@@ -111,7 +130,12 @@ def _job(source: Source, kernel: Kernel, heaps: int, order: Order) -> dict[str, 
 
 
 def _kept(source: Source, kernel: Kernel) -> list["pa.Field"]:
-    return [source.schema.field(name) for name in kernel.keep]
+    """Return the columns that are kept, without what else their fields may say."""
+    import pyarrow as pa
+
+    held = [source.schema.field(name).type for name in kernel.keep]
+    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in held]
+    return [pa.field(name, kind) for name, kind in zip(kernel.keep, plain, strict=True)]
 
 
 def _draw_all(source: Source, job: Job, pool: Executor | None, jobs: int, meter: "_Meter") -> list[Came]:
@@ -123,7 +147,7 @@ def _draw_all(source: Source, job: Job, pool: Executor | None, jobs: int, meter:
         refused += came.refused
         meter.drawn(came.rows)
     if job.kernel.key is not None and not refused:
-        again = repeated_ids([job.stage.ids(number) for number in range(len(drawn))])
+        again = repeated_ids([job.stage.ids(came.name) for came in drawn])
         refused += [Refused(str(job.kernel.id), "id repeated", again, None)] if again else []
     refuse(refused, source.where, rows=source.row, number=source.number)
     return drawn

@@ -28,7 +28,7 @@ def reopened(table: Any, output: Path) -> Any:
     if engine == "polars-lazy":
         import polars as pl
 
-        return pl.scan_parquet(path)
+        return pl.scan_parquet(path, glob=False)
     if engine == "duckdb":
         quoted = path.replace("'", "''")
         return table.query("values", f"SELECT * FROM read_parquet('{quoted}')")  # on the connection of the table

@@ -30,26 +30,32 @@ def digests(ids: Ids, key: bytes) -> AnyArray:
 
 def write_digests(path: Path, found: list[AnyArray]) -> None:
     """Write the digests of a unit in ascending order, so that a range of them is one piece."""
-    both = np.concatenate(found) if found else np.empty((0, 2), np.uint64)
-    np.save(path, both[np.argsort(both[:, 0], kind="stable")])
+    both = np.concatenate(found) if found else np.empty((0, 2), "<u8")
+    # Not by NumPy's own writers, which do not say when a disk is full.
+    path.write_bytes(both[np.argsort(both[:, 0], kind="stable")].astype("<u8").tobytes())
 
 
 def repeated_ids(paths: list[Path]) -> int:
     """Return how many rows have an id that another row has before."""
-    units = [np.load(path, mmap_mode="r") for path in paths]
-    parts = max(1, -(-sum(map(len, units)) // _PART_ROWS))
-    edges = [(k << 64) // parts for k in range(1, parts)]
-    cuts = [np.searchsorted(unit[:, 0], np.array(edges, np.uint64)) for unit in units]
-    again = 0
-    for k in range(parts):
-        piece = np.concatenate(
-            [
-                unit[at[k - 1] if k else 0 : at[k] if k + 1 < parts else len(unit)]
-                for unit, at in zip(units, cuts, strict=True)
-            ]
-        )
-        again += _repeated(piece)
-    return again
+    rows = sum(path.stat().st_size // _DIGEST for path in paths)
+    parts = max(1, -(-rows // _PART_ROWS))
+    edges = np.array([(k << 64) // parts for k in range(1, parts)], np.uint64)
+    cuts = [_cuts(path, edges) for path in paths]
+    return sum(
+        _repeated(np.concatenate([_read(path, *at[k : k + 2]) for path, at in zip(paths, cuts, strict=True)]))
+        for k in range(parts)
+    )
+
+
+def _cuts(path: Path, edges: AnyArray) -> list[int]:
+    """Return where each part of the digests of a unit begins, and where the last one ends."""
+    first = _read(path)[:, 0]
+    return [0, *np.searchsorted(first, edges).tolist(), len(first)]
+
+
+def _read(path: Path, start: int = 0, end: int | None = None) -> AnyArray:
+    count = -1 if end is None else 2 * (end - start)
+    return np.fromfile(path, "<u8", count, offset=start * _DIGEST).reshape(-1, 2)
 
 
 def _repeated(piece: AnyArray) -> int:

@@ -262,5 +262,5 @@ def _guessed_rows(path: Path) -> int:
 
 def _identity(path: Path, files: Iterable[Path]) -> dict[str, Any]:
     """Return what changes when somebody writes to the files."""
-    stats = [(str(file.resolve()), (at := file.stat()).st_size, at.st_mtime_ns) for file in files]
+    stats = [(str(file.resolve()), (at := file.stat()).st_size, at.st_mtime_ns, at.st_ctime_ns) for file in files]
     return {"source": str(path.resolve()), "files": [list(each) for each in stats]}

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from glob import escape
-from hashlib import blake2b
+from hashlib import pbkdf2_hmac
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from subsetprivacy.errors import DataFileError
 
@@ -21,22 +22,27 @@ class Stage:
     """A folder of finished units; each is written under another name and then renamed."""
 
     folder: Path
+    run: str = field(factory=lambda: token_hex(4))  # no two runs write the same file, should one outlive its end
 
-    def unit(self, number: int) -> Path:
+    def name(self, number: int) -> str:
+        """Return the name of the files of a unit that this run draws."""
+        return f"unit-{number:06d}-{self.run}"
+
+    def unit(self, name: str) -> Path:
         """Return the file of a unit's subsets."""
-        return self.folder / f"unit-{number:06d}.arrow"
+        return self.folder / f"{name}.arrow"
 
     def note(self, number: int) -> Path:
         """Return the file that says what came of a unit; it is there when the unit is done."""
         return self.folder / f"unit-{number:06d}.json"
 
-    def ids(self, number: int) -> Path:
+    def ids(self, name: str) -> Path:
         """Return the file of digests of a unit's ids, where there is a key."""
-        return self.folder / f"unit-{number:06d}.npy"
+        return self.folder / f"{name}.ids"
 
     def bucket(self, number: int) -> Path:
         """Return the file of shuffled rows, on their way from one process to another."""
-        return self.folder / f"bucket-{number:06d}.arrow"
+        return self.folder / f"bucket-{number:06d}-{self.run}.arrow"
 
     def done(self, number: int) -> dict[str, Any] | None:
         """Return what came of a unit, or None if it is not finished."""
@@ -47,7 +53,7 @@ class Stage:
 
     def finish(self, number: int, came: dict[str, Any]) -> None:
         """Mark a unit as done."""
-        written = self.note(number).with_suffix(".tmp")
+        written = self.folder / f"{self.name(number)}.note"
         written.write_text(json.dumps(came), encoding="utf-8")
         os.replace(written, self.note(number))
 
@@ -78,9 +84,9 @@ def staged(output: Path, job: dict[str, Any] | None) -> Iterator[Stage]:
             draft.unlink(missing_ok=True)
         if folder.exists() and (job is None or _read(folder / "job.json") != text):
             shutil.rmtree(folder)
-        folder.mkdir(exist_ok=True)
-        (folder / "job.json").write_text(text, encoding="utf-8")
         try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            (folder / "job.json").write_text(text, encoding="utf-8")
             yield Stage(folder)
         except BaseException as error:
             stopped = isinstance(error, (KeyboardInterrupt, SystemExit, BrokenProcessPool))
@@ -96,8 +102,8 @@ def can_go_on(output: Path) -> bool:
 
 
 def digest(key: bytes | None) -> str | None:
-    """Return what tells a key from another and says nothing about it."""
-    return None if key is None else blake2b(key, digest_size=16, person=b"subsetprivacy-id").hexdigest()
+    """Return what tells a key from another; slow to compute, so that nobody finds a weak key by trying."""
+    return None if key is None else pbkdf2_hmac("sha256", key, b"subsetprivacy job", 200_000, 16).hex()
 
 
 @contextmanager
@@ -109,15 +115,21 @@ def _alone(output: Path) -> Iterator[None]:
         yield
         return
     lock = output.with_name(f".{output.name}.lock")
-    with lock.open("w") as held:
+    while True:
+        held = lock.open("w")
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            held.close()
             raise DataFileError(f"another run is writing {output} at this moment.") from None
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
+        if lock.exists() and os.path.samestat(lock.stat(), os.fstat(held.fileno())):
+            break
+        held.close()  # it was unlinked by a run that ended between the two lines above
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        held.close()
 
 
 def _read(path: Path) -> str | None:

@@ -106,7 +106,9 @@ def read_ids(ids: Any) -> Ids:
 def scan_ids(ids: Any) -> Ids | UnfitIds:
     """Return the ids, or what is wrong with them, for callers that know the rows by other numbers."""
     column = _plain(ids)
-    values = column.tolist() if isinstance(column, np.ndarray) else column
+    is_time = isinstance(column, np.ndarray) and column.dtype.kind in "mM"
+    # Times stay what they are: tolist() turns nanoseconds, and no other unit, into integers.
+    values = column.tolist() if isinstance(column, np.ndarray) and not is_time else list(column)
     kinds = set(map(type, values))
     if kinds <= {str}:
         return Ids([text.encode("utf-8", "surrogatepass") for text in values])

@@ -124,7 +124,12 @@ def random_source(seed: int | None = None, rng: Any = None) -> RandomSource:
     raise ArgumentError(f"`rng` must be a numpy.random.Generator; got {type(rng).__name__}. Hint: try seed=1.")
 
 
-def _own_stream(seed: Any) -> np.random.Generator:
+def seeded_source(seed: Any, *place: int) -> SeededSource:
+    """Return the source of one of many pieces of work that share a seed; the same whoever does the piece."""
+    return SeededSource(_own_stream(seed, *place))
+
+
+def _own_stream(seed: Any, *place: int) -> np.random.Generator:
     """Return a generator that shares nothing with ``np.random.default_rng(seed)``.
 
     Values are often made with the same small seed; drawn from the same
@@ -133,7 +138,7 @@ def _own_stream(seed: Any) -> np.random.Generator:
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         kind = repr(seed) if isinstance(seed, int) else type(seed).__name__
         raise ArgumentError(f"`seed` must be a whole number of at least 0; got {kind}.")
-    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
+    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM, *place)))
 
 
 def numpy_generator(seed: Any = None) -> np.random.Generator:

@@ -5,6 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +18,10 @@ import subsetprivacy as sp
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames import drawing, pipeline, sources
 from subsetprivacy.frames.door import privatize_table
-from subsetprivacy.frames.staging import can_go_on, stage_of
+from subsetprivacy.frames.kernel import Kernel, variables_of
+from subsetprivacy.frames.packing import Packing
+from subsetprivacy.frames.sources import file_source
+from subsetprivacy.frames.staging import Stage, can_go_on, stage_of
 
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
 
@@ -160,9 +166,79 @@ def test_a_run_that_was_killed_leaves_no_half_file_and_can_go_on(values, tmp_pat
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     run.stdout.close()
-    time.sleep(0.05)
     assert not output.exists()
     drawn = units_drawn(monkeypatch)
     assert privatize_table(values, {"race": RACE}, output).rows == 10_000
     assert drawn == list(range(min(units, 10), 10)) or drawn == list(range(min(units + 1, 10), 10))
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
+GUARDED = """
+import sys, time
+import subsetprivacy as sp
+from subsetprivacy.frames import pipeline, sources
+from subsetprivacy.frames.door import privatize_table
+sources.UNIT_ROWS = pipeline.HEAP_ROWS = 1000
+def progress(done, total):
+    print(done, flush=True)
+    time.sleep(0.1)
+if __name__ == "__main__":
+    design = sp.uniform(["white", "black", "asian", "other", "native"])
+    privatize_table(sys.argv[1], {"race": design}, sys.argv[2], progress=progress, jobs=2)
+"""
+
+
+def children_of(pid):
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):
+            if f"PPid:\t{pid}\n" in status.read_text():
+                found.append(int(status.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="processes are looked up in /proc")
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
+def test_the_processes_of_a_run_end_with_it(values, tmp_path, stop):
+    script = tmp_path / "run.py"
+    script.write_text(GUARDED)
+    output = tmp_path / "private.parquet"
+    run = subprocess.Popen([sys.executable, script, values, output], stdout=subprocess.PIPE, text=True)
+    run.stdout.readline()
+    workers = children_of(run.pid)
+    assert len(workers) >= 2
+    os.kill(run.pid, stop)
+    run.wait()
+    run.stdout.close()
+    end = time.monotonic() + 20
+    while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert [worker for worker in workers if Path(f"/proc/{worker}").exists()] == []
+    assert not output.exists()
+    assert privatize_table(values, {"race": RACE}, output).rows == 10_000
+
+
+def test_a_unit_that_another_run_draws_again_is_not_mixed_in(values, tmp_path):
+    """A process that outlives its run writes files of its own: what this run has counted is what it publishes."""
+    output = tmp_path / "private.parquet"
+    seen = []
+
+    def progress(done, total):
+        if not seen:
+            seen.append(stage_of(output))
+            other = Stage(stage_of(output))
+            job = drawing.Job(kernel := Kernel(variables_of({"race": RACE})), Packing.of(kernel.designs, ()), other, 16)
+            drawing.draw_unit(0, next(file_source(values, ["race"]).units()), job)
+
+    release = privatize_table(values, {"race": RACE}, output, progress=progress, keep_order=False)
+    assert release.rows == 10_000
+
+
+def test_a_killed_process_is_told_in_our_words(values, tmp_path, monkeypatch):
+    def killed(*_, **__):
+        raise BrokenProcessPool("a child process terminated abruptly")
+
+    monkeypatch.setattr(pipeline, "_drawn", killed)
+    with pytest.raises(DataFileError, match=r"was killed, perhaps for want of memory.*the same call goes on"):
+        privatize_table(values, {"race": RACE}, tmp_path / "private.parquet")
+    assert can_go_on(tmp_path / "private.parquet")

@@ -6,7 +6,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError
-from subsetprivacy.frames.kernel import Kernel, each_batch, publish, variables_of
+from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.mechanism.randomness import random_source
 
@@ -37,6 +37,8 @@ def test_a_product_gives_a_column_for_each_factor():
         ({3: RACE}, "names of columns must be text; got 3"),
         ({"both": sp.product({"x": RACE, "y": RACE})}, "one design; got a product"),
         ({"x": sp.covered(RACE, 0.1), "y": RACE}, "covered design must be the only one"),
+        ({"both": JOINED, "sex": sp.warner(["f", "m"])}, "must be drawn from once; got sex twice"),
+        ({"one": JOINED, "two": JOINED}, "must be drawn from once; got income, sex twice"),
     ],
 )
 def test_columns_that_are_not_clear_are_refused(designs, message):
@@ -127,6 +129,19 @@ def test_a_key_gives_a_person_the_same_subset_whatever_the_batch():
     assert np.array_equal(whole, alone)
 
 
+def test_the_key_goes_by_what_is_drawn_not_by_the_name_of_the_output():
+    values = {"sex": ["f", "m"] * 50, "income": ["low", "low", "high", "high"] * 25}
+    drawn = [
+        Kernel(variables_of({name: JOINED}), key=KEY, id="person")
+        .draw(batch(**values, person=list(range(100))))
+        .codes[0]
+        for name in ("one", "other")
+    ]
+    whole = sp.privatize(values, JOINED, key=KEY, ids=list(range(100)), variable="sex x income").codes
+    assert np.array_equal(drawn[0], drawn[1])
+    assert np.array_equal(drawn[0], whole)
+
+
 @pytest.mark.parametrize(
     ("people", "refused"),
     [
@@ -140,19 +155,10 @@ def test_ids_that_tell_nobody_apart_are_refused(people, refused):
     assert kernel.draw(batch(race=["white"] * 4, person=people)).refused == (refused,)
 
 
-def test_what_is_published_has_the_subsets_and_what_is_kept():
+def test_what_is_kept_does_not_tell_the_order_of_the_source():
     kernel = Kernel(variables_of({"race": RACE}), keep=("town",))
-    made = publish(batch(race=["white"] * 30, town=list(range(30))), kernel, shuffle=True)
-    assert made.schema.names == ["race", "town"]
-    assert made.column("race").type == pa.int64()
-    assert made.column("town").to_pylist() != list(range(30))
-    assert sorted(made.column("town").to_pylist()) == list(range(30))
-
-
-def test_empty_batches_are_passed_over():
-    kernel = Kernel(variables_of({"race": RACE}))
-    empty = pa.RecordBatch.from_arrays([pa.array([], pa.string())], names=["race"])
-    assert [made.num_rows for made in each_batch([empty, batch(race=["white"])], kernel, shuffle=False)] == [1]
+    (kept,) = kernel.kept(batch(race=["white"] * 3, town=pa.array(["z", "a", "z"]).dictionary_encode()))
+    assert (kept.type, kept.to_pylist()) == (pa.string(), ["z", "a", "z"])
 
 
 def test_the_message_adds_up_the_batches_and_shows_no_value():

@@ -2,6 +2,8 @@
 
 import csv
 import errno
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -124,6 +126,45 @@ def test_a_seed_gives_the_same_file_whatever_the_number_of_processes(tmp_path):
     assert first == second
     other = privatize_table(path, {"race": RACE}, tmp_path / "other.parquet", seed=4)
     assert first != other.to_frame(engine="pyarrow").column("race").to_pylist()
+
+
+def test_a_seed_shares_nothing_with_values_that_were_made_by_it(tmp_path):
+    eight = sp.uniform(list(range(8)))
+    values = np.random.default_rng(5).integers(0, 8, 100_000, dtype=np.uint8)
+    pq.write_table(pa.table({"x": values}), tmp_path / "values.parquet")
+    release = privatize_table(
+        tmp_path / "values.parquet", {"x": eight}, tmp_path / "private.parquet", seed=5, keep_order=True
+    )
+    codes = release.to_frame(engine="pyarrow").column("x").to_numpy()
+    drawn = codes[values == 3]
+    possible, mu = eight.support()
+    holds = eight.holds(possible, np.int64(3))
+    expected = len(drawn) * mu[holds]
+    counts = np.array([(drawn == code).sum() for code in possible[holds]])
+    chi2 = ((counts - expected) ** 2 / expected).sum()
+    assert chi2 < len(expected) + 6 * np.sqrt(2 * len(expected))
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
+def test_what_is_no_seed_is_refused(seed, tmp_path):
+    with pytest.raises(ArgumentError, match="`seed` must be a whole number of at least 0"):
+        privatize_table(tmp_path / "values.parquet", {"x": RACE}, tmp_path / "private.parquet", seed=seed)
+
+
+def test_what_is_kept_brings_no_dictionary_and_no_notes_of_its_source(tmp_path):
+    towns = pa.DictionaryArray.from_arrays([2, 1, 2, 1], ["gone", "z", "a"])
+    field = pa.field("town", towns.type, metadata={"note": "secret note"})
+    table = pa.table([pa.array(["white"] * 4), towns], schema=pa.schema([("race", pa.string()), field]))
+    with pytest.warns(NotPrivateWarning, match="town"):
+        privatize_table(table, {"race": RACE}, tmp_path / "memory.parquet", keep="town")
+    pq.write_table(table, tmp_path / "people.parquet", row_group_size=2)
+    for suffix in ("parquet", "arrow", "csv"):
+        with pytest.warns(NotPrivateWarning, match="town"):
+            privatize_table(tmp_path / "people.parquet", {"race": RACE}, tmp_path / f"file.{suffix}", keep="town")
+    for path in ("memory.parquet", "file.parquet", "file.arrow", "file.csv"):
+        written = (tmp_path / path).read_bytes()
+        assert b"gone" not in written
+        assert b"secret" not in written
 
 
 def test_the_default_draw_cannot_be_repeated(tmp_path):
@@ -283,6 +324,33 @@ def test_a_full_disk_leaves_nothing(when, tmp_path, small_units, monkeypatch):
     with pytest.raises(DataFileError, match="there is no space left"):
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["people.parquet"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+@pytest.mark.parametrize("limit", [100, 3000, 30_000])
+@pytest.mark.parametrize("keyed", [False, True])
+def test_a_disk_that_is_full_leaves_nothing(limit, keyed, tmp_path):
+    """A real limit on the size of files, met in a process of its own: at the first file, at a unit, at the ids."""
+    path = spoiled(tmp_path / "people.parquet", {})
+    code = (
+        "import resource, signal, sys, subsetprivacy as sp\n"
+        "from subsetprivacy.frames.door import privatize_table\n"
+        f"design = sp.uniform({list(RACE.categories)!r})\n"
+        f"options = {{'key': bytes(32), 'id': 'person'}} if {keyed} else {{}}\n"
+        "import subsetprivacy.frames.pipeline, pyarrow.parquet\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "try:\n"
+        f"    privatize_table({str(path)!r}, {{'race': design}}, {str(tmp_path / 'private.parquet')!r}, **options)\n"
+        "except sp.errors.DataFileError as error:\n"
+        "    print(error)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    whole = limit == 30_000 and not keyed
+    assert ("must fit on its disk" in ran.stdout) != whole, ran.stderr
+    assert ran.stderr == ""
+    made = ["private.parquet", "private.parquet.design.json"] if whole else []
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["people.parquet", *made]
 
 
 def test_progress_ends_with_all_rows(table, tmp_path, small_units):

@@ -17,14 +17,14 @@ def test_rows_whose_id_came_before_are_counted(tmp_path, monkeypatch, part_rows,
     ids = [f"p{k}" for k in range(1000)] + extra
     paths = []
     for k, part in enumerate((ids[:300], ids[300:650], ids[650:], [])):
-        paths.append(tmp_path / f"{k}.npy")
+        paths.append(tmp_path / f"{k}.ids")
         write_digests(paths[-1], [digests(read_ids(part), KEY)] if part else [])
     assert repeated_ids(paths) == again
 
 
 def test_digests_that_agree_in_one_half_only_are_different(tmp_path):
-    write_digests(tmp_path / "a.npy", [np.array([[5, 1], [5, 2], [6, 1], [5, 1]], np.uint64)])
-    assert repeated_ids([tmp_path / "a.npy"]) == 1
+    write_digests(tmp_path / "a.ids", [np.array([[5, 1], [5, 2], [6, 1], [5, 1]], np.uint64)])
+    assert repeated_ids([tmp_path / "a.ids"]) == 1
 
 
 def test_digests_need_the_key():

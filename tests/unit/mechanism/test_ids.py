@@ -1,6 +1,7 @@
 """What is an id, from which library, and what errors never say."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from subsetprivacy.errors import ArgumentError
@@ -146,3 +147,10 @@ def test_what_is_no_column_is_refused(ids, message):
 def test_a_data_frame_is_no_column_of_ids():
     with pytest.raises(ArgumentError, match="one id per row; got DataFrame"):
         read_ids(library("pandas").DataFrame({"id": [1]}))
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_are_no_ids_whatever_their_unit(unit):
+    column = pa.array([1, 2], pa.timestamp(unit))
+    with pytest.raises(ArgumentError, match="must be text or whole numbers; got 2 others"):
+        read_ids(column)
