@@ -16,6 +16,7 @@ from attrs import field, frozen
 
 from subsetprivacy._checks import shown
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
+from subsetprivacy.engines.buffers import WHOLE_NUMBERS, to_numpy
 from subsetprivacy.errors import CategoryError, DesignDocumentError
 from subsetprivacy.tables import label_text
 
@@ -244,9 +245,6 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and math.isnan(value)
 
 
-_WHOLE_NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
-
-
 @frozen
 class _Encoded:
     """A column that its own library has already turned into codes and distinct labels."""
@@ -287,8 +285,8 @@ def _plain_column(values: Any) -> Any:
 
 def _arrow_column(values: Any) -> _Encoded | AnyArray:
     column = values.combine_chunks() if hasattr(values, "combine_chunks") else values
-    if str(column.type) in _WHOLE_NUMBERS and not column.null_count:
-        return np.asarray(column)
+    if str(column.type) in WHOLE_NUMBERS and not column.null_count:
+        return to_numpy(column)
     try:
         encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
     except (AttributeError, NotImplementedError):
@@ -298,7 +296,7 @@ def _arrow_column(values: Any) -> _Encoded | AnyArray:
     indices = encoded.indices
     if indices.null_count:  # Polars and others number their dictionaries by unsigned integers, which have no -1
         indices = indices.cast("int64").fill_null(-1)
-    return _Encoded(indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist())
+    return _Encoded(to_numpy(indices), encoded.dictionary.to_pylist())
 
 
 @lru_cache

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, IntArray, RandomSource
 from subsetprivacy.design import Design, choose
+from subsetprivacy.engines.buffers import from_numpy, to_numpy
 from subsetprivacy.mechanism.shuffle import shuffled, shuffled_values
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Packing:
         word = codes[0]
         for part, design in zip(codes[1:], list(self.designs.values())[1:], strict=True):
             word = (word << design.code_bits) | part
-        return pa.RecordBatch.from_arrays([pa.array(_narrow(word, self._bits))], names=[_WORD])
+        return pa.RecordBatch.from_arrays([from_numpy(_narrow(word, self._bits))], names=[_WORD])
 
     def unpack(self, rows: "pa.Table") -> "pa.Table":
         """Return rows as columns, from how they are held."""
@@ -67,15 +68,15 @@ class Packing:
 
         if not self.is_word:
             return rows
-        word = rows.column(0).to_numpy()
         if len(self.designs) == 1:
-            return pa.table(dict.fromkeys(self.designs, word))
+            return rows.rename_columns(list(self.designs))
+        word = to_numpy(rows.column(0))
         columns: dict[str, AnyArray] = {}
         shift = 0
         for name, design in reversed(self.designs.items()):
             columns[name] = (word.astype(np.int64) >> shift) & ((1 << design.code_bits) - 1)
             shift += design.code_bits
-        return pa.table({name: columns[name] for name in self.designs})
+        return pa.table({name: from_numpy(columns[name]) for name in self.designs})
 
     def dealt(self, batch: "pa.RecordBatch", heaps: int, source: RandomSource) -> Iterator["pa.RecordBatch"]:
         """Return the rows of each heap, every row dealt evenly and by itself; in which order within it is no matter."""
@@ -94,28 +95,26 @@ class Packing:
         kind: Any = np.uint32 if self._bits + _HEAP_BITS <= 32 else np.uint64
         shift = kind(self._bits)
         words = heap.astype(kind) << shift
-        words |= batch.column(0).to_numpy()
+        words |= to_numpy(batch.column(0))
         words.sort()
         ends = np.searchsorted(words, np.arange(1, heaps, dtype=kind) << shift)
         words &= (kind(1) << shift) - kind(1)
-        return pa.RecordBatch.from_arrays([pa.array(_narrow(words, self._bits))], names=[_WORD]), ends.tolist()
+        return pa.RecordBatch.from_arrays([from_numpy(_narrow(words, self._bits))], names=[_WORD]), ends.tolist()
 
     def shuffled(self, rows: "pa.Table", source: RandomSource) -> "pa.Table":
         """Return the rows in an even shuffle."""
         import pyarrow as pa
 
         if not self.is_word:
-            return rows.take(pa.array(shuffled(rows.num_rows, source)))
-        return pa.table({_WORD: shuffled_values(rows.column(0).to_numpy(), source)})
+            return rows.take(from_numpy(shuffled(rows.num_rows, source)))
+        return pa.table({_WORD: from_numpy(shuffled_values(to_numpy(rows.column(0)), source))})
 
 
 def _dealt_rows(batch: "pa.RecordBatch", heap: IntArray, heaps: int) -> tuple["pa.RecordBatch", list[int]]:
     """Find the order of the heaps and put the rows in it."""
-    import pyarrow as pa
-
     order = np.argsort(heap.astype(np.uint16), kind="stable")  # sixteen bits: a radix sort
     ends = np.searchsorted(heap, np.arange(1, heaps), sorter=order)
-    return batch.take(pa.array(order)), ends.tolist()
+    return batch.take(from_numpy(order)), ends.tolist()
 
 
 def _narrow(words: AnyArray, bits: int) -> AnyArray:

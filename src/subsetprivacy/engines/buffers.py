@@ -1,0 +1,33 @@
+"""Whole numbers from Arrow to NumPy and back, without a copy and without pandas.
+
+PyArrow's own ways import pandas where it is installed, which takes half a
+second and takes Ctrl-C at that moment for a failure to import it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._types import AnyArray
+
+WHOLE_NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+def to_numpy(column: Any) -> AnyArray:
+    """Return an Arrow array, or chunked array, of whole numbers without nulls as a NumPy array."""
+    array = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    kind = str(array.type)
+    assert kind in WHOLE_NUMBERS
+    assert not array.null_count
+    if not len(array):
+        return np.empty(0, kind)
+    start = array.offset * np.dtype(kind).itemsize
+    return np.frombuffer(array.buffers()[1], kind, len(array), start)
+
+
+def from_numpy(values: AnyArray) -> Any:
+    """Return a NumPy array of whole numbers as an Arrow array."""
+    import pyarrow as pa
+
+    held = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(held.dtype), len(held), [None, pa.py_buffer(held)])
