@@ -107,7 +107,8 @@ def tangent_inverse(information: FloatArray) -> FloatArray:
     B, _ = np.linalg.qr(np.vstack([np.eye(p - 1), -np.ones(p - 1)]))
     values, inside = np.linalg.eigh(B.T @ information @ B)
     vectors = B @ inside
-    known = values > values[-1] * p * 1e-13
+    # Measured by the whole matrix: where nothing is known along the simplex, the largest of these is rounding itself.
+    known = values > max(values[-1], information.diagonal().max()) * p * 1e-13
     V = vectors[:, known] / np.sqrt(values[known])
     covariance = V @ V.T
     lost = (np.abs(vectors[:, ~known]) > 1e-7).any(axis=1)

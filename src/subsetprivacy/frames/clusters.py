@@ -21,11 +21,6 @@ def privatize_on_cluster(table: Any, kernel: Kernel, output: str | os.PathLike[s
         If an id is there twice, or values are missing or no categories.
     """
     engine = engine_of(table)
-    if kernel.covered is not None:
-        raise ArgumentError(
-            f"a covered design must be published from one machine; got a table of {engine}. "
-            "Hint: write the column as Parquet and privatise the file."
-        )
     if order.seed is not None:
         raise ArgumentError(f"`seed` must be left out on {engine}: who draws which row is not known beforehand.")
     _check_ids(table, kernel)
@@ -33,7 +28,12 @@ def privatize_on_cluster(table: Any, kernel: Kernel, output: str | os.PathLike[s
         from subsetprivacy.frames.on_spark import privatize_on_spark
 
         return privatize_on_spark(
-            table, kernel, os.fspath(output), keep_order=order.keep_order, overwrite=order.overwrite
+            table,
+            kernel,
+            os.fspath(output),
+            keep_order=order.keep_order,
+            overwrite=order.overwrite,
+            progress=order.progress,
         )
     from subsetprivacy.frames.on_dask import privatize_on_dask
 

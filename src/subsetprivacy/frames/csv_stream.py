@@ -3,7 +3,6 @@
 import csv
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from io import StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO
 from attrs import frozen
 
 from subsetprivacy.design.text import plain_header
+from subsetprivacy.engines import no_such_column
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.trouble import arrow, reading, trouble
 
@@ -23,11 +23,12 @@ _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 @frozen
 class Header:
-    """The first line of a CSV file."""
+    """The first line of a CSV file that is not blank."""
 
     separator: str
     names: tuple[str, ...]
     alone: bool  # nothing stands below it
+    blank: int  # lines above it
 
 
 def csv_columns(path: str | Path, wanted: Iterable[str] = ()) -> tuple[str, ...]:
@@ -73,7 +74,9 @@ def csv_batches(path: str | Path, columns: Sequence[str] | None = None, *, block
         header = read_header(path, () if columns is None else columns)
         wanted = list(header.names if columns is None else columns)
         at = [_position(path, header, name) for name in wanted]
-        if not header.alone:
+        if header.alone:
+            check_rows(path, header, block)  # an open quote in a header takes all that is below it
+        else:
             yield from _batches(Path(path), header, wanted, at, block)
 
 
@@ -92,8 +95,16 @@ def _batches(path: Path, header: Header, wanted: list[str], at: list[int], block
             said = ""
     if said:
         _explain(path, header, said, block)
-    if watched.quotes and watched.lines != rows + 1:
+    if watched.quotes and (watched.lines != rows + 1 + header.blank or _is_open(watched.tail, header.separator)):
         check_rows(path, header, block)
+
+
+def _is_open(line: bytes, separator: str) -> bool:
+    """Tell whether a quote is open at the end of a line, so that another line would be part of its row."""
+    try:
+        return len(list(csv.reader([line.decode("latin-1") + "\n", "another"], delimiter=separator))) < 2
+    except csv.Error:  # a cell that is too long for this way of reading
+        return True
 
 
 def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
@@ -103,7 +114,9 @@ def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
     names = [str(k) for k in range(len(header.names))]  # not the file's own, of which some may be the same
     return arrow_csv.open_csv(
         source,
-        arrow_csv.ReadOptions(use_threads=False, block_size=block, column_names=names, skip_rows_after_names=1),
+        arrow_csv.ReadOptions(
+            use_threads=False, block_size=block, column_names=names, skip_rows_after_names=header.blank + 1
+        ),
         arrow_csv.ParseOptions(delimiter=header.separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
         arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, string()),
@@ -116,10 +129,11 @@ def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
 
 
 class _Watched:
-    """A file that counts the lines and quotes that are read from it.
+    """A file that counts the lines and quotes that are read from it, and keeps its last line.
 
     A quote that is never closed swallows the rows below it without a word.
-    Where there are fewer rows than lines, it is worth a second look.
+    Where there are fewer rows than lines, it is worth a second look; so it is
+    where the last line does not close one, which has nothing to swallow.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -127,6 +141,7 @@ class _Watched:
         self._last = b"\n"
         self._ends = 0
         self.quotes = 0
+        self.tail = b""
         self.closed = False
 
     @property
@@ -137,6 +152,11 @@ class _Watched:
         data = self._raw.read(size)
         self._ends += data.count(b"\n")
         self.quotes += data.count(b'"')
+        filled = data.rstrip(b"\r\n")
+        if filled:
+            begins = filled.rfind(b"\n") + 1
+            goes_on = not begins and self._last not in b"\r\n"
+            self.tail = (self.tail if goes_on else b"") + filled[begins:]
         self._last = data[-1:] or self._last
         return data
 
@@ -176,27 +196,29 @@ def read_header(path: str | Path, wanted: Iterable[str]) -> Header:
         whole = len(first) < _FIRST_BYTES
     if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
         raise trouble(path, "must be text in UTF-8; it is in UTF-16, or no text. Hint: save it as CSV UTF-8")
-    text = first.decode("utf-8-sig", "surrogateescape").lstrip("\r\n")
+    read = first.decode("utf-8-sig", "surrogateescape")
+    text = read.lstrip("\r\n")
     if not text:
         raise trouble(path, "must have a header and rows; it is empty")
-    found = [_split(path, text, separator, whole) for separator in _SEPARATORS]
+    blank = len(read[: len(read) - len(text)].splitlines())
+    found = [_split(path, text, separator, whole, blank) for separator in _SEPARATORS]
     asked = set(wanted)
     fits = [header for header in found if asked <= set(header.names)] if asked else []
     return fits[0] if fits else max(found, key=lambda header: len(header.names))
 
 
-def _split(path: str | Path, text: str, separator: str, whole: bool) -> Header:
+def _split(path: str | Path, text: str, separator: str, whole: bool, blank: int) -> Header:
     rows = csv.reader(StringIO(text, newline=""), delimiter=separator)
     try:
         cells = next(rows)
-        alone = whole and not any(rows)
+        alone = whole and not any(row or len(cells) == 1 for row in rows)
     except csv.Error:
         cells, alone = [], False
     try:
         "".join(cells).encode()
     except UnicodeEncodeError:
         raise trouble(path, "must be text in UTF-8; its header is not. Hint: save it as CSV UTF-8") from None
-    return Header(separator, tuple(plain_header(cell) for cell in cells), alone)
+    return Header(separator, tuple(plain_header(cell) for cell in cells), alone, blank)
 
 
 def _position(path: str | Path, header: Header, name: str) -> int:
@@ -206,15 +228,6 @@ def _position(path: str | Path, header: Header, name: str) -> int:
     if found:
         raise trouble(path, f"must have one column {name!r}; its header has {len(found)}")
     raise DataFileError(no_such_column(name, header.names, f"the file {str(path)!r}"))
-
-
-def no_such_column(name: str, held: Iterable[str], where: str) -> str:
-    """Return the message that a table has no such column; only a name that is close is shown of the others."""
-    names = [str(one) for one in held]
-    # Not all of them: where a header was forgotten, they are a person's values.
-    close = get_close_matches(str(name), names, n=1, cutoff=0.7)
-    hint = f"did you mean {close[0]!r}?" if close else "the first line of a CSV file must be its header."
-    return f"{where} must have a column {name!r}; none of its {len(names)} columns is called so. Hint: {hint}"
 
 
 # Where something is wrong -------------------------------------------------------------------------
@@ -234,7 +247,7 @@ def _records(path: str | Path, header: Header, limit: int) -> Iterator[tuple[int
         with TextIOWrapper(opened(path), "utf-8-sig", "surrogateescape", newline="") as lines:
             rows = csv.reader(lines, delimiter=header.separator, strict=True)
             for row in rows:
-                if row or len(header.names) == 1:
+                if row or (len(header.names) == 1 and begins > header.blank):
                     yield begins, len(row) or 1
                 begins = rows.line_num + 1
     except csv.Error:

@@ -8,8 +8,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from subsetprivacy.engines import no_such_column
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of, no_such_column
+from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
 from subsetprivacy.frames.trouble import arrow, described, reading, trouble
 
 __all__ = [

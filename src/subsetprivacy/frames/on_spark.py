@@ -213,7 +213,7 @@ def _plain(number: int) -> list[str]:
 
 @contextmanager
 def _larger_batches(spark: Any) -> Iterator[None]:
-    """Hand the workers more rows at a time while a table is drawn: Spark's 10 000 are often slower."""
+    """Hand the workers more rows at a time while a table is drawn: each batch costs us something by itself."""
     before = spark.conf.get(_BATCH)
     spark.conf.set(_BATCH, _BATCH_ROWS)
     try:

@@ -58,7 +58,7 @@ def read_release(
     ...     read_release(path, {"letter": uniform(list("abcd"))}).count("letter").frequencies()
     {'a|b': 0.666..., 'b|c': 0.333...}
     """
-    place = Path(path)
+    place = Path(path).absolute()  # the release must not move when the process does; links are left as they are
     file = DataFile(place, format_of(place))
     found = found_with(place, file.kind)
     given = _given(designs, file, found)

@@ -8,21 +8,19 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from subsetprivacy._checks import check_choice, shown
+from subsetprivacy._checks import shown
 from subsetprivacy._types import IntArray, Label
-from subsetprivacy.counting import counts_of_groups
+from subsetprivacy.counting.tables import Asked
 from subsetprivacy.data import JointCounts, SubsetCounts
 from subsetprivacy.design import Covered, Design, Product, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.csv_stream import no_such_column
-from subsetprivacy.frames.stored import WEIGHT_KINDS, Stored
+from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
 from subsetprivacy.frames.trouble import said_of
 from subsetprivacy.tables import Table, frame
 
 Progress = Callable[[int, int | None], None]
-MISSING = ("error", "full")
 _LARGE = 1 << 26  # bytes of a CSV file that take a second to read
 
 
@@ -87,7 +85,7 @@ class Release:
         by: str | Sequence[str] | None = None,
         weights: str | None = None,
         weights_kind: str | None = None,
-        missing: str = "error",
+        missing: str | None = None,
         progress: Progress | None = None,
     ) -> SubsetCounts | dict[Label, SubsetCounts]:
         """Count the subsets of a column, in constant memory.
@@ -103,7 +101,7 @@ class Release:
             A column of weights and what they are, as in `count`. A file of
             counts knows its own.
         missing
-            What an empty cell is: ``"error"``, or ``"full"``, a missing answer.
+            What an empty cell is: ``"error"``, by default, or ``"full"``, a missing answer.
         progress
             Called with the rows done and in all (None: not known).
 
@@ -123,7 +121,7 @@ class Release:
         by: str | Sequence[str] | None = None,
         weights: str | None = None,
         weights_kind: str | None = None,
-        missing: str = "error",
+        missing: str | None = None,
         progress: Progress | None = None,
     ) -> JointCounts | dict[Label, JointCounts]:
         """Count how often subsets of two or more columns occur together; arguments as in `count`.
@@ -147,53 +145,36 @@ class Release:
         counted: Any = self._counted(names, by, (weights, weights_kind), missing, progress)
         return counted
 
-    def _counted(self, names: list[str], by: Any, weights: tuple[Any, Any], missing: str, progress: Any) -> Any:
-        check_choice(missing, MISSING, "missing")
-        column, kind = self._weights(*weights)
-        others = () if by is None else (by,) if isinstance(by, str) else tuple(by)
-        wanted = self._wanted(names, others, column)
-        if others and any(isinstance(design, Covered) for design in wanted.designs.values()):
-            raise ArgumentError("`by` must be left out for a covered release: dummy rows belong to no group.")
-        check_present(self.file, wanted.columns)
+    def _counted(self, names: list[str], by: Any, weights: tuple[Any, Any], missing: Any, progress: Any) -> Any:
+        designs = {name: self.stored.designs[name] for name in names}
+        asked = Asked.of(designs, self.file.names(names), by, *self._weights(*weights), missing)
+        check_present(self.file, asked.columns)
+        asked.check()
         groups = tally_batches(
-            read_batches(self.file, wanted),
-            [*names, *others],
-            column,
+            read_batches(self.file, Wanted(designs, self.stored.forms, tuple(asked.by or ()), asked.weights)),
+            asked.keys,
+            asked.weights,
             None if progress is None else partial(_tell, progress, None if self.file.kind == "csv" else self.rows),
-            [*(one.code_bits for one in wanted.designs.values()), *(None for _ in others)],
-            whole=kind == "frequency",
+            asked.bits,
+            whole=asked.whole,
         )
         as_labels = self.file.kind == "csv" and any(self.stored.forms[name] == "labels" for name in names)
         with said_of(self.file.where, " (Read as labels; form='codes' reads codes.)" if as_labels else ""):
-            return counts_of_groups(
-                groups,
-                wanted.designs,
-                by=None if by is None else int(isinstance(by, str)),
-                weights=column,
-                weights_kind=kind,
-                missing=missing,
-                place=self.file.place,
-            )
+            return asked.read(groups, self.file.place)
 
-    def _wanted(self, names: Sequence[str], others: tuple[str, ...] = (), weights: str | None = None) -> Wanted:
-        designs = {name: self.stored.designs[name] for name in names}
-        return Wanted(designs, self.stored.forms, others, weights)
-
-    def _weights(self, column: str | None, kind: str | None) -> tuple[str | None, str | None]:
-        if column is None and kind is None:
-            held = self.stored.weights
-            return (None, None) if held is None else (held.column, held.kind)
-        if column is None or kind is None:
-            raise ArgumentError("`weights` and `weights_kind` must be given together; got one of them.")
-        return column, check_choice(kind, WEIGHT_KINDS, "weights_kind")
+    def _weights(self, column: Any, kind: str | None) -> tuple[Any, str | None]:
+        if column is not None:
+            return column, kind
+        if kind is not None:
+            raise ArgumentError("`weights` must be given with `weights_kind`; got the kind alone.")
+        held = self.stored.weights
+        return (None, None) if held is None else (held.column, held.kind)
 
     def _name(self, column: str | None) -> str:
         if column is None and len(self.names) == 1:
             return self.names[0]
-        if not isinstance(column, str):
+        if not isinstance(column, str) or column not in self.stored.designs:
             raise ArgumentError(f"`column` must be one of {', '.join(self.names)}; got {shown(column)}.")
-        if column not in self.stored.designs:
-            raise ArgumentError(no_such_column(column, self.names, f"the release {self.path.name!r}"))
         return column
 
     # Looking ----------------------------------------------------------------------------------
@@ -202,7 +183,8 @@ class Release:
         """Return the codes of a column, all of them, in the order of the file; checked as by `count`."""
         name = self._name(column)
         self.count(name)
-        batches = read_batches(self.file, self._wanted([name]), parse=True)
+        wanted = Wanted({name: self.stored.designs[name]}, self.stored.forms)
+        batches = read_batches(self.file, wanted, parse=True)
         parts = [batch.column(0).cast("int64").to_numpy() for batch in batches]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 

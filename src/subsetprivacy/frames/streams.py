@@ -9,10 +9,12 @@ from attrs import frozen
 
 from subsetprivacy.design import Design
 from subsetprivacy.design.text import parsed, plain_header
-from subsetprivacy.engines import arrow_batches
+from subsetprivacy.engines import check_columns, no_such_column
 from subsetprivacy.engines.arrow import kind_of
+from subsetprivacy.engines.batches import dataset_batches
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.files import csv_batches, csv_columns, line_of, no_such_column, parquet_files
+from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
+from subsetprivacy.frames.files import parquet_files
 from subsetprivacy.frames.trouble import arrow, reading, trouble
 
 _CODE = "^[0-9]{1,15}$"  # 15 digits: more than any code has, and still an int64
@@ -69,7 +71,9 @@ class DataFile:
             return
         for file in parquet_files(self.path):  # one after the other, so that a damaged one is named
             with reading(file):
-                for batch in arrow_batches(self._dataset([file]), list(columns)):
+                dataset = self._dataset([file])
+                check_columns(dataset, list(columns))
+                for batch in dataset_batches(dataset, list(columns)):
                     batch.validate(full=True)  # lengths that are wrong would lead anywhere in a file that is mapped
                     yield batch
 

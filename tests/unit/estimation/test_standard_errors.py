@@ -254,3 +254,8 @@ def test_a_label_that_nobody_reported_widens_no_error():
     with quietly():
         assert three.se[:2] == pytest.approx(two.se)
         assert three.se[2] > 0
+
+
+def test_two_categories_that_nothing_tells_apart_have_no_errors():
+    with quietly():
+        assert np.isinf(sp.estimate(sp.SubsetCounts([3], [1], sp.uniform(list("abcde")))).se).all()

@@ -10,7 +10,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, DesignDocumentError
 from subsetprivacy.frames import read_release, write_release
-from subsetprivacy.frames.files import csv_batches
+from subsetprivacy.frames.csv_stream import csv_batches
 
 OURS = (DataFileError, CodeError, DesignDocumentError)
 DESIGN = sp.uniform(["White", "Black", "Asian", "Other"])

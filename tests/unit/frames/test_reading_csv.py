@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.files import csv_batches, csv_columns, line_of
+from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
 
 
 @pytest.fixture
@@ -46,14 +46,43 @@ def test_columns_come_in_the_order_asked_for(written):
         ("a,b\n 1,2 \n", [(" 1", "2 ")]),
         ("a,b\n", []),
         ("a,b", []),
+        ("\na,b\n1,2\n", [("1", "2")]),
+        ("\r\n\r\na,b\r\n1,2\r\n", [("1", "2")]),
+        ("\r\r\ra,b\r1,2\r", [("1", "2")]),
+        ('\ufeff\n\n"a",b\n1,2\n\n3,4', [("1", "2"), ("3", "4")]),
+        ('\na,"b"\n1,"x\n2"\n3,4\n', [("1", "x\n2"), ("3", "4")]),
+        ("\n\na,b\n\n", []),
+        ('a,b\n1,"2"', [("1", "2")]),
+        ('a,b\n1,"2""', None),
+        ('a,b\n1,"2"""', [("1", '2"')]),
+        ('a,b\n1,"2"x', [("1", "2x")]),
+        ('a,b\n1,2"', [("1", '2"')]),
     ],
 )
 def test_what_is_a_cell(written, content, rows):
+    if rows is None:
+        with pytest.raises(DataFileError, match="line 2 is not closed"):
+            rows_of(written(content), ["a", "b"])
+        return
     assert rows_of(written(content), ["a", "b"]) == rows
 
 
 def test_a_blank_line_is_an_empty_cell_where_there_is_one_column(written):
     assert rows_of(written("a\n1\n\n2\n"), ["a"]) == [("1",), (None,), ("2",)]
+    assert rows_of(written("a\n\n\n"), ["a"]) == [(None,), (None,)]
+    assert rows_of(written("a\n"), ["a"]) == []
+
+
+def test_blank_lines_before_the_header_are_nobody_but_are_lines(written):
+    path = written("\n\r\na\n1\n\n2\n")
+    assert rows_of(path, ["a"]) == [("1",), (None,), ("2",)]
+    assert [line_of(path, row) for row in (0, 1, 2)] == [4, 5, 6]
+    pair = written("\n\na,b\n1,2\n\n3,4\n", "pair.csv")
+    assert [line_of(pair, row) for row in (0, 1)] == [4, 6]
+    with pytest.raises(DataFileError, match="1 row has not, first line 5"):
+        rows_of(written("\n\na,b\n1,2\n3\n"), ["a"])
+    with pytest.raises(DataFileError, match=r"UTF-8; line 4 is not"):
+        rows_of(written("\n\na,b\n\xe9,2\n".encode("latin-1")), ["a"])
 
 
 def test_packed_files(written):
@@ -87,13 +116,19 @@ TROUBLES = {
     "a quote that swallows the rest": ('a,b\n1,2\n"3,4\n5,6\n', r"line 3 is not closed"),
     "a quote in a column that nobody reads": ('a,b\n1,2\n3,"4\n5,6\n', r"line 3 is not closed"),
     "two quotes that swallow what is between": ('a,b\n1,2\n3,"4\n5,6\n7,"8\n', r"line 3 is not closed"),
+    "a quote that is open at the end": ('a,b\n1,2\n3,"4', r"line 3 is not closed"),
+    "a quote that is open at the end of the last line": ('a,b\n1,2\n3,"4\n', r"line 3 is not closed"),
+    "a quote that is open at the end, and one that is none": ('a,b\n5",2\n3,"4', r"line 3 is not closed"),
+    "a quote that is open at the end of many lines": ('a,b\n1,"2"\n' + "1,2\n" * 9 + '"3', r"line 12 is not closed"),
+    "a quote that is open in the header": ('a,"b\n1,2\n', r"line 1 is not closed"),
+    "a quote that is open in the only line": ('a,"b', r"line 1 is not closed"),
     "latin letters": ("a,b\n1,2\n\xe9,4\n".encode("latin-1"), r"UTF-8; line 3 is not"),
     "a latin header": ("\xe9,a\n1,2\n".encode("latin-1"), r"UTF-8; its header is not"),
     "UTF-16": ("a,b\n1,2\n".encode("utf-16"), r"it is in UTF-16"),
     "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), r"it is in UTF-16"),
     "nothing": ("", r"it is empty"),
     "only line breaks": ("\n\n", r"it is empty"),
-    "another header": ("age,b\n1,2\n", r"must have a column 'a'; none of its 2 columns"),
+    "another header": ("age,b\n1,2\n", r"got no column a among its 2\."),
     "a column twice": ("a,b,a\n1,2,3\n", r"must have one column 'a'; its header has 2"),
 }
 
@@ -105,10 +140,14 @@ def test_troubles_are_named_by_their_line(written, name):
         rows_of(written(content), ["a"])
 
 
-def test_a_column_that_is_nearly_right_is_suggested_and_no_other_shown(written):
-    with pytest.raises(DataFileError, match="did you mean 'income'") as caught:
-        rows_of(written("income,salary\n1,2\n"), ["incom"])
+def test_a_column_that_is_written_otherwise_is_suggested_and_no_other_shown(written):
+    path = written("Income,salary\n1,2\n")
+    with pytest.raises(DataFileError, match=r"the file .*people\.csv'; .* did you mean 'Income'") as caught:
+        rows_of(path, ["income"])
     assert "salary" not in str(caught.value)
+    with pytest.raises(DataFileError, match="names are not listed") as caught:  # a close one may be a person's
+        rows_of(path, ["Incom"])
+    assert "Income" not in str(caught.value)
 
 
 def test_a_column_twice_is_no_matter_where_it_is_not_read(written):
@@ -118,6 +157,16 @@ def test_a_column_twice_is_no_matter_where_it_is_not_read(written):
 def test_memory_is_bounded_by_the_block_whatever_the_quotes(written):
     with pytest.raises(DataFileError, match="line 2 is not closed"):
         rows_of(written('a,b\n"' + "x,y\n" * 500), ["a"], block=256)
+
+
+@pytest.mark.parametrize("block", [16, 17, 23, 64, 999])
+def test_the_last_line_is_known_whatever_the_block(written, block):
+    rows = '1,"2"\n' * 100
+    assert len(rows_of(written(f'a,b\n{rows}3,"4"'), ["a"], block=block)) == 101
+    with pytest.raises(DataFileError, match="line 102 is not closed"):
+        rows_of(written(f'a,b\n{rows}3,"4'), ["a"], block=block)
+    with pytest.raises(DataFileError, match="line 102 is not closed"):
+        rows_of(written(f'a,b\n{rows}3"x,"4\n'), ["a"], block=block)
 
 
 def test_rows_are_the_same_whatever_the_block(written):

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -66,8 +67,6 @@ def test_weights_are_summed(release, people):
     assert sampling.squares == pytest.approx(sums.iloc[:, 1].to_numpy())
     frequency = release.count("race", weights="people", weights_kind="frequency")
     assert as_dict(frequency) == people.groupby("race")["people"].sum().to_dict()
-    with pytest.raises(ArgumentError, match="must be given together"):
-        release.count("race", weights="weight")
     with pytest.raises(
         ArgumentError, match=r"the file .*: frequency weights .* in column weight that are not, first in"
     ):
@@ -111,14 +110,88 @@ def test_a_release_shows_itself(release):
 
 
 def test_names_that_are_none(release):
-    with pytest.raises(ArgumentError, match="did you mean 'income'"):
+    with pytest.raises(ArgumentError, match="`column` must be one of race, income; got 'incom'"):
         release.count("incom")
     with pytest.raises(ArgumentError, match="must be one of race, income"):
         release.count()
     with pytest.raises(ArgumentError, match="two or more different columns"):
         release.crosstab("race", "race")
-    with pytest.raises(DataFileError, match=r"must have a column 'towns'.*did you mean 'town'"):
-        release.count("race", by="towns")
+    with pytest.raises(DataFileError, match=r"the file .*got no column Town among its 5.*did you mean 'town'"):
+        release.count("race", by="Town")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": []}, "`by` must name at least one column; got an empty list"),
+        ({"by": "race"}, "must have one part: subsets, groups or weights; got race twice"),
+        ({"by": ["town", "town"]}, "must have one part: subsets, groups or weights; got town twice"),
+        ({"weights": "race", "weights_kind": "sampling"}, "must have one part: .* got race twice"),
+        ({"by": "weight", "weights": "weight", "weights_kind": "sampling"}, "must have one part: .* got weight twice"),
+        ({"by": ["town", 3.5]}, "`by` must name columns of the table; entry 1 does not"),
+        ({"by": ["town", "secret"]}, "`by` must name columns of the table; entry 1 does not"),
+        ({"by": 3.5}, "`by` must be the name of a column of the table; got 3.5"),
+        ({"weights": "weight"}, "`weights_kind` must be given with weights"),
+        ({"weights_kind": "sampling"}, "`weights` must be given with `weights_kind`"),
+        ({"weights": "weight", "weights_kind": "survey"}, "`weights_kind` must be one of frequency, sampling"),
+        ({"missing": "drop"}, "`missing` must be one of full, error; got 'drop'"),
+    ],
+)
+def test_what_is_asked_of_a_file_is_what_may_be_asked_of_a_table(release, people, options, message):
+    for ask in (release.count, release.crosstab):
+        with pytest.raises(ArgumentError, match=message) as told:
+            ask(*(("race",) if ask == release.count else ("race", "income")), **options)
+        assert "secret" not in str(told.value)
+    if "weights_kind" not in options or "weights" in options:
+        with pytest.raises(ArgumentError, match=message):
+            sp.count(pl.from_pandas(people).lazy(), "race", design=RACE, **options)
+
+
+def test_a_group_of_one_name_in_a_list_is_a_tuple(release, people):
+    assert {group: part.n for group, part in release.count("race", by=["town"]).items()} == {
+        (town,): n for town, n in people["town"].value_counts().items()
+    }
+    assert as_dict(release.count("race", missing=None)) == as_dict(release.count("race"))
+
+
+def test_hashes_are_groups(tmp_path):
+    hashes = [2**62 + 1, 2**62 + 2, -(2**62) - 7, -1]
+    table = pa.table({"x": [3, 5, 3, 6], "h": hashes, "u": pa.array([2**63, 2**64 - 1, 7, 2**63], pa.uint64())})
+    for name in ("x.parquet", "x.arrow"):
+        release = write_release(table, tmp_path / name, {"x": LETTERS}, keep=["h", "u"])
+        assert {group: as_dict(part) for group, part in release.count("x", by="h").items()} == {
+            hashes[2]: {3: 1},
+            -1: {6: 1},
+            hashes[0]: {3: 1},
+            hashes[1]: {5: 1},
+        }
+        assert {group: part.n for group, part in release.count("x", by="u").items()} == {7: 1, 2**63: 2, 2**64 - 1: 1}
+
+
+def test_decimals_beyond_every_code(tmp_path):
+    written(tmp_path / "x.parquet", [3, 2**64 + 3], pa.decimal128(38, 0))
+    with pytest.raises(CodeError, match=r"codes in 1…15;.* 1 row.*first in row 1 \(outside"):
+        read_release(tmp_path / "x.parquet", {"x": LETTERS}).count("x")
+
+
+def test_a_release_stays_where_it_is(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    written(tmp_path / "real.csv", ["a|b"], "labels")
+    (tmp_path / "x.csv").symlink_to(tmp_path / "real.csv")
+    monkeypatch.chdir(tmp_path)
+    release = read_release("x.csv", {"x": LETTERS})
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert as_dict(release.count("x")) == {3: 1}
+    assert release.path == tmp_path / "x.csv"  # by the name it was given, whose document is beside it
+
+
+def test_sampling_weights_of_a_covered_release(tmp_path):
+    data = sp.privatize(list("abcd") * 5, sp.covered(LETTERS, 0.1), seed=1)
+    table = pa.table({"x": data.codes, "w": [1.0] * len(data)})
+    release = write_release(table, tmp_path / "x.parquet", {"x": data.design}, keep=["w"])
+    with pytest.raises(ArgumentError, match="dummy rows have no sampling weight"):
+        release.count("x", weights="w", weights_kind="sampling")
+    assert as_dict(release.count("x", weights="w", weights_kind="frequency")) == as_dict(release.count("x"))
 
 
 # Files that are wrong -----------------------------------------------------------------------------
@@ -179,7 +252,7 @@ def test_missing_answers_may_be_empty_cells(tmp_path):
     codes = read_release(written(tmp_path / "x.parquet", [3, None, None], pa.int64()), {"x": LETTERS})
     nothing = read_release(written(tmp_path / "y.parquet", [None, None], pa.null()), {"x": LETTERS})
     assert [release.count("x", missing="full").n_missing for release in (labels, codes, nothing)] == [1, 2, 2]
-    with pytest.raises(ArgumentError, match="`missing` must be one of error, full"):
+    with pytest.raises(ArgumentError, match="`missing` must be one of full, error"):
         codes.count("x", missing="drop")
 
 
