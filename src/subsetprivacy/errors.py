@@ -11,7 +11,7 @@
     ├── CategoryError           labels: unknown, missing, repeated
     ├── CodeError               subset codes: not integer, empty, outside the design
     ├── DistributionError       numbers that are not a probability distribution
-    ├── DataFileError           a file of data that cannot be read or written
+    ├── DataFileError           a file or table that cannot be read, computed or written
     ├── NoDataError             nothing to estimate from
     ├── MismatchError           two things that do not fit together
     ├── ArgumentError           any other argument out of its range
@@ -68,7 +68,7 @@ class DistributionError(SubsetPrivacyError):
 
 
 class DataFileError(SubsetPrivacyError):
-    """A file of data cannot be read, or cannot be written."""
+    """A file or table cannot be read or computed, or cannot be written."""
 
 
 class NoDataError(SubsetPrivacyError):

@@ -12,8 +12,7 @@ from subsetprivacy.counting.tables import needs_rows, rows_of
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
 from subsetprivacy.data.joint import picked
 from subsetprivacy.design import Covered, Design, Product, product, require_design
-from subsetprivacy.engines import column_names, is_table
-from subsetprivacy.engines.kinds import named_list
+from subsetprivacy.engines import column_names, is_table, no_such_column
 from subsetprivacy.errors import ArgumentError, MismatchError
 
 _COINCIDENCE = 20  # rows that two draws may have in common by chance
@@ -192,11 +191,10 @@ def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ..
     wanted = tuple(str(name) for name in columns)
     held = column_names(frame)
     absent = [name for name in wanted if name not in held]
-    if len(wanted) < 2 or absent:
-        got = f"no column {', '.join(absent)}" if absent else "fewer"
-        raise ArgumentError(
-            f"two or more columns of the data frame must be named; got {got}. Its columns are: {named_list(held)}."
-        )
+    if absent:
+        raise ArgumentError(no_such_column(absent[0], held, "the data frame"))
+    if len(wanted) < 2:
+        raise ArgumentError("two or more columns of the data frame must be named; got fewer.")
     return _names(len(wanted), wanted)
 
 

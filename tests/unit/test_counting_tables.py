@@ -3,7 +3,6 @@
 import sqlite3
 from collections import Counter
 
-import narwhals.exceptions
 import numpy as np
 import pytest
 from lopsided import ABCD, ASKED, COVERED, RECORDED
@@ -11,7 +10,14 @@ from lopsided import ABCD, ASKED, COVERED, RECORDED
 import subsetprivacy as sp
 from subsetprivacy.counting import counts_of_groups
 from subsetprivacy.engines import tally_batches
-from subsetprivacy.errors import ArgumentError, CodeError, InvalidDesignError, MissingDependencyError, TooLargeError
+from subsetprivacy.errors import (
+    ArgumentError,
+    CodeError,
+    DataFileError,
+    InvalidDesignError,
+    MissingDependencyError,
+    TooLargeError,
+)
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 V4 = sp.uniform(list("rstu"))
@@ -114,6 +120,11 @@ def test_collections_of_labels_in_cells():
         assert cells(sp.count(frame, "said", design=ASKED)) == {3: 2, 12: 1}
         found = sp.count(frame, "said", design=ASKED, by="region", weights="n", weights_kind="frequency")
         assert {group: cells(part) for group, part in found.items()} == {"n": {3: 1}, "s": {3: 4, 12: 2}}
+        for by, told in (("Region", "got no column Region among its 4"), ("said", "one part: .* got said twice")):
+            with pytest.raises(ArgumentError, match=told):
+                sp.count(frame, "said", design=ASKED, by=by)
+        with pytest.raises(ArgumentError, match="got no column N among its 4"):
+            sp.count(frame, "said", design=ASKED, weights="N", weights_kind="frequency")
         several = sp.count(frame, "said", design=ASKED, by=["region", "n"])
         assert set(several) == {("n", 1), ("s", 2), ("s", 4)}
         assert sp.crosstab(frame, "said", "other", designs=[ASKED, V4]).n == 3
@@ -177,7 +188,8 @@ def test_groups_given_as_values_still_are_rows():
     [
         ({"by": ["region", "secret"]}, "`by` must name columns of the table; entry 1 does not"),
         ({"by": []}, "`by` must name at least one column; got an empty list"),
-        ({"by": "regoin"}, r"got no column regoin\. Its columns are: race, income, region, times\. Hint: .* 'region'"),
+        ({"by": "regoin"}, r"the table; got no column regoin among its 4\. Hint: names are not listed"),
+        ({"by": "Region"}, r"got no column Region among its 4\. Hint: did you mean 'region'"),
         ({"by": "race"}, "must have one part: subsets, groups or weights; got race twice"),
         ({"by": ["region", "region"]}, "must have one part: subsets, groups or weights; got region twice"),
         ({"weights": "times"}, "`weights_kind` must be given with weights"),
@@ -195,7 +207,12 @@ def test_names_that_do_not_fit(options, message):
 
 
 def test_groups_of_lists_are_no_groups():
-    for table in (pl.DataFrame({"race": [3], "l": [[1]]}).lazy(), pa.table({"race": [3], "l": [[1]]})):
+    for table in (
+        pl.DataFrame({"race": [3], "l": [[1]]}).lazy(),
+        pa.table({"race": [3], "l": [[1]]}),
+        pd.DataFrame({"race": [3], "l": [[1]]}),
+        pd.DataFrame({"race": [3, 5], "l": [None, {"a": "secret"}]}),
+    ):
         with pytest.raises(ArgumentError, match=r"of single values; got one of lists|single values to be grouped"):
             sp.count(table, "race", design=ASKED, by="l")
 
@@ -227,8 +244,9 @@ def test_a_group_whose_weights_are_zero():
 
 def test_a_table_without_a_column():
     for table in (FRAME, pl.from_pandas(FRAME), pl.from_pandas(FRAME).lazy(), pa.Table.from_pandas(FRAME)):
-        with pytest.raises(CodeError, match=r"got a data frame.*its columns are: race, income, region, times"):
+        with pytest.raises(CodeError, match=r"got a data frame\. Hint: .* sp\.count\(frame, 'name'") as told:
             sp.count(table, design=ASKED)
+        assert "income" not in str(told.value)
 
 
 def test_a_column_of_something_that_has_none():
@@ -273,6 +291,21 @@ def test_covered_releases_have_no_groups():
     assert sp.count(frame, "x", design=COVERED).counts.sum() == len(frame)
 
 
+def test_covered_releases_have_no_sampling_weights():
+    frame = pd.DataFrame({"x": COVERED.support()[0]}).assign(w=1.0)
+    told = "`weights` must be left out for a covered release, or frequencies: dummy rows have no sampling weight"
+    for data, column, weights in (
+        (frame, "x", "w"),
+        (pl.from_pandas(frame).lazy(), "x", "w"),
+        (frame, "x", frame["w"]),
+        (frame["x"], None, frame["w"]),
+    ):
+        with pytest.raises(ArgumentError, match=told):
+            sp.count(data, column, design=COVERED, weights=weights, weights_kind="sampling")
+        counts = sp.count(data, column, design=COVERED, weights=weights, weights_kind="frequency")
+        assert counts.counts.sum() == len(frame)
+
+
 # Several columns ----------------------------------------------------------------------------------------------------
 
 
@@ -311,7 +344,7 @@ def test_errors_of_several_columns_name_the_column_and_the_row():
             CodeError, match=r"column income must hold codes in 1…15; got others in 1 row, first in row 7 \(0, "
         ):
             sp.crosstab(table, "race", "income", designs=[ASKED, V4])
-    with pytest.raises(ArgumentError, match=r"no column incmoe\. Its columns are: race, income"):
+    with pytest.raises(ArgumentError, match="must be in the data frame; got no column incmoe among its"):
         sp.crosstab(frame, "race", "incmoe", designs=[ASKED, V4])
 
 
@@ -330,10 +363,11 @@ def test_rows_are_numbered_through_files_and_row_groups(tmp_path):
 # Engines that fail --------------------------------------------------------------------------------------------------
 
 
-def test_an_engine_that_fails_says_so_itself():
-    lazy = pl.DataFrame({"race": RACE}).lazy().with_columns(pl.col("race").cast(pl.Utf8).str.to_date("%Y"))
-    with pytest.raises(narwhals.exceptions.NarwhalsError, match="conversion"):
+def test_an_engine_that_fails_does_not_show_a_cell():
+    lazy = pl.DataFrame({"race": ["secret"]}).lazy().with_columns(pl.col("race").str.to_date("%Y"))
+    with pytest.raises(DataFileError, match=r"the polars-lazy table could not be computed \(Inv.*Error\)") as told:
         sp.count(lazy, "race", design=ASKED)
+    assert told.value.__context__ is None
 
 
 @pytest.fixture

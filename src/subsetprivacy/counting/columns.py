@@ -9,8 +9,7 @@ from subsetprivacy._checks import check_choice, check_codes
 from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Covered, Design, coarse, require_design
-from subsetprivacy.engines import column_names, is_table
-from subsetprivacy.engines.kinds import named_list
+from subsetprivacy.engines import is_table
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
 from subsetprivacy.subsets import Categories, is_missing
 
@@ -42,10 +41,20 @@ def chosen_design(design: Design | None, categories: Iterable[Label] | None) -> 
     return require_design(design) if categories is None else coarse(categories)
 
 
-def refuse_groups_of_covered(design: Design) -> None:
-    """Raise if the design is covered."""
-    if isinstance(design, Covered):
+def check_covered(design: Design, *, groups: bool, sampling: bool) -> None:
+    """Raise if a covered release is to be counted in groups, or with sampling weights.
+
+    Raises
+    ------
+    ArgumentError
+        If so. Frequencies are fine: a table of counts has a row for each subset, dummy rows among them.
+    """
+    if groups and isinstance(design, Covered):
         raise ArgumentError("`by` must be left out for a covered release: dummy rows belong to no group.")
+    if sampling and isinstance(design, Covered):
+        raise ArgumentError(
+            "`weights` must be left out for a covered release, or frequencies: dummy rows have no sampling weight."
+        )
 
 
 def read_column(
@@ -72,7 +81,7 @@ def read_column(
     if is_table(data):
         raise CodeError(
             "`data` must be one column; got a data frame. Hint: pass frame['name'], or the frame and a name, as in "
-            f"sp.count(frame, 'name', design=...); its columns are: {named_list(column_names(data))}."
+            "sp.count(frame, 'name', design=...)."
         )
     if isinstance(data, (str, bytes, Set, Mapping)) or not isinstance(data, Iterable):
         hint = " Hint: a set of sets would merge people who reported the same." if isinstance(data, Set) else ""

@@ -5,12 +5,12 @@ from typing import Any, overload
 
 from subsetprivacy._types import ArrayLike, Label
 from subsetprivacy.counting.columns import (
+    check_covered,
     check_kind,
     check_weights,
     chosen_design,
     group_rows,
     read_column,
-    refuse_groups_of_covered,
 )
 from subsetprivacy.counting.tables import column_name, count_columns, needs_rows, rows_of
 from subsetprivacy.data import SubsetCounts, SubsetTable, check_allowed, count_codes
@@ -121,10 +121,10 @@ def count(
         data = _one_variable(data, column)
     frequency = check_kind(weights, weights_kind)
     codes, chosen = read_column(data, design, categories, missing=missing)
+    check_covered(chosen, groups=by is not None, sampling=weights is not None and not frequency)
     amounts = None if weights is None else check_weights(weights, len(codes), str(weights_kind))
     if by is None:
         return count_codes(codes, chosen, amounts, frequency=frequency)
-    refuse_groups_of_covered(chosen)
     check_allowed(codes, chosen)  # now, while a row number is still that of the whole
     return {
         group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)

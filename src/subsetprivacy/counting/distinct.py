@@ -1,6 +1,7 @@
 """From the distinct rows of a table to counts: what a column's values mean under its design, and which are refused."""
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -112,9 +113,9 @@ def _codes(key: Key, name: str, design: Design, missing: str, where: _Where) -> 
         )
     if key.kind == "text":
         return _of_text(key, name, design, where)
-    codes = _of_floats(key, name, where) if key.kind == "float" else key.values
-    full = np.full(len(codes), design.missing_code, np.int64)
-    codes = full if key.kind == "nothing" else np.where(key.absent, full, codes.astype(np.int64))
+    codes = np.full(len(key.absent), design.missing_code, np.int64)
+    if key.kind != "nothing":
+        codes = np.where(key.absent, codes, _of_floats(key, name, where) if key.kind == "float" else key.codes())
     _check_allowed(codes, name, design, where)
     return codes
 
@@ -135,7 +136,7 @@ def _of_text(key: Key, name: str, design: Design, where: _Where) -> IntArray:
 
 def _of_floats(key: Key, name: str, where: _Where) -> AnyArray:
     """Return whole numbers that gaps have turned into floats; other floats are no codes."""
-    values = np.where(key.absent, 0.0, key.values)
+    values = np.where(key.absent, 0.0, key.values).astype(np.float64)
     if not key.absent.any():
         raise CodeError(f"column {name} must hold integers; got floats. Hint: cast the column to int64.")
     broken = ~np.isfinite(values) | (np.abs(values) >= 2.0**53)
@@ -196,7 +197,7 @@ def _rank(label: Any) -> tuple[Any, ...]:
         return tuple(_rank(part) for part in label)
     if label is None:
         return (2, "", 0)
-    return (0, "", label) if isinstance(label, (int, float)) else (1, type(label).__name__, label)
+    return (0, "", label) if isinstance(label, (int, float, Decimal)) else (1, type(label).__name__, label)
 
 
 def _counts(codes: IntArray, design: Design, groups: Groups, at: IntArray, frequency: bool) -> SubsetCounts:

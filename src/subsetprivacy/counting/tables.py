@@ -1,13 +1,13 @@
 """Counting a column of a table, or several together, in the engine that holds it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
 from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._types import Label
-from subsetprivacy.counting.columns import MISSING, check_kind, refuse_groups_of_covered
+from subsetprivacy.counting.columns import MISSING, check_covered, check_kind
 from subsetprivacy.counting.distinct import counts_of_groups
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design, product
@@ -47,17 +47,10 @@ def count_columns(
     weights_kind, missing
         As in `count`.
     """
-    check_kind(weights, weights_kind)
-    asked = _Asked(
-        designs=dict(designs),
-        by=_names_of_groups(table, by),
-        tuples=isinstance(by, (list, tuple)),
-        weights=None if weights is None else column_name(weights, "weights"),
-        weights_kind=None if weights is None else weights_kind,
-        missing="error" if missing is None else check_choice(missing, MISSING, "missing"),
-    )
-    asked.check(table)
-    groups = asked.of(table)
+    asked = Asked.of(designs, column_names(table), by, weights, weights_kind, missing)
+    check_columns(table, asked.columns)
+    asked.check()
+    groups = asked.tally(table)
     try:
         return asked.read(groups)
     except SubsetPrivacyError as error:
@@ -70,8 +63,8 @@ def count_columns(
 
 
 @frozen
-class _Asked:
-    """What is asked of a table: the columns of subsets, of groups and of weights."""
+class Asked:
+    """What is asked of a table or file: the columns of subsets, of groups and of weights."""
 
     designs: dict[str, Design]
     by: list[str] | None
@@ -80,35 +73,70 @@ class _Asked:
     weights_kind: str | None
     missing: str
 
-    def check(self, table: Any) -> None:
+    @classmethod
+    def of(
+        cls,
+        designs: Mapping[str, Design],
+        held: Sequence[str],
+        by: Any,
+        weights: Any,
+        weights_kind: str | None,
+        missing: str | None,
+    ) -> "Asked":
+        """Make it from the arguments of `count_columns`, given the names of all columns."""
+        check_kind(weights, weights_kind)
+        return cls(
+            designs=dict(designs),
+            by=_names_of_groups(held, by),
+            tuples=isinstance(by, (list, tuple)),
+            weights=None if weights is None else column_name(weights, "weights"),
+            weights_kind=None if weights is None else weights_kind,
+            missing="error" if missing is None else check_choice(missing, MISSING, "missing"),
+        )
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns to group by: first those of subsets."""
+        return [*self.designs, *(self.by or [])]
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are read."""
+        return self.keys if self.weights is None else [*self.keys, self.weights]
+
+    @property
+    def bits(self) -> list[int | None]:
+        """The bits of each key's codes, None for groups."""
+        return [*(design.code_bits for design in self.designs.values()), *[None] * len(self.by or [])]
+
+    @property
+    def whole(self) -> bool:
+        """Whether weights must be whole numbers."""
+        return self.weights_kind == "frequency"
+
+    def check(self) -> None:
         """Raise before anything is read."""
-        wanted = [*self.designs, *(self.by or []), *([] if self.weights is None else [self.weights])]
-        check_columns(table, wanted)
-        twice = [name for name in wanted if wanted.count(name) > 1]
-        if twice:
-            raise ArgumentError(f"a column must have one part: subsets, groups or weights; got {twice[0]} twice.")
-        if self.by is not None:
-            for design in self.designs.values():
-                refuse_groups_of_covered(design)
+        _check_parts(self.columns)
+        for design in self.designs.values():
+            check_covered(design, groups=self.by is not None, sampling=self.weights_kind == "sampling")
         if len(self.designs) > 1:
             product(self.designs).require_code()
 
-    def of(self, table: Any, in_order: bool = False) -> Groups:
+    def tally(self, table: Any, in_order: bool = False) -> Groups:
         """Let the engine group the table."""
-        groups = self.by or []
-        bits = [*(design.code_bits for design in self.designs.values()), *[None] * len(groups)]
-        whole = self.weights_kind == "frequency"
-        return tally(table, [*self.designs, *groups], self.weights, bits=bits, whole=whole, in_order=in_order)
+        return tally(table, self.keys, self.weights, bits=self.bits, whole=self.whole, in_order=in_order)
 
     def in_order(self, table: Any) -> Groups | None:
         """Group once more, row after row, so that a message can name a row; None where Arrow is absent or cannot."""
         try:
-            return self.of(table, in_order=True)
+            return self.tally(table, in_order=True)
         except (MissingDependencyError, SubsetPrivacyError):
             return None
 
-    def read(self, groups: Groups) -> SubsetCounts | dict[Label, SubsetCounts]:
-        """Return the counts of what came back, or refuse it."""
+    def read(
+        self, groups: Groups, place: Callable[[int], str] = "row {}".format
+    ) -> SubsetCounts | dict[Label, SubsetCounts]:
+        """Return the counts of what came back, or refuse it, saying the place of the first row that is wrong."""
         return counts_of_groups(
             groups,
             self.designs,
@@ -116,7 +144,14 @@ class _Asked:
             weights=self.weights,
             weights_kind=self.weights_kind,
             missing=self.missing,
+            place=place,
         )
+
+
+def _check_parts(columns: Sequence[str]) -> None:
+    twice = [name for name in columns if columns.count(name) > 1]
+    if twice:
+        raise ArgumentError(f"a column must have one part: subsets, groups or weights; got {twice[0]} twice.")
 
 
 def column_name(name: Any, what: str = "column") -> str:
@@ -137,12 +172,11 @@ def shown_type(value: Any) -> str:
     return type(value).__name__ if isinstance(value, tuple) else shown(value)
 
 
-def _names_of_groups(table: Any, by: Any) -> list[str] | None:
+def _names_of_groups(held: Sequence[str], by: Any) -> list[str] | None:
     if by is None:
         return None
     if not isinstance(by, (list, tuple)):
         return [column_name(by, "by")]
-    held = column_names(table)
     for position, name in enumerate(by):
         if not isinstance(name, (str, int)) or str(name) not in held:
             # By position: somebody may have passed a group for each person.
@@ -192,13 +226,17 @@ def _given_as_values(table: Any, by: Any) -> bool:
 
 def rows_of(table: Any, columns: list[str], by: Any, weights: Any) -> tuple[list[Any], Any, Any]:
     """Return columns of a table in memory, with groups and weights, as something that holds one per person."""
-    if isinstance(by, (str, int)):
-        by = native_column(table, column_name(by, "by"))
-    elif by is not None and not _given_as_values(table, by):
-        parts = [_listed(native_column(table, name)) for name in _names_of_groups(table, by) or []]
-        by = [tuple(None if is_missing(part) else part for part in row) for row in zip(*parts, strict=True)]
-    if isinstance(weights, (str, int)):
-        weights = native_column(table, column_name(weights, "weights"))
+    groups = None if _given_as_values(table, by) else _names_of_groups(column_names(table), by)
+    amounts = column_name(weights, "weights") if isinstance(weights, (str, int)) else None
+    named = [*columns, *(groups or []), *([] if amounts is None else [amounts])]
+    check_columns(table, named)
+    _check_parts(named)
+    if groups is not None:
+        parts = [_listed(native_column(table, name)) for name in groups]
+        rows = [tuple(None if is_missing(part) else part for part in row) for row in zip(*parts, strict=True)]
+        by = rows if isinstance(by, (list, tuple)) else [row[0] for row in rows]
+    if amounts is not None:
+        weights = native_column(table, amounts)
     return [native_column(table, name) for name in columns], by, weights
 
 

@@ -11,11 +11,13 @@ from subsetprivacy.engines.groups import Groups, Key
 from subsetprivacy.engines.kinds import (
     check_columns,
     column_names,
+    computing,
     engine_of,
     is_lazy,
     is_ordered,
     is_table,
     native_column,
+    no_such_column,
     plain_table,
 )
 
@@ -26,11 +28,13 @@ __all__ = [
     "check_columns",
     "column_kinds",
     "column_names",
+    "computing",
     "engine_of",
     "is_lazy",
     "is_ordered",
     "is_table",
     "native_column",
+    "no_such_column",
     "plain_table",
     "tally",
     "tally_batches",

@@ -200,7 +200,7 @@ def _cells(column: Any, name: str, width: int) -> IntArray:
     if kind_of(column.type) != "integer":
         raise ArgumentError(f"column {name} must be of one type throughout; got a batch of {column.type}.")
     if str(column.type).startswith("decimal"):
-        column = column.cast("int64", safe=False)
+        column = _as_words(column, limit)
     absent = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
     plain = column.fill_null(0) if column.null_count else column
     codes = plain.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
@@ -208,3 +208,16 @@ def _cells(column: Any, name: str, width: int) -> IntArray:
     if int(codes.view(np.uint64).max(initial=0)) >= limit:
         codes = np.where(codes.view(np.uint64) < limit, codes, limit + 1)
     return codes if absent is None else np.where(absent, limit, codes)
+
+
+def _as_words(column: Any, limit: int) -> Any:
+    """Return decimals as int64, `limit` for all that are no codes: a cast alone would take them modulo 2^64."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    wide = pa.decimal128(38, 0)
+    inside = pc.and_(
+        pc.greater_equal(column, pa.scalar(0, pa.int64()).cast(wide)),
+        pc.less(column, pa.scalar(limit, pa.int64()).cast(wide)),
+    )
+    return pc.if_else(inside, column.cast("int64", safe=False), limit)

@@ -1,9 +1,17 @@
 """Any table on this machine as a stream of Arrow batches, in order, without loading more than the engine must."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from subsetprivacy.engines.kinds import check_columns, engine_of, plain_table, quoted, raw_names, require_arrow
+from subsetprivacy.engines.kinds import (
+    check_columns,
+    computing,
+    engine_of,
+    plain_table,
+    quoted,
+    raw_names,
+    require_arrow,
+)
 from subsetprivacy.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -30,7 +38,9 @@ def arrow_batches(table: Any, columns: Sequence[str], size: int = BATCH_ROWS) ->
     ------
     ArgumentError
         If a column is not there, the table lives on other machines (Spark,
-        Dask), or a column of Python objects has no Arrow type.
+        Dask), or a column has no Arrow type.
+    DataFileError
+        If its engine fails, whose message may show cells and is not passed on.
 
     Notes
     -----
@@ -56,7 +66,12 @@ def arrow_batches(table: Any, columns: Sequence[str], size: int = BATCH_ROWS) ->
     require_arrow()
     check_columns(table, list(columns))
     held = {str(name): name for name in raw_names(table)}
-    return _STREAMS[engine](table, [held[name] for name in columns], size)
+    return _computed(table, _STREAMS[engine], [held[name] for name in columns], size)
+
+
+def _computed(table: Any, stream: "_Stream", columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    with computing(table):
+        yield from stream(table, columns, size)
 
 
 def _of_pandas(frame: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
@@ -100,6 +115,10 @@ def _mixed(name: str) -> ArgumentError:
 
 
 def _of_polars(frame: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    for name in columns:
+        # Integers of 128 bits have no place in Arrow, and of objects it would hold where they are in memory.
+        if str(frame.schema[name]) in {"Int128", "UInt128", "Object"}:
+            raise ArgumentError(f"column {name} must be of a type that Arrow knows; got {frame.schema[name]}.")
     for part in frame.select(columns).iter_slices(size):
         yield from _one_batch(part.to_arrow())
 
@@ -130,7 +149,8 @@ def _of_pyarrow(table: Any, columns: list[Any], size: int) -> "Iterator[pa.Recor
     yield from whole.select(columns).to_batches(max_chunksize=size)
 
 
-def _of_dataset(dataset: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+def dataset_batches(dataset: Any, columns: list[Any], size: int = BATCH_ROWS) -> "Iterator[pa.RecordBatch]":
+    """Stream columns of a dataset as `arrow_batches` does, its errors as they are: for whoever knows its files."""
     return dataset.to_batches(
         columns=columns, batch_size=size, batch_readahead=_BATCHES_AHEAD, fragment_readahead=1, use_threads=True
     )
@@ -175,12 +195,13 @@ def _of_ibis_on_duckdb(wanted: Any, backend: Any, columns: list[Any], size: int)
         yield from _of_duckdb(relation, columns, size)
 
 
-_STREAMS: "dict[str, Callable[[Any, list[Any], int], Iterator[pa.RecordBatch]]]" = {
+_Stream: TypeAlias = "Callable[[Any, list[Any], int], Iterator[pa.RecordBatch]]"
+_STREAMS: "dict[str, _Stream]" = {
     "pandas": _of_pandas,
     "polars": _of_polars,
     "polars-lazy": _of_polars_lazy,
     "pyarrow": _of_pyarrow,
-    "pyarrow-dataset": _of_dataset,
+    "pyarrow-dataset": dataset_batches,
     "duckdb": _of_duckdb,
     "ibis": _of_ibis,
 }

@@ -1,6 +1,7 @@
 """Group-by inside the engine that holds a table, through narwhals: only the distinct rows come back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from subsetprivacy.engines.batches import arrow_batches
 from subsetprivacy.engines.groups import Groups, Key
 from subsetprivacy.engines.kinds import (
     check_columns,
+    computing,
     engine_of,
     missing_library,
+    native_column,
     plain_table,
     quoted,
     raw_names,
@@ -48,6 +51,8 @@ def tally(
     ------
     ArgumentError
         If a column is not there, or weights are no numbers.
+    DataFileError
+        If the engine fails, whose message may show cells and is not passed on.
 
     Examples
     --------
@@ -64,7 +69,10 @@ def tally(
         return tally_batches(arrow_batches(table, wanted), keys, weights, progress, bits, whole=whole)
     if engine in {"duckdb", "pyspark", "ibis"}:  # whose results come back as Arrow tables
         require_arrow()
-    return _in_engine(table, list(keys), weights, whole)
+    if engine == "pandas":
+        _check_single(table, keys)
+    with computing(table):
+        return _in_engine(table, list(keys), weights, whole)
 
 
 def column_kinds(table: Any, names: Sequence[str]) -> list[str]:
@@ -72,7 +80,8 @@ def column_kinds(table: Any, names: Sequence[str]) -> list[str]:
     table = plain_table(table)
     if engine_of(table) in {"pyarrow", "pyarrow-dataset"}:
         return [kind_of(table.schema.field(name).type) for name in names]
-    schema = _lazy(table, list(names)).collect_schema()
+    with computing(table):
+        schema = _lazy(table, list(names)).collect_schema()
     return [_kind(dtype) for dtype in schema.values()]
 
 
@@ -87,12 +96,39 @@ def _lazy(table: Any, names: list[str]) -> Any:
         held = {str(name): name for name in raw_names(table)}
         part = table[[held[name] for name in names]]
         part.columns = numbered
-        return nw.from_native(part).lazy()
+        return nw.from_native(_typed(part) if engine_of(table) == "pandas" else part).lazy()
     if engine_of(table) in {"pyspark", "duckdb"}:  # which take a point in a name for a way into something
         mark, select = ("`", table.selectExpr) if engine_of(table) == "pyspark" else ('"', table.project)
         chosen = [f"{quoted(name, mark)} AS {k}" for name, k in zip(names, numbered, strict=True)]
         return nw.from_native(select(*chosen) if mark == "`" else select(", ".join(chosen))).lazy()
     return nw.from_native(table).lazy().select(*(nw.col(n).alias(k) for n, k in zip(names, numbered, strict=True)))
+
+
+def _check_single(frame: Any, names: Sequence[str]) -> None:
+    """Raise if a column of a pandas frame holds collections, which it cannot group and whose kind its type hides."""
+    from pandas.api.types import infer_dtype
+
+    for name in names:
+        column = native_column(frame, name)
+        mixed = str(column.dtype) == "object" and infer_dtype(column, skipna=True).startswith("mixed")
+        if mixed and not all(isinstance(value, Hashable) for value in column):
+            raise ArgumentError(f"column {name} must hold single values to be grouped; got collections.")
+
+
+def _typed(frame: Any) -> Any:
+    """Return a pandas frame with its columns of Python integers typed: those with gaps it would group as floats."""
+    objects = [name for name, kind in frame.dtypes.items() if str(kind) == "object"]
+    return frame.assign(**{name: _whole(frame[name]) for name in objects}) if objects else frame
+
+
+def _whole(series: Any) -> Any:
+    from pandas.api.types import infer_dtype
+
+    if infer_dtype(series, skipna=True) == "integer":
+        for wide in ("Int64", "UInt64"):
+            with suppress(OverflowError):
+                return series.astype(wide)
+    return series
 
 
 def _in_engine(table: Any, keys: list[str], weights: str | None, whole: bool) -> Groups:
@@ -149,10 +185,19 @@ def _kind(dtype: Any) -> str:
 def _key(series: Any) -> Key:
     kind = _kind(series.dtype)
     absent = np.asarray(series.is_null().to_numpy()).astype(np.bool_)
-    if kind == "integer" and series.dtype.is_integer() and not absent.any():
+    if kind == "integer" and not absent.any() and _is_word(series):
         return Key(kind, np.asarray(series.to_numpy()).astype(np.int64), absent)
     values = [None if gone or value != value else value for value, gone in zip(series.to_list(), absent, strict=True)]
     return Key.of(_kind_of_values(values) if kind == "objects" else kind, values)
+
+
+def _is_word(series: Any) -> bool:
+    """Tell whether whole numbers fit in int64, all of them."""
+    import narwhals.stable.v2 as nw
+
+    if not series.dtype.is_integer() or series.dtype in {nw.Int128, nw.UInt128}:
+        return False
+    return series.dtype != nw.UInt64 or not (np.asarray(series.to_numpy()) > np.iinfo(np.int64).max).any()
 
 
 def _kind_of_values(values: list[Any]) -> str:

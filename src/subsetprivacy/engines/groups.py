@@ -1,6 +1,7 @@
 """What comes back from an engine: the distinct rows of some columns, and how many people share each."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 
-OUTSIDE = -1  # stands for every whole number that is no code
+OUTSIDE = -1  # stands, in a column of codes, for every whole number that is none
+_SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1
 
 
 @frozen(eq=False)
@@ -21,8 +23,9 @@ class Key:
         What the column holds: "integer", "float", "text", "boolean",
         "nothing" (Arrow's null type, or only gaps) or "other".
     values
-        int64, float64 or Python objects, by the kind. An integer that is
-        outside what was asked for is `OUTSIDE`.
+        int64, float64 or Python objects, by the kind. Whole numbers beyond
+        int64 are Python's own, all of them, and so are decimals that a float
+        cannot tell from others.
     absent
         Where there is no value.
     """
@@ -36,19 +39,33 @@ class Key:
         """Make a key from Python values, None where there is none."""
         absent = np.fromiter((value is None for value in values), np.bool_, len(values))
         if kind == "integer":
-            # Beyond int64 nothing is a code.
-            whole = (0 if value is None else int(value) for value in values)
-            numbers = [value if abs(value) < 1 << 62 else OUTSIDE for value in whole]
-            return cls(kind, np.array(numbers, np.int64), absent)
+            values = [0 if value is None else int(value) for value in values]
+            small = all(_SMALLEST <= value <= _LARGEST for value in values)
+            return cls(kind, np.array(values, np.int64 if small else object), absent)
         if kind == "float":
-            return cls(kind, np.array([np.nan if value is None else value for value in values], np.float64), absent)
+            values = [np.nan if value is None else _as_float(value) for value in values]
+            told = all(isinstance(value, float) for value in values)
+            return cls(kind, np.array(values, np.float64 if told else object), absent)
         held = np.empty(len(values), object)
         held[:] = values
         return cls(kind, held, absent)
 
+    def codes(self) -> IntArray:
+        """Return whole numbers as int64, `OUTSIDE` for those beyond it, which are no codes; for a gap any number."""
+        if self.values.dtype != object:
+            return self.values
+        fit = (value if _SMALLEST <= value <= _LARGEST else OUTSIDE for value in self.values)
+        return np.fromiter(fit, np.int64, len(self.values))
+
     def labels(self) -> list[Label]:
         """Return the values as Python objects, None where there is none."""
         return [None if gone else value for value, gone in zip(self.values.tolist(), self.absent.tolist(), strict=True)]
+
+
+def _as_float(value: Any) -> Any:
+    """Return a number as float, a decimal only if the float is written as it is: others are too many for it."""
+    told = float(value)
+    return told if not isinstance(value, Decimal) or Decimal(repr(told)) == value else value
 
 
 @frozen(eq=False)

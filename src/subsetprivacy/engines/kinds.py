@@ -1,10 +1,10 @@
 """What a table is, and who holds it: told by the names of types, so that no library is imported to find out."""
 
-from collections.abc import Sequence
-from difflib import get_close_matches
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from subsetprivacy.errors import ArgumentError, MissingDependencyError
+from subsetprivacy.errors import ArgumentError, DataFileError, MissingDependencyError, SubsetPrivacyError
 
 # Library and class of every table that is understood, and the name of its engine.
 _ENGINES = {
@@ -23,7 +23,6 @@ _ENGINES = {
 }
 _LAZY = {"polars-lazy", "pyarrow-dataset", "duckdb", "pyspark", "dask", "ibis"}
 _ORDERED = {"pandas", "polars", "pyarrow", "pyarrow-dataset"}  # whose rows have numbers
-_MOST_NAMES = 12
 
 
 def plain_table(table: Any) -> Any:
@@ -85,12 +84,49 @@ def is_ordered(table: Any) -> bool:
     return engine_of(table) in _ORDERED
 
 
+@contextmanager
+def computing(table: Any) -> Iterator[None]:
+    """Say that a table could not be computed, where its library would show the cells at which it failed.
+
+    Raises
+    ------
+    DataFileError
+        Naming the engine and the class of its error; that error is not
+        chained to it. Errors of ours, and those of the system, pass.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with computing(pd.DataFrame()):
+    ...     int("five")
+    Traceback (most recent call last):
+    subsetprivacy.errors.DataFileError: the pandas table could not be computed (ValueError). Hint: run it by itself ...
+    """
+    try:
+        yield
+    except (SubsetPrivacyError, MissingDependencyError, MemoryError):
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    else:
+        return
+    told = DataFileError(
+        f"the {engine_of(table)} table could not be computed ({kind}). Hint: run it by itself to see why; its message "
+        "may show people's values."
+    )
+    try:
+        raise told
+    finally:
+        told.__context__ = None  # which Python sets, as the engine's error is still being handled further out
+
+
 def raw_names(table: Any) -> list[Any]:
     """Return the names of a table's columns as the table has them, which in pandas may be numbers."""
     table = plain_table(table)
     engine = engine_of(table)
     if engine == "polars-lazy":
-        return list(table.collect_schema().names())
+        with computing(table):
+            return list(table.collect_schema().names())
     if engine in {"pyarrow", "pyarrow-dataset"}:
         return list(table.schema.names)
     return list(table.columns)
@@ -121,10 +157,25 @@ def quoted(name: str, mark: str = '"') -> str:
     return mark + name.replace(mark, 2 * mark) + mark
 
 
-def named_list(names: Sequence[str]) -> str:
-    """Return names of columns as they stand in a message, the first few of many."""
-    first = ", ".join(names[:_MOST_NAMES])
-    return first + (f", … ({len(names)} in all)" if len(names) > _MOST_NAMES else "") if names else "none"
+def no_such_column(name: str, held: Sequence[str], where: str) -> str:
+    """Return the message that a table or file has no such column.
+
+    Of the columns that it has, only one is named that is written otherwise,
+    in its case, blanks or punctuation: where a header was forgotten, the names
+    are the first person's values.
+
+    Examples
+    --------
+    >>> no_such_column("age group", ["Age_Group", "race"], "the table")
+    "a column that is named must be in the table; got no column age group among its 2. Hint: did you mean 'Age_Group'?"
+    """
+    same = [one for one in held if _letters(one) and _letters(one) == _letters(name)]
+    hint = f"did you mean {same[0]!r}?" if same else "names are not listed here, as they may be a person's values."
+    return f"a column that is named must be in {where}; got no column {name} among its {len(held)}. Hint: {hint}"
+
+
+def _letters(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
 def check_columns(table: Any, wanted: Sequence[str], held: Sequence[str] | None = None) -> None:
@@ -133,17 +184,12 @@ def check_columns(table: Any, wanted: Sequence[str], held: Sequence[str] | None 
     Raises
     ------
     ArgumentError
-        If it has not; the message says which columns there are.
+        If it has not.
     """
     held = column_names(table) if held is None else held
     for name in wanted:
         if name not in held:
-            close = get_close_matches(name, held, n=1)
-            hint = f" Hint: did you mean {close[0]!r}?" if close else ""
-            raise ArgumentError(
-                f"a column that is named must be in the table; got no column {name}. "
-                f"Its columns are: {named_list(held)}.{hint}"
-            )
+            raise ArgumentError(no_such_column(name, held, "the table"))
         if held.count(name) > 1:
             raise ArgumentError(f"the name of a column must be there once; got {name} {held.count(name)} times.")
 

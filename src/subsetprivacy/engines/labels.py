@@ -1,5 +1,6 @@
 """Numbers for the values of columns that hold no codes: groups, and subsets as text."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from subsetprivacy._types import IntArray
 from subsetprivacy.errors import ArgumentError
 
 _TABLE = 1 << 20  # combinations of values in a batch that are looked up in a table
+_WORD = 1 << 62  # combinations that a word can number
+_Part = tuple[IntArray, list[Any]]  # a column of a batch: the positions of its values, and these
 
 
 class Labels:
@@ -25,26 +28,27 @@ class Labels:
         if not columns:
             return None
         parts = [_encoded(column, name) for column, name in zip(columns, self.names, strict=True)]
-        combined, total = parts[0][0], len(parts[0][1])
+        total = prod(len(values) for _, values in parts)
+        if total > _WORD:
+            rows, inverse = np.unique(np.stack([at for at, _ in parts]), axis=1, return_inverse=True)
+            return self._enter(list(rows), parts)[inverse.ravel()]
+        combined = parts[0][0]
         for at, values in parts[1:]:
-            combined, total = combined * len(values) + at, total * len(values)
+            combined = combined * len(values) + at
         if total <= _TABLE:
             distinct = np.flatnonzero(np.bincount(combined, minlength=total))
             table = np.zeros(total, np.int64)
-            table[distinct] = self._enter(distinct, parts)
+            table[distinct] = self._enter(_apart(distinct, parts), parts)
             return table[combined]
         distinct, inverse = np.unique(combined, return_inverse=True)
-        return self._enter(distinct, parts)[inverse]
+        return self._enter(_apart(distinct, parts), parts)[inverse]
 
-    def _enter(self, distinct: IntArray, parts: list[tuple[IntArray, list[Any]]]) -> IntArray:
-        columns: list[list[Any]] = []
-        rest = distinct
-        for _, values in reversed(parts):
-            rest, at = np.divmod(rest, len(values))
-            columns.append([values[k] for k in at.tolist()])
+    def _enter(self, rows: list[IntArray], parts: list[_Part]) -> IntArray:
+        """Return the numbers of combinations, given by the position of each column's value."""
+        columns = [[values[k] for k in at.tolist()] for at, (_, values) in zip(rows, parts, strict=True)]
         known = self._known
-        rows = zip(*reversed(columns), strict=True)
-        return np.fromiter((known.setdefault(row, len(known)) for row in rows), np.int64, len(distinct))
+        listed = zip(*columns, strict=True)
+        return np.fromiter((known.setdefault(row, len(known)) for row in listed), np.int64, len(rows[0]))
 
     def columns(self, numbers: IntArray) -> list[list[Any]]:
         """Return the values behind numbers, a list for each column."""
@@ -52,7 +56,16 @@ class Labels:
         return [[listed[k][j] for k in numbers.tolist()] for j in range(len(self.names))]
 
 
-def _encoded(column: Any, name: str) -> tuple[IntArray, list[Any]]:
+def _apart(combined: IntArray, parts: list[_Part]) -> list[IntArray]:
+    """Return for each column the positions that were combined in one number."""
+    rows: list[IntArray] = []
+    for _, values in reversed(parts):
+        combined, at = np.divmod(combined, len(values))
+        rows.append(at)
+    return rows[::-1]
+
+
+def _encoded(column: Any, name: str) -> _Part:
     """Return for each row the position of its value among the batch's distinct values, None the last of them."""
     import pyarrow as pa
 

@@ -8,26 +8,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from subsetprivacy.engines import no_such_column
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
 from subsetprivacy.frames.trouble import arrow, described, reading, trouble
-
-__all__ = [
-    "arrow_writer",
-    "check_free",
-    "csv_batches",
-    "csv_columns",
-    "format_of",
-    "line_of",
-    "no_such_column",
-    "parquet_files",
-    "parquet_writer",
-    "reading",
-    "replacing",
-    "schema_of",
-    "sidecar_of",
-]
 
 KEY = "subset_privacy"
 FOLDER_SIDECAR = "_subset_privacy.json"

@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import field, frozen
 
-from subsetprivacy.engines import arrow_batches, check_columns
+from subsetprivacy.engines import arrow_batches, check_columns, no_such_column
 from subsetprivacy.errors import ArgumentError, DataFileError
-from subsetprivacy.frames.files import (
-    csv_batches,
-    csv_columns,
-    format_of,
-    line_of,
-    no_such_column,
-    parquet_files,
-    reading,
-)
+from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
+from subsetprivacy.frames.files import format_of, parquet_files
+from subsetprivacy.frames.trouble import reading
 
 if TYPE_CHECKING:
     import pyarrow as pa

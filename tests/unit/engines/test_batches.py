@@ -92,12 +92,23 @@ def test_nobody_gives_no_batch():
     assert sum(batch.num_rows for batch in arrow_batches(pa.table({"x": []}), ["x"])) == 0
 
 
+@pytest.mark.parametrize("kind", ["Int128", "Object"])
+def test_columns_of_polars_that_arrow_does_not_know(kind):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"id": pl.Series([1, 2**100], dtype=getattr(pl, kind)), "x": [3, 5]})
+    for table in (frame, frame.lazy()):
+        with pytest.raises(ArgumentError, match=f"column id must be of a type that Arrow knows; got {kind}") as told:
+            list(arrow_batches(table, ["x", "id"]))
+        assert told.value.__context__ is None
+        assert [batch.to_pydict() for batch in arrow_batches(table, ["x"])] == [{"x": [3, 5]}]
+
+
 def test_what_is_not_streamed(tmp_path):
     pytest.importorskip("dask")
     pd = pytest.importorskip("pandas")
     with pytest.raises(ArgumentError, match=r"must be on this machine to be streamed; got one of dask\. Hint: write"):
         arrow_batches(CONSTRUCTORS["dask"][0](COLUMNS, tmp_path), ["number"])
-    with pytest.raises(ArgumentError, match=r"no column nubmer.*'number'"):
-        arrow_batches(pd.DataFrame(COLUMNS), ["nubmer"])
+    with pytest.raises(ArgumentError, match=r"no column Number among its 3\..*'number'"):
+        arrow_batches(pd.DataFrame(COLUMNS), ["Number"])
     with pytest.raises(ArgumentError, match="must be a table of pandas"):
         arrow_batches([1, 2], ["x"])
