@@ -67,6 +67,18 @@ class Release:
         """The columns of subsets."""
         return tuple(self.stored.designs)
 
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The other columns, published as they are: nothing protects them."""
+        weights = () if self.stored.weights is None else (self.stored.weights.column,)
+        return tuple(name for name in self.file.names(self.names) if name not in (*self.names, *weights))
+
+    def alone(self) -> int:
+        """Return how many rows no other row equals in the columns that are kept; whoever knows these knows the row."""
+        if not self.kept:
+            return 0
+        return int((tally_batches(self.file.batches(self.kept), self.kept).rows == 1).sum())
+
     @cached_property
     def rows(self) -> int:
         """How many rows there are; a CSV file is read to know it."""
@@ -188,9 +200,15 @@ class Release:
         parts = [batch.column(0).cast("int64").to_numpy() for batch in batches]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
-    def to_frame(self, *, engine: str = "pandas") -> Any:
-        """Load the codes of all columns as a data frame of pandas, Polars or PyArrow."""
-        return frame({name: self.codes(name) for name in self.names}, engine, index=False)
+    def to_frame(self, *, engine: str = "pandas", kept: bool = True) -> Any:
+        """Load the codes, and the columns that are kept if asked, as a data frame of pandas, Polars or PyArrow."""
+        columns: dict[str, Any] = {name: self.codes(name) for name in self.names}
+        if kept and self.kept:
+            import pyarrow as pa
+
+            others = pa.Table.from_batches(list(self.file.batches(self.kept)))
+            columns |= {name: others.column(name).to_pylist() for name in self.kept}
+        return frame(columns, engine, index=False)
 
     def summary(self) -> Table:
         """Return the columns with their designs, to print or to show; a large CSV file is not read for its rows."""
@@ -204,6 +222,8 @@ class Release:
         notes = [f"{name}: {design.rows_text(float('nan'))}." for name, design in covered.items()]
         if self.stored.weights is not None:
             notes.append(f"{self.stored.weights.kind} weights in column {self.stored.weights.column}.")
+        if self.kept:
+            notes.append(f"Kept as they are, and not protected: {', '.join(self.kept)}.")
         title = f"Release {self.path.name}"
         return Table(title, ("column", "kind", "categories", "rows", "fingerprint"), lines, tuple(notes))
 

@@ -39,6 +39,13 @@ class Source(Protocol):
     def rows(self) -> int:
         """The number of rows."""
 
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that are published as they are."""
+
+    def alone(self) -> int:
+        """Return how many rows are alone in the columns that are kept."""
+
     def count(self, column: str) -> Any:
         """Return the counts of one column."""
 

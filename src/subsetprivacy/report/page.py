@@ -44,6 +44,8 @@ class Findings:
     together: Together | None
     effort: Effort
     version: str
+    kept: tuple[str, ...] = ()
+    alone: int = 0
     title: str | None = None
     date: str | None = None
 
@@ -123,9 +125,10 @@ def _summary(found: Findings) -> Html:
             )
         )
     head = ("Column", "Design", "Categories", "Largest share", "Fingerprint")
-    facts = [
-        f"File: {found.path.name}. {count_of(found.rows, 'row', 'rows')}, {count_of(len(rows), 'column', 'columns')}."
-    ]
+    columns = f"{count_of(len(rows), 'column', 'columns')} of subsets"
+    facts = [f"File: {found.path.name}. {count_of(found.rows, 'row', 'rows')}, {columns}."]
+    if found.kept:
+        facts.append(f"Published as they are beside the subsets: {', '.join(found.kept)}.")
     facts += [f"Date: {found.date}."] if found.date else []
     return el(
         "div",
@@ -133,6 +136,18 @@ def _summary(found: Findings) -> Html:
         table("Columns of the file, and how their subsets were drawn", head, rows, words=(1, 3, 4)),
         class_="box",
     )
+
+
+def _kept(found: Findings) -> list[str]:
+    """Return what the columns that are kept give away."""
+    if not found.kept:
+        return []
+    names = ", ".join(found.kept)
+    said = f"Columns that are kept. The file also holds {names}, as they are, in the same rows."
+    if found.alone:
+        rows = count_of(found.alone, "row is", "rows are")
+        said += f" {rows} alone in them: whoever knows {names} of a person knows the row, and so the subsets."
+    return [said]
 
 
 def _fingerprint(design: Design) -> str:
@@ -160,7 +175,7 @@ def _body(found: Findings) -> list[Html]:
         parts.append(_pairs(found))
     if found.together is not None:
         parts.append(together_section(found.together))
-    limits = [el("h2", "What nothing here protects"), bullets(_GENERAL)]
+    limits = [el("h2", "What nothing here protects"), bullets([*_kept(found), *_GENERAL])]
     designs = [design_section(column, k) for k, column in enumerate(found.columns, 1)]
     how = el(
         "p", "A design says how the subsets are drawn. It is public: who knows it learns nothing more about anybody."

@@ -71,7 +71,8 @@ def report_html(
     >>> colours = uniform(["black", "red", "green", "blue"])
     >>> counts = simulate(colours, [0.1, 0.2, 0.3, 0.4], 1000, seed=1)
     >>> release = SimpleNamespace(
-    ...     path=Path("urn.parquet"), designs={"colour": colours}, rows=1000, count=lambda column: counts
+    ...     path=Path("urn.parquet"), designs={"colour": colours}, rows=1000, count=lambda column: counts,
+    ...     kept=(), alone=lambda: 0,
     ... )
     >>> text = report_html(release, title="The urn")
     >>> text.count("<h1>The urn</h1>"), "<script" in text
@@ -102,7 +103,18 @@ def _gathered(release: Source, names: list[str], effort: Effort, tell: Callable[
     whole_row = look_together(release, found, held, effort.level)
     tell(total, total)
     left_out = len(crossings) - len(wanted)
-    return Findings(Path(release.path), release.rows, found, pairs, left_out, whole_row, effort, _version())
+    return Findings(
+        Path(release.path),
+        release.rows,
+        found,
+        pairs,
+        left_out,
+        whole_row,
+        effort,
+        _version(),
+        release.kept,
+        release.alone(),
+    )
 
 
 def write_report(

@@ -328,3 +328,22 @@ def test_a_large_csv_file_is_not_read_to_be_shown(tmp_path, monkeypatch):
     assert "…" in str(release.summary())
     assert release.rows == 1
     assert "…" not in str(release.summary())
+
+
+def test_columns_that_are_kept_are_told(tmp_path):
+    design = sp.uniform(list("abcd"))
+    path = tmp_path / "private.csv"
+    table = pa.table({"letter": [3, 5, 6, 9], "year": [2001, 2001, 2002, 2001], "town": ["x", "x", "y", "z"]})
+    release = write_release(table, path, {"letter": design}, keep=["year", "town"])
+    assert release.kept == ("year", "town")
+    assert release.alone() == 2
+    assert "Kept as they are, and not protected: year, town." in str(release.summary())
+    assert list(release.to_frame().columns) == ["letter", "year", "town"]
+    assert release.to_frame(engine="pyarrow").column("town").to_pylist() == ["x", "x", "y", "z"]
+    assert list(release.to_frame(kept=False).columns) == ["letter"]
+
+
+def test_a_release_that_keeps_nothing_has_nobody_alone(tmp_path):
+    design = sp.uniform(list("abcd"))
+    release = write_release(sp.privatize(list("abcd"), design), tmp_path / "private.parquet", {"letter": design})
+    assert (release.kept, release.alone()) == ((), 0)

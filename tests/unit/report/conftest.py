@@ -22,6 +22,10 @@ class _Rows:
         self.path = Path(path)
         self.designs = {name: column.design for name, column in data.items()}
         self.rows = max(len(column) for column in data.values())
+        self.kept, self._alone = (), 0
+
+    def alone(self):
+        return self._alone
 
     def count(self, column):
         return self._data[column].counts()

@@ -92,7 +92,14 @@ def test_many_categories_are_cut(parsed, numbers_in):
     design = sp.hadamard([f"place {k}" for k in range(5000)])
     w = np.arange(5000, 0, -1.0) ** 3
     counts = sp.simulate(design, w / w.sum(), 20_000, seed=1)
-    release = SimpleNamespace(path="big.parquet", designs={"place": design}, rows=20_000, count=lambda column: counts)
+    release = SimpleNamespace(
+        path="big.parquet",
+        designs={"place": design},
+        rows=20_000,
+        kept=(),
+        alone=lambda: 0,
+        count=lambda column: counts,
+    )
     page = parsed(report_html(release))
     _, rows = page.table("place: estimated shares")
     by_moments = sp.estimate(counts, method="mom")

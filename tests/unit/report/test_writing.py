@@ -1,9 +1,10 @@
 """The file that is written, the arguments, and a real release."""
 
+import pyarrow as pa
 import pytest
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, CodeError, DataFileError
+from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, NotPrivateWarning
 from subsetprivacy.report import report_html, write_report
 
 
@@ -95,3 +96,13 @@ def test_a_real_release_is_counted_and_not_loaded(small, tmp_path, monkeypatch, 
         monkeypatch.setattr(type(release), loading, lambda *_: pytest.fail("rows were loaded"))
     small.path = release.path
     assert report_html(release, seed=1, permutations=19) == report_html(small, seed=1, permutations=19)
+
+
+def test_columns_that_are_kept_stand_on_the_page(tmp_path):
+    design = sp.uniform(list("abcd"))
+    table = pa.table({"letter": list("abcd") * 25, "town": ["small", *["large"] * 99]})
+    with pytest.warns(NotPrivateWarning, match="town"):
+        sp.privatize_table(table, {"letter": design}, tmp_path / "private.parquet", keep="town")
+    text = report_html(sp.read_release(tmp_path / "private.parquet"))
+    assert "Published as they are beside the subsets: town." in text
+    assert "1 row is alone in them: whoever knows town of a person knows the row" in text
