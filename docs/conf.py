@@ -28,7 +28,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "mathml",
-    "public",
+    "public_names",
     "help_texts",
     "as_notebook",
     "alt_text",

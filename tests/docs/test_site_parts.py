@@ -185,7 +185,7 @@ def test_the_help_of_every_command_is_on_its_page(part):
 
 
 def test_attributes_that_share_a_text_become_entries_with_types(part):
-    public = part("public")
+    public = part("public_names")
     lines = ["w", "    The estimate.", "n, m", "    Two numbers.", "", "Notes", "-----", "x, y stays."]
     made = list(public._each_attribute(lines, {"w": "~FloatArray", "n": "int"}))
     assert made[:2] == ["w : ~FloatArray", "    The estimate."]

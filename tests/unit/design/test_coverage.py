@@ -525,9 +525,12 @@ def test_what_is_known_never_exceeds_a_variance():
 
 def test_weights_have_no_place_under_cover():
     data = sp.privatize(list("abcd") * 50, sp.covered(UNIFORM, 0.1), seed=1)
-    counts = sp.count(data, weights=np.tile([0.5, 1.5], 125), weights_kind="sampling")
+    with pytest.raises(ArgumentError, match="must be left out for a covered release, or frequencies"):
+        sp.count(data, weights=np.tile([0.5, 1.5], 125), weights_kind="sampling")
+    counts = data.counts()
+    weighted = sp.SubsetCounts(counts.codes, counts.counts * 1.5, data.design, squares=counts.counts * 2.25)
     with pytest.raises(ArgumentError, match="must be unweighted for a covered design"):
-        sp.estimate(counts)
+        sp.estimate(weighted)
 
 
 def test_a_covered_product_is_audited_by_its_variables():
