@@ -3,11 +3,12 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
-from threading import Thread
+from threading import Thread, current_thread, main_thread
+from typing import Any
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -26,7 +27,7 @@ def crew(jobs: int) -> Iterator[Executor | None]:
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     if sys.platform == "win32":
         jobs = min(jobs, 61)  # Windows waits for no more processes at once
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_follow)
+    pool = _Pool(jobs, mp_context=get_context("spawn"), initializer=_follow)
     try:
         yield pool
     except BaseException:
@@ -37,6 +38,31 @@ def crew(jobs: int) -> Iterator[Executor | None]:
         pool.shutdown(wait=True, cancel_futures=True)
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+class _Pool(ProcessPoolExecutor):
+    """A pool whose processes are started whole: one that is cut off before it knows its work ends in a traceback."""
+
+    def submit(self, task: Callable[..., Any], /, *args: Any, **settings: Any) -> Future[Any]:
+        """Hand out a task, and start a process for it if need be."""
+        with _undisturbed():
+            return super().submit(task, *args, **settings)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put off the key that stops a run until this is done."""
+    if current_thread() is not main_thread():  # which alone is stopped by it
+        yield
+        return
+    came: list[Any] = []
+    before = signal.signal(signal.SIGINT, lambda *what: came.append(what))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came and callable(before):
+            before(*came[0])
 
 
 def _follow() -> None:

@@ -7,6 +7,7 @@ import click
 
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
+from subsetprivacy.cli.documents import read_design
 from subsetprivacy.cli.options import numbers
 from subsetprivacy.cli.show import echo_json, echo_table
 
@@ -21,7 +22,7 @@ from subsetprivacy.cli.show import echo_json, echo_table
     "Needed for a design; of a table it is estimated.",
 )
 @click.option("--prior", help="What the attacker believes the distribution to be, in the same form.")
-@options.columns
+@options.any_columns
 @options.level
 @options.design
 @options.form
@@ -55,7 +56,7 @@ def audit(
     if path.suffix == ".json":
         what = _read_design(path, w, (columns, design, form))
     else:
-        release, names = options.open_release(path, columns, design, form)
+        release, names = options.open_release(path, columns, design, form, every=True)
         what = counts_of(release, names, {"missing": missing})
     report = run(what, shares, prior=belief, level=level)
     if as_json:
@@ -65,13 +66,11 @@ def audit(
 
 
 def _read_design(path: Path, w: tuple[str, ...], of_tables: tuple[Any, ...]) -> Any:
-    from subsetprivacy.design import load_design
-
     if not w:
         raise click.UsageError("a design document needs --w, the distribution of the values")
     if any(of_tables):
         raise click.UsageError("--column, --design and --form are for tables; PATH is a design document")
-    return load_design(path)
+    return read_design(path)
 
 
 def _distribution(given: tuple[str, ...]) -> Any:

@@ -63,19 +63,70 @@ def _read(
     if column is not None or infer:
         raise click.UsageError("--column and --infer-categories are for --from TABLE")
     if listed is not None:
-        words: Sequence[str] = [word.strip() for word in listed.split(",")]
+        words: Sequence[str] = _listed(listed)
     else:
-        words = labels if file is None else _lines(file)
+        words = _words(labels) if file is None else _lines(file)
     return [_number(word) for word in words] if numeric else list(words)
+
+
+def split_words(text: str, option: str) -> list[str]:
+    """Return words joined by commas, without the blanks around them.
+
+    Raises
+    ------
+    click.BadParameter
+        If there is nothing between two commas.
+    """
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise click.BadParameter("must have a label before and after every comma", param_hint=option)
+    return words
+
+
+def _listed(text: str) -> list[str]:
+    words = split_words(text, "--categories")
+    if ", " in text:
+        echo_warning(f"--categories was split at every comma into {len(words)} labels. {_COMMAS}.")
+    return words
+
+
+_COMMAS = "Hint: labels with commas: give them as LABELS or --file"
+
+
+def _words(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the labels as they were given; one alone that holds commas is surely several."""
+    if len(labels) == 1 and "," in labels[0]:
+        raise click.UsageError("LABELS must be words apart; got one, with commas in it. Hint: --categories A,B,…")
+    _warn_of_blanks(labels, "")
+    return labels
 
 
 def _lines(file: Path) -> list[str]:
     from subsetprivacy.errors import DataFileError
+    from subsetprivacy.frames.trouble import described
 
     try:
-        return file.read_text(encoding="utf-8-sig").splitlines()
+        # Not splitlines, which also breaks at signs that may stand in a label.
+        lines = file.read_text(encoding="utf-8-sig").rstrip("\n").split("\n")
     except UnicodeDecodeError:
         raise DataFileError(f"a file of categories must be text in UTF-8; {file} is not.") from None
+    except OSError as error:
+        raise described(file, error) from None
+    empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
+    if empty:
+        raise DataFileError(
+            f"a file of categories must have a label in every line; {file} has none in line {empty[0]}"
+            f"{f' and {len(empty) - 1} more' if len(empty) > 1 else ''}."
+        )
+    _warn_of_blanks(lines, f", first in line {{}} of {file}")
+    return lines
+
+
+def _warn_of_blanks(labels: Sequence[str], where: str) -> None:
+    padded = [number for number, label in enumerate(labels, 1) if label != label.strip()]
+    if padded:
+        many = "1 label begins or ends" if len(padded) == 1 else f"{len(padded)} labels begin or end"
+        echo_warning(f"{many} with a blank{where.format(padded[0])}: only values with the same blanks fit.")
 
 
 def _number(word: str) -> int | float:

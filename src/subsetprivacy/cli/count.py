@@ -8,7 +8,7 @@ import click
 
 from subsetprivacy.cli import options
 from subsetprivacy.cli.progress import Progress
-from subsetprivacy.cli.show import STANDARD_OUTPUT, csv_text, echo_json, echo_table, write_text
+from subsetprivacy.cli.show import STANDARD_OUTPUT, csv_text, echo_groups, echo_json, write_text
 
 MOST_SHOWN = 24
 NOT_TOO_WIDE = 100
@@ -48,6 +48,9 @@ def count(
       subsetprivacy count private.parquet --column race --column sex_income -o counts.csv
     """
     options.check_apart(table, output)
+    options.check_weights(weights, weights_kind)
+    if by and output is not None and output != STANDARD_OUTPUT and output.suffix.lower() != ".csv":
+        raise click.UsageError("--output must end in .csv with --by, or be -: counts in groups are plain CSV")
     release, names = options.open_release(table, columns, design, form)
     settings = {"by": options.groups(by, names), "weights": weights, "weights_kind": weights_kind, "missing": missing}
     counted = counts_of(release, names, settings)
@@ -60,10 +63,7 @@ def count(
         if output != STANDARD_OUTPUT:
             click.echo(f"Wrote {output}.", err=as_json)
     elif not as_json:
-        for group, part in parts:
-            if by:
-                click.echo(f"{' and '.join(by)}: {group_text(group)}")
-            echo_table(_summary(part, names))
+        echo_groups([(group, _summary(part, names)) for group, part in parts], by)
 
 
 def counts_of(release: Any, names: tuple[str, ...], settings: dict[str, Any]) -> Any:
@@ -72,13 +72,6 @@ def counts_of(release: Any, names: tuple[str, ...], settings: dict[str, Any]) ->
         if len(names) == 1:
             return release.count(names[0], progress=progress, **settings)
         return release.crosstab(*names, progress=progress, **settings)
-
-
-def group_text(group: Any) -> str:
-    """Return the name of a group for people."""
-    if isinstance(group, tuple):
-        return ", ".join(map(group_text, group))
-    return "(missing)" if group is None else str(group)
 
 
 def plain(counts: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -94,17 +87,16 @@ def _designs(counts: Any, names: tuple[str, ...]) -> list[Any]:
     return [counts.design] if len(names) == 1 else list(counts.design.factors)
 
 
-def _entries(counts: Any, names: tuple[str, ...]) -> list[tuple[tuple[int, ...], Any]]:
-    """Return the code in each column, and the number, of all that occurs."""
-    parts = [counts.codes] if len(names) == 1 else counts.design.split(counts.codes)
-    kept = counts.counts > 0
-    return list(
-        zip(zip(*(part[kept].tolist() for part in parts), strict=True), counts.counts[kept].tolist(), strict=True)
-    )
+def _entries(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list[tuple[tuple[int, ...], Any]]:
+    """Return the code in each column, and the number, of all that occurs; or of those at some positions."""
+    codes, amounts = counts.codes[at], counts.counts[at]
+    parts = [codes] if len(names) == 1 else counts.design.split(codes)
+    kept = amounts > 0
+    return list(zip(zip(*(part[kept].tolist() for part in parts), strict=True), amounts[kept].tolist(), strict=True))
 
 
-def _texts(counts: Any, names: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
-    """Return the subset in each column as text, as it stands in CSV files, and the number."""
+def _texts(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list[tuple[tuple[str, ...], Any]]:
+    """Return the subset in each column as text, as it stands in CSV files, and the number; of all, or of some."""
     from subsetprivacy.design.text import is_spelled, text_of
 
     def text(design: Any, code: int) -> str:
@@ -113,7 +105,7 @@ def _texts(counts: Any, names: tuple[str, ...]) -> list[tuple[tuple[str, ...], A
     designs = _designs(counts, names)
     return [
         (tuple(text(design, code) for design, code in zip(designs, codes, strict=True)), amount)
-        for codes, amount in _entries(counts, names)
+        for codes, amount in _entries(counts, names, at)
     ]
 
 
@@ -139,12 +131,13 @@ def _summary(counts: Any, names: tuple[str, ...]) -> Any:
         crossed = counts.summary()
         if len(str(crossed).splitlines()[1]) <= max(get_terminal_size().columns, NOT_TOO_WIDE):
             return crossed
-    rows = sorted(_texts(counts, names), key=lambda row: -row[1])
-    total = sum(amount for _, amount in rows)
-    shown = tuple((*texts, f"{amount:.0f}", number(amount / total)) for texts, amount in rows[:MOST_SHOWN])
+    rows = sorted(_texts(counts, names, counts.informative), key=lambda row: -row[1])
+    shown = tuple((*texts, f"{amount:.0f}", number(amount / counts.total)) for texts, amount in rows[:MOST_SHOWN])
     notes = []
     if len(rows) > MOST_SHOWN:
         notes.append(f"The {MOST_SHOWN} most frequent of {len(rows)}; -o counts.csv has all.")
     if counts.n_missing:
-        notes.append(f"Rows that say nothing, or lack an answer: {counts.n_missing:.0f}. Shares are of all rows.")
-    return Table(f"Subsets of {' and '.join(names)}, {counts.n_text}", (*names, "n", "share"), shown, tuple(notes))
+        what = "Rows" if counts.squares is None else "Weight of rows"
+        notes.append(f"{what} that say nothing, or lack an answer: {counts.n_missing:.0f}; they are in no share.")
+    amount = "n" if counts.squares is None else "weight"
+    return Table(f"Subsets of {' and '.join(names)}, {counts.n_text}", (*names, amount, "share"), shown, tuple(notes))

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy.cli.documents import read_design
 from subsetprivacy.cli.options import as_json, document, numbers
 from subsetprivacy.cli.show import echo_json, echo_table
 
@@ -21,14 +22,13 @@ def compare(paths: tuple[Path, ...], w: str | None, as_json: bool) -> None:
       subsetprivacy design compare urn.design.json safe.design.json --w 0.01,0.1,0.2,0.69
     """
     from subsetprivacy.auditing import audit
-    from subsetprivacy.design import load_design
 
     if len(paths) < 2:
         raise click.UsageError("give two design documents or more")
     shares = None if w is None else numbers(w, "--w")
     found = []
     for path in paths:
-        design = load_design(path)
+        design = read_design(path)
         report = audit(design, [1 / design.p] * design.p if shares is None else shares)
         found.append({"path": str(path), "fingerprint": design.fingerprint, **report.to_dict()})
     if as_json:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy.cli.documents import read_design, writing
 from subsetprivacy.cli.options import as_json, document, output
 from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_json
 
@@ -20,9 +21,7 @@ def show(path: Path, as_json: bool) -> None:
     Example:
       subsetprivacy design show urn.design.json
     """
-    from subsetprivacy import design as designs
-
-    facts = _facts(designs.load_design(path))
+    facts = _facts(read_design(path))
     if as_json:
         echo_json(facts)
         return
@@ -55,9 +54,7 @@ def check(path: Path, as_json: bool) -> None:
     Example:
       subsetprivacy design check urn.design.json
     """
-    from subsetprivacy import design as designs
-
-    read = designs.load_design(path)  # refuses what is no document, and one that was altered
+    read = read_design(path)  # refuses what is no document, and one that was altered
     problems = _problems(read)
     if as_json:
         echo_json({"ok": not problems, "problems": problems, "fingerprint": read.fingerprint})
@@ -91,7 +88,8 @@ def _problems(read: Any) -> list[str]:
 def _is_sealed(path: Path) -> bool:
     import json
 
-    return "fingerprint" in json.loads(path.read_bytes())
+    held = json.loads(path.read_bytes())
+    return "fingerprint" in (held if "columns" not in held else next(iter(held["columns"].values()))["design"])
 
 
 @click.command(short_help="Print the JSON Schema of design documents.")
@@ -109,7 +107,8 @@ def schema(output: Path | None) -> None:
     if output is None or output == STANDARD_OUTPUT:
         click.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        with writing(output):
+            output.write_text(text, encoding="utf-8")
         click.echo(f"Wrote {output}.")
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from subsetprivacy.cli.categories import categories
+from subsetprivacy.cli.categories import categories, split_words
+from subsetprivacy.cli.documents import echo_written, read_design, writing
 from subsetprivacy.cli.options import document, output
 from subsetprivacy.cli.show import STANDARD_OUTPUT
 
@@ -16,8 +17,9 @@ def _write(made: Any, output: Path | None) -> None:
     if output is None or output == STANDARD_OUTPUT:
         click.echo(made.to_json())
     else:
-        made.save(output)
-        click.echo(f"Wrote {output} (fingerprint {made.fingerprint[:16]}…).")
+        with writing(output):
+            made.save(output)
+        echo_written(made, output)
 
 
 @click.command(short_help="Any yes/no question, four to 48 categories.")
@@ -87,8 +89,9 @@ def fixed_size(labels: list[Any], size: int, output: Path | None) -> None:
 @click.command(short_help="A safe question for two categories.")
 @categories
 @click.option("--q", type=float, default=0.25, show_default=True, help="The probability that the secret bit is 1.")
+@click.option("--reveals", is_flag=True, help="Allow a bit that all but gives the answer away.")
 @_output
-def warner(labels: list[Any], q: float, output: Path | None) -> None:
+def warner(labels: list[Any], q: float, reveals: bool, output: Path | None) -> None:
     """Make the safe design for two categories: the question is whether the answer equals a secret bit.
 
     \b
@@ -97,7 +100,7 @@ def warner(labels: list[Any], q: float, output: Path | None) -> None:
     """
     from subsetprivacy import design as designs
 
-    _write(designs.warner(labels, q), output)
+    _write(designs.warner(labels, q, reveals=reveals), output)
 
 
 @click.command(short_help="The recommended design for two or three categories.")
@@ -141,7 +144,7 @@ def join(variables: tuple[str, ...], together: int | None, reveals: bool, output
     """
     from subsetprivacy import design as designs
 
-    parts = {name: [word.strip() for word in words.split(",")] for name, words in _pairs(variables, "NAME=A,B").items()}
+    parts = {name: split_words(words, name) for name, words in _pairs(variables, "NAME=A,B").items()}
     _write(designs.join(parts, together=together, reveals=reveals), output)
 
 
@@ -158,7 +161,7 @@ def product(variables: tuple[str, ...], output: Path | None) -> None:
     """
     from subsetprivacy import design as designs
 
-    parts = {name: designs.load_design(path) for name, path in _pairs(variables, "NAME=PATH").items()}
+    parts = {name: read_design(path, name) for name, path in _pairs(variables, "NAME=PATH").items()}
     _write(designs.product(parts), output)
 
 
@@ -178,8 +181,9 @@ def _pairs(given: tuple[str, ...], form: str) -> dict[str, str]:
 @click.command(short_help="Cover a design by dummy rows.")
 @click.argument("path", type=document)
 @click.option("--floor", type=float, required=True, help="The least share of rows that could have sent a report.")
+@click.option("--reveals", is_flag=True, help="Allow a design that reports single values.")
 @_output
-def covered(path: Path, floor: float, output: Path | None) -> None:
+def covered(path: Path, floor: float, reveals: bool, output: Path | None) -> None:
     """Cover the design document PATH by dummy rows.
 
     \b
@@ -188,4 +192,4 @@ def covered(path: Path, floor: float, output: Path | None) -> None:
     """
     from subsetprivacy import design as designs
 
-    _write(designs.covered(designs.load_design(path), floor), output)
+    _write(designs.covered(read_design(path), floor, reveals=reveals), output)

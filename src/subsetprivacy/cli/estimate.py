@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from subsetprivacy.cli import options
-from subsetprivacy.cli.count import counts_of, group_text
+from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.show import (
     STANDARD_OUTPUT,
     csv_text,
     draw_to_files,
+    echo_groups,
     echo_json,
-    echo_table,
     json_text,
     write_text,
 )
@@ -62,6 +62,7 @@ def estimate(
       subsetprivacy estimate private.csv --column race=race.design.json -o race.png
     """
     options.check_apart(table, output)
+    options.check_weights(weights, weights_kind)
     _check_output(output, by)
     release, names = options.open_release(table, columns, design, form)
     settings = {"by": options.groups(by, names), "weights": weights, "weights_kind": weights_kind, "missing": missing}
@@ -75,10 +76,7 @@ def estimate(
         if output != STANDARD_OUTPUT:
             click.echo(f"Wrote {output}.", err=as_json)
     elif not as_json:
-        for group, fit in fits.items():
-            if by:
-                click.echo(f"{' and '.join(by)}: {group_text(group)}")
-            echo_table(fit.summary(**shown))
+        echo_groups([(group, fit.summary(**shown)) for group, fit in fits.items()], by)
 
 
 def _fits(counted: Any, method: str, grouped: bool) -> dict[Any, Any]:

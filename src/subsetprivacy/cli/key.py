@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from subsetprivacy.cli.documents import writing
 from subsetprivacy.cli.options import data_output
 from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_warning
 
@@ -31,24 +32,28 @@ def key(output: Path) -> None:
     if output == STANDARD_OUTPUT:
         raise click.UsageError("--output must be a file: a key is not for the screen")
     try:
-        descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with writing(output):
+            descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write(secrets.token_hex(KEY_BYTES) + "\n")
     except FileExistsError:
         raise DataFileError(
-            f"`output` must be a new file; {output} exists. Hint: a key that is replaced is lost."
+            f"--output must be a new file; {output} exists. Hint: a key that is replaced is lost."
         ) from None
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(KEY_BYTES) + "\n")
     click.echo(f"Wrote {output}. Keep it secret, and keep it: privatize TABLE --key-file {output} --id COLUMN.")
 
 
 def read_key(path: Path) -> bytes:
     """Return the bytes of a key file, with a warning if others may read it."""
     from subsetprivacy.errors import DataFileError
+    from subsetprivacy.frames.trouble import described
 
     try:
         value = bytes.fromhex(path.read_text(encoding="ascii"))
     except ValueError:  # whose message would quote the key
         value = b""
+    except OSError as error:
+        raise described(path, error) from None
     if len(value) != KEY_BYTES:
         raise DataFileError(
             f"a key file must hold {2 * KEY_BYTES} hexadecimal digits; {path} does not. "

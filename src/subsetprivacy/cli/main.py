@@ -36,7 +36,7 @@ class Commands(click.Group):
                 stream.reconfigure(errors="replace")
         try:
             with warnings.catch_warnings():
-                _say_warnings()
+                _say_warnings(ctx)
                 return super().invoke(ctx)
         except BrokenPipeError:  # whoever read the output has stopped; click ends quietly
             raise
@@ -44,18 +44,37 @@ class Commands(click.Group):
             click.echo("\nStopped.", err=True)
             sys.exit(INTERRUPTED)
         except (SubsetPrivacyError, MissingDependencyError, OSError) as error:
-            click.echo(f"Error: {_here(str(error), ctx.invoked_subcommand)}", err=True)
+            click.echo(f"Error: {_here(str(error), ctx)}", err=True)
             sys.exit(1)
 
 
-def _here(text: str, command: str | None) -> str:
+def _here(text: str, ctx: click.Context) -> str:
     """Return a message of the library in one line, and in the words of the command line."""
-    form = "--" if command == "privatize" else "--form "
+    name = str(ctx.invoked_subcommand)
+    form = "--" if name == "privatize" else "--form "
     own = {"form='codes'": f"{form}codes", "form='labels'": f"{form}labels"}
-    return " ".join(in_words_of_the_shell(text, own).split())
+    if name == "plan":
+        own["`n`"] = "--people"
+    said = in_words_of_the_shell(text, own | _options(ctx.command, name))
+    if name == "test":  # whose columns are arguments
+        said = said.replace("--column NAME=DESIGN", "NAME=DESIGN")
+    return " ".join(said.split())
 
 
-def _say_warnings() -> None:
+def _options(group: click.Command, name: str) -> dict[str, str]:
+    """Return how the library quotes its arguments, and the options of a command that set them."""
+    command = group.commands.get(name) if isinstance(group, click.Group) else None
+    inner = list(command.commands.values()) if isinstance(command, click.Group) else [command]
+    found = {}
+    for each in inner:
+        for option in each.params if each is not None else ():
+            if isinstance(option, click.Option):
+                word = max(option.opts, key=len)
+                found[f"`{word.lstrip('-').replace('-', '_')}`"] = word
+    return found
+
+
+def _say_warnings(ctx: click.Context) -> None:
     """Print each warning of the package once, in a line without file and number; others as Python does."""
     said: set[str] = set()
     as_before = warnings.showwarning
@@ -65,7 +84,7 @@ def _say_warnings() -> None:
             as_before(message, category, *place, **more)
         elif (text := str(message)) not in said:
             said.add(text)
-            echo_warning(text)
+            echo_warning(_here(text, ctx))
 
     warnings.showwarning = show
     warnings.simplefilter("always", SubsetPrivacyWarning)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subsetprivacy.cli.documents import read_design, read_document
+
 if TYPE_CHECKING:
     from subsetprivacy.design import Design
     from subsetprivacy.frames import Release
@@ -74,8 +76,14 @@ def groups(by: Sequence[str], names: Sequence[str]) -> Any:
         If a group would be a column that is counted, or is named twice.
     """
     if set(by) & set(names) or len(set(by)) < len(by):
-        raise click.UsageError("--by must name other columns than --column, each once")
+        raise click.UsageError("--by must name other columns than those that are counted, each once")
     return None if not by else by[0] if len(by) == 1 else list(by)
+
+
+def check_weights(weights: str | None, kind: str | None) -> None:
+    """Raise unless weights and what they are were both said, or neither."""
+    if (weights is None) != (kind is None):
+        raise click.UsageError("--weights and --weights-kind go together: weights of people and of samples differ")
 
 
 def numbers(text: str, option: str) -> list[float]:
@@ -94,8 +102,6 @@ def read_columns(given: Sequence[str], design: Path | None = None) -> "dict[str,
     click.UsageError
         If a column is named twice, or `design` is given and it is not clear for which column.
     """
-    from subsetprivacy.design import load_design
-
     named: dict[str, Any] = {}
     for text in given:
         name, path = _split(text)
@@ -106,7 +112,12 @@ def read_columns(given: Sequence[str], design: Path | None = None) -> "dict[str,
         if len(named) != 1 or None not in named.values():
             raise click.UsageError("--design is for one column; of several, write --column NAME=DESIGN for each")
         named = dict.fromkeys(named, design)
-    return {name: None if path is None else load_design(path) for name, path in named.items()}
+    return {name: None if path is None else read_design(path, name) for name, path in named.items()}
+
+
+def column_names(given: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in NAME[=DESIGN]."""
+    return tuple(_split(text)[0] for text in given)
 
 
 def _split(text: str) -> tuple[str, Path | None]:
@@ -137,15 +148,14 @@ def open_release(
     every
         Whether all columns are meant where none is named; else there must be one.
     """
-    from subsetprivacy.design import load_design
     from subsetprivacy.frames import read_release
 
     if design is not None and not columns:
-        release = read_release(table, load_design(design), form=form)
+        release = read_release(table, read_document(design), form=form)
     else:
         wanted = read_columns(columns, design)
         release = read_release(table, {name: made for name, made in wanted.items() if made} or None, form=form)
-    names = tuple(_split(text)[0] for text in columns) or tuple(release.names)
+    names = column_names(columns) or tuple(release.names)
     if not columns and len(names) != 1 and not every:
         raise click.UsageError(f"say which --column of {table}: {', '.join(names)}")
     check_columns(release, names)
@@ -157,11 +167,21 @@ def check_columns(release: "Release", names: Sequence[str]) -> None:
     from subsetprivacy.errors import ArgumentError
 
     for name in names:
-        if name not in release.names:
-            raise ArgumentError(
-                f"`column` must be a column of subsets of {release.path}, {', '.join(release.names)}; got {name!r}. "
-                "Hint: --column NAME=DESIGN gives a column its design."
-            )
+        if name in release.names:
+            continue
+        hint = "--column NAME=DESIGN gives a column its design."
+        if _takes_groups() and name in release.file.names():
+            hint = f"if {name} was published as it is, --by {name} makes groups of it; else {hint}"
+        raise ArgumentError(
+            f"a column must be one of the subsets of {release.path}, {', '.join(release.names)}; got {name!r}. "
+            f"Hint: {hint}"
+        )
+
+
+def _takes_groups() -> bool:
+    """Tell whether the command that runs has --by."""
+    running = click.get_current_context(silent=True)
+    return running is not None and "by" in running.params
 
 
 def cores() -> int:

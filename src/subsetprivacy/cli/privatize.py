@@ -8,8 +8,10 @@ import click
 
 from subsetprivacy.cli import options
 from subsetprivacy.cli.categories import INFER, infer_labels
+from subsetprivacy.cli.documents import read_document
 from subsetprivacy.cli.key import read_key
 from subsetprivacy.cli.options import cores
+from subsetprivacy.cli.outcome import left, marks, tell, warn
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_warning
 
@@ -43,6 +45,8 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes. [default: all cores, for large files]")
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat an experiment. NOT private: it undoes the draws.")
 @options.force
+@click.option("--quiet", is_flag=True, help="Print nothing on success but warnings.")
+@options.as_json
 def privatize(
     table: Path,
     columns: tuple[str, ...],
@@ -58,6 +62,8 @@ def privatize(
     jobs: int | None,
     seed: int | None,
     force: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Replace values of TABLE (.csv, .parquet, .arrow) by random subsets that contain them.
 
@@ -81,37 +87,45 @@ def privatize(
         raise click.UsageError("--output must be a file, with which the design can travel")
     if (key_file is None) != (identity is None):
         raise click.UsageError("--key-file and --id go together: the draw is a function of both")
+    if key_file is not None and seed is not None:
+        raise click.UsageError("--key-file and --seed exclude each other: both say what is drawn")
     options.check_apart(table, output)
+    before = marks(output)
     designs = _designs(table, columns, design, infer)
     key = None if key_file is None else read_key(key_file)
-    _warn(keep_order, seed)
-    settings: dict[str, Any] = {"missing": missing, "key": key, "id": identity, "keep": keep}
-    settings |= {"keep_order": keep_order, "form": form, "overwrite": force, "seed": seed}
+    drawing: dict[str, Any] = {"missing": missing, "key": key, "id": identity, "keep": keep}
+    _check(table, designs, output, form, force, drawing)
+    _warn(keep_order, seed, again=before[0] is not None and key is None)
+    settings = {**drawing, "keep_order": keep_order, "form": form, "overwrite": force, "seed": seed}
     try:
         with Progress("rows") as progress:
             release = _run(table, designs, output, jobs, progress=progress, **settings)
+        warn(release, keep)
+        tell(release, output, keep, quiet=quiet, as_json=as_json)
     except KeyboardInterrupt:
-        click.echo(f"\nStopped. {_left(output)}", err=True)
+        click.echo(f"\n{left(output, before)}", err=True)
         sys.exit(130)
-    rows = "1 row" if release.rows == 1 else f"{release.rows:,} rows"
-    named = "column" if len(release.names) == 1 else "columns"
-    click.echo(f"Wrote {rows}, {named} {', '.join(release.names)}, to {output}.")
-    click.echo(f"Next: subsetprivacy report {output} -o report.html")
+
+
+def _check(table: Path, designs: Any, output: Path, form: str | None, force: bool, drawing: dict[str, Any]) -> None:
+    """Raise what can be known before anything is drawn, so that no warning stands before an error."""
+    from subsetprivacy.frames.files import check_free
+    from subsetprivacy.frames.kernel import Kernel, variables_of
+    from subsetprivacy.frames.output import Output
+    from subsetprivacy.frames.sources import file_source
+    from subsetprivacy.frames.trouble import arrow
+
+    arrow()  # says what to install
+    kernel = Kernel(variables_of(designs), **drawing)
+    Output(output, list(kernel.designs), form).forms(kernel.designs)
+    check_free(output, overwrite=force)
+    file_source(table, kernel.columns, kernel.keep)
 
 
 def _run(table: Path, designs: Any, output: Path, jobs: int | None, **settings: Any) -> Any:
     from subsetprivacy.frames import privatize_table
-    from subsetprivacy.frames.trouble import arrow
 
-    arrow()  # says what to install
     return privatize_table(table, designs, output, jobs=jobs or _processes(table), **settings)
-
-
-def _left(output: Path) -> str:
-    from subsetprivacy.frames.staging import can_go_on
-
-    again = "the same command goes on where it stopped" if can_go_on(output) else "the same command begins anew"
-    return f"Nothing was published; {again}."
 
 
 def _processes(table: Path) -> int:
@@ -126,24 +140,34 @@ def _designs(table: Path, columns: tuple[str, ...], design: Path | None, infer: 
     if not columns:
         if design is None:
             raise click.UsageError("say which --column, with its design: --column NAME=DESIGN")
-        return _product(design)
+        return _named_by_itself(design)
     designs: dict[str, Design] = {}
     for name, made in options.read_columns(columns, design).items():
         if made is None and not infer:
             raise click.UsageError(
                 f"column {name} needs a design: --column {name}=DESIGN, or --design for a single column"
             )
-        designs[name] = _fitting(infer_labels(table, name)) if made is None else made
+        designs[name] = _fitting(infer_labels(table, name)) if made is None else _planned(made)
     return designs
 
 
-def _product(path: Path) -> "Design":
-    from subsetprivacy.design import Product, load_design
+def _named_by_itself(path: Path) -> "Design | dict[str, Design]":
+    """Return a product, or the designs of another table, which name their columns."""
+    from subsetprivacy.design import Product
 
-    design = load_design(path)
-    if not isinstance(design, Product):
+    found = read_document(path)
+    if isinstance(found, dict):
+        return {name: _planned(design) for name, design in found.items()}
+    if not isinstance(found, Product):
         raise click.UsageError("say which --column the design is for; only a product names its columns")
-    return design
+    return found
+
+
+def _planned(design: "Design") -> "Design":
+    """Return a covered design as it was before another table was drawn with it."""
+    from subsetprivacy.design import Covered
+
+    return design.planned() if isinstance(design, Covered) else design
 
 
 def _fitting(labels: list[Any]) -> "Design":
@@ -155,8 +179,13 @@ def _fitting(labels: list[Any]) -> "Design":
     return designs.uniform(labels) if len(labels) <= MOST_MASKED else designs.hadamard(labels)
 
 
-def _warn(keep_order: bool, seed: int | None) -> None:
+def _warn(keep_order: bool, seed: int | None, *, again: bool) -> None:
     """Say on standard error what is not protected; of columns that are kept the library says it."""
+    if again:
+        echo_warning(
+            "--force makes a second draw of the same people: if the first was given to anybody, the two intersect. "
+            "Hint: --key-file gives the same subsets again."
+        )
     if keep_order:
         echo_warning("the rows keep their order: whoever has a list of the people in this order knows who is who.")
     if seed is not None:

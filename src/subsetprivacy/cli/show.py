@@ -1,6 +1,7 @@
 """How results reach the terminal and files."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
@@ -19,6 +20,15 @@ STANDARD_OUTPUT = Path("-")
 
 
 _WORDS = {  # what the library says to do, and how it is done here
+    "`path` must be a new file": "--output must be a new file",
+    "`reveals` must be True": "--reveals must be given",
+    "; got False.": "; it is not.",
+    "in the argument `designs`": "on the command line",
+    "pass the product itself instead of a dict": "leave --column out",
+    "sp.covered(sp.product({...}), floor)": "subsetprivacy design product, then design covered",
+    "sp.covered(sp.product(...), floor)": "subsetprivacy design product, then design covered",
+    "sp.count(data, by=group) makes them": "--by COLUMN makes them of a column that was published as it is",
+    "sp.crosstab(a, b)": "name two columns",
     "overwrite=True": "--force",
     "missing='full'": "--missing full",
     "pass designs={column: design}": "say --column NAME=DESIGN",
@@ -27,11 +37,14 @@ _WORDS = {  # what the library says to do, and how it is done here
 }
 
 
+_DESIGNS = "uniform|partition|hadamard|fixed_size|warner|small|join|product|covered"
+
+
 def in_words_of_the_shell(text: str, more: Mapping[str, str] | None = None) -> str:
-    """Return a sentence of the library with options in the place of Python."""
+    """Return a sentence of the library with options, and commands that make designs, in the place of Python."""
     for python, shell in {**_WORDS, **(more or {})}.items():
         text = text.replace(python, shell)
-    return text
+    return re.sub(rf"\bsp\.({_DESIGNS})\([^()]*\)", lambda m: f"subsetprivacy design {m[1].replace('_', '-')}", text)
 
 
 def echo_json(value: Any) -> None:
@@ -62,6 +75,21 @@ def echo_table(table: "Table") -> None:
     noted = evolve(table, notes=tuple(fill(in_words_of_the_shell(note), width) for note in table.notes))
     # A file or a pipe has no width: whoever reads it finds every row, and the names, on one line.
     click.echo(_narrowed(noted, width) if sys.stdout.isatty() else str(noted))
+
+
+def echo_groups(tables: "Sequence[tuple[Any, Table]]", by: Sequence[str]) -> None:
+    """Print the table of each group below its name, a blank line between two; the one there is without `by`."""
+    for number, (group, table) in enumerate(tables):
+        if by:
+            click.echo(f"{chr(10) if number else ''}{' and '.join(by)}: {group_text(group)}")
+        echo_table(table)
+
+
+def group_text(group: Any) -> str:
+    """Return the name of a group for people."""
+    if isinstance(group, tuple):
+        return ", ".join(map(group_text, group))
+    return "(missing)" if group is None else str(group)
 
 
 def _narrowed(table: "Table", width: int) -> str:

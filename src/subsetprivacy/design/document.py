@@ -169,8 +169,17 @@ def _amount(value: Any) -> float:
 
 
 def load_design(path: str | Path) -> Design:
-    """Read a design from a JSON file."""
+    """Read a design from a JSON file.
+
+    Raises
+    ------
+    DesignDocumentError
+        As in `design_from_json`, with the name of the file.
+    """
     source = Path(path)
     if not source.is_file():
         raise DesignDocumentError(f"`path` must be a file; got {str(source)!r}, which does not exist.")
-    return design_from_json(source.read_bytes())
+    try:
+        return design_from_json(source.read_bytes())
+    except DesignDocumentError as error:
+        raise DesignDocumentError(f"{source}: {error}") from error.__cause__

@@ -100,10 +100,10 @@ def test_every_command_is_in_the_list_above():
 def test_choices_are_those_of_the_library():
     """Help does not wait for the library, so the words stand twice."""
     from subsetprivacy.cli import estimate, options, privatize, test
+    from subsetprivacy.counting.columns import MISSING
     from subsetprivacy.design.small import ROUTES
     from subsetprivacy.estimation.dispatch import METHODS
     from subsetprivacy.estimation.result import INTERVALS
-    from subsetprivacy.frames.release import MISSING
     from subsetprivacy.frames.stored import FORMS, WEIGHT_KINDS
     from subsetprivacy.independence.testing import METHODS as TESTS
     from subsetprivacy.subsets import MAX_CATEGORIES
@@ -145,7 +145,10 @@ def test_design_uniform_writes_a_document(tmp_path):
     assert result.exit_code == 0
     design = sp.uniform(["black", "red", "green", "blue"])
     assert sp.load_design(path) == design
-    assert result.output == f"Wrote {path} (fingerprint {design.fingerprint[:16]}…).\n"
+    assert result.output.splitlines() == [
+        f"Wrote {path} (fingerprint {design.fingerprint[:16]}…).",
+        "Categories: black, red, green, blue",
+    ]
 
 
 def test_design_show_for_people_and_machines(urn):
@@ -210,7 +213,9 @@ def test_documents_that_are_none(tmp_path):
         ('{"format": "x"}', "must be an object"),
     ]:
         path.write_text(text)
-        assert message in in_one_line(run("design", "show", path))
+        line = in_one_line(run("design", "show", path))
+        assert message in line
+        assert line.startswith(f"Error: {path}: ")
     path.write_bytes(b"\xff\xfe\x00")
     in_one_line(run("design", "show", path))
     document = json.loads(sp.uniform(list("abcd")).to_json())
@@ -254,9 +259,9 @@ def test_audit_takes_a_prior(urn):
 
 
 def test_audit_of_no_distribution(urn):
-    assert "`w` must sum to 1; got 0.9" in in_one_line(run("audit", urn, "--w", "0.1,0.2,0.3,0.3"))
+    assert "--w must sum to 1; got 0.9" in in_one_line(run("audit", urn, "--w", "0.1,0.2,0.3,0.3"))
     assert "one entry for each of the 4 categories" in in_one_line(run("audit", urn, "--w", "0.5,0.5"))
-    assert "`prior` must be positive" in in_one_line(
+    assert "--prior must be positive" in in_one_line(
         run("audit", urn, "--w", "0.25,0.25,0.25,0.25", "--prior", "0,0.5,0.25,0.25")
     )
     for arguments in (["--w", "a,b"], [], ["--w", "0.5,,0.5"]):
@@ -307,7 +312,7 @@ def test_the_demo_without_matplotlib_says_what_to_install(tmp_path, monkeypatch)
 
 
 def test_a_seed_that_is_none():
-    assert "`seed` must be a whole number" in run("demo", "--seed", "-1").stderr
+    assert "--seed must be a whole number" in run("demo", "--seed", "-1").stderr
     assert run("demo", "--seed", "x").exit_code == 2
 
 

@@ -66,15 +66,15 @@ def test_several_variables_are_audited_by_name(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["design", "hadamard", *"abcde"], "Hint: sp.uniform(categories)"),
-        (["design", "partition", *"abcde", "--groups", "3"], "`groups` must be at most 2"),
-        (["design", "warner", "a", "b", "--q", "0.5"], "`q` must not be 1/2"),
+        (["design", "hadamard", *"abcde"], "Hint: subsetprivacy design uniform."),
+        (["design", "partition", *"abcde", "--groups", "3"], "--groups must be at most 2"),
+        (["design", "warner", "a", "b", "--q", "0.5"], "--q must not be 1/2"),
         (["design", "product", "race"], "must be NAME=PATH"),
         (["design", "uniform"], "give either LABELS or --categories, --file, or --from TABLE"),
         (["plan"], "give either LABELS or --categories"),
         (["plan", "--categories", "5", "a"], "give either LABELS or --categories"),
-        (["plan", "--categories", "5", "--margin", "2"], "`margin` must be between 0 and 0.5; got 2"),
-        (["plan", "--categories", "5", "--margin", ".02", "--people", "100"], "either `margin` or `n`"),
+        (["plan", "--categories", "5", "--margin", "2"], "--margin must be between 0 and 0.5; got 2"),
+        (["plan", "--categories", "5", "--margin", ".02", "--people", "100"], "either --margin or --people"),
         (["plan", "--categories", "5", "--w", "a"], "must be numbers joined by commas"),
     ],
 )

@@ -210,7 +210,8 @@ def test_a_run_that_was_stopped_goes_on(run, fine, people, tmp_path, monkeypatch
         patch.setattr("subsetprivacy.cli.progress.Progress.__call__", stop)  # when the first rows are drawn
         result = run(*words)
     assert result.exit_code == 130
-    assert result.stderr == "\nStopped. Nothing was published; the same command goes on where it stopped.\n"
+    said = "\nStopped. Nothing was published; the same command goes on where it stopped."
+    assert result.stderr == f"{said} To give it up, delete {tmp_path / '.x.parquet.partial'}.\n"
     assert not (tmp_path / "x.parquet").exists()
     fine(*words)
     assert {path.name for path in tmp_path.iterdir()} == {"x.parquet", "x.parquet.design.json"}

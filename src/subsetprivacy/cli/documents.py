@@ -1,0 +1,116 @@
+"""Design documents on the command line: read, whichever file they stand in, and written, with what was understood."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from subsetprivacy.design import Design
+
+MOST_LABELS = 12
+
+
+def read_design(path: str | Path, column: str | None = None) -> "Design":
+    """Read a design from its document, or from that of a table, which knows the designs of its columns.
+
+    Parameters
+    ----------
+    path
+        The document.
+    column
+        Which column of a table is meant; may be left out where it has one.
+
+    Raises
+    ------
+    DesignDocumentError
+        If it is no such document, or tells nothing of that column; with the name of the file.
+    DataFileError
+        If it cannot be read.
+    """
+    from subsetprivacy.errors import DesignDocumentError
+
+    found = read_document(path)
+    if not isinstance(found, dict):
+        return found
+    if column is None and len(found) == 1:
+        return next(iter(found.values()))
+    if column is None or column not in found:
+        wanted = "one column" if column is None else f"column {column!r}"
+        raise DesignDocumentError(
+            f"{path}: the document of a table must tell the design of {wanted}; it has those of {', '.join(found)}."
+        )
+    return found[column]
+
+
+def read_document(path: str | Path) -> "Design | dict[str, Design]":
+    """Read a design, or the designs by column if it is the document of a table."""
+    from subsetprivacy.design import design_from_json
+    from subsetprivacy.errors import DesignDocumentError
+    from subsetprivacy.frames.stored import stored_from_json
+    from subsetprivacy.frames.trouble import described
+
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise described(path, error) from None
+    if _is_of_a_table(text):
+        return stored_from_json(text, str(path)).designs
+    try:
+        return design_from_json(text)
+    except DesignDocumentError as error:
+        raise DesignDocumentError(f"{path}: {error}") from None
+
+
+def _is_of_a_table(text: bytes) -> bool:
+    from subsetprivacy.frames.stored import FORMAT
+
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.get("format") == FORMAT
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say in our words, and of which file, that it cannot be written."""
+    from subsetprivacy.frames.trouble import described, trouble
+
+    try:
+        yield
+    except FileNotFoundError:
+        raise trouble(path, "must be in a folder that exists; it is not") from None
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise described(path, error) from None
+
+
+def said_labels(categories: Any) -> str:
+    """Return the labels that were understood, for people to look at; of several variables those of each."""
+    if hasattr(categories, "parts"):
+        parts = zip(categories.names, categories.parts, strict=True)
+        return "; ".join(f"{name}: {_listed(part.labels)}" for name, part in parts)
+    return _listed(categories.labels)
+
+
+def _listed(labels: Any) -> str:
+    shown = ", ".join(_quoted(label) for label in labels[:MOST_LABELS])
+    return shown if len(labels) <= MOST_LABELS else f"{shown}, … ({len(labels)} in all)"
+
+
+def _quoted(label: Any) -> str:
+    """Return a label as it is, in quotes where one could not see where it begins and ends."""
+    text = str(label)
+    return repr(text) if not text or text != text.strip() or set(text) & set(",;") or not text.isprintable() else text
+
+
+def echo_written(made: Any, output: Path) -> None:
+    """Say where a design was written and which categories it has, unless they were read off private data."""
+    click.echo(f"Wrote {output} (fingerprint {made.fingerprint[:16]}…).")
+    if click.get_current_context().params.get("source") is None:
+        click.echo(f"Categories: {said_labels(made.categories)}")

@@ -1,0 +1,132 @@
+"""What became of a run of `privatize`: what it wrote, what that shows, and what a run that was stopped has left."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subsetprivacy.cli.show import echo_json, echo_warning
+
+if TYPE_CHECKING:
+    from subsetprivacy.frames import Release
+
+Mark = tuple[int, int, int] | None
+
+MOST_KINDS = 5_000_000  # combinations of kept values that are told apart in memory
+_AT_ONCE = 1 << 20
+
+
+def marks(output: Path) -> tuple[Mark, Mark]:
+    """Return what tells an output and its document from others that are written there later."""
+    from subsetprivacy.frames.files import sidecar_of
+
+    return _mark(output), _mark(sidecar_of(output))
+
+
+def _mark(place: Path) -> Mark:
+    try:
+        found = place.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def left(output: Path, before: tuple[Mark, Mark]) -> str:
+    """Return what a run that was stopped has left, and what to do.
+
+    Parameters
+    ----------
+    output
+        What it was to write.
+    before
+        Its `marks` when the run began.
+    """
+    from subsetprivacy.frames.staging import can_go_on, stage_of
+
+    table, document = (new is not None and new != old for new, old in zip(marks(output), before, strict=True))
+    if table and document:
+        shutil.rmtree(stage_of(output), ignore_errors=True)  # of no use any more, and the order of the rows is in it
+        return f"Stopped, but after everything was written: {output} is complete."
+    again = "the same command with --force" if table else "the same command"
+    what = f"{output} lacks its document" if table else "Nothing was published"
+    if not can_go_on(output):
+        return f"Stopped. {what}; {again} begins anew."
+    return f"Stopped. {what}; {again} goes on where it stopped. To give it up, delete {stage_of(output)}."
+
+
+def tell(release: "Release", output: Path, keep: Sequence[str], *, quiet: bool, as_json: bool) -> None:
+    """Say what was written, for people or machines."""
+    rows, names = release.rows, release.names
+    if as_json:
+        designs = {name: design.fingerprint for name, design in release.designs.items()}
+        facts = {"rows": rows, "columns": list(names), "kept": list(keep)}
+        echo_json({**facts, "output": str(output), "fingerprints": designs})
+    elif not quiet:
+        counted = "1 row" if rows == 1 else f"{rows:,} rows"
+        named = "column" if len(names) == 1 else "columns"
+        kept = f", kept as {'it is' if len(keep) == 1 else 'they are'}: {', '.join(keep)}" if keep else ""
+        click.echo(f"Wrote {counted}, {named} {', '.join(names)}{kept}, to {output}.")
+        click.echo(f"Next: subsetprivacy report {output} -o report.html")
+
+
+def warn(release: "Release", keep: Sequence[str]) -> None:
+    """Say what only what was written can tell: that there are no rows, or that some stand alone."""
+    if not release.rows:
+        echo_warning("the table has no rows: nothing was drawn, and nothing can be estimated.")
+    elif keep:
+        alone = rows_alone(release, keep)
+        together = ", ".join(keep)
+        if alone is None:
+            echo_warning(
+                f"how many rows are alone in {together} was not counted: there are more than {MOST_KINDS:,} "
+                "combinations, or such cells cannot be compared."
+            )
+        elif alone:
+            verb = "row is" if alone == 1 else "rows are"
+            echo_warning(
+                f"{alone:,} of {release.rows:,} {verb} alone in {together}: whoever knows "
+                f"{'this' if len(keep) == 1 else 'these'} knows the row."
+            )
+
+
+def rows_alone(release: "Release", keep: Sequence[str]) -> int | None:
+    """Return how many rows share what is kept with no other row; None if that cannot be told.
+
+    There may be too much to tell apart, or cells that cannot be grouped, such as lists.
+    """
+    import pyarrow as pa
+
+    try:
+        return _counted_alone(release, keep)
+    except pa.ArrowNotImplementedError:
+        return None
+
+
+def _counted_alone(release: "Release", keep: Sequence[str]) -> int | None:
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    merged: Any = None
+    waiting: list[Any] = []
+    for batch in release.file.batches(list(keep)):
+        columns = [batch.column(name) for name in keep]
+        numbered = [*map(str, range(len(columns))), "n"]
+        waiting.append(pa.table([*columns, pa.repeat(pa.scalar(1), batch.num_rows)], names=numbered))
+        if sum(map(len, waiting)) > max(_AT_ONCE, 0 if merged is None else len(merged)):
+            merged, waiting = _merged(merged, waiting), []
+            if len(merged) > MOST_KINDS:
+                return None
+    merged = _merged(merged, waiting)
+    return None if len(merged) > MOST_KINDS else int(pc.sum(pc.equal(merged["n"], 1)).as_py() or 0)
+
+
+def _merged(merged: Any, waiting: list[Any]) -> Any:
+    """Return the distinct rows and how often each occurs."""
+    import pyarrow as pa
+
+    together = pa.concat_tables(([] if merged is None else [merged]) + waiting)
+    names = together.column_names[:-1]
+    found = together.group_by(names).aggregate([("n", "sum")])
+    return found.select([*names, "n_sum"]).rename_columns([*names, "n"])

@@ -1,0 +1,223 @@
+"""What `privatize` says when it is done, of what it has written, and when it was stopped."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import subsetprivacy as sp
+from subsetprivacy.cli.outcome import left, marks, rows_alone
+
+DESIGN = sp.uniform(["ash", "birch", "cedar", "elm"])
+OTHER = sp.uniform(["low", "middle", "high", "top"])
+# Alone by year and town together: (2019, Ulm), (2020, Rye), (2021, Bor); by year: 2019 and 2021.
+PLACES = [(2019, "Ulm"), *[(2020, "Ulm")] * 3, (2020, "Rye"), *[(2020, "Bor")] * 4, (2021, "Bor")]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    DESIGN.save("tree.json")
+    OTHER.save("pay.json")
+    trees, pays = ["ash", "elm", "elm", "birch", "elm"] * 2, ["low", "low", "top", "low", "high"] * 2
+    rows = [f"{k},{tree},{pay},{year},{town}" for k, (tree, pay, (year, town)) in enumerate(zip(trees, pays, PLACES))]
+    (tmp_path / "people.csv").write_text("id,tree,pay,year,town\n" + "\n".join(rows) + "\n")
+    return tmp_path
+
+
+WORDS = ["privatize", "people.csv", "--column", "tree=tree.json"]
+
+
+def warnings_of(result):
+    assert result.exit_code == 0, result.output
+    return [line.removeprefix("Warning: ") for line in result.stderr.splitlines()]
+
+
+# Done ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_closing_line_names_what_is_kept(run):
+    words = [*WORDS, "--column", "pay=pay.json", "--keep", "year", "--keep", "town", "-o", "out.csv"]
+    assert run(*words).stdout.splitlines()[0] == (
+        "Wrote 10 rows, columns tree, pay, kept as they are: year, town, to out.csv."
+    )
+    one = run(*WORDS, "--keep", "year", "-o", "one.csv").stdout
+    assert one.startswith("Wrote 10 rows, column tree, kept as it is: year, to one.csv.\n")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("output", ["out.csv", "out.parquet", "out.arrow"])
+def test_rows_that_stand_alone_are_counted(output, run):
+    together = warnings_of(run(*WORDS, "--keep", "year", "--keep", "town", "-o", output))
+    assert together[-1] == "3 of 10 rows are alone in year, town: whoever knows these knows the row."
+    assert "published as it is" in together[0]
+    year = warnings_of(run(*WORDS, "--keep", "year", "-o", f"year-{output}"))
+    assert year[-1] == "2 of 10 rows are alone in year: whoever knows this knows the row."
+    town = warnings_of(run(*WORDS, "--keep", "town", "-o", f"town-{output}"))
+    assert town[-1] == "1 of 10 row is alone in town: whoever knows this knows the row."
+
+
+def test_nobody_alone_is_nothing_to_say(run, folder):
+    (folder / "people.csv").write_text("tree,year\n" + "ash,2020\nelm,2020\n" * 5)
+    (said,) = warnings_of(run(*WORDS, "--keep", "year", "-o", "out.csv"))
+    assert "alone" not in said
+
+
+def test_many_batches_are_merged(fine, folder, monkeypatch):
+    drawn = np.random.default_rng(1)
+    numbers = drawn.integers(0, 4000, 6000)
+    (folder / "people.csv").write_text("tree,number\n" + "".join(f"elm,{number}\n" for number in numbers))
+    fine(*WORDS, "--keep", "number", "-o", "out.parquet")
+    pq.write_table(pq.read_table("out.parquet"), "small.parquet", row_group_size=100)
+    release = sp.read_release("small.parquet")
+    monkeypatch.setattr("subsetprivacy.cli.outcome._AT_ONCE", 150)
+    assert rows_alone(release, ["number"]) == (np.bincount(numbers) == 1).sum()
+    monkeypatch.setattr("subsetprivacy.cli.outcome.MOST_KINDS", 500)
+    assert rows_alone(release, ["number"]) is None
+
+
+def test_cells_that_cannot_be_compared(run, folder):
+    pq.write_table(pa.table({"tree": ["ash", "elm"], "list": [[1], [2, 3]]}), folder / "people.parquet")
+    said = warnings_of(run("privatize", "people.parquet", *WORDS[2:], "--keep", "list", "-o", "out.parquet"))
+    assert said[-1].startswith("how many rows are alone in list was not counted")
+
+
+def test_no_rows_are_warned_of(run, folder):
+    (folder / "people.csv").write_text("tree\n")
+    result = run(*WORDS, "-o", "out.parquet")
+    assert warnings_of(result) == ["the table has no rows: nothing was drawn, and nothing can be estimated."]
+    assert result.stdout.startswith("Wrote 0 rows")
+
+
+@pytest.mark.usefixtures("folder")
+def test_for_machines_and_for_nobody(run, fine):
+    assert fine(*WORDS, "-o", "quiet.csv", "--quiet") == ""
+    result = run(*WORDS, "--keep", "year", "-o", "out.csv", "--json")
+    assert json.loads(result.stdout) == {
+        "rows": 10,
+        "columns": ["tree"],
+        "kept": ["year"],
+        "output": "out.csv",
+        "fingerprints": {"tree": DESIGN.fingerprint},
+    }
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_second_draw_is_warned_of_unless_it_is_the_same(run, fine):
+    assert warnings_of(run(*WORDS, "-o", "out.csv", "--force")) == []
+    (said,) = warnings_of(run(*WORDS, "-o", "out.csv", "--force"))
+    assert said.startswith("--force makes a second draw of the same people")
+    assert "--key-file" in said
+    fine("key", "-o", "secret.key")
+    assert warnings_of(run(*WORDS, "-o", "out.csv", "--force", "--key-file", "secret.key", "--id", "id")) == []
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--keep", "nowhere", "-o", "out.csv"], "nowhere"),
+        (["--keep", "year", "-o", "people.parquet"], "Hint: --force"),
+        (["--keep", "year", "--keep-order", "--seed", "1", "-o", "out.parquet", "--labels"], "labels are for CSV"),
+    ],
+)
+def test_what_is_refused_is_not_warned_of(more, message, run, folder):
+    (folder / "people.parquet").write_bytes(b"mine")
+    result = run(*WORDS, *more)
+    assert result.exit_code == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("Error: ")
+    assert message in line
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_seed_beside_a_key(misused, fine):
+    fine("key", "-o", "secret.key")
+    said = misused(*WORDS, "--key-file", "secret.key", "--id", "id", "--seed", "1", "-o", "out.csv")
+    assert "--key-file and --seed exclude each other" in said
+
+
+# Stopped ------------------------------------------------------------------------------------------
+
+
+def test_stopped_after_everything_was_written(run, folder, monkeypatch):
+    """An interrupt that comes between the renaming and the end of the command."""
+    from subsetprivacy.cli import privatize
+
+    whole = privatize._run
+
+    def late(*arguments, **settings):
+        whole(*arguments, **settings)
+        (folder / ".out.csv.partial").mkdir()
+        (folder / ".out.csv.partial" / "job.json").write_text("{}")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("subsetprivacy.cli.privatize._run", late)
+    for more in ([], ["--force"]):  # also over an older file
+        result = run(*WORDS, "-o", "out.csv", *more)
+        assert result.exit_code == 130
+        assert result.stderr.endswith("\nStopped, but after everything was written: out.csv is complete.\n")
+        assert sp.read_release("out.csv").rows == 10
+        assert not (folder / ".out.csv.partial").exists()
+
+
+def test_what_a_stopped_run_has_left(folder):
+    output, document, stage = folder / "out.csv", folder / "out.csv.design.json", folder / ".out.csv.partial"
+    output.write_text("an older file")
+    document.write_text("{}")
+    before = marks(output)
+    assert left(output, before) == "Stopped. Nothing was published; the same command begins anew."
+    stage.mkdir()
+    (stage / "job.json").write_text("{}")
+    assert left(output, before) == (
+        "Stopped. Nothing was published; the same command goes on where it stopped. "
+        f"To give it up, delete {stage}."
+    )  # fmt: skip
+    (folder / "draft").write_text("a new one")
+    (folder / "draft").replace(output)
+    assert "out.csv lacks its document; the same command with --force goes on" in left(output, before)
+    (folder / "draft").write_text("{ }")
+    (folder / "draft").replace(document)
+    assert left(output, before).endswith("out.csv is complete.")
+    assert not stage.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="absent: signals of POSIX")
+def test_an_interrupt_at_any_moment(folder):
+    """SIGINT to the parent of two processes: exit code 130, no traceback, all or nothing, and the rest goes on."""
+    rows = 200_000
+    trees = np.random.default_rng(3).choice(["ash", "birch", "cedar", "elm"], rows, p=[0.1, 0.2, 0.3, 0.4])
+    (folder / "people.csv").write_text("tree\n" + "\n".join(trees) + "\n")
+    command = [sys.executable, "-m", "subsetprivacy", *WORDS, "-o", "out.parquet", "--jobs", "2"]
+    output, lock = folder / "out.parquet", folder / ".out.parquet.lock"  # there while it runs
+    codes = []
+    for seconds in (0.0, 0.3, 0.7):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 20
+        while not lock.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+        time.sleep(seconds)
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+        codes.append(process.returncode)
+        assert "Traceback" not in said, said
+        if output.exists():  # it was faster than the signal, or nearly so
+            assert process.returncode == 0 or "out.parquet is complete" in said
+            assert sp.read_release(output).rows == rows
+            output.unlink()
+            (folder / "out.parquet.design.json").unlink()
+        else:
+            assert process.returncode == 130
+            assert "Stopped. Nothing was published; the same command" in said
+    assert 130 in codes
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    assert sp.read_release(output).rows == rows
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
