@@ -128,7 +128,7 @@ def _of_text(key: Key, name: str, design: Design, where: _Where) -> IntArray:
     if wrong.any():
         raise CodeError(
             f"column {name} must hold subsets as text, labels of the {design.p} categories joined by a bar; got "
-            f"others {where.told(wrong)}. Hint: codes must be integers, not text."
+            f"others {where.told(wrong)}. Hint: is this the design the data were collected with, and are they subsets?"
         )
     _check_allowed(codes, name, design, where)
     return codes
