@@ -94,6 +94,7 @@ class _Run:
         self.spark = frame.sparkSession
         self.key, added = free_names(kernel)
         self.reports = added if kernel.covered is not None else None
+        self.replaces = False
 
     def result(self, progress: Callable[[int, int | None], None] | None) -> Any:
         spark, output = self.spark, self.output
@@ -117,6 +118,7 @@ class _Run:
 
     def _check_free(self) -> None:
         there = quietly(lambda: exists(self.spark, self.output), f"look for {self.output}")
+        self.replaces = there
         if there and not self.overwrite:
             raise DataFileError(f"the folder {self.output!r} must be new; it is there. Hint: overwrite=True.")
         if there and self._reads_output():
@@ -129,7 +131,7 @@ class _Run:
 
     def _write(self) -> dict[str, Design]:
         """Write the output, and return the designs as they were realised."""
-        if self.keep_order and not self.overwrite:
+        if self.keep_order and not self.replaces:
             self._drawn().write.mode("error").parquet(self.output)
             return self.kernel.designs
         staging = beside(self.output)
@@ -147,7 +149,7 @@ class _Run:
         else:
             ordered = rows.repartition(self.key).sortWithinPartitions(self.key)
         wanted = _chosen(ordered, [*self.kernel.names, *self.kernel.keep])
-        wanted.write.mode("overwrite" if self.overwrite else "error").parquet(self.output)
+        wanted.write.mode("overwrite" if self.replaces else "error").parquet(self.output)
         return designs
 
     def _drawn(self, key: str | None = None, reports: str | None = None) -> Any:
