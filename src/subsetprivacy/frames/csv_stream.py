@@ -13,6 +13,7 @@ from attrs import frozen
 from subsetprivacy.design.text import plain_header
 from subsetprivacy.engines import no_such_column
 from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.csv_watching import Watched, lent
 from subsetprivacy.frames.trouble import arrow, reading, trouble
 
 BLOCK = 1 << 22
@@ -83,10 +84,9 @@ def csv_batches(path: str | Path, columns: Sequence[str] | None = None, *, block
 def _batches(path: Path, header: Header, wanted: list[str], at: list[int], block: int) -> Iterator[Any]:
     pa = arrow()
     rows = 0
-    with opened(path) as raw:
-        watched = _Watched(raw)
+    with opened(path) as raw, lent(watched := Watched(raw)) as source:
         try:
-            for batch in _reader(pa.PythonFile(watched, mode="r"), header, at, block):
+            for batch in _reader(source.pop(), header, at, block):
                 rows += len(batch)
                 yield pa.RecordBatch.from_arrays([batch.column(str(k)) for k in at], names=wanted)
         except (pa.ArrowInvalid, UnicodeError) as error:
@@ -126,51 +126,6 @@ def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
             quoted_strings_can_be_null=True,
         ),
     )
-
-
-class _Watched:
-    """A file that counts the lines and quotes that are read from it, and keeps its last line.
-
-    A quote that is never closed swallows the rows below it without a word.
-    Where there are fewer rows than lines, it is worth a second look; so it is
-    where the last line does not close one, which has nothing to swallow.
-    """
-
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
-        self._last = b"\n"
-        self._ends = 0
-        self.quotes = 0
-        self.tail = b""
-        self.closed = False
-
-    @property
-    def lines(self) -> int:
-        return self._ends + (self._last != b"\n")
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._raw.read(size)
-        self._ends += data.count(b"\n")
-        self.quotes += data.count(b'"')
-        filled = data.rstrip(b"\r\n")
-        if filled:
-            begins = filled.rfind(b"\n") + 1
-            goes_on = not begins and self._last not in b"\r\n"
-            self.tail = (self.tail if goes_on else b"") + filled[begins:]
-        self._last = data[-1:] or self._last
-        return data
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
-
-    def close(self) -> None:
-        self.closed = True
 
 
 def opened(path: str | Path) -> BinaryIO:

@@ -1,6 +1,7 @@
 """CSV files as streams of text: nothing is lost silently, and every trouble has its line."""
 
 import csv
+import gc
 import gzip
 
 import pytest
@@ -185,3 +186,13 @@ def test_what_the_csv_module_writes_is_read(tmp_path_factory, rows):
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("a", "b"), *rows])
     assert rows_of(path, ["a", "b"]) == [tuple(cell or None for cell in row) for row in rows]
+
+
+def test_a_stream_that_is_left_early_is_let_go_of(tmp_path):
+    """Arrow reads ahead in a thread of its own, which must not call back when Python has ended."""
+    path = tmp_path / "x.csv"
+    path.write_text("x\n" + "value\n" * 50_000)
+    batches = csv_batches(path, ["x"], block=1 << 12)
+    next(batches)
+    batches.close()
+    assert not [held for held in gc.get_objects() if type(held).__name__ == "_Lent"]
