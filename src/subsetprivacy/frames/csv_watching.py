@@ -67,9 +67,11 @@ class Watched:
 
     @property
     def lines(self) -> int:
+        """How many lines were read."""
         return self._ends + (self._last != b"\n")
 
     def read(self, size: int = -1) -> bytes:
+        """Read some bytes, and take note of them."""
         data = self._raw.read(size)
         self._ends += data.count(b"\n")
         self.quotes += data.count(b'"')
