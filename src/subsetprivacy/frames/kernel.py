@@ -204,7 +204,10 @@ class Kernel:
         sources = self.variables[k].sources
         joint = isinstance(self._readers[k], JointCategories)
         held = {name: batch.column(name) for name in sources} if joint else batch.column(sources[0])
-        return self._readers[k].positions(held)
+        try:
+            return self._readers[k].positions(held)
+        except CategoryError as error:  # the whole column is of a kind that holds no labels
+            raise CategoryError(f"column {self.variables[k].name!r}: {error}") from None
 
     def _refusals(self, k: int, x: IntArray, absent: BoolArray | None) -> list[Refused]:
         unfit = self._publishers[k].unfit(x, absent)

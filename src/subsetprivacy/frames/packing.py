@@ -51,12 +51,9 @@ class Packing:
         import pyarrow as pa
 
         if not self.is_word:
-            narrowed = [
-                _narrow(part, design.code_bits) for part, design in zip(codes, self.designs.values(), strict=True)
-            ]
-            return pa.RecordBatch.from_arrays(
-                [*(pa.array(part) for part in narrowed), *kept], names=[*self.designs, *keep]
-            )
+            each = zip(codes, self.designs.values(), strict=True)
+            narrowed = [from_numpy(_narrow(part, design.code_bits)) for part, design in each]
+            return pa.RecordBatch.from_arrays([*narrowed, *kept], names=[*self.designs, *keep])
         word = codes[0]
         for part, design in zip(codes[1:], list(self.designs.values())[1:], strict=True):
             word = (word << design.code_bits) | part

@@ -179,3 +179,9 @@ def test_the_message_adds_up_the_batches_and_shows_no_value():
 
 def test_nothing_refused_raises_nothing():
     refuse([])
+
+
+def test_a_column_of_lists_is_refused_by_its_name():
+    kernel = Kernel(variables_of({"race": RACE}))
+    with pytest.raises(CategoryError, match="column 'race': `values` must be a column of labels"):
+        kernel.draw(batch(race=[["white"], ["black"]]))
