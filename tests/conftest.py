@@ -34,6 +34,13 @@ def _close_figures():
     pyplot.close("all")
 
 
+def pytest_sessionfinish(session):
+    """Under REQUIRE_ALL=1 any skip is a failure, whichever way a test was skipped."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if REQUIRE_ALL and reporter is not None and reporter.stats.get("skipped") and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter):
     for report in terminalreporter.stats.get("skipped", []):
         reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else str(report.longrepr)
