@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from subsetprivacy.frames import Release
 
 Mark = tuple[int, int, int] | None
-
-MOST_KINDS = 5_000_000  # combinations of kept values that are told apart in memory
-_AT_ONCE = 1 << 20
 
 
 def marks(output: Path) -> tuple[Mark, Mark]:
@@ -76,12 +73,12 @@ def warn(release: "Release", keep: Sequence[str]) -> None:
     if not release.rows:
         echo_warning("the table has no rows: nothing was drawn, and nothing can be estimated.")
     elif keep:
-        alone = rows_alone(release, keep)
+        alone = release.alone()
         together = ", ".join(keep)
         if alone is None:
             echo_warning(
-                f"how many rows are alone in {together} was not counted: there are more than {MOST_KINDS:,} "
-                "combinations, or such cells cannot be compared."
+                f"how many rows are alone in {together} was not counted: there are too many combinations, or such "
+                "cells cannot be compared."
             )
         elif alone:
             verb = "row is" if alone == 1 else "rows are"
@@ -89,44 +86,3 @@ def warn(release: "Release", keep: Sequence[str]) -> None:
                 f"{alone:,} of {release.rows:,} {verb} alone in {together}: whoever knows "
                 f"{'this' if len(keep) == 1 else 'these'} knows the row."
             )
-
-
-def rows_alone(release: "Release", keep: Sequence[str]) -> int | None:
-    """Return how many rows share what is kept with no other row; None if that cannot be told.
-
-    There may be too much to tell apart, or cells that cannot be grouped, such as lists.
-    """
-    import pyarrow as pa
-
-    try:
-        return _counted_alone(release, keep)
-    except pa.ArrowNotImplementedError:
-        return None
-
-
-def _counted_alone(release: "Release", keep: Sequence[str]) -> int | None:
-    import pyarrow as pa
-    from pyarrow import compute as pc
-
-    merged: Any = None
-    waiting: list[Any] = []
-    for batch in release.file.batches(list(keep)):
-        columns = [batch.column(name) for name in keep]
-        numbered = [*map(str, range(len(columns))), "n"]
-        waiting.append(pa.table([*columns, pa.repeat(pa.scalar(1), batch.num_rows)], names=numbered))
-        if sum(map(len, waiting)) > max(_AT_ONCE, 0 if merged is None else len(merged)):
-            merged, waiting = _merged(merged, waiting), []
-            if len(merged) > MOST_KINDS:
-                return None
-    merged = _merged(merged, waiting)
-    return None if len(merged) > MOST_KINDS else int(pc.sum(pc.equal(merged["n"], 1)).as_py() or 0)
-
-
-def _merged(merged: Any, waiting: list[Any]) -> Any:
-    """Return the distinct rows and how often each occurs."""
-    import pyarrow as pa
-
-    together = pa.concat_tables(([] if merged is None else [merged]) + waiting)
-    names = together.column_names[:-1]
-    found = together.group_by(names).aggregate([("n", "sum")])
-    return found.select([*names, "n_sum"]).rename_columns([*names, "n"])

@@ -15,6 +15,7 @@ from subsetprivacy.data import JointCounts, SubsetCounts
 from subsetprivacy.design import Covered, Design, Product, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.alone import rows_alone
 from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
 from subsetprivacy.frames.trouble import said_of
@@ -73,11 +74,9 @@ class Release:
         weights = () if self.stored.weights is None else (self.stored.weights.column,)
         return tuple(name for name in self.file.names(self.names) if name not in (*self.names, *weights))
 
-    def alone(self) -> int:
-        """Return how many rows no other row equals in the columns that are kept; whoever knows these knows the row."""
-        if not self.kept:
-            return 0
-        return int((tally_batches(self.file.batches(self.kept), self.kept).rows == 1).sum())
+    def alone(self) -> int | None:
+        """Return how many rows no other row equals in the columns that are kept; None if that cannot be told."""
+        return rows_alone(self.file, self.kept) if self.kept else 0
 
     @cached_property
     def rows(self) -> int:

@@ -43,7 +43,7 @@ class Source(Protocol):
     def kept(self) -> tuple[str, ...]:
         """The columns that are published as they are."""
 
-    def alone(self) -> int:
+    def alone(self) -> int | None:
         """Return how many rows are alone in the columns that are kept."""
 
     def count(self, column: str) -> Any:

@@ -45,7 +45,7 @@ class Findings:
     effort: Effort
     version: str
     kept: tuple[str, ...] = ()
-    alone: int = 0
+    alone: int | None = 0
     title: str | None = None
     date: str | None = None
 

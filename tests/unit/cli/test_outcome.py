@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import subsetprivacy as sp
-from subsetprivacy.cli.outcome import left, marks, rows_alone
+from subsetprivacy.cli.outcome import left, marks
+from subsetprivacy.frames.alone import rows_alone
 
 DESIGN = sp.uniform(["ash", "birch", "cedar", "elm"])
 OTHER = sp.uniform(["low", "middle", "high", "top"])
@@ -77,10 +78,10 @@ def test_many_batches_are_merged(fine, folder, monkeypatch):
     fine(*WORDS, "--keep", "number", "-o", "out.parquet")
     pq.write_table(pq.read_table("out.parquet"), "small.parquet", row_group_size=100)
     release = sp.read_release("small.parquet")
-    monkeypatch.setattr("subsetprivacy.cli.outcome._AT_ONCE", 150)
-    assert rows_alone(release, ["number"]) == (np.bincount(numbers) == 1).sum()
-    monkeypatch.setattr("subsetprivacy.cli.outcome.MOST_KINDS", 500)
-    assert rows_alone(release, ["number"]) is None
+    monkeypatch.setattr("subsetprivacy.frames.alone._AT_ONCE", 150)
+    assert rows_alone(release.file, ["number"]) == (np.bincount(numbers) == 1).sum()
+    monkeypatch.setattr("subsetprivacy.frames.alone.MOST_KINDS", 500)
+    assert rows_alone(release.file, ["number"]) is None
 
 
 def test_cells_that_cannot_be_compared(run, folder):

@@ -1,0 +1,50 @@
+"""Rows that are alone in the columns that are published as they are: whoever knows these knows the row."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from subsetprivacy.frames.streams import DataFile
+
+MOST_KINDS = 5_000_000  # combinations of kept values that are told apart in memory
+_AT_ONCE = 1 << 20
+
+
+def rows_alone(file: DataFile, keep: Sequence[str]) -> int | None:
+    """Return how many rows share what is kept with no other row; None if that cannot be told.
+
+    There may be too much to tell apart, or cells that cannot be grouped, such as lists.
+    """
+    import pyarrow as pa
+
+    try:
+        return _counted_alone(file, keep)
+    except pa.ArrowNotImplementedError:
+        return None
+
+
+def _counted_alone(file: DataFile, keep: Sequence[str]) -> int | None:
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    merged: Any = None
+    waiting: list[Any] = []
+    for batch in file.batches(list(keep)):
+        columns = [batch.column(name) for name in keep]
+        numbered = [*map(str, range(len(columns))), "n"]
+        waiting.append(pa.table([*columns, pa.repeat(pa.scalar(1), batch.num_rows)], names=numbered))
+        if sum(map(len, waiting)) > max(_AT_ONCE, 0 if merged is None else len(merged)):
+            merged, waiting = _merged(merged, waiting), []
+            if len(merged) > MOST_KINDS:
+                return None
+    merged = _merged(merged, waiting)
+    return None if len(merged) > MOST_KINDS else int(pc.sum(pc.equal(merged["n"], 1)).as_py() or 0)
+
+
+def _merged(merged: Any, waiting: list[Any]) -> Any:
+    """Return the distinct rows and how often each occurs."""
+    import pyarrow as pa
+
+    together = pa.concat_tables(([] if merged is None else [merged]) + waiting)
+    names = together.column_names[:-1]
+    found = together.group_by(names).aggregate([("n", "sum")])
+    return found.select([*names, "n_sum"]).rename_columns([*names, "n"])
