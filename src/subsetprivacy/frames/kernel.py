@@ -147,6 +147,19 @@ class Kernel:
                 f"`keep` must name columns that are not privatised, nor the ids; got {', '.join(both)}."
             )
 
+    def check_order(self, keep_order: bool) -> None:
+        """Refuse to keep the order of rows of which some are dummies.
+
+        Raises
+        ------
+        ArgumentError
+            If the design is covered.
+        """
+        if keep_order and self.covered is not None:
+            raise ArgumentError(
+                "`keep_order` must be left out for a covered design: its dummy rows would all come last."
+            )
+
     def for_text(self) -> "Kernel":
         """Return the same for values that come as text."""
         return Kernel(self.variables, self.missing, self.key, self.id, self.keep, as_text=True)

@@ -47,8 +47,7 @@ def _drawn(table: Any, kernel: Kernel, order: Order) -> tuple["pa.Table", dict[s
     import pyarrow as pa
 
     check_columns(table, kernel.columns)
-    if kernel.covered is not None and order.keep_order:
-        raise ArgumentError("`keep_order` must be left out for a covered design: its dummy rows would all come last.")
+    kernel.check_order(order.keep_order)
     source = random_source(order.seed)
     rows = _whole(table, kernel.columns)
     drawn = kernel.draw(rows, source)

@@ -68,8 +68,7 @@ def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bo
     The shuffle is the one of `privatize_on_spark`.
     """
     check_columns(frame, kernel.columns)
-    if kernel.covered is not None and keep_order:
-        raise ArgumentError("`keep_order` must be left out for a covered design: its dummy rows would all come last.")
+    kernel.check_order(keep_order)
     return _Run(frame, kernel, str(output).rstrip("/"), keep_order).result(overwrite)
 
 

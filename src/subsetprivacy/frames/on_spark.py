@@ -80,8 +80,7 @@ def privatize_on_spark(
     """
     target = check_output(output)
     check_columns(frame, kernel.columns)
-    if kernel.covered is not None and keep_order:
-        raise ArgumentError("`keep_order` must be left out for a covered design: its dummy rows would all come last.")
+    kernel.check_order(keep_order)
     return _Run(frame, kernel, target, keep_order, overwrite).result(progress)
 
 

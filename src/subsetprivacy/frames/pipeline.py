@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from subsetprivacy.design import Design
-from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit, hand_over, heap
 from subsetprivacy.frames.files import check_free
 from subsetprivacy.frames.kernel import Kernel
@@ -68,8 +68,7 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
     DataFileError
         If a file cannot be read or written.
     """
-    if kernel.covered is not None and order.keep_order:
-        raise ArgumentError("`keep_order` must be left out for a covered design: its dummy rows would all come last.")
+    kernel.check_order(order.keep_order)
     check_free(output, overwrite=order.overwrite)
     heaps = 0 if order.keep_order else _heaps(source)
     with (
