@@ -258,8 +258,7 @@ def test_a_design_that_is_not_known(make):
     assert cells(counts) == {1: 1, 3: 2, 14: 1}
 
 
-@pytest.mark.skipif(spark_under_test() is not None, reason="this is the run that the test asks for")
 @pytest.mark.parametrize("mode", ["classic", "connect"])
 def test_spark(mode, tmp_path, need):
     need(*SPARK)
-    run_under_spark(mode, Path(__file__), tmp_path)
+    run_under_spark(mode, Path(__file__), tmp_path, "-k", "not test_spark")  # this test is the one that asks
