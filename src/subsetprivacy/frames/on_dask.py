@@ -1,43 +1,46 @@
 """Privatise a table of Dask, by its workers, which need this package.
 
-As on Spark, what is drawn is written before anything else happens to it. The
-tasks write their files themselves and return what came of them as plain data:
-Dask logs an error that a task raises together with the rows it was given. A
-task that Dask repeats writes another file, and only the file that is named in
-what was returned is used.
+As on Spark, what is drawn is written before anything else happens to it; by the
+tasks themselves (`dask_tasks`).
 """
 
 from collections.abc import Iterable, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
-from attrs import frozen
+import numpy as np
 
 from subsetprivacy.design import Design
-from subsetprivacy.engines import arrow_batches, check_columns
-from subsetprivacy.errors import ArgumentError, DataFileError, SubsetPrivacyError
-from subsetprivacy.frames.files import FOLDER_SIDECAR, KEY
+from subsetprivacy.engines import check_columns
+from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.frames.dask_tasks import (
+    BATCH_ROWS,
+    Came,
+    draw_dummies,
+    draw_part,
+    lay_out,
+    located,
+    read,
+    write_sorted,
+)
+from subsetprivacy.frames.files import FOLDER_SIDECAR
+from subsetprivacy.frames.heaps import enough_heaps
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.packing import Packing
+from subsetprivacy.frames.refused import refuse
 from subsetprivacy.frames.stored import Stored
-from subsetprivacy.frames.worker import Draw, DrawDummies, error_told, free_names, marked
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_BATCH_ROWS = 1 << 20
-
-
-@frozen
-class _Came:
-    """What came of a part: the file that holds it, or the rows that were refused, or what went wrong."""
-
-    file: str | None = None
-    rows: int = 0
-    reports: int = 0
-    refused: tuple[Refused, ...] = ()
-    trouble: str = ""
+from subsetprivacy.frames.worker import (
+    COUNTED,
+    Count,
+    Draw,
+    DrawDummies,
+    LayOut,
+    check_laid_out,
+    error_told,
+    free_names,
+)
+from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.mechanism.shuffle import random_seed
 
 
 def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bool, overwrite: bool) -> Any:
@@ -77,11 +80,13 @@ class _Run:
 
     def __init__(self, frame: Any, kernel: Kernel, output: str, keep_order: bool) -> None:
         self.frame, self.kernel, self.output, self.keep_order = frame, kernel, output, keep_order
-        self.system, self.path = _located(output)
+        self.system, self.path = located(output)
         parent, slash, name = self.path.rpartition("/")
         self.staging = f"{parent}{slash}_{name}.partial-{uuid4().hex}"
         self.key, added = free_names(kernel)
         self.reports = added if kernel.covered is not None else None
+        self.packing = Packing.of(kernel.designs, kernel.keep)
+        self.counts = self.packing.is_countable and not keep_order
 
     def result(self, overwrite: bool) -> Any:
         import dask.dataframe as dd
@@ -108,29 +113,46 @@ class _Run:
             self._draw(Draw(self.kernel), final, _document(self.kernel.designs))
             return self.kernel.designs
         drawn = f"{self.staging}/drawn"
-        came = self._draw(Draw(self.kernel, self.key, self.reports), drawn, None)
+        came = self._draw(self._counted(Draw(self.kernel, self.key, self.reports)), drawn, None)
         designs, dummies = self._dummies(sum(each.reports for each in came), drawn)
-        rows = self._dealt([f"{drawn}/{each.file}" for each in (*came, *dummies) if each.file])
-        self._done(_tasks(_write_sorted, rows, self.key, self._made(final), _document(designs)), final)
+        files = [f"{drawn}/{each.file}" for each in (*came, *dummies) if each.file]
+        if self.counts:
+            self._lay_out(files, final, _document(designs))
+            return designs
+        self._done(_tasks(write_sorted, self._dealt(files), self.key, self._made(final), _document(designs)), final)
         return designs
 
-    def _draw(self, task: Draw, folder: str, document: str | None) -> list[_Came]:
+    def _counted(self, task: Draw | DrawDummies) -> Any:
+        return Count(task, self.packing) if self.counts else task
+
+    def _lay_out(self, files: list[str], folder: str, document: str) -> None:
+        """Write as many rows of each kind as were counted, in random order."""
+        counts = self.packing.no_counts()
+        for file in files:
+            held = read(str(self.system.unstrip_protocol(file)), list(COUNTED[:2]))
+            counts[held[COUNTED[0]].to_numpy(np.int64)] += held[COUNTED[1]].to_numpy(np.int64)
+        heaps, seed = enough_heaps(n := int(counts.sum())), random_seed(random_source())
+        task = _shared(LayOut(self.packing, counts, heaps, seed))
+        came = self._done(_tasks(lay_out, range(heaps), task, self._made(folder), document), folder)
+        check_laid_out(sum(each.rows for each in came), n)
+
+    def _draw(self, task: Draw | Count, folder: str, document: str | None) -> list[Came]:
         parts = self.frame[self.kernel.columns].to_delayed()
-        came = self._done(_tasks(_draw_part, parts, _shared(task), self._made(folder), document), folder)
+        came = self._done(_tasks(draw_part, parts, _shared(task), self._made(folder), document), folder)
         if not any(each.rows for each in came):
             raise ArgumentError("the table must have rows; got none.")
         return came
 
-    def _dummies(self, reports: int, folder: str) -> tuple[dict[str, Design], list[_Came]]:
+    def _dummies(self, reports: int, folder: str) -> tuple[dict[str, Design], list[Came]]:
         """Draw a covered design's dummy rows into files of their own."""
         if self.kernel.covered is None:
             return self.kernel.designs, []
         realised = self.kernel.covered.realised(reports)
         total = realised.D * int(realised.dummies or 0)
-        blocks = [(at, min(at + _BATCH_ROWS, total)) for at in range(0, total, _BATCH_ROWS)]
-        task = _shared(DrawDummies(self.kernel, realised, self.key))
+        blocks = [(at, min(at + BATCH_ROWS, total)) for at in range(0, total, BATCH_ROWS)]
+        task = _shared(self._counted(DrawDummies(self.kernel, realised, self.key)))
         before = {path.rpartition("/")[2] for path in self.system.ls(folder, detail=False)}
-        made = self._done(_tasks(_draw_dummies, blocks, task, self._made(folder)), folder, before)
+        made = self._done(_tasks(draw_dummies, blocks, task, self._made(folder)), folder, before)
         return {self.kernel.names[0]: realised}, made
 
     def _dealt(self, files: list[str]) -> Sequence[Any]:
@@ -139,7 +161,7 @@ class _Run:
 
         names = [*self.kernel.names, *self.kernel.keep, self.key]
         urls = [str(self.system.unstrip_protocol(file)) for file in files]
-        rows = dd.from_map(_read, urls, names=names, meta=_read(urls[0], names).iloc[:0])
+        rows = dd.from_map(read, urls, names=names, meta=read(urls[0], names).iloc[:0])
         return rows.shuffle(on=self.key, npartitions=self.frame.npartitions).to_delayed()
 
     def _made(self, folder: str) -> str:
@@ -147,7 +169,7 @@ class _Run:
         self.system.makedirs(folder, exist_ok=True)
         return str(self.system.unstrip_protocol(folder))
 
-    def _done(self, tasks: list[Any], folder: str, before: Iterable[str] = ()) -> list[_Came]:
+    def _done(self, tasks: list[Any], folder: str, before: Iterable[str] = ()) -> list[Came]:
         """Run tasks; raise what they refuse; remove the files of tasks that were done twice."""
         came = _computed(tasks)
         for each in came:
@@ -165,17 +187,11 @@ class _Run:
         return came
 
 
-def _located(url: str) -> tuple[Any, str]:
-    """Return the file system of an address, and the path on it."""
-    system, path = import_module("fsspec.core").url_to_fs(url)
-    return system, path
-
-
 def _document(designs: dict[str, Design]) -> str:
     return Stored(designs, dict.fromkeys(designs, "codes")).to_json()
 
 
-def _computed(tasks: list[Any]) -> list[_Came]:
+def _computed(tasks: list[Any]) -> list[Came]:
     import dask
 
     try:
@@ -197,70 +213,3 @@ def _shared(task: Any) -> Any:
     from dask import delayed
 
     return delayed(task, pure=False, traverse=False)
-
-
-# What runs on the workers -------------------------------------------------------------------------
-
-
-def _draw_part(part: Any, number: int, task: Draw, folder: str, document: str | None) -> _Came:
-    refused: list[Refused] = []
-    try:
-        batches = task.rows(arrow_batches(part, task.kernel.columns, _BATCH_ROWS), number, refused)
-        file, reports = _write(batches, number, folder, document, task.reports)
-    except SubsetPrivacyError as error:
-        return _Came(trouble=str(marked(error)))
-    except Exception as error:  # whatever a library says may quote a cell
-        return _Came(trouble=type(error).__name__)
-    return _Came(file, len(part), reports, tuple(refused))
-
-
-def _draw_dummies(numbers: tuple[int, int], number: int, task: DrawDummies, folder: str) -> _Came:
-    import numpy as np
-    import pyarrow as pa
-
-    batch = pa.RecordBatch.from_arrays([pa.array(np.arange(*numbers))], names=["number"])
-    return _Came(_write(task.part([batch], number), number, folder)[0], batch.num_rows)
-
-
-def _read(url: str, names: list[str]) -> Any:
-    """Read a file that was drawn, its columns of the very types that they were written with."""
-    import pandas as pd
-    import pyarrow.parquet as pq
-
-    system, path = _located(url)
-    with system.open(path, "rb") as file:
-        return pq.read_table(file, columns=names).to_pandas(types_mapper=pd.ArrowDtype)
-
-
-def _write_sorted(part: Any, number: int, key: str, folder: str, document: str) -> _Came:
-    names = [name for name in part.columns if name != key]
-    return _Came(_write(arrow_batches(part.sort_values(key), names, _BATCH_ROWS), number, folder, document)[0])
-
-
-def _write(
-    batches: Iterable["pa.RecordBatch"], number: int, folder: str, document: str | None = None, total: str | None = None
-) -> tuple[str | None, int]:
-    """Write a part under a name of its own; return the name, None if there are no rows, and the total of a column."""
-    import pyarrow.parquet as pq
-
-    system, path = _located(folder)
-    name, writer, sums = f"part-{number:06d}-{uuid4().hex}.parquet", None, 0
-    with system.open(f"{path}/{name}", "wb") as file:
-        for batch in batches:
-            schema = _schema(batch, document) if writer is None else writer.schema
-            writer = writer or pq.ParquetWriter(file, schema)
-            writer.write_batch(batch.cast(schema))
-            sums += int(batch.column(total).to_numpy().sum()) if total is not None else 0
-        if writer is not None:
-            writer.close()
-    if writer is None:
-        system.rm_file(f"{path}/{name}")
-    return (None if writer is None else name), sums
-
-
-def _schema(batch: "pa.RecordBatch", document: str | None) -> "pa.Schema":
-    """Return the schema of a file; a column without any value, of which nothing is known, is text."""
-    import pyarrow as pa
-
-    fields = [pa.field(each.name, pa.string()) if pa.types.is_null(each.type) else each for each in batch.schema]
-    return pa.schema(fields, None if document is None else {KEY: document})

@@ -14,8 +14,11 @@ from typing import Any
 
 from subsetprivacy.design import Design
 from subsetprivacy.engines import check_columns
+from subsetprivacy.engines.buffers import to_numpy
 from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.frames.heaps import enough_heaps
 from subsetprivacy.frames.kernel import Kernel
+from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.shipping import ship
 from subsetprivacy.frames.spark_folder import (
     beside,
@@ -27,7 +30,9 @@ from subsetprivacy.frames.spark_folder import (
     write_document,
 )
 from subsetprivacy.frames.stored import Stored
-from subsetprivacy.frames.worker import Draw, DrawDummies, free_names
+from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, check_laid_out, free_names
+from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.mechanism.shuffle import random_seed
 
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _BATCH_ROWS = "250000"
@@ -71,7 +76,12 @@ def privatize_on_spark(
 
     Notes
     -----
-    The shuffle: every row is written with a random 64-bit word, to a folder
+    The shuffle, where only a few kinds of rows are possible: every worker
+    counts the rows that it draws and writes the counts to a folder beside the
+    output. From their sum the workers lay the rows out again in random order;
+    no row moves from one worker to another.
+
+    Otherwise every row is written with a random 64-bit word, to a folder
     beside the output. Read from there, rows and words are fixed, whichever
     worker dies; they are distributed and sorted by the word, which is left
     out. The words are independent of everything, so all orders are equally
@@ -93,6 +103,8 @@ class _Run:
         self.spark = frame.sparkSession
         self.key, added = free_names(kernel)
         self.reports = added if kernel.covered is not None else None
+        self.packing = Packing.of(kernel.designs, kernel.keep)
+        self.counts = self.packing.is_countable and not keep_order
         self.replaces = False
 
     def result(self, progress: Callable[[int, int | None], None] | None) -> Any:
@@ -142,18 +154,41 @@ class _Run:
     def _write_by(self, staging: str) -> dict[str, Design]:
         self._drawn(self.key, self.reports).write.parquet(staging)
         designs = self._add_dummies(staging)
-        rows = self.spark.read.parquet(staging)  # from here on nothing is random
-        if self.keep_order:
-            ordered = rows.orderBy(self.key)
+        rows = self.spark.read.parquet(staging)  # from here on nothing is random that matters
+        if self.counts:
+            self._lay_out(rows)
+        elif self.keep_order:
+            self._put(_chosen(rows.orderBy(self.key), [*self.kernel.names, *self.kernel.keep]))
         else:
             ordered = rows.repartition(self.key).sortWithinPartitions(self.key)
-        wanted = _chosen(ordered, [*self.kernel.names, *self.kernel.keep])
-        wanted.write.mode("overwrite" if self.replaces else "error").parquet(self.output)
+            self._put(_chosen(ordered, [*self.kernel.names, *self.kernel.keep]))
         return designs
 
+    def _lay_out(self, counted: Any) -> None:
+        """Write as many rows of each kind as were counted, in random order."""
+        word, count, _ = COUNTED
+        totals = counted.groupBy(word).agg({count: "sum"}).toArrow()
+        counts = self.packing.no_counts()
+        counts[to_numpy(totals.column(0))] = to_numpy(totals.column(1))
+        heaps, seed = enough_heaps(n := int(counts.sum())), random_seed(random_source())
+        numbers = self.spark.range(0, heaps, 1, heaps)  # a task for each
+        self._put(_mapped(numbers, ["id"], LayOut(self.packing, counts, heaps, seed), self._schema()))
+        check_laid_out(self.spark.read.parquet(self.output).count(), n)
+
+    def _put(self, rows: Any) -> None:
+        rows.write.mode("overwrite" if self.replaces else "error").parquet(self.output)
+
     def _drawn(self, key: str | None = None, reports: str | None = None) -> Any:
-        task = Draw(self.kernel, key, reports, in_order=self.keep_order)
-        return _mapped(self.frame, self.kernel.columns, task, self._schema(key, reports))
+        return self._made(self.frame, self.kernel.columns, Draw(self.kernel, key, reports, in_order=self.keep_order))
+
+    def _made(self, frame: Any, names: list[str], task: Draw | DrawDummies) -> Any:
+        """Return what is made of a table by drawing from it: rows, or their counts."""
+        from pyspark.sql.types import LongType, StructField, StructType
+
+        if self.counts:
+            held = StructType([StructField(name, LongType(), False) for name in COUNTED])
+            return _mapped(frame, names, Count(task, self.packing), held)
+        return _mapped(frame, names, task, self._schema(task.key, task.reports if isinstance(task, Draw) else None))
 
     def _schema(self, *added: str | None) -> Any:
         from pyspark.sql.types import LongType, StructField, StructType
@@ -167,11 +202,12 @@ class _Run:
         """Add a covered design's dummy rows to the rows that were drawn."""
         if self.kernel.covered is None:
             return self.kernel.designs
-        (total,) = self.spark.read.parquet(staging).groupBy().sum(self.reports).first()
+        held = COUNTED[2] if self.counts else self.reports
+        (total,) = self.spark.read.parquet(staging).groupBy().sum(held).first()
         realised = self.kernel.covered.realised(int(total or 0))
         assert realised.dummies is not None
         numbers = self.spark.range(realised.D * realised.dummies)
-        dummies = _mapped(numbers, ["id"], DrawDummies(self.kernel, realised, self.key), self._schema(self.key))
+        dummies = self._made(numbers, ["id"], DrawDummies(self.kernel, realised, self.key))
         dummies.write.mode("append").parquet(staging)
         return {self.kernel.names[0]: realised}
 
@@ -180,7 +216,7 @@ def _document(designs: dict[str, Design]) -> str:
     return Stored(designs, dict.fromkeys(designs, "codes")).to_json()
 
 
-def _mapped(frame: Any, names: list[str], task: Draw | DrawDummies, schema: Any) -> Any:
+def _mapped(frame: Any, names: list[str], task: Draw | DrawDummies | Count | LayOut, schema: Any) -> Any:
     """Return what a task makes of the columns of these names.
 
     On the way names are plain: Spark would take one with dots or backticks apart.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _WORD = "word"
 _HEAP_BITS = 12
 MOST_HEAPS = 1 << _HEAP_BITS
+_FEW_BITS = 18  # counters for so many kinds of rows fit in the processor's cache
 
 
 @frozen
@@ -58,6 +59,26 @@ class Packing:
         for part, design in zip(codes[1:], list(self.designs.values())[1:], strict=True):
             word = (word << design.code_bits) | part
         return pa.RecordBatch.from_arrays([from_numpy(_narrow(word, self._bits))], names=[_WORD])
+
+    @property
+    def is_countable(self) -> bool:
+        """Whether there are so few kinds of rows that counting them is cheaper than moving them."""
+        return self.is_word and self._bits <= _FEW_BITS
+
+    def no_counts(self) -> IntArray:
+        """Return a counter for every word, at nought; only if rows are countable, as for what follows."""
+        return np.zeros(1 << self._bits, dtype=np.int64)
+
+    def tally(self, batch: "pa.RecordBatch") -> IntArray:
+        """Return how many rows there are of each word."""
+        return np.bincount(to_numpy(batch.column(0)), minlength=1 << self._bits)
+
+    def laid_out(self, counts: IntArray, source: RandomSource) -> "pa.Table":
+        """Return rows of which the counts are these, in an even shuffle."""
+        import pyarrow as pa
+
+        words = np.repeat(_narrow(np.arange(len(counts)), self._bits), counts)
+        return self.shuffled(pa.table({_WORD: from_numpy(words)}), source)
 
     def unpack(self, rows: "pa.Table") -> "pa.Table":
         """Return rows as columns, from how they are held."""

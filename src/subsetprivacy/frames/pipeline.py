@@ -1,8 +1,9 @@
 """Privatise a table of any size on one machine: two passes over units of rows, in several processes.
 
-The subsets are drawn unit by unit into a folder beside the output, dealt to
-random heaps (`drawing`); then heap after heap is shuffled and written. Memory
-holds a few units, whatever the table's size. Values are never written.
+The subsets are drawn unit by unit into a folder beside the output, counted or
+dealt to random heaps (`drawing`); then heap after heap is shuffled and written
+(`heaps`). Memory holds a few units, whatever the table's size. Values are never
+written.
 """
 
 from collections import deque
@@ -18,8 +19,9 @@ from attrs import frozen
 
 from subsetprivacy.design import Design
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit, hand_over, heap
+from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit
 from subsetprivacy.frames.files import check_free
+from subsetprivacy.frames.heaps import hand_over, heaps
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.packing import MOST_HEAPS, Packing
@@ -70,15 +72,15 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
     """
     kernel.check_order(order.keep_order)
     check_free(output, overwrite=order.overwrite)
-    heaps = 0 if order.keep_order else _heaps(source)
+    dealt = 0 if order.keep_order else _heaps(source)
     with (
         _described(output),
-        staged(output, _job(source, kernel, heaps, order)) as stage,
+        staged(output, _job(source, kernel, dealt, order)) as stage,
         open_output(output, kernel.designs, form=order.form, overwrite=order.overwrite) as target,
         crew(order.jobs) as pool,
     ):
         packing = Packing.of(kernel.designs, kernel.keep)
-        job = Job(kernel, packing, stage, heaps, order.seed)
+        job = Job(kernel, packing, stage, dealt, order.seed)
         meter = _Meter(source, order.progress)
         drawn = _draw_all(source, job, pool, order.jobs, meter)
         designs, dummies = kernel.dummies(sum(came.reports for came in drawn), job.source(1, 1))
@@ -111,19 +113,19 @@ def _heaps(source: Source) -> int:
     return min(1 << (wanted - 1).bit_length(), MOST_HEAPS)
 
 
-def _job(source: Source, kernel: Kernel, heaps: int, order: Order) -> dict[str, Any] | None:
+def _job(source: Source, kernel: Kernel, dealt: int, order: Order) -> dict[str, Any] | None:
     """Return what tells this run from another."""
     if source.identity is None:
         return None
     return {
-        "version": 1,
+        "version": 2,
         **source.identity,
         "columns": {name: design.fingerprint for name, design in kernel.designs.items()},
         "keep": list(kernel.keep),
         "missing": kernel.missing,
         "id": kernel.id,
         "key": digest(kernel.key),
-        "heaps": heaps,
+        "heaps": dealt,
         "seed": order.seed,
     }
 
@@ -162,13 +164,10 @@ def _mixed(drawn: list[Came], job: Job, pool: Executor | None, jobs: int) -> Ite
     """Return the rows to write, heap after heap."""
     import pyarrow as pa
 
-    if not any(came.rows for came in drawn):
-        return
-    numbers = range(job.heaps or len(drawn))
     if pool is None or not job.heaps:  # without a shuffle there is nothing to do but to read
-        yield from (heap(number, drawn, job) for number in numbers)
+        yield from (heap.rows(job) for heap in heaps(drawn, job))
         return
-    for path in _in_turn(partial(hand_over, units=drawn, job=job), numbers, pool, 2 * jobs):
+    for path in _in_turn(partial(hand_over, job=job), heaps(drawn, job), pool, 2 * jobs):
         with pa.memory_map(str(path)) as held:
             yield pa.ipc.open_file(held).read_all()
         path.unlink()

@@ -9,18 +9,22 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
 from subsetprivacy import errors
 from subsetprivacy._types import IntArray
+from subsetprivacy.engines.buffers import to_numpy
 from subsetprivacy.frames.kernel import Drawn, Kernel
+from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.mechanism.randomness import SecureSource
 from subsetprivacy.mechanism.reports import nobody
+from subsetprivacy.mechanism.shuffle import dealt_heap
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_ROWS = 1 << 18  # of a batch that is handed to an engine
 _PART_BITS = 40  # numbers of rows within a part; those of the parts stand above them
 _MARKED = re.compile(r"<subset-privacy (\w+)>(.*?)</subset-privacy>", re.DOTALL)
 
@@ -88,7 +92,7 @@ class DrawDummies:
 
     kernel: Kernel
     design: Any
-    key: str
+    key: str | None = None
 
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
         """Draw the rows whose numbers are in the first column."""
@@ -99,8 +103,95 @@ class DrawDummies:
             if batch.num_rows:
                 category = batch.column(0).to_numpy(zero_copy_only=False) // self.design.dummies
                 codes = self.design.join(draw(batch.num_rows, source), category)
-                keys = pa.array(random_words(batch.num_rows))
-                yield pa.RecordBatch.from_pydict({self.kernel.names[0]: pa.array(codes), self.key: keys})
+                columns = {self.kernel.names[0]: pa.array(codes)}
+                if self.key is not None:
+                    columns[self.key] = pa.array(random_words(batch.num_rows))
+                yield pa.RecordBatch.from_pydict(columns)
+
+
+COUNTED = ("word", "count", "reports")  # the columns of what `Count` makes
+
+
+@frozen
+class Count:
+    """A task for workers: count the rows that another task draws of a part, if they are countable.
+
+    The counts are all that is written of the rows; they have no order.
+    """
+
+    drawing: Draw | DrawDummies
+    packing: Packing
+
+    @property
+    def kernel(self) -> Kernel:
+        """What is drawn."""
+        return self.drawing.kernel
+
+    def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
+        """Draw a part and count it; raise at its end if rows of it are refused."""
+        return self._counted(self.drawing.part(batches, number))
+
+    def rows(
+        self, batches: Iterable["pa.RecordBatch"], number: int, refused: list[Refused]
+    ) -> Iterator["pa.RecordBatch"]:
+        """Draw a part and count it, as `Draw.rows` does."""
+        assert isinstance(self.drawing, Draw)
+        return self._counted(self.drawing.rows(batches, number, refused))
+
+    def _counted(self, drawn: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        """Return one batch for all, or none; the number of rows that hold a value stands in its first row."""
+        import pyarrow as pa
+
+        counts, reports = self.packing.no_counts(), 0
+        for batch in drawn:
+            codes = [to_numpy(batch.column(name)) for name in self.packing.designs]
+            counts += self.packing.tally(self.packing.pack(codes, [], []))
+            if isinstance(self.drawing, Draw) and self.drawing.reports is not None:
+                reports += int(to_numpy(batch.column(self.drawing.reports)).sum())
+        found = np.flatnonzero(counts)
+        if found.size:
+            columns = [found, counts[found], np.eye(1, found.size, dtype=np.int64)[0] * reports]
+            yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], names=COUNTED)
+
+
+@frozen
+class LayOut:
+    """A task for workers: lay rows of which only the counts were left out again, in random order, heap by heap.
+
+    Whoever does it, and however often, a heap has the same rows.
+    """
+
+    packing: Packing
+    counts: IntArray = field(repr=False, eq=False)
+    heaps: int
+    seed: int = field(repr=False)
+
+    def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
+        """Lay out the heaps whose numbers are in the first column."""
+        import pyarrow as pa
+
+        source = SecureSource()
+        for batch in batches:
+            for heap in batch.column(0).to_pylist():
+                counts = dealt_heap(self.counts, self.heaps, heap, self.seed)
+                rows = self.packing.unpack(self.packing.laid_out(counts, source))
+                codes = [rows.column(name).cast(pa.int64()) for name in rows.column_names]
+                yield from pa.table(codes, names=rows.column_names).to_batches(max_chunksize=_ROWS)
+
+
+def check_laid_out(rows: int, counted: int) -> None:
+    """Raise if the heaps that were laid out do not make up what was counted.
+
+    Raises
+    ------
+    DataFileError
+        If workers deal the same counts differently, as two versions of NumPy might.
+    """
+    if rows != counted:
+        raise errors.DataFileError(
+            f"the workers must write the {counted} rows that they have drawn; they wrote {rows}. Hint: all workers "
+            "need the same version of NumPy."
+        )
 
 
 def free_names(kernel: Kernel) -> tuple[str, str]:

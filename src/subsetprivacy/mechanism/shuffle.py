@@ -1,4 +1,6 @@
-"""An even shuffle of many rows."""
+"""An even shuffle of many rows, or of rows of which only the counts are left."""
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -50,6 +52,69 @@ def shuffled_values(values: AnyArray, source: RandomSource) -> AnyArray:
     words >>= _SHIFT
     _break_ties(mixed, words, source)
     return mixed
+
+
+def dealt_counts(counts: IntArray, heaps: int, seed: int) -> Iterator[IntArray]:
+    """Deal rows of which only the counts are known to heaps, each row evenly and by itself.
+
+    Parameters
+    ----------
+    counts
+        How many rows there are of each kind.
+    heaps
+        How many heaps; a power of two.
+    seed
+        Says how the rows fall; see `random_seed`.
+
+    Returns
+    -------
+    iterator of array
+        For each heap, how many rows of each kind it gets.
+
+    Notes
+    -----
+    Rows of a kind are alike, so it is enough to know how many of them go where:
+    half of the heaps get a binomial number of them, and so on within each half.
+    With an even shuffle of every heap this is an even shuffle of the rows.
+
+    How the rows fall needs no secret bits. Counts have no order, so nothing of
+    the old one is left to be found out.
+
+    Examples
+    --------
+    >>> parts = list(dealt_counts(np.array([3, 0, 1000]), 4, seed=1))
+    >>> sum(parts).tolist()
+    [3, 0, 1000]
+    """
+    yield from _dealt(counts, heaps, seed, 1)
+
+
+def dealt_heap(counts: IntArray, heaps: int, number: int, seed: int) -> IntArray:
+    """Return what `dealt_counts` gives to one heap, without looking at the others; by the same NumPy it is the same."""
+    node = 1
+    for k in reversed(range(heaps.bit_length() - 1)):
+        first, late = _first_half(counts, seed, node), number >> k & 1
+        counts, node = (counts - first if late else first), 2 * node + late
+    return counts
+
+
+def random_seed(source: RandomSource) -> int:
+    """Return 128 random bits as a number."""
+    return int.from_bytes(source.bits(2, 64).tobytes(), "little")
+
+
+def _dealt(counts: IntArray, heaps: int, seed: int, node: int) -> Iterator[IntArray]:
+    if heaps == 1:
+        yield counts
+        return
+    first = _first_half(counts, seed, node)
+    yield from _dealt(first, heaps // 2, seed, 2 * node)
+    yield from _dealt(counts - first, heaps // 2, seed, 2 * node + 1)
+
+
+def _first_half(counts: IntArray, seed: int, node: int) -> IntArray:
+    """Deal rows to two halves; each division of the heaps has its number, and its own random numbers."""
+    return np.random.default_rng([seed, node]).binomial(counts, 0.5)
 
 
 def _break_ties(mixed: AnyArray, keys: WordArray, source: RandomSource) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames import drawing, pipeline, sources
+from subsetprivacy.frames import drawing, heaps, packing, pipeline, sources
 from subsetprivacy.frames.door import privatize_table
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.packing import Packing
@@ -26,10 +26,13 @@ from subsetprivacy.frames.staging import Stage, can_go_on, stage_of
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
 
 
-@pytest.fixture
-def values(tmp_path, monkeypatch):
+@pytest.fixture(params=["counted", "dealt"])
+def values(request, tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "UNIT_ROWS", 1000)
     monkeypatch.setattr(pipeline, "HEAP_ROWS", 1000)
+    monkeypatch.setattr(heaps, "COUNTED_ROWS", 1000)
+    if request.param == "dealt":
+        monkeypatch.setattr(packing, "_FEW_BITS", 0)
     path = tmp_path / "people.parquet"
     race = np.random.default_rng(1).choice(list(RACE.categories), 10_000)
     pq.write_table(pa.table({"race": race, "row": np.arange(10_000)}), path, row_group_size=500)
@@ -145,9 +148,10 @@ def test_two_runs_do_not_write_the_same_output(values, tmp_path):
 SCRIPT = """
 import sys, time
 import subsetprivacy as sp
-from subsetprivacy.frames import pipeline, sources
+from subsetprivacy.frames import heaps, packing, pipeline, sources
 from subsetprivacy.frames.door import privatize_table
-sources.UNIT_ROWS = pipeline.HEAP_ROWS = 1000
+sources.UNIT_ROWS = pipeline.HEAP_ROWS = heaps.COUNTED_ROWS = 1000
+packing._FEW_BITS = int(sys.argv[3])
 def progress(done, total):
     print(done, flush=True)
     time.sleep(0.1)
@@ -160,7 +164,9 @@ privatize_table(sys.argv[1], {"race": design}, sys.argv[2], progress=progress)
 @pytest.mark.parametrize("units", [3, 13])
 def test_a_run_that_was_killed_leaves_no_half_file_and_can_go_on(values, tmp_path, units, monkeypatch):
     output = tmp_path / "private.parquet"
-    run = subprocess.Popen([sys.executable, "-c", SCRIPT, values, output], stdout=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, values, output, str(packing._FEW_BITS)], stdout=subprocess.PIPE, text=True
+    )
     for _ in range(units):
         run.stdout.readline()
     os.kill(run.pid, signal.SIGKILL)
@@ -176,9 +182,10 @@ def test_a_run_that_was_killed_leaves_no_half_file_and_can_go_on(values, tmp_pat
 GUARDED = """
 import sys, time
 import subsetprivacy as sp
-from subsetprivacy.frames import pipeline, sources
+from subsetprivacy.frames import heaps, packing, pipeline, sources
 from subsetprivacy.frames.door import privatize_table
-sources.UNIT_ROWS = pipeline.HEAP_ROWS = 1000
+sources.UNIT_ROWS = pipeline.HEAP_ROWS = heaps.COUNTED_ROWS = 1000
+packing._FEW_BITS = int(sys.argv[3])
 def progress(done, total):
     print(done, flush=True)
     time.sleep(0.1)
@@ -203,7 +210,9 @@ def test_the_processes_of_a_run_end_with_it(values, tmp_path, stop):
     script = tmp_path / "run.py"
     script.write_text(GUARDED)
     output = tmp_path / "private.parquet"
-    run = subprocess.Popen([sys.executable, script, values, output], stdout=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [sys.executable, script, values, output, str(packing._FEW_BITS)], stdout=subprocess.PIPE, text=True
+    )
     run.stdout.readline()
     workers = children_of(run.pid)
     assert len(workers) >= 2

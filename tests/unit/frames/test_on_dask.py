@@ -30,7 +30,7 @@ KEY = b"a key of the tests alone"
 @pytest.fixture(scope="module")
 def two_processes(tmp_path_factory):
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     folder = str(tmp_path_factory.mktemp("dask"))
     with (
         dask.config.set({"temporary-directory": folder}),

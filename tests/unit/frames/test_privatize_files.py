@@ -13,7 +13,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, NotPrivateWarning
-from subsetprivacy.frames import drawing, pipeline, sources
+from subsetprivacy.frames import heaps, piles, pipeline, sources
 from subsetprivacy.frames.door import privatize_table
 
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
@@ -28,6 +28,7 @@ def small_units(monkeypatch):
     monkeypatch.setattr(sources, "BATCH_ROWS", 256)
     monkeypatch.setattr(sources, "UNIT_ROWS", 1024)
     monkeypatch.setattr(pipeline, "HEAP_ROWS", 512)
+    monkeypatch.setattr(heaps, "COUNTED_ROWS", 512)
 
 
 def people(n=5000):
@@ -319,7 +320,7 @@ def test_a_full_disk_leaves_nothing(when, tmp_path, small_units, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    holder, method = (drawing.Pile, "add") if when == "units" else (pq.ParquetWriter, "write_table")
+    holder, method = (piles.Pile, "_write") if when == "units" else (pq.ParquetWriter, "write_table")
     monkeypatch.setattr(holder, method, full)
     with pytest.raises(DataFileError, match="there is no space left"):
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")

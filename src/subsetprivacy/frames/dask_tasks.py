@@ -1,0 +1,117 @@
+"""What the workers of Dask do: draw parts, count them, lay heaps out, and write their files themselves.
+
+What comes of a task is plain data: Dask logs an error that a task raises
+together with the rows it was given. A task that Dask repeats writes another
+file, and only the file that is named in what was returned is used.
+"""
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy.engines import arrow_batches
+from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.frames.files import KEY
+from subsetprivacy.frames.refused import Refused
+from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, marked
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_ROWS = 1 << 20
+
+
+@frozen
+class Came:
+    """What came of a part: the file that holds it, or the rows that were refused, or what went wrong."""
+
+    file: str | None = None
+    rows: int = 0
+    reports: int = 0
+    refused: tuple[Refused, ...] = ()
+    trouble: str = ""
+
+
+def located(url: str) -> tuple[Any, str]:
+    """Return the file system of an address, and the path on it."""
+    system, path = import_module("fsspec.core").url_to_fs(url)
+    return system, path
+
+
+def draw_part(part: Any, number: int, task: Draw | Count, folder: str, document: str | None) -> Came:
+    """Draw a part of the table into a file; rows that are refused are returned."""
+    refused: list[Refused] = []
+    try:
+        batches = task.rows(arrow_batches(part, task.kernel.columns, BATCH_ROWS), number, refused)
+        held = COUNTED[2] if isinstance(task, Count) else task.reports
+        file, reports = _write(batches, number, folder, document, held)
+    except SubsetPrivacyError as error:
+        return Came(trouble=str(marked(error)))
+    except Exception as error:  # whatever a library says may quote a cell
+        return Came(trouble=type(error).__name__)
+    return Came(file, len(part), reports, tuple(refused))
+
+
+def draw_dummies(numbers: tuple[int, int], number: int, task: DrawDummies | Count, folder: str) -> Came:
+    """Draw dummy rows, from one number to another, into a file."""
+    import pyarrow as pa
+
+    batch = pa.RecordBatch.from_arrays([pa.array(np.arange(*numbers))], names=["number"])
+    return Came(_write(task.part([batch], number), number, folder)[0], batch.num_rows)
+
+
+def lay_out(heap: int, number: int, task: LayOut, folder: str, document: str) -> Came:
+    """Write the rows of a heap that was counted."""
+    import pyarrow as pa
+
+    batches = list(task.part([pa.RecordBatch.from_arrays([pa.array([heap])], names=["number"])], number))
+    return Came(_write(batches, number, folder, document)[0], sum(batch.num_rows for batch in batches))
+
+
+def read(url: str, names: list[str]) -> Any:
+    """Read a file that was drawn, its columns of the very types that they were written with."""
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    system, path = located(url)
+    with system.open(path, "rb") as file:
+        return pq.read_table(file, columns=names).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def write_sorted(part: Any, number: int, key: str, folder: str, document: str) -> Came:
+    """Write a part that was dealt, in the order of its random words."""
+    names = [name for name in part.columns if name != key]
+    return Came(_write(arrow_batches(part.sort_values(key), names, BATCH_ROWS), number, folder, document)[0])
+
+
+def _write(
+    batches: Iterable["pa.RecordBatch"], number: int, folder: str, document: str | None = None, total: str | None = None
+) -> tuple[str | None, int]:
+    """Write a part under a name of its own; return the name, None if there are no rows, and the total of a column."""
+    import pyarrow.parquet as pq
+
+    system, path = located(folder)
+    name, writer, sums = f"part-{number:06d}-{uuid4().hex}.parquet", None, 0
+    with system.open(f"{path}/{name}", "wb") as file:
+        for batch in batches:
+            schema = _schema(batch, document) if writer is None else writer.schema
+            writer = writer or pq.ParquetWriter(file, schema)
+            writer.write_batch(batch.cast(schema))
+            sums += int(batch.column(total).to_numpy().sum()) if total is not None else 0
+        if writer is not None:
+            writer.close()
+    if writer is None:
+        system.rm_file(f"{path}/{name}")
+    return (None if writer is None else name), sums
+
+
+def _schema(batch: "pa.RecordBatch", document: str | None) -> "pa.Schema":
+    """Return the schema of a file; a column without any value, of which nothing is known, is text."""
+    import pyarrow as pa
+
+    fields = [pa.field(each.name, pa.string()) if pa.types.is_null(each.type) else each for each in batch.schema]
+    return pa.schema(fields, None if document is None else {KEY: document})

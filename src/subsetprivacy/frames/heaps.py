@@ -1,0 +1,121 @@
+"""The second pass of a long run: the subsets, heap after heap, each evenly shuffled.
+
+A heap for every row, chosen evenly and by itself, and an even shuffle of every
+heap together are an even shuffle of all rows, and no more than a few heaps are
+ever in memory.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from attrs import field, frozen
+
+from subsetprivacy._types import IntArray
+from subsetprivacy.frames.drawing import Came, Job
+from subsetprivacy.frames.piles import read_tally
+from subsetprivacy.mechanism.shuffle import dealt_counts, random_seed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COUNTED_ROWS = 1 << 21  # of a heap of rows that were counted: dealing is for every kind of row, so heaps are large
+
+
+class Heap(Protocol):
+    """Rows to be written next."""
+
+    @property
+    def number(self) -> int:
+        """Which heap it is."""
+        ...
+
+    def rows(self, job: Job) -> "pa.Table":
+        """Return the rows in the order in which they are written."""
+        ...
+
+
+@frozen
+class Kept:
+    """The rows of a unit, in their order."""
+
+    number: int
+    unit: Came
+
+    def rows(self, job: Job) -> "pa.Table":
+        """Read them."""
+        return _read(job, [self.unit], slice(None))
+
+
+@frozen
+class Dealt:
+    """The rows of all units that were dealt to a heap."""
+
+    number: int
+    units: Sequence[Came]
+
+    def rows(self, job: Job) -> "pa.Table":
+        """Read them and shuffle them."""
+        rows = _read(job, self.units, slice(self.number, None, job.heaps))
+        return job.packing.shuffled(rows, job.source(2, self.number))
+
+
+@frozen
+class Counted:
+    """A heap of rows of which only the counts were left."""
+
+    number: int
+    counts: IntArray = field(repr=False, eq=False)
+
+    def rows(self, job: Job) -> "pa.Table":
+        """Lay them out and shuffle them."""
+        return job.packing.laid_out(self.counts, job.source(2, self.number))
+
+
+def heaps(drawn: Sequence[Came], job: Job) -> Iterator[Heap]:
+    """Return all heaps, in the order in which they are written."""
+    filled = [came for came in drawn if came.rows]
+    if not filled:
+        return
+    if job.counts:
+        yield from _counted(filled, job)
+    elif job.heaps:
+        yield from (Dealt(number, filled) for number in range(job.heaps))
+    else:
+        yield from (Kept(number, came) for number, came in enumerate(filled))
+
+
+def _counted(units: Sequence[Came], job: Job) -> Iterator[Counted]:
+    counts = job.packing.no_counts()
+    for came in units:
+        read_tally(job.stage.unit(came.name), counts)
+    seed = random_seed(job.source(3))
+    for number, part in enumerate(dealt_counts(counts, enough_heaps(int(counts.sum())), seed)):
+        yield Counted(number, part)
+
+
+def enough_heaps(rows: int) -> int:
+    """Return how many heaps keep each one of counted rows small, a power of two."""
+    return 1 << max(-(-rows // COUNTED_ROWS) - 1, 0).bit_length()
+
+
+def _read(job: Job, units: Sequence[Came], chosen: slice) -> "pa.Table":
+    """Read some of the record batches of every unit."""
+    import pyarrow as pa
+
+    parts = []
+    for came in units:
+        with pa.memory_map(str(job.stage.unit(came.name))) as held:
+            file = pa.ipc.open_file(held)
+            parts += [file.get_batch(j) for j in range(file.num_record_batches)[chosen]]
+    return pa.Table.from_batches(parts)
+
+
+def hand_over(heap: Heap, job: Job) -> Path:
+    """Write a shuffled heap where another process finds it."""
+    import pyarrow as pa
+
+    rows = heap.rows(job)
+    with pa.ipc.new_file(str(job.stage.bucket(heap.number)), rows.schema) as writer:
+        writer.write_table(rows.combine_chunks())
+    return job.stage.bucket(heap.number)
