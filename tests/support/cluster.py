@@ -69,13 +69,15 @@ class Cluster:
         self.home, self.folder = Path(pyspark.__file__).parent, folder
         self.python = bare_python(folder / "python", "numpy", "pyarrow")
         self.workers: list[Daemon] = []
+        self._started = 0
         port = free_port()
         self.url = f"spark://{HOST}:{port}"
         self.master = self._spark_class("master", "master.Master", "--port", str(port), "--webui-port", "0")
 
     def add_worker(self) -> Daemon:
         """Start one more worker."""
-        name = f"worker-{len(self.workers)}"
+        name = f"worker-{self._started}"  # those that died have left their names and logs
+        self._started += 1
         flags = ["--webui-port", "0", "-c", "2", "-m", "1500m", "-d", str(self.folder / name), self.url]
         self.workers.append(self._spark_class(name, "worker.Worker", *flags))
         return self.workers[-1]

@@ -10,6 +10,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.frames.packing import Packing
 from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.mechanism.shuffle import dealt_counts, random_seed
 
 SMALL = {"x": sp.uniform(list("abcde")), "y": sp.uniform(list("rstu")), "z": sp.uniform(list("klmnop"))}
 LARGE = {"x": sp.uniform([f"{k}" for k in range(30)]), "y": sp.uniform(list("rstu"))}
@@ -65,3 +66,35 @@ def test_all_orders_of_dealing_and_shuffling_are_equally_likely(keep):
     assert set(seen) == set(permutations(rows.tolist()))
     chi2 = sum((count - 200) ** 2 / 200 for count in seen.values())
     assert chi2 < 52  # the upper 0.05 % of the law
+
+
+@pytest.mark.parametrize(
+    ("designs", "keep", "countable"),
+    [(SMALL, [], True), (LARGE, [], False), (SMALL, ["town"], False), ({"x": sp.uniform(list(range(18)))}, [], True),
+     ({"x": sp.uniform(list(range(19)))}, [], False)],
+)  # fmt: skip
+def test_rows_of_few_kinds_are_countable(designs, keep, countable):
+    assert Packing.of(designs, keep).is_countable == countable
+
+
+def test_counted_rows_are_laid_out_as_they_were():
+    packing = Packing.of(SMALL, [])
+    codes = codes_of(SMALL)
+    counts = packing.no_counts() + packing.tally(packing.pack(codes, [], []))
+    back = packing.unpack(packing.laid_out(counts, random_source(seed=2)))
+    assert back.column_names == list(SMALL)
+    found = Counter(zip(*(back.column(name).to_pylist() for name in SMALL)))
+    assert found == Counter(zip(*(part.tolist() for part in codes)))
+
+
+def test_all_orders_of_counted_rows_are_equally_likely():
+    """Rows a, a, b, c counted, dealt to two heaps and shuffled in each: 12 orders, a chi-square of 11 degrees."""
+    packing = Packing.of({"x": sp.uniform(list("abcd"))}, [])
+    counts = packing.tally(packing.pack([np.array([3, 9, 3, 5])], [], []))
+    source = random_source(seed=8)
+    seen = Counter()
+    for _ in range(4800):
+        heaps = dealt_counts(counts, 2, random_seed(source))
+        seen[tuple(pa.concat_tables(packing.laid_out(heap, source) for heap in heaps).column(0).to_pylist())] += 1
+    assert set(seen) == set(permutations([3, 3, 5, 9]))
+    assert sum((count - 400) ** 2 / 400 for count in seen.values()) < 33  # the upper 0.05 % of the law

@@ -107,6 +107,26 @@ def test_rows_are_shuffled_all_over_the_file(table, tmp_path, small_units):
     assert halves == pytest.approx(0.5, abs=0.05)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_rows_that_are_counted_are_spread_all_over_the_file(jobs, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "UNIT_ROWS", 1000)
+    monkeypatch.setattr(heaps, "COUNTED_ROWS", 1000)
+    pairs = sp.fixed_size(list(range(14)), 2)
+    pq.write_table(pa.table({"x": np.repeat(np.arange(14), 1000)}), tmp_path / "sorted.parquet", row_group_size=500)
+    key = {"key": KEY, "id": "person"}
+    held = pq.read_table(tmp_path / "sorted.parquet").append_column("person", pa.array(range(14_000)))
+    pq.write_table(held, tmp_path / "sorted.parquet", row_group_size=500)
+    release = privatize_table(tmp_path / "sorted.parquet", {"x": pairs}, tmp_path / "p.parquet", jobs=jobs, **key)
+    codes = pq.read_table(release.path).column("x").to_numpy()
+    drawn = sp.privatize(held.column("x").to_numpy(), pairs, key=KEY, ids=list(range(14_000)), variable="x").codes
+    assert np.array_equal(np.sort(codes), np.sort(drawn))  # the very subsets, ...
+    lowest = np.log2(codes & -codes)  # ... and in no order: the lowest category says nothing about the row's place
+    assert abs(np.corrcoef(lowest, np.arange(14_000))[0, 1]) < 5 / np.sqrt(14_000)
+    assert abs(np.corrcoef(lowest[1:], lowest[:-1])[0, 1]) < 5 / np.sqrt(14_000)
+    in_order = np.log2(drawn & -drawn)
+    assert np.corrcoef(in_order, np.arange(14_000))[0, 1] > 0.5  # as it would have
+
+
 def test_codes_stay_with_what_is_kept(table, tmp_path, small_units):
     with pytest.warns(NotPrivateWarning, match="person, town"):
         release = privatize_table(table, {"race": RACE}, tmp_path / "private.parquet", keep=["person", "town"])

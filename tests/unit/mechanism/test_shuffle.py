@@ -10,7 +10,7 @@ import pytest
 
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.mechanism.randomness import SecureSource, SeededSource
-from subsetprivacy.mechanism.shuffle import shuffled, shuffled_values
+from subsetprivacy.mechanism.shuffle import dealt_counts, dealt_heap, random_seed, shuffled, shuffled_values
 
 
 class Script:
@@ -98,3 +98,45 @@ def test_values_that_tie_are_in_no_order_of_their_own():
 def test_more_rows_than_there_are_numbers_are_refused():
     with pytest.raises(TooLargeError, match=r"at most 2\^32 rows can be shuffled at once; got 4294967297"):
         shuffled((1 << 32) + 1, SecureSource())
+
+
+COUNTS = np.array([0, 1, 7, 1000, 123_456])
+
+
+@pytest.mark.parametrize("heaps", [1, 2, 8, 64])
+def test_counts_are_dealt_to_all_heaps_and_none_is_lost(heaps):
+    parts = list(dealt_counts(COUNTS, heaps, seed=9))
+    assert len(parts) == heaps
+    assert np.array_equal(np.sum(parts, axis=0), COUNTS)
+    assert min(part.min() for part in parts) >= 0
+    # Every part is within six standard deviations of its share.
+    spread = np.sqrt(COUNTS / heaps * (1 - 1 / heaps))
+    assert all((np.abs(part - COUNTS / heaps) <= 6 * spread + 1).all() for part in parts)
+
+
+def test_a_heap_is_the_same_alone():
+    parts = list(dealt_counts(COUNTS, 16, seed=4))
+    assert all(np.array_equal(part, dealt_heap(COUNTS, 16, k, seed=4)) for k, part in enumerate(parts))
+    assert not np.array_equal(parts[5], dealt_heap(COUNTS, 16, 5, seed=5))
+
+
+def test_every_row_falls_evenly_and_by_itself():
+    # Three rows of one kind and one of another on four heaps: 20 x 4 outcomes, each row on each heap with 1/4.
+    seen = Counter(
+        tuple(tuple(part.tolist()) for part in dealt_counts(np.array([3, 1]), 4, seed)) for seed in range(20_000)
+    )
+    law = Counter()
+    for three in product(range(4), repeat=3):
+        for one in range(4):
+            law[tuple((three.count(k), int(one == k)) for k in range(4))] += 1 / 256
+    assert set(seen) == set(law)
+    chi2 = sum((seen[each] - 20_000 * share) ** 2 / (20_000 * share) for each, share in law.items())
+    assert chi2 < 125  # 79 degrees: the upper 0.07 % of the law
+
+
+def test_a_seed_has_128_bits_of_its_source():
+    first, second = (random_seed(SeededSource(np.random.default_rng(1))) for _ in range(2))
+    assert first == second
+    seeds = {random_seed(SecureSource()) for _ in range(50)}
+    assert len(seeds) == 50
+    assert 120 < max(seeds).bit_length() <= 128
