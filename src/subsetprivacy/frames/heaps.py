@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 COUNTED_ROWS = 1 << 21  # of a heap of rows that were counted: dealing is for every kind of row, so heaps are large
+_TOGETHER = 4  # so many heaps are a piece of work for a process: most of the dealing is its own
 
 
 class Heap(Protocol):
@@ -30,8 +31,8 @@ class Heap(Protocol):
         """Which heap it is."""
         ...
 
-    def rows(self, job: Job) -> "pa.Table":
-        """Return the rows in the order in which they are written."""
+    def rows(self, job: Job) -> Iterator["pa.Table"]:
+        """Return the rows in the order in which they are written, in tables that fit in memory."""
         ...
 
 
@@ -42,9 +43,9 @@ class Kept:
     number: int
     unit: Came
 
-    def rows(self, job: Job) -> "pa.Table":
+    def rows(self, job: Job) -> Iterator["pa.Table"]:
         """Read them."""
-        return _read(job, [self.unit], slice(None))
+        yield _read(job, [self.unit], slice(None))
 
 
 @frozen
@@ -54,22 +55,25 @@ class Dealt:
     number: int
     units: Sequence[Came]
 
-    def rows(self, job: Job) -> "pa.Table":
+    def rows(self, job: Job) -> Iterator["pa.Table"]:
         """Read them and shuffle them."""
         rows = _read(job, self.units, slice(self.number, None, job.heaps))
-        return job.packing.shuffled(rows, job.source(2, self.number))
+        yield job.packing.shuffled(rows, job.source(2, self.number))
 
 
 @frozen
 class Counted:
-    """A heap of rows of which only the counts were left."""
+    """Some heaps of rows of which only the counts were left."""
 
     number: int
+    heaps: int
     counts: IntArray = field(repr=False, eq=False)
 
-    def rows(self, job: Job) -> "pa.Table":
-        """Lay them out and shuffle them."""
-        return job.packing.laid_out(self.counts, job.source(2, self.number))
+    def rows(self, job: Job) -> Iterator["pa.Table"]:
+        """Deal the rows to the heaps, lay them out and shuffle them."""
+        source = job.source(2, self.number)
+        for counts in dealt_counts(self.counts, self.heaps, random_seed(source)):
+            yield job.packing.laid_out(counts, source)
 
 
 def heaps(drawn: Sequence[Came], job: Job) -> Iterator[Heap]:
@@ -89,9 +93,10 @@ def _counted(units: Sequence[Came], job: Job) -> Iterator[Counted]:
     counts = job.packing.no_counts()
     for came in units:
         read_tally(job.stage.unit(came.name), counts)
-    seed = random_seed(job.source(3))
-    for number, part in enumerate(dealt_counts(counts, enough_heaps(int(counts.sum())), seed)):
-        yield Counted(number, part)
+    total = enough_heaps(int(counts.sum()))
+    together = min(total, _TOGETHER)
+    for number, part in enumerate(dealt_counts(counts, total // together, random_seed(job.source(3)))):
+        yield Counted(number, together, part)
 
 
 def enough_heaps(rows: int) -> int:
@@ -112,10 +117,24 @@ def _read(job: Job, units: Sequence[Came], chosen: slice) -> "pa.Table":
 
 
 def hand_over(heap: Heap, job: Job) -> Path:
-    """Write a shuffled heap where another process finds it."""
+    """Write the shuffled rows of a heap where another process finds them."""
     import pyarrow as pa
 
-    rows = heap.rows(job)
-    with pa.ipc.new_file(str(job.stage.bucket(heap.number)), rows.schema) as writer:
+    path, writer = job.stage.bucket(heap.number), None
+    for rows in heap.rows(job):
+        writer = writer or pa.ipc.new_file(str(path), rows.schema)
         writer.write_table(rows.combine_chunks())
-    return job.stage.bucket(heap.number)
+    if writer is not None:
+        writer.close()
+    return path
+
+
+def taken_over(path: Path) -> Iterator["pa.Table"]:
+    """Read what was handed over, and remove it."""
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as held:
+        file = pa.ipc.open_file(held)
+        for k in range(file.num_record_batches):
+            yield pa.Table.from_batches([file.get_batch(k)])
+    path.unlink()

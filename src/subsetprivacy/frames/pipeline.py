@@ -21,7 +21,7 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit
 from subsetprivacy.frames.files import check_free
-from subsetprivacy.frames.heaps import hand_over, heaps
+from subsetprivacy.frames.heaps import hand_over, heaps, taken_over
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.packing import MOST_HEAPS, Packing
@@ -162,15 +162,12 @@ def _drawn(numbered: tuple[int, Unit], job: Job) -> Came:
 
 def _mixed(drawn: list[Came], job: Job, pool: Executor | None, jobs: int) -> Iterator["pa.Table"]:
     """Return the rows to write, heap after heap."""
-    import pyarrow as pa
-
     if pool is None or not job.heaps:  # without a shuffle there is nothing to do but to read
-        yield from (heap.rows(job) for heap in heaps(drawn, job))
+        for heap in heaps(drawn, job):
+            yield from heap.rows(job)
         return
     for path in _in_turn(partial(hand_over, job=job), heaps(drawn, job), pool, 2 * jobs):
-        with pa.memory_map(str(path)) as held:
-            yield pa.ipc.open_file(held).read_all()
-        path.unlink()
+        yield from taken_over(path)
 
 
 def _in_turn(task: Callable[[Any], Any], items: Iterable[Any], pool: Executor | None, ahead: int) -> Iterator[Any]:
