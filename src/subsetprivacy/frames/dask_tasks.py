@@ -64,12 +64,13 @@ def draw_dummies(numbers: tuple[int, int], number: int, task: DrawDummies | Coun
     return Came(_write(task.part([batch], number), number, folder)[0], batch.num_rows)
 
 
-def lay_out(heap: int, number: int, task: LayOut, folder: str, document: str) -> Came:
-    """Write the rows of a heap that was counted."""
+def lay_out(share: str, number: int, task: LayOut, folder: str, document: str) -> Came:
+    """Write the rows of which a file has the counts."""
     import pyarrow as pa
 
-    batches = list(task.part([pa.RecordBatch.from_arrays([pa.array([heap])], names=["number"])], number))
-    return Came(_write(batches, number, folder, document)[0], sum(batch.num_rows for batch in batches))
+    system, path = located(share)
+    counts = pa.RecordBatch.from_arrays([pa.array([system.cat_file(path)])], names=["counts"])
+    return Came(_write(task.part([counts], number), number, folder, document)[0])
 
 
 def read(url: str, names: list[str]) -> Any:

@@ -109,9 +109,9 @@ def privatize_table(
     Notes
     -----
     A run over files that is stopped leaves a hidden folder beside the output
-    that only its owner can read: subsets, what is kept, digests of ids, no
-    values. The same call goes on from there; until then the order of the rows
-    is in it.
+    that only its owner can read: subsets or counts of them, what is kept,
+    digests of ids, no values. The same call goes on from there; until then the
+    order of the rows is in it, or of the units that were counted.
 
     Examples
     --------

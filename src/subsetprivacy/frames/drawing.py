@@ -27,7 +27,7 @@ class Job:
     Attributes
     ----------
     heaps
-        How many heaps the rows are dealt to; 0 keeps their order.
+        How many heaps the rows are dealt to, unless they are counted; 0 keeps their order.
     seed
         For experiments; None draws securely.
     """
@@ -59,14 +59,13 @@ class Came:
 
     name: str = ""  # of its files
     rows: int = 0
-    batches: int = 0
     reports: int = 0
     refused: tuple[Refused, ...] = ()
 
     @classmethod
     def of(cls, note: dict[str, Any]) -> "Came":
         """Read it back from plain data."""
-        return cls(note["name"], note["rows"], note["batches"], note["reports"])
+        return cls(note["name"], note["rows"], note["reports"])
 
 
 def draw_unit(number: int, unit: Unit, job: Job) -> Came:
@@ -74,7 +73,7 @@ def draw_unit(number: int, unit: Unit, job: Job) -> Came:
     source, name = job.source(0, number), job.stage.name(number)
     refused: list[Refused] = []
     found: list[AnyArray] = []
-    rows = batches = reports = 0
+    rows = reports = 0
     with job.pile(name) as pile:
         for batch in unit.batches():
             drawn = job.kernel.draw(batch, source)
@@ -83,12 +82,12 @@ def draw_unit(number: int, unit: Unit, job: Job) -> Came:
                 found.append(digests(drawn.ids, job.kernel.key))
             if not refused:
                 pile.add(job.packing.pack(drawn.codes, job.kernel.kept(batch), job.kernel.keep), source)
-            rows, batches, reports = rows + batch.num_rows, batches + 1, reports + drawn.reports
+            rows, reports = rows + batch.num_rows, reports + drawn.reports
     if refused:
         return Came(name, rows, refused=tuple(refused))
     if job.kernel.key is not None:
         write_digests(job.stage.ids(name), found)
-    came = Came(name, rows, batches, reports)
+    came = Came(name, rows, reports)
     job.stage.finish(number, {field: value for field, value in asdict(came).items() if field != "refused"})
     return came
 
@@ -96,9 +95,9 @@ def draw_unit(number: int, unit: Unit, job: Job) -> Came:
 def draw_dummies(number: int, blocks: Iterator[IntArray], job: Job) -> Came:
     """Put a covered design's dummy rows on a pile as well."""
     source, name = job.source(1), job.stage.name(number)
-    rows = batches = 0
+    rows = 0
     with job.pile(name) as pile:
         for codes in blocks:
             pile.add(job.packing.pack([codes], [], []), source)
-            rows, batches = rows + len(codes), batches + 1
-    return Came(name, rows, batches)
+            rows += len(codes)
+    return Came(name, rows)

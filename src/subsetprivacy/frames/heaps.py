@@ -14,13 +14,12 @@ from attrs import field, frozen
 from subsetprivacy._types import IntArray
 from subsetprivacy.frames.drawing import Came, Job
 from subsetprivacy.frames.piles import read_tally
-from subsetprivacy.mechanism.shuffle import dealt_counts, random_seed
+from subsetprivacy.mechanism.shuffle import dealt_counts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COUNTED_ROWS = 1 << 21  # of a heap of rows that were counted: dealing is for every kind of row, so heaps are large
-_TOGETHER = 4  # so many heaps are a piece of work for a process: most of the dealing is its own
+COUNTED_ROWS = 1 << 20  # of a heap of rows that were counted
 
 
 class Heap(Protocol):
@@ -31,8 +30,8 @@ class Heap(Protocol):
         """Which heap it is."""
         ...
 
-    def rows(self, job: Job) -> Iterator["pa.Table"]:
-        """Return the rows in the order in which they are written, in tables that fit in memory."""
+    def rows(self, job: Job) -> "pa.Table":
+        """Return the rows in the order in which they are written."""
         ...
 
 
@@ -43,9 +42,9 @@ class Kept:
     number: int
     unit: Came
 
-    def rows(self, job: Job) -> Iterator["pa.Table"]:
+    def rows(self, job: Job) -> "pa.Table":
         """Read them."""
-        yield _read(job, [self.unit], slice(None))
+        return _read(job, [self.unit], slice(None))
 
 
 @frozen
@@ -55,25 +54,22 @@ class Dealt:
     number: int
     units: Sequence[Came]
 
-    def rows(self, job: Job) -> Iterator["pa.Table"]:
+    def rows(self, job: Job) -> "pa.Table":
         """Read them and shuffle them."""
         rows = _read(job, self.units, slice(self.number, None, job.heaps))
-        yield job.packing.shuffled(rows, job.source(2, self.number))
+        return job.packing.shuffled(rows, job.source(2, self.number))
 
 
 @frozen
 class Counted:
-    """Some heaps of rows of which only the counts were left."""
+    """A heap of rows of which only the counts were left."""
 
     number: int
-    heaps: int
     counts: IntArray = field(repr=False, eq=False)
 
-    def rows(self, job: Job) -> Iterator["pa.Table"]:
-        """Deal the rows to the heaps, lay them out and shuffle them."""
-        source = job.source(2, self.number)
-        for counts in dealt_counts(self.counts, self.heaps, random_seed(source)):
-            yield job.packing.laid_out(counts, source)
+    def rows(self, job: Job) -> "pa.Table":
+        """Lay them out and shuffle them."""
+        return job.packing.laid_out(self.counts, job.source(2, self.number))
 
 
 def heaps(drawn: Sequence[Came], job: Job) -> Iterator[Heap]:
@@ -93,15 +89,13 @@ def _counted(units: Sequence[Came], job: Job) -> Iterator[Counted]:
     counts = job.packing.no_counts()
     for came in units:
         read_tally(job.stage.unit(came.name), counts)
-    total = enough_heaps(int(counts.sum()))
-    together = min(total, _TOGETHER)
-    for number, part in enumerate(dealt_counts(counts, total // together, random_seed(job.source(3)))):
-        yield Counted(number, together, part)
+    dealt = dealt_counts(counts, enough_heaps(counts, COUNTED_ROWS), job.source(3))
+    yield from (Counted(number, part) for number, part in enumerate(dealt))
 
 
-def enough_heaps(rows: int) -> int:
-    """Return how many heaps keep each one of counted rows small, a power of two."""
-    return 1 << max(-(-rows // COUNTED_ROWS) - 1, 0).bit_length()
+def enough_heaps(counts: IntArray, rows: int) -> int:
+    """Return how many heaps of counted rows have about so many each, a power of two."""
+    return 1 << max(-(-int(counts.sum()) // rows) - 1, 0).bit_length()
 
 
 def _read(job: Job, units: Sequence[Came], chosen: slice) -> "pa.Table":
@@ -120,21 +114,7 @@ def hand_over(heap: Heap, job: Job) -> Path:
     """Write the shuffled rows of a heap where another process finds them."""
     import pyarrow as pa
 
-    path, writer = job.stage.bucket(heap.number), None
-    for rows in heap.rows(job):
-        writer = writer or pa.ipc.new_file(str(path), rows.schema)
+    rows, path = heap.rows(job), job.stage.bucket(heap.number)
+    with pa.ipc.new_file(str(path), rows.schema) as writer:
         writer.write_table(rows.combine_chunks())
-    if writer is not None:
-        writer.close()
     return path
-
-
-def taken_over(path: Path) -> Iterator["pa.Table"]:
-    """Read what was handed over, and remove it."""
-    import pyarrow as pa
-
-    with pa.memory_map(str(path)) as held:
-        file = pa.ipc.open_file(held)
-        for k in range(file.num_record_batches):
-            yield pa.Table.from_batches([file.get_batch(k)])
-    path.unlink()

@@ -24,7 +24,6 @@ from subsetprivacy.frames.dask_tasks import (
     write_sorted,
 )
 from subsetprivacy.frames.files import FOLDER_SIDECAR
-from subsetprivacy.frames.heaps import enough_heaps
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.refused import refuse
@@ -35,12 +34,10 @@ from subsetprivacy.frames.worker import (
     Draw,
     DrawDummies,
     LayOut,
-    check_laid_out,
     error_told,
     free_names,
+    shares_of_work,
 )
-from subsetprivacy.mechanism.randomness import random_source
-from subsetprivacy.mechanism.shuffle import random_seed
 
 
 def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bool, overwrite: bool) -> Any:
@@ -83,10 +80,11 @@ class _Run:
         self.system, self.path = located(output)
         parent, slash, name = self.path.rpartition("/")
         self.staging = f"{parent}{slash}_{name}.partial-{uuid4().hex}"
-        self.key, added = free_names(kernel)
-        self.reports = added if kernel.covered is not None else None
         self.packing = Packing.of(kernel.designs, kernel.keep)
         self.counts = self.packing.is_countable and not keep_order
+        key, added = free_names(kernel)
+        self.key = None if self.counts else key
+        self.reports = added if kernel.covered is not None else None
 
     def result(self, overwrite: bool) -> Any:
         import dask.dataframe as dd
@@ -131,10 +129,13 @@ class _Run:
         for file in files:
             held = read(str(self.system.unstrip_protocol(file)), list(COUNTED[:2]))
             counts[held[COUNTED[0]].to_numpy(np.int64)] += held[COUNTED[1]].to_numpy(np.int64)
-        heaps, seed = enough_heaps(n := int(counts.sum())), random_seed(random_source())
-        task = _shared(LayOut(self.packing, counts, heaps, seed))
-        came = self._done(_tasks(lay_out, range(heaps), task, self._made(folder), document), folder)
-        check_laid_out(sum(each.rows for each in came), n)
+        work = f"{self.staging}/work"
+        self._made(work)
+        shares = []
+        for number, share in enumerate(shares_of_work(counts)):
+            self.system.pipe_file(f"{work}/{number}", share)
+            shares.append(str(self.system.unstrip_protocol(f"{work}/{number}")))
+        self._done(_tasks(lay_out, shares, _shared(LayOut(self.packing)), self._made(folder), document), folder)
 
     def _draw(self, task: Draw | Count, folder: str, document: str | None) -> list[Came]:
         parts = self.frame[self.kernel.columns].to_delayed()
@@ -159,6 +160,7 @@ class _Run:
         """Return the rows of the files, which nothing draws again, dealt to parts by their random words."""
         import dask.dataframe as dd
 
+        assert self.key is not None  # as rows are not counted
         names = [*self.kernel.names, *self.kernel.keep, self.key]
         urls = [str(self.system.unstrip_protocol(file)) for file in files]
         rows = dd.from_map(read, urls, names=names, meta=read(urls[0], names).iloc[:0])

@@ -16,7 +16,6 @@ from subsetprivacy.design import Design
 from subsetprivacy.engines import check_columns
 from subsetprivacy.engines.buffers import to_numpy
 from subsetprivacy.errors import ArgumentError, DataFileError
-from subsetprivacy.frames.heaps import enough_heaps
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.shipping import ship
@@ -30,9 +29,7 @@ from subsetprivacy.frames.spark_folder import (
     write_document,
 )
 from subsetprivacy.frames.stored import Stored
-from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, check_laid_out, free_names
-from subsetprivacy.mechanism.randomness import random_source
-from subsetprivacy.mechanism.shuffle import random_seed
+from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, free_names, shares_of_work
 
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _BATCH_ROWS = "250000"
@@ -101,10 +98,11 @@ class _Run:
         self.frame, self.kernel, self.output = frame, kernel, output
         self.keep_order, self.overwrite = keep_order, overwrite
         self.spark = frame.sparkSession
-        self.key, added = free_names(kernel)
-        self.reports = added if kernel.covered is not None else None
         self.packing = Packing.of(kernel.designs, kernel.keep)
         self.counts = self.packing.is_countable and not keep_order
+        key, added = free_names(kernel)
+        self.key = None if self.counts else key
+        self.reports = added if kernel.covered is not None else None
         self.replaces = False
 
     def result(self, progress: Callable[[int, int | None], None] | None) -> Any:
@@ -154,7 +152,7 @@ class _Run:
     def _write_by(self, staging: str) -> dict[str, Design]:
         self._drawn(self.key, self.reports).write.parquet(staging)
         designs = self._add_dummies(staging)
-        rows = self.spark.read.parquet(staging)  # from here on nothing is random that matters
+        rows = self.spark.read.parquet(staging)  # from here on no row is drawn
         if self.counts:
             self._lay_out(rows)
         elif self.keep_order:
@@ -170,10 +168,10 @@ class _Run:
         totals = counted.groupBy(word).agg({count: "sum"}).toArrow()
         counts = self.packing.no_counts()
         counts[to_numpy(totals.column(0))] = to_numpy(totals.column(1))
-        heaps, seed = enough_heaps(n := int(counts.sum())), random_seed(random_source())
-        numbers = self.spark.range(0, heaps, 1, heaps)  # a task for each
-        self._put(_mapped(numbers, ["id"], LayOut(self.packing, counts, heaps, seed), self._schema()))
-        check_laid_out(self.spark.read.parquet(self.output).count(), n)
+        shares = [(number, bytearray(share)) for number, share in enumerate(shares_of_work(counts))]
+        held = self.spark.createDataFrame(shares, "number long, counts binary")
+        held = held.repartitionByRange(len(shares), "number")  # a task for each
+        self._put(_mapped(held, ["counts"], LayOut(self.packing), self._schema()))
 
     def _put(self, rows: Any) -> None:
         rows.write.mode("overwrite" if self.replaces else "error").parquet(self.output)

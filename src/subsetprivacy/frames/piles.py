@@ -40,11 +40,17 @@ class Pile:
     def _unfinished(self) -> Path:
         return self._path.with_suffix(".tmp")
 
+    def _end(self) -> None:
+        """Write what is left to write."""
+
     def __exit__(self, error: Any, *_: Any) -> None:
-        if self._writer is None:
-            return
-        self._writer.close()
-        if error is None:
+        try:
+            if error is None:
+                self._end()
+        finally:
+            if self._writer is not None:
+                self._writer.close()
+        if error is None and self._writer is not None:
             os.replace(self._unfinished, self._path)
 
 
@@ -59,14 +65,12 @@ class Tally(Pile):
         """Count the rows of a batch."""
         self._counts += self._packing.tally(batch)
 
-    def __exit__(self, error: Any, *rest: Any) -> None:
+    def _end(self) -> None:
         import pyarrow as pa
 
-        if error is None:
-            found = np.flatnonzero(self._counts)
-            columns = [from_numpy(found), from_numpy(self._counts[found])]
-            self._write(pa.RecordBatch.from_arrays(columns, names=["word", "count"]))
-        super().__exit__(error, *rest)
+        found = np.flatnonzero(self._counts)
+        columns = [from_numpy(found), from_numpy(self._counts[found])]
+        self._write(pa.RecordBatch.from_arrays(columns, names=["word", "count"]))
 
 
 def read_tally(path: Path, counts: IntArray) -> None:

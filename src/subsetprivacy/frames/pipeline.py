@@ -21,7 +21,7 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit
 from subsetprivacy.frames.files import check_free
-from subsetprivacy.frames.heaps import hand_over, heaps, taken_over
+from subsetprivacy.frames.heaps import hand_over, heaps
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.packing import MOST_HEAPS, Packing
@@ -72,14 +72,14 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
     """
     kernel.check_order(order.keep_order)
     check_free(output, overwrite=order.overwrite)
+    packing = Packing.of(kernel.designs, kernel.keep)
     dealt = 0 if order.keep_order else _heaps(source)
     with (
         _described(output),
-        staged(output, _job(source, kernel, dealt, order)) as stage,
+        staged(output, _job(source, kernel, packing, dealt, order)) as stage,
         open_output(output, kernel.designs, form=order.form, overwrite=order.overwrite) as target,
         crew(order.jobs) as pool,
     ):
-        packing = Packing.of(kernel.designs, kernel.keep)
         job = Job(kernel, packing, stage, dealt, order.seed)
         meter = _Meter(source, order.progress)
         drawn = _draw_all(source, job, pool, order.jobs, meter)
@@ -113,7 +113,7 @@ def _heaps(source: Source) -> int:
     return min(1 << (wanted - 1).bit_length(), MOST_HEAPS)
 
 
-def _job(source: Source, kernel: Kernel, dealt: int, order: Order) -> dict[str, Any] | None:
+def _job(source: Source, kernel: Kernel, packing: Packing, dealt: int, order: Order) -> dict[str, Any] | None:
     """Return what tells this run from another."""
     if source.identity is None:
         return None
@@ -126,6 +126,7 @@ def _job(source: Source, kernel: Kernel, dealt: int, order: Order) -> dict[str, 
         "id": kernel.id,
         "key": digest(kernel.key),
         "heaps": dealt,
+        "counted": packing.is_countable,
         "seed": order.seed,
     }
 
@@ -162,12 +163,15 @@ def _drawn(numbered: tuple[int, Unit], job: Job) -> Came:
 
 def _mixed(drawn: list[Came], job: Job, pool: Executor | None, jobs: int) -> Iterator["pa.Table"]:
     """Return the rows to write, heap after heap."""
+    import pyarrow as pa
+
     if pool is None or not job.heaps:  # without a shuffle there is nothing to do but to read
-        for heap in heaps(drawn, job):
-            yield from heap.rows(job)
+        yield from (heap.rows(job) for heap in heaps(drawn, job))
         return
     for path in _in_turn(partial(hand_over, job=job), heaps(drawn, job), pool, 2 * jobs):
-        yield from taken_over(path)
+        with pa.memory_map(str(path)) as held:
+            yield pa.ipc.open_file(held).read_all()
+        path.unlink()
 
 
 def _in_turn(task: Callable[[Any], Any], items: Iterable[Any], pool: Executor | None, ahead: int) -> Iterator[Any]:

@@ -9,22 +9,26 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
 from subsetprivacy import errors
 from subsetprivacy._types import IntArray
 from subsetprivacy.engines.buffers import to_numpy
+from subsetprivacy.frames.heaps import COUNTED_ROWS, enough_heaps
 from subsetprivacy.frames.kernel import Drawn, Kernel
 from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.mechanism.randomness import SecureSource
 from subsetprivacy.mechanism.reports import nobody
-from subsetprivacy.mechanism.shuffle import dealt_heap
+from subsetprivacy.mechanism.shuffle import dealt_counts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS = 1 << 18  # of a batch that is handed to an engine
+SHARE_ROWS = 1 << 22  # that a task lays out
+_MOST_SHARES = 256
+_COUNTS = "<u4"  # of one kind of row in a share: enough for 10^12 rows
 _PART_BITS = 40  # numbers of rows within a part; those of the parts stand above them
 _MARKED = re.compile(r"<subset-privacy (\w+)>(.*?)</subset-privacy>", re.DOTALL)
 
@@ -92,7 +96,7 @@ class DrawDummies:
 
     kernel: Kernel
     design: Any
-    key: str | None = None
+    key: str | None
 
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
         """Draw the rows whose numbers are in the first column."""
@@ -156,42 +160,28 @@ class Count:
 
 @frozen
 class LayOut:
-    """A task for workers: lay rows of which only the counts were left out again, in random order, heap by heap.
-
-    Whoever does it, and however often, a heap has the same rows.
-    """
+    """A task for workers: lay rows of which only the counts are left out again, in random order."""
 
     packing: Packing
-    counts: IntArray = field(repr=False, eq=False)
-    heaps: int
-    seed: int = field(repr=False)
 
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
-        """Lay out the heaps whose numbers are in the first column."""
+        """Lay out the rows whose counts are in the first column, as `shares_of_work` has written them."""
         import pyarrow as pa
 
         source = SecureSource()
         for batch in batches:
-            for heap in batch.column(0).to_pylist():
-                counts = dealt_heap(self.counts, self.heaps, heap, self.seed)
-                rows = self.packing.unpack(self.packing.laid_out(counts, source))
-                codes = [rows.column(name).cast(pa.int64()) for name in rows.column_names]
-                yield from pa.table(codes, names=rows.column_names).to_batches(max_chunksize=_ROWS)
+            for held in batch.column(0).to_pylist():
+                counts = np.frombuffer(held, _COUNTS).astype(np.int64)
+                for heap in dealt_counts(counts, enough_heaps(counts, COUNTED_ROWS), source):
+                    rows = self.packing.unpack(self.packing.laid_out(heap, source))
+                    codes = [rows.column(name).cast(pa.int64()) for name in rows.column_names]
+                    yield from pa.table(codes, names=rows.column_names).to_batches(max_chunksize=_ROWS)
 
 
-def check_laid_out(rows: int, counted: int) -> None:
-    """Raise if the heaps that were laid out do not make up what was counted.
-
-    Raises
-    ------
-    DataFileError
-        If workers deal the same counts differently, as two versions of NumPy might.
-    """
-    if rows != counted:
-        raise errors.DataFileError(
-            f"the workers must write the {counted} rows that they have drawn; they wrote {rows}. Hint: all workers "
-            "need the same version of NumPy."
-        )
+def shares_of_work(counts: IntArray) -> list[bytes]:
+    """Deal rows that were counted to the tasks that are to lay them out; return the counts of each."""
+    shares = min(enough_heaps(counts, SHARE_ROWS), _MOST_SHARES)
+    return [part.astype(_COUNTS).tobytes() for part in dealt_counts(counts, shares, SecureSource())]
 
 
 def free_names(kernel: Kernel) -> tuple[str, str]:

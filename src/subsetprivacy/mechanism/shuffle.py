@@ -9,6 +9,7 @@ from subsetprivacy.errors import TooLargeError
 
 _KEY_BITS = 32
 _SHIFT = np.uint64(_KEY_BITS)
+_BITS = 1 << 26  # that are held at once
 
 
 def shuffled(n: int, source: RandomSource) -> IntArray:
@@ -54,7 +55,7 @@ def shuffled_values(values: AnyArray, source: RandomSource) -> AnyArray:
     return mixed
 
 
-def dealt_counts(counts: IntArray, heaps: int, seed: int) -> Iterator[IntArray]:
+def dealt_counts(counts: IntArray, heaps: int, source: RandomSource) -> Iterator[IntArray]:
     """Deal rows of which only the counts are known to heaps, each row evenly and by itself.
 
     Parameters
@@ -63,8 +64,8 @@ def dealt_counts(counts: IntArray, heaps: int, seed: int) -> Iterator[IntArray]:
         How many rows there are of each kind.
     heaps
         How many heaps; a power of two.
-    seed
-        Says how the rows fall; see `random_seed`.
+    source
+        Where the bits come from, one for each row and division of the heaps.
 
     Returns
     -------
@@ -73,48 +74,42 @@ def dealt_counts(counts: IntArray, heaps: int, seed: int) -> Iterator[IntArray]:
 
     Notes
     -----
-    Rows of a kind are alike, so it is enough to know how many of them go where:
-    half of the heaps get a binomial number of them, and so on within each half.
-    With an even shuffle of every heap this is an even shuffle of the rows.
-
-    How the rows fall needs no secret bits. Counts have no order, so nothing of
-    the old one is left to be found out.
+    Every row has a bit, which says in which half of the heaps it falls. Rows of
+    a kind are alike, so only the number of ones among their bits is needed.
+    With an even shuffle of every heap this is an even shuffle of the rows, and
+    what it makes is independent of the order they once had: counts have none.
 
     Examples
     --------
-    >>> parts = list(dealt_counts(np.array([3, 0, 1000]), 4, seed=1))
+    >>> from subsetprivacy.mechanism.randomness import SecureSource
+    >>> parts = list(dealt_counts(np.array([3, 0, 1000]), 4, SecureSource()))
     >>> sum(parts).tolist()
     [3, 0, 1000]
     """
-    yield from _dealt(counts, heaps, seed, 1)
-
-
-def dealt_heap(counts: IntArray, heaps: int, number: int, seed: int) -> IntArray:
-    """Return what `dealt_counts` gives to one heap, without looking at the others; by the same NumPy it is the same."""
-    node = 1
-    for k in reversed(range(heaps.bit_length() - 1)):
-        first, late = _first_half(counts, seed, node), number >> k & 1
-        counts, node = (counts - first if late else first), 2 * node + late
-    return counts
-
-
-def random_seed(source: RandomSource) -> int:
-    """Return 128 random bits as a number."""
-    return int.from_bytes(source.bits(2, 64).tobytes(), "little")
-
-
-def _dealt(counts: IntArray, heaps: int, seed: int, node: int) -> Iterator[IntArray]:
     if heaps == 1:
         yield counts
         return
-    first = _first_half(counts, seed, node)
-    yield from _dealt(first, heaps // 2, seed, 2 * node)
-    yield from _dealt(counts - first, heaps // 2, seed, 2 * node + 1)
+    late = _ones(counts, source)
+    yield from dealt_counts(counts - late, heaps // 2, source)
+    yield from dealt_counts(late, heaps // 2, source)
 
 
-def _first_half(counts: IntArray, seed: int, node: int) -> IntArray:
-    """Deal rows to two halves; each division of the heaps has its number, and its own random numbers."""
-    return np.random.default_rng([seed, node]).binomial(counts, 0.5)
+def _ones(counts: IntArray, source: RandomSource) -> IntArray:
+    """Draw a bit for every row, and return the number of ones among those of each kind."""
+    ends = np.cumsum(counts)  # the bits of the rows in one line, kind after kind
+    total = int(ends[-1]) if ends.size else 0
+    before = np.zeros(len(counts), dtype=np.int64)  # the ones up to the end of each kind
+    seen = int(np.searchsorted(ends, 0, side="right"))
+    ones = 0
+    for start in range(0, total, _BITS):
+        words = np.append(source.bits(-(-min(_BITS, total - start) // 64), 64), np.uint64(0))
+        below = ones + np.concatenate([[0], np.cumsum(np.bitwise_count(words[:-1]), dtype=np.int64)])
+        stop = int(np.searchsorted(ends, start + _BITS, side="right"))
+        end = ends[seen:stop] - start
+        rest = words[end >> 6] & ((np.uint64(1) << (end & 63).astype(np.uint64)) - np.uint64(1))
+        before[seen:stop] = below[end >> 6] + np.bitwise_count(rest)
+        seen, ones = stop, int(below[-1])
+    return np.diff(before, prepend=0)
 
 
 def _break_ties(mixed: AnyArray, keys: WordArray, source: RandomSource) -> None:

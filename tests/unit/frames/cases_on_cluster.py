@@ -15,7 +15,7 @@ from cluster import connected, driver_settings, standalone
 
 import subsetprivacy as sp
 from subsetprivacy.errors import CategoryError
-from subsetprivacy.frames import heaps
+from subsetprivacy.frames import worker
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
 
@@ -203,7 +203,7 @@ def test_worker_dies_while_counted_rows_are_laid_out(session, cluster, tmp_path,
     n, output = 30_000, tmp_path / "out"
     cluster.add_worker().await_text("Successfully registered with master")
     victim = next(each for each in cluster.workers if "Asked to launch executor" in each.log.read_text())
-    monkeypatch.setattr(heaps, "COUNTED_ROWS", 200)  # many small tasks: time to die in
+    monkeypatch.setattr(worker, "SHARE_ROWS", 200)  # many small tasks: time to die in
     has_died = when(lambda: len(list(output.glob("_temporary/0/task_*"))) >= 8, victim.kill)
     private = sp.privatize_table(people(session, n, 8), {"colour": DESIGN}, str(output), key=KEY, id="who")
     assert has_died(), "the job was over before the worker died"

@@ -15,7 +15,7 @@ from spark import spark_session
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, SubsetPrivacyWarning
-from subsetprivacy.frames import spark_folder
+from subsetprivacy.frames import spark_folder, worker
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.on_spark import privatize_on_spark
 from subsetprivacy.frames.worker import Draw
@@ -85,6 +85,30 @@ def test_rows_are_shuffled_over_the_whole_table(session, tmp_path):
     assert np.sum((cells - n / 256) ** 2) / (n / 256) < 225 + 6 * np.sqrt(2 * 225)
 
 
+def test_rows_that_are_counted_are_all_there_in_no_order(session, tmp_path, monkeypatch):
+    """Two columns without any beside them, sorted, laid out by several tasks: the very subsets of the key."""
+    monkeypatch.setattr(worker, "SHARE_ROWS", 300)
+    letters = sp.fixed_size(list("abcdefghij"), 2)
+    held = np.repeat(np.array(list("abcdefghij")), 300)
+    other = np.random.default_rng(4).choice(LABELS, 3000)
+    ids = [f"person {k}" for k in range(3000)]
+    rows = list(zip(ids, held.tolist(), other.tolist()))
+    table = session.createDataFrame(rows, "who string, letter string, colour string").repartitionByRange(5, "letter")
+    private = sp.privatize_table(table, {"letter": letters, "colour": DESIGN}, tmp_path / "out", key=KEY, id="who")
+    found = private.toArrow()
+    assert found.column_names == ["letter", "colour"]
+    expected = [
+        sp.privatize(held, letters, key=KEY, ids=ids, variable="letter").codes.tolist(),
+        sp.privatize(other, DESIGN, key=KEY, ids=ids, variable="colour").codes.tolist(),
+    ]
+    assert sorted(zip(*(column.to_pylist() for column in found.columns))) == sorted(zip(*expected))
+    codes = found.column("letter").to_numpy()
+    lowest = np.log2(codes & -codes)
+    assert abs(np.corrcoef(lowest, np.arange(3000))[0, 1]) < 5 / np.sqrt(3000)
+    assert abs(np.corrcoef(lowest[1:], lowest[:-1])[0, 1]) < 5 / np.sqrt(3000)
+    assert len(list((tmp_path / "out").glob("part-*.parquet"))) == 16
+
+
 def test_rows_keep_their_order_if_asked(session, tmp_path):
     _, table = people(session, parts=4)
     for overwrite in (False, True):
@@ -124,6 +148,20 @@ def test_names_that_spark_takes_apart(session, tmp_path):
     private = sp.privatize_table(odd, {"a.b `c`, d": DESIGN}, tmp_path / "out", keep="_added_0")
     assert private.columns == ["a.b `c`, d", "_added_0"]
     assert private.count() == 600
+
+
+def test_covered_design_of_many_kinds_of_rows(session, tmp_path):
+    """Too many to be counted: dummy rows are shuffled among the others."""
+    _, table = people(session)
+    design = sp.covered(sp.uniform([*LABELS, *(f"colour {k}" for k in range(16))]), 0.1)
+    private = sp.privatize_table(table, {"colour": design}, tmp_path / "out")
+    realised = spark_folder.read_document(session, tmp_path / "out").designs["colour"]
+    assert realised.code_bits > 18
+    codes = private.toArrow().column("colour").to_numpy()
+    assert len(codes) == 600 + realised.D * realised.dummies
+    is_dummy = codes >> 20 > 0
+    place = np.arange(len(codes)) / len(codes)
+    assert abs(place[is_dummy].mean() - 0.5) < 5 * np.sqrt(1 / 12 / is_dummy.sum())
 
 
 def test_covered_design(session, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError
+from subsetprivacy.frames import worker
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.on_dask import privatize_on_dask
 
@@ -77,6 +78,42 @@ def test_keyed_draw_is_that_of_memory_and_rows_are_shuffled(scheduler, tmp_path)
     cells = np.bincount(found["row"] * 16 // 4000 * 16 + np.arange(4000) * 16 // 4000, minlength=256)
     assert np.sum((cells - 4000 / 256) ** 2) / (4000 / 256) < 225 + 6 * np.sqrt(2 * 225)
     assert names(tmp_path) == ["out"]
+
+
+def test_rows_that_are_counted_are_all_there_in_no_order(scheduler, tmp_path, monkeypatch):
+    """Two columns without any beside them, sorted, laid out by several tasks: the very subsets of the key."""
+    monkeypatch.setattr(worker, "SHARE_ROWS", 300)
+    letters = sp.fixed_size(list("abcdefghij"), 2)
+    held, other = np.repeat(list("abcdefghij"), 300), np.random.default_rng(4).choice(LABELS, 3000)
+    ids = [f"person {k}" for k in range(3000)]
+    table = dd.from_pandas(pd.DataFrame({"who": ids, "letter": held, "colour": other}), npartitions=5)
+    private = sp.privatize_table(table, {"letter": letters, "colour": DESIGN}, tmp_path / "out", key=KEY, id="who")
+    found = private.compute()
+    assert list(found) == ["letter", "colour"]
+    expected = [
+        sp.privatize(held, letters, key=KEY, ids=ids, variable="letter").codes.tolist(),
+        sp.privatize(other, DESIGN, key=KEY, ids=ids, variable="colour").codes.tolist(),
+    ]
+    assert sorted(zip(*(found[name].tolist() for name in found))) == sorted(zip(*expected))
+    codes = found["letter"].to_numpy(np.int64)
+    lowest = np.log2(codes & -codes)
+    assert abs(np.corrcoef(lowest, np.arange(3000))[0, 1]) < 5 / np.sqrt(3000)
+    assert abs(np.corrcoef(lowest[1:], lowest[:-1])[0, 1]) < 5 / np.sqrt(3000)
+    assert len(list((tmp_path / "out").glob("part-*.parquet"))) == 16
+
+
+def test_covered_design_of_many_kinds_of_rows(scheduler, tmp_path):
+    """Too many to be counted: dummy rows are shuffled among the others."""
+    _, table = people()
+    design = sp.covered(sp.uniform([*LABELS, *(f"colour {k}" for k in range(16))]), 0.1)
+    private = sp.privatize_table(table, {"colour": design}, tmp_path / "out")
+    realised = sp.read_release(tmp_path / "out").designs["colour"]
+    assert realised.code_bits > 18
+    codes = private.compute()["colour"].to_numpy(np.int64)
+    assert len(codes) == 600 + realised.D * realised.dummies
+    is_dummy = codes >> 20 > 0
+    place = np.arange(len(codes)) / len(codes)
+    assert abs(place[is_dummy].mean() - 0.5) < 5 * np.sqrt(1 / 12 / is_dummy.sum())
 
 
 def test_what_is_returned_is_read_from_the_files(scheduler, tmp_path):

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from subsetprivacy.errors import TooLargeError
+from subsetprivacy.mechanism import shuffle
 from subsetprivacy.mechanism.randomness import SecureSource, SeededSource
-from subsetprivacy.mechanism.shuffle import dealt_counts, dealt_heap, random_seed, shuffled, shuffled_values
+from subsetprivacy.mechanism.shuffle import dealt_counts, shuffled, shuffled_values
 
 
 class Script:
@@ -100,12 +101,46 @@ def test_more_rows_than_there_are_numbers_are_refused():
         shuffled((1 << 32) + 1, SecureSource())
 
 
-COUNTS = np.array([0, 1, 7, 1000, 123_456])
+class Words:
+    """Words of 64 bits written down beforehand, for one call or for several."""
+
+    def __init__(self, words):
+        self._words = list(words)
+
+    def bits(self, n, width):
+        assert width == 64
+        taken, self._words = self._words[:n], self._words[n:]
+        assert len(taken) == n
+        return np.array(taken, np.uint64)
+
+
+COUNTS = np.array([0, 1, 7, 0, 0, 1000, 123_456, 0])
+
+
+def test_every_row_falls_on_either_heap_by_its_own_bit():
+    # Two rows of one kind and one of another: all eight patterns of three bits, each as likely as the others.
+    law = Counter(tuple(list(dealt_counts(np.array([2, 0, 1]), 2, Words([word])))[1].tolist()) for word in range(8))
+    assert law == {(0, 0, 0): 1, (1, 0, 0): 2, (2, 0, 0): 1, (0, 0, 1): 1, (1, 0, 1): 2, (2, 0, 1): 1}
+
+
+@pytest.mark.parametrize("held", [64, 128, 1 << 26])
+@pytest.mark.parametrize("counts", [[64], [63, 1, 64], [0, 5, 0, 128, 300, 0, 1, 1], [1] * 130, [0, 0], []])
+def test_bits_are_counted_kind_after_kind(counts, held, monkeypatch):
+    monkeypatch.setattr(shuffle, "_BITS", held)
+    words = np.random.default_rng(3).integers(0, 1 << 63, -(-sum(counts) // 64), dtype=np.uint64) * np.uint64(2)
+    line = np.unpackbits(words.view(np.uint8), bitorder="little")
+    expected, at = [], 0
+    for count in counts:
+        expected.append(int(line[at : at + count].sum()))
+        at += count
+    first, second = dealt_counts(np.array(counts, dtype=np.int64), 2, Words(words))
+    assert second.tolist() == expected
+    assert (first + second).tolist() == counts
 
 
 @pytest.mark.parametrize("heaps", [1, 2, 8, 64])
 def test_counts_are_dealt_to_all_heaps_and_none_is_lost(heaps):
-    parts = list(dealt_counts(COUNTS, heaps, seed=9))
+    parts = list(dealt_counts(COUNTS, heaps, SecureSource()))
     assert len(parts) == heaps
     assert np.array_equal(np.sum(parts, axis=0), COUNTS)
     assert min(part.min() for part in parts) >= 0
@@ -114,17 +149,11 @@ def test_counts_are_dealt_to_all_heaps_and_none_is_lost(heaps):
     assert all((np.abs(part - COUNTS / heaps) <= 6 * spread + 1).all() for part in parts)
 
 
-def test_a_heap_is_the_same_alone():
-    parts = list(dealt_counts(COUNTS, 16, seed=4))
-    assert all(np.array_equal(part, dealt_heap(COUNTS, 16, k, seed=4)) for k, part in enumerate(parts))
-    assert not np.array_equal(parts[5], dealt_heap(COUNTS, 16, 5, seed=5))
-
-
-def test_every_row_falls_evenly_and_by_itself():
-    # Three rows of one kind and one of another on four heaps: 20 x 4 outcomes, each row on each heap with 1/4.
-    seen = Counter(
-        tuple(tuple(part.tolist()) for part in dealt_counts(np.array([3, 1]), 4, seed)) for seed in range(20_000)
-    )
+def test_every_row_falls_evenly_and_by_itself_on_four_heaps():
+    # Three rows of one kind and one of another: 20 x 4 outcomes, each row on each heap with 1/4.
+    source = SeededSource(np.random.default_rng(2))
+    rows = np.array([3, 1])
+    seen = Counter(tuple(tuple(part.tolist()) for part in dealt_counts(rows, 4, source)) for _ in range(20_000))
     law = Counter()
     for three in product(range(4), repeat=3):
         for one in range(4):
@@ -132,11 +161,3 @@ def test_every_row_falls_evenly_and_by_itself():
     assert set(seen) == set(law)
     chi2 = sum((seen[each] - 20_000 * share) ** 2 / (20_000 * share) for each, share in law.items())
     assert chi2 < 125  # 79 degrees: the upper 0.07 % of the law
-
-
-def test_a_seed_has_128_bits_of_its_source():
-    first, second = (random_seed(SeededSource(np.random.default_rng(1))) for _ in range(2))
-    assert first == second
-    seeds = {random_seed(SecureSource()) for _ in range(50)}
-    assert len(seeds) == 50
-    assert 120 < max(seeds).bit_length() <= 128
