@@ -14,20 +14,20 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @contextmanager
-def crew(jobs: int) -> Iterator[Executor | None]:
-    """Open a pool of processes for a whole run; none for a single job.
+def crew(processes: int) -> Iterator[Executor | None]:
+    """Open a pool of processes for a whole run; None if there are to be none.
 
     They are started afresh, not forked from a process that has threads, and use one thread each for linear algebra:
     two processes with two threads each would wait for one another.
     """
-    if jobs == 1:
+    if processes == 0:
         yield None
         return
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     if sys.platform == "win32":
-        jobs = min(jobs, 61)  # Windows waits for no more processes at once
-    pool = _Pool(jobs, mp_context=get_context("spawn"), initializer=_follow)
+        processes = min(processes, 61)  # Windows waits for no more processes at once
+    pool = _Pool(processes, mp_context=get_context("spawn"), initializer=_follow)
     try:
         yield pool
     except BaseException:

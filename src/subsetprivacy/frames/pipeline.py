@@ -8,10 +8,11 @@ written.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,7 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
         _described(output),
         staged(output, _job(source, kernel, packing, dealt, order)) as stage,
         open_output(output, kernel.designs, form=order.form, overwrite=order.overwrite) as target,
-        crew(order.jobs) as pool,
+        crew(order.jobs - 1) as pool,
     ):
         job = Job(kernel, packing, stage, dealt, order.seed)
         meter = _Meter(source, order.progress)
@@ -144,7 +145,7 @@ def _draw_all(source: Source, job: Job, pool: Executor | None, jobs: int, meter:
     """Draw every unit that is not done yet; if rows are refused, look through all that remain and then say so."""
     drawn: list[Came] = []
     refused: list[Refused] = []
-    for came in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, 2 * jobs):
+    for came in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, jobs):
         drawn.append(came)
         refused += came.refused
         meter.drawn(came.rows)
@@ -168,28 +169,42 @@ def _mixed(drawn: list[Came], job: Job, pool: Executor | None, jobs: int) -> Ite
     if pool is None or not job.heaps:  # without a shuffle there is nothing to do but to read
         yield from (heap.rows(job) for heap in heaps(drawn, job))
         return
-    for path in _in_turn(partial(hand_over, job=job), heaps(drawn, job), pool, 2 * jobs):
+    for path in _in_turn(partial(hand_over, job=job), heaps(drawn, job), pool, jobs):
         with pa.memory_map(str(path)) as held:
             yield pa.ipc.open_file(held).read_all()
         path.unlink()
 
 
 def _in_turn(task: Callable[[Any], Any], items: Iterable[Any], pool: Executor | None, ahead: int) -> Iterator[Any]:
-    """Run a task on every item, a few ahead in other processes; results come in the order of the items."""
+    """Run a task on every item, a few ahead in other processes; results come in the order of the items.
+
+    This process does not wait for the others as long as there is something left to do: then it works too.
+    """
     if pool is None:
         yield from map(task, items)
         return
-    waiting: deque[Any] = deque()
+    left, waiting = iter(items), deque[Future[Any]]()
     try:
-        for item in items:
-            waiting.append(pool.submit(task, item))
-            if len(waiting) > ahead:
+        while True:
+            for item in islice(left, max(ahead - sum(not future.done() for future in waiting), 0)):
+                waiting.append(pool.submit(task, item))
+            if waiting and waiting[0].done():
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+            elif (item := next(left, None)) is not None:
+                waiting.append(_done(task(item)))
+            elif waiting:
+                yield waiting.popleft().result()
+            else:
+                return
     finally:
         for future in waiting:
             future.cancel()
+
+
+def _done(result: Any) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_result(result)
+    return future
 
 
 class _Meter:

@@ -98,7 +98,7 @@ def _each(
     own = {label: _settings(label, settings) for label in labels}
     known = {} if again else {label: read(folder, label) for label in labels}
     kept = {label: record for label, record in known.items() if record and _stands(record, own[label])}
-    with crew(jobs if len(kept) < len(labels) else 1) as pool:
+    with crew(jobs if jobs > 1 and len(kept) < len(labels) else 0) as pool:
         for label in labels:
             if label in kept:
                 yield Finished(label, kept[label], before=True)

@@ -66,7 +66,7 @@ def test_threads_of_linear_algebra_are_put_back(monkeypatch):
 
 
 def test_one_job_needs_no_process():
-    with crew(1) as pool:
+    with crew(0) as pool:
         assert pool is None
 
 
