@@ -43,7 +43,7 @@ class Job:
         """Whether rows are counted instead of dealt."""
         return self.heaps > 0 and self.packing.is_countable
 
-    def pile(self, name: str) -> Pile | Tally:
+    def pile(self, name: str) -> Pile:
         """Return the file of a unit, to be written."""
         path = self.stage.unit(name)
         return Tally(path, self.packing) if self.counts else Pile(path, self.packing, self.heaps)

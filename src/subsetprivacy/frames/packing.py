@@ -69,9 +69,13 @@ class Packing:
         """Return a counter for every word, at nought; only if rows are countable, as for what follows."""
         return np.zeros(1 << self._bits, dtype=np.int64)
 
-    def tally(self, batch: "pa.RecordBatch") -> IntArray:
-        """Return how many rows there are of each word."""
-        return np.bincount(to_numpy(batch.column(0)), minlength=1 << self._bits)
+    def tally(self, batch: "pa.RecordBatch", counts: IntArray) -> None:
+        """Add the rows of a batch to the counters."""
+        words = to_numpy(batch.column(0))
+        if len(words) < len(counts):
+            np.add.at(counts, words, 1)
+        else:
+            counts += np.bincount(words, minlength=len(counts))
 
     def laid_out(self, counts: IntArray, source: RandomSource) -> "pa.Table":
         """Return rows of which the counts are these, in an even shuffle."""

@@ -63,7 +63,7 @@ class Tally(Pile):
 
     def add(self, batch: "pa.RecordBatch", source: RandomSource) -> None:
         """Count the rows of a batch."""
-        self._counts += self._packing.tally(batch)
+        self._packing.tally(batch, self._counts)
 
     def _end(self) -> None:
         import pyarrow as pa

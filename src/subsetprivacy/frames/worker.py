@@ -149,7 +149,7 @@ class Count:
         counts, reports = self.packing.no_counts(), 0
         for batch in drawn:
             codes = [to_numpy(batch.column(name)) for name in self.packing.designs]
-            counts += self.packing.tally(self.packing.pack(codes, [], []))
+            self.packing.tally(self.packing.pack(codes, [], []), counts)
             if isinstance(self.drawing, Draw) and self.drawing.reports is not None:
                 reports += int(to_numpy(batch.column(self.drawing.reports)).sum())
         found = np.flatnonzero(counts)
