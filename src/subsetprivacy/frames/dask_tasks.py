@@ -17,7 +17,7 @@ from subsetprivacy.engines import arrow_batches
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.frames.files import KEY
 from subsetprivacy.frames.refused import Refused
-from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, marked
+from subsetprivacy.frames.worker import Count, Draw, DrawDummies, LayOut, marked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,8 +47,7 @@ def draw_part(part: Any, number: int, task: Draw | Count, folder: str, document:
     refused: list[Refused] = []
     try:
         batches = task.rows(arrow_batches(part, task.kernel.columns, BATCH_ROWS), number, refused)
-        held = COUNTED[2] if isinstance(task, Count) else task.reports
-        file, reports = _write(batches, number, folder, document, held)
+        file, reports = _write(batches, number, folder, document, task.reports)
     except SubsetPrivacyError as error:
         return Came(trouble=str(marked(error)))
     except Exception as error:  # whatever a library says may quote a cell

@@ -25,19 +25,9 @@ from subsetprivacy.frames.dask_tasks import (
 )
 from subsetprivacy.frames.files import FOLDER_SIDECAR
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.refused import refuse
-from subsetprivacy.frames.stored import Stored
-from subsetprivacy.frames.worker import (
-    COUNTED,
-    Count,
-    Draw,
-    DrawDummies,
-    LayOut,
-    error_told,
-    free_names,
-    shares_of_work,
-)
+from subsetprivacy.frames.stored import codes_document
+from subsetprivacy.frames.worker import COUNTED, Count, Draw, LayOut, Tasks, error_told, shares_of_work
 
 
 def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bool, overwrite: bool) -> Any:
@@ -80,11 +70,7 @@ class _Run:
         self.system, self.path = located(output)
         parent, slash, name = self.path.rpartition("/")
         self.staging = f"{parent}{slash}_{name}.partial-{uuid4().hex}"
-        self.packing = Packing.of(kernel.designs, kernel.keep)
-        self.counts = self.packing.is_countable and not keep_order
-        key, added = free_names(kernel)
-        self.key = None if self.counts else key
-        self.reports = added if kernel.covered is not None else None
+        self.tasks = Tasks.of(kernel, keep_order=keep_order)
 
     def result(self, overwrite: bool) -> Any:
         import dask.dataframe as dd
@@ -92,11 +78,11 @@ class _Run:
         system, final = self.system, f"{self.staging}/final"
         if system.exists(self.path) and not overwrite:
             raise DataFileError(f"the folder {self.output!r} must be new; it is there. Hint: overwrite=True.")
-        _document(self.kernel.designs)  # labels that no document can hold are told before the work
+        codes_document(self.kernel.designs)  # labels that no document can hold are told before the work
         try:
             designs = self._write(final)
             with system.open(f"{final}/{FOLDER_SIDECAR}", "w", encoding="utf-8") as file:
-                file.write(_document(designs) + "\n")
+                file.write(codes_document(designs) + "\n")
             if system.exists(self.path):
                 system.rm(self.path, recursive=True)
             system.mv(final, self.path, recursive=True)
@@ -108,26 +94,24 @@ class _Run:
     def _write(self, final: str) -> dict[str, Design]:
         """Write all files of the release, and return the designs as they were realised."""
         if self.keep_order:
-            self._draw(Draw(self.kernel), final, _document(self.kernel.designs))
+            self._draw(Draw(self.kernel), final, codes_document(self.kernel.designs))
             return self.kernel.designs
         drawn = f"{self.staging}/drawn"
-        came = self._draw(self._counted(Draw(self.kernel, self.key, self.reports)), drawn, None)
+        came = self._draw(self.tasks.draw(), drawn, None)
         designs, dummies = self._dummies(sum(each.reports for each in came), drawn)
         files = [f"{drawn}/{each.file}" for each in (*came, *dummies) if each.file]
-        if self.counts:
-            self._lay_out(files, final, _document(designs))
-            return designs
-        self._done(_tasks(write_sorted, self._dealt(files), self.key, self._made(final), _document(designs)), final)
+        document = codes_document(designs)
+        if self.tasks.counts:
+            self._lay_out(files, final, document)
+        else:
+            self._done(_tasks(write_sorted, self._dealt(files), self.tasks.key, self._made(final), document), final)
         return designs
-
-    def _counted(self, task: Draw | DrawDummies) -> Any:
-        return Count(task, self.packing) if self.counts else task
 
     def _lay_out(self, files: list[str], folder: str, document: str) -> None:
         """Write as many rows of each kind as were counted, in random order."""
-        counts = self.packing.no_counts()
+        counts = self.tasks.packing.no_counts()
         for file in files:
-            held = read(str(self.system.unstrip_protocol(file)), list(COUNTED[:2]))
+            held = read(str(self.system.unstrip_protocol(file)), list(COUNTED))
             counts[held[COUNTED[0]].to_numpy(np.int64)] += held[COUNTED[1]].to_numpy(np.int64)
         work = f"{self.staging}/work"
         self._made(work)
@@ -135,7 +119,7 @@ class _Run:
         for number, share in enumerate(shares_of_work(counts)):
             self.system.pipe_file(f"{work}/{number}", share)
             shares.append(str(self.system.unstrip_protocol(f"{work}/{number}")))
-        self._done(_tasks(lay_out, shares, _shared(LayOut(self.packing)), self._made(folder), document), folder)
+        self._done(_tasks(lay_out, shares, _shared(LayOut(self.tasks.packing)), self._made(folder), document), folder)
 
     def _draw(self, task: Draw | Count, folder: str, document: str | None) -> list[Came]:
         parts = self.frame[self.kernel.columns].to_delayed()
@@ -151,7 +135,7 @@ class _Run:
         realised = self.kernel.covered.realised(reports)
         total = realised.D * int(realised.dummies or 0)
         blocks = [(at, min(at + BATCH_ROWS, total)) for at in range(0, total, BATCH_ROWS)]
-        task = _shared(self._counted(DrawDummies(self.kernel, realised, self.key)))
+        task = _shared(self.tasks.draw_dummies(realised))
         before = {path.rpartition("/")[2] for path in self.system.ls(folder, detail=False)}
         made = self._done(_tasks(draw_dummies, blocks, task, self._made(folder)), folder, before)
         return {self.kernel.names[0]: realised}, made
@@ -160,11 +144,11 @@ class _Run:
         """Return the rows of the files, which nothing draws again, dealt to parts by their random words."""
         import dask.dataframe as dd
 
-        assert self.key is not None  # as rows are not counted
-        names = [*self.kernel.names, *self.kernel.keep, self.key]
+        assert self.tasks.key is not None  # as rows are not counted
+        names = [*self.kernel.names, *self.kernel.keep, self.tasks.key]
         urls = [str(self.system.unstrip_protocol(file)) for file in files]
         rows = dd.from_map(read, urls, names=names, meta=read(urls[0], names).iloc[:0])
-        return rows.shuffle(on=self.key, npartitions=self.frame.npartitions).to_delayed()
+        return rows.shuffle(on=self.tasks.key, npartitions=self.frame.npartitions).to_delayed()
 
     def _made(self, folder: str) -> str:
         """Make a folder, and return its address for the workers."""
@@ -187,10 +171,6 @@ class _Run:
             if path.rpartition("/")[2] not in named:
                 self.system.rm_file(path)
         return came
-
-
-def _document(designs: dict[str, Design]) -> str:
-    return Stored(designs, dict.fromkeys(designs, "codes")).to_json()
 
 
 def _computed(tasks: list[Any]) -> list[Came]:

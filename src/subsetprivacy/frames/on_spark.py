@@ -8,7 +8,7 @@ a worker that was killed: of 30 000 rows Spark 4.0 lost 3 400 without a word and
 had others twice, Spark 4.3 gave the job up.)
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +17,6 @@ from subsetprivacy.engines import check_columns
 from subsetprivacy.engines.buffers import to_numpy
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.shipping import ship
 from subsetprivacy.frames.spark_folder import (
     beside,
@@ -28,8 +27,8 @@ from subsetprivacy.frames.spark_folder import (
     remove,
     write_document,
 )
-from subsetprivacy.frames.stored import Stored
-from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, free_names, shares_of_work
+from subsetprivacy.frames.stored import codes_document
+from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, Tasks, shares_of_work
 
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _BATCH_ROWS = "250000"
@@ -98,23 +97,19 @@ class _Run:
         self.frame, self.kernel, self.output = frame, kernel, output
         self.keep_order, self.overwrite = keep_order, overwrite
         self.spark = frame.sparkSession
-        self.packing = Packing.of(kernel.designs, kernel.keep)
-        self.counts = self.packing.is_countable and not keep_order
-        key, added = free_names(kernel)
-        self.key = None if self.counts else key
-        self.reports = added if kernel.covered is not None else None
+        self.tasks = Tasks.of(kernel, keep_order=keep_order)
         self.replaces = False
 
     def result(self, progress: Callable[[int, int | None], None] | None) -> Any:
         spark, output = self.spark, self.output
         self._check_free()
-        _document(self.kernel.designs)  # labels that no document can hold are told before the work
+        codes_document(self.kernel.designs)  # labels that no document can hold are told before the work
         is_new_here = (here := local_path(output)) is None or not here.exists()
         quietly(lambda: ship(spark), "send this package to its workers")
         try:
             with _larger_batches(spark):
                 designs = quietly(self._write, f"read the table and write {output}")
-            quietly(lambda: write_document(spark, output, _document(designs)), f"write in {output}")
+            quietly(lambda: write_document(spark, output, codes_document(designs)), f"write in {output}")
         except BaseException:
             if is_new_here:  # nobody else's: it was made by this run
                 remove(spark, output)
@@ -141,7 +136,7 @@ class _Run:
     def _write(self) -> dict[str, Design]:
         """Write the output, and return the designs as they were realised."""
         if self.keep_order and not self.replaces:
-            self._drawn().write.mode("error").parquet(self.output)
+            self._put(self._made(self.frame, self.kernel.columns, Draw(self.kernel)))
             return self.kernel.designs
         staging = beside(self.output)
         try:
@@ -150,68 +145,56 @@ class _Run:
             remove(self.spark, staging)
 
     def _write_by(self, staging: str) -> dict[str, Design]:
-        self._drawn(self.key, self.reports).write.parquet(staging)
+        task = self.tasks.draw(in_order=self.keep_order)
+        self._made(self.frame, self.kernel.columns, task).write.parquet(staging)
         designs = self._add_dummies(staging)
-        rows = self.spark.read.parquet(staging)  # from here on no row is drawn
-        if self.counts:
+        rows, key = self.spark.read.parquet(staging), self.tasks.key  # from here on no row is drawn
+        if self.tasks.counts:
             self._lay_out(rows)
-        elif self.keep_order:
-            self._put(_chosen(rows.orderBy(self.key), [*self.kernel.names, *self.kernel.keep]))
         else:
-            ordered = rows.repartition(self.key).sortWithinPartitions(self.key)
+            ordered = rows.orderBy(key) if self.keep_order else rows.repartition(key).sortWithinPartitions(key)
             self._put(_chosen(ordered, [*self.kernel.names, *self.kernel.keep]))
         return designs
 
     def _lay_out(self, counted: Any) -> None:
         """Write as many rows of each kind as were counted, in random order."""
-        word, count, _ = COUNTED
+        word, count = COUNTED
         totals = counted.groupBy(word).agg({count: "sum"}).toArrow()
-        counts = self.packing.no_counts()
+        counts = self.tasks.packing.no_counts()
         counts[to_numpy(totals.column(0))] = to_numpy(totals.column(1))
         shares = [(number, bytearray(share)) for number, share in enumerate(shares_of_work(counts))]
         held = self.spark.createDataFrame(shares, "number long, counts binary")
         held = held.repartitionByRange(len(shares), "number")  # a task for each
-        self._put(_mapped(held, ["counts"], LayOut(self.packing), self._schema()))
+        self._put(_mapped(held, ["counts"], LayOut(self.tasks.packing), self._schema(self.kernel.names)))
 
     def _put(self, rows: Any) -> None:
         rows.write.mode("overwrite" if self.replaces else "error").parquet(self.output)
 
-    def _drawn(self, key: str | None = None, reports: str | None = None) -> Any:
-        return self._made(self.frame, self.kernel.columns, Draw(self.kernel, key, reports, in_order=self.keep_order))
-
-    def _made(self, frame: Any, names: list[str], task: Draw | DrawDummies) -> Any:
+    def _made(self, frame: Any, columns: list[str], task: Draw | DrawDummies | Count) -> Any:
         """Return what is made of a table by drawing from it: rows, or their counts."""
-        from pyspark.sql.types import LongType, StructField, StructType
+        if isinstance(task, Count):
+            return _mapped(frame, columns, task, self._schema(COUNTED, (), task.reports))
+        return _mapped(frame, columns, task, self._schema(self.kernel.names, self.kernel.keep, task.key, task.reports))
 
-        if self.counts:
-            held = StructType([StructField(name, LongType(), False) for name in COUNTED])
-            return _mapped(frame, names, Count(task, self.packing), held)
-        return _mapped(frame, names, task, self._schema(task.key, task.reports if isinstance(task, Draw) else None))
-
-    def _schema(self, *added: str | None) -> Any:
+    def _schema(self, numbers: Iterable[str], keep: Iterable[str] = (), *added: str | None) -> Any:
         from pyspark.sql.types import LongType, StructField, StructType
 
         held = {each.name: each for each in self.frame.schema}
-        made = [StructField(name, LongType(), False) for name in self.kernel.names]
-        made += [StructField(name, held[name].dataType, True) for name in self.kernel.keep]
+        made = [StructField(name, LongType(), False) for name in numbers]
+        made += [StructField(name, held[name].dataType, True) for name in keep]
         return StructType(made + [StructField(name, LongType(), False) for name in added if name is not None])
 
     def _add_dummies(self, staging: str) -> dict[str, Design]:
         """Add a covered design's dummy rows to the rows that were drawn."""
         if self.kernel.covered is None:
             return self.kernel.designs
-        held = COUNTED[2] if self.counts else self.reports
-        (total,) = self.spark.read.parquet(staging).groupBy().sum(held).first()
+        (total,) = self.spark.read.parquet(staging).groupBy().sum(self.tasks.reports).first()
         realised = self.kernel.covered.realised(int(total or 0))
         assert realised.dummies is not None
         numbers = self.spark.range(realised.D * realised.dummies)
-        dummies = self._made(numbers, ["id"], DrawDummies(self.kernel, realised, self.key))
+        dummies = self._made(numbers, ["id"], self.tasks.draw_dummies(realised))
         dummies.write.mode("append").parquet(staging)
         return {self.kernel.names[0]: realised}
-
-
-def _document(designs: dict[str, Design]) -> str:
-    return Stored(designs, dict.fromkeys(designs, "codes")).to_json()
 
 
 def _mapped(frame: Any, names: list[str], task: Draw | DrawDummies | Count | LayOut, schema: Any) -> Any:

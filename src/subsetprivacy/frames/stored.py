@@ -61,6 +61,11 @@ class Stored:
         return json.dumps(document, ensure_ascii=False, indent=indent)
 
 
+def codes_document(designs: Mapping[str, Design]) -> str:
+    """Return the document of columns that hold codes, as text."""
+    return Stored(dict(designs), dict.fromkeys(designs, "codes")).to_json()
+
+
 def stored_from_json(text: str | bytes, where: str) -> Stored:
     """Read the document that travels with a file; keys that this version does not know are passed over.
 

@@ -86,7 +86,7 @@ class Draw:
                 np.arange(first, first + batch.num_rows) if self.in_order else random_words(batch.num_rows)
             )
         if self.reports is not None:
-            columns[self.reports] = pa.array(np.eye(1, batch.num_rows, dtype=np.int64)[0] * drawn.reports)
+            columns[self.reports] = pa.array(_in_first_row(drawn.reports, batch.num_rows))
         return pa.RecordBatch.from_pydict(columns)
 
 
@@ -96,7 +96,11 @@ class DrawDummies:
 
     kernel: Kernel
     design: Any
-    key: str | None
+    key: str | None = None
+
+    @property
+    def reports(self) -> None:
+        """No column tells how many of them hold a value: none does."""
 
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
         """Draw the rows whose numbers are in the first column."""
@@ -113,7 +117,7 @@ class DrawDummies:
                 yield pa.RecordBatch.from_pydict(columns)
 
 
-COUNTED = ("word", "count", "reports")  # the columns of what `Count` makes
+COUNTED = ("word", "count")  # the columns of what `Count` makes, and perhaps that of the reports
 
 
 @frozen
@@ -131,6 +135,11 @@ class Count:
         """What is drawn."""
         return self.drawing.kernel
 
+    @property
+    def reports(self) -> str | None:
+        """As in `Draw`."""
+        return self.drawing.reports
+
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
         """Draw a part and count it; raise at its end if rows of it are refused."""
         return self._counted(self.drawing.part(batches, number))
@@ -143,19 +152,20 @@ class Count:
         return self._counted(self.drawing.rows(batches, number, refused))
 
     def _counted(self, drawn: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """Return one batch for all, or none; the number of rows that hold a value stands in its first row."""
+        """Return one batch for all, or none."""
         import pyarrow as pa
 
         counts, reports = self.packing.no_counts(), 0
         for batch in drawn:
             codes = [to_numpy(batch.column(name)) for name in self.packing.designs]
             self.packing.tally(self.packing.pack(codes, [], []), counts)
-            if isinstance(self.drawing, Draw) and self.drawing.reports is not None:
-                reports += int(to_numpy(batch.column(self.drawing.reports)).sum())
+            reports += 0 if self.reports is None else int(to_numpy(batch.column(self.reports)).sum())
         found = np.flatnonzero(counts)
         if found.size:
-            columns = [found, counts[found], np.eye(1, found.size, dtype=np.int64)[0] * reports]
-            yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], names=COUNTED)
+            columns = dict(zip(COUNTED, (found, counts[found]), strict=True))
+            if self.reports is not None:
+                columns[self.reports] = _in_first_row(reports, found.size)
+            yield pa.RecordBatch.from_pydict({name: pa.array(each) for name, each in columns.items()})
 
 
 @frozen
@@ -184,11 +194,57 @@ def shares_of_work(counts: IntArray) -> list[bytes]:
     return [part.astype(_COUNTS).tobytes() for part in dealt_counts(counts, shares, SecureSource())]
 
 
+@frozen
+class Tasks:
+    """By which tasks a table is drawn before anything else happens to it: its rows, or their counts.
+
+    Attributes
+    ----------
+    packing
+        How rows are counted.
+    counts
+        Whether they are: there are few kinds of them, and no order is to be kept.
+    key, reports
+        The columns that are added, as in `Draw`.
+    """
+
+    kernel: Kernel
+    packing: Packing
+    counts: bool
+    key: str | None
+    reports: str | None
+
+    @classmethod
+    def of(cls, kernel: Kernel, *, keep_order: bool) -> "Tasks":
+        """Choose them for a table."""
+        packing, (key, reports) = Packing.of(kernel.designs, kernel.keep), free_names(kernel)
+        counts = packing.is_countable and not keep_order
+        return cls(kernel, packing, counts, None if counts else key, reports if kernel.covered is not None else None)
+
+    def draw(self, *, in_order: bool = False) -> Draw | Count:
+        """Return the task that draws the rows."""
+        return self._counted(Draw(self.kernel, self.key, self.reports, in_order))
+
+    def draw_dummies(self, design: Any) -> DrawDummies | Count:
+        """Return the task that draws the dummy rows of a covered design, which must be realised."""
+        return self._counted(DrawDummies(self.kernel, design, self.key))
+
+    def _counted(self, task: Any) -> Any:
+        return Count(task, self.packing) if self.counts else task
+
+
 def free_names(kernel: Kernel) -> tuple[str, str]:
     """Return names for two columns of files that live for minutes, which no column has; not even in capitals."""
     taken = {name.lower() for name in (*kernel.names, *kernel.keep)}
     free = (name for k in range(len(taken) + 2) if (name := f"_added_{k}") not in taken)
     return next(free), next(free)
+
+
+def _in_first_row(number: int, rows: int) -> IntArray:
+    """Return a column whose sum is a number."""
+    column = np.zeros(rows, dtype=np.int64)
+    column[0] = number
+    return column
 
 
 def random_words(n: int) -> IntArray:

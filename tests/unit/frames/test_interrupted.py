@@ -151,22 +151,30 @@ import subsetprivacy as sp
 from subsetprivacy.frames import heaps, packing, pipeline, sources
 from subsetprivacy.frames.door import privatize_table
 sources.UNIT_ROWS = pipeline.HEAP_ROWS = heaps.COUNTED_ROWS = 1000
-packing._FEW_BITS = int(sys.argv[3])
+values, output, few_bits, jobs = sys.argv[1:]
+packing._FEW_BITS = int(few_bits)
 def progress(done, total):
     print(done, flush=True)
     time.sleep(0.1)
-design = sp.uniform(["white", "black", "asian", "other", "native"])
-privatize_table(sys.argv[1], {"race": design}, sys.argv[2], progress=progress)
+if __name__ == "__main__":
+    design = sp.uniform(["white", "black", "asian", "other", "native"])
+    privatize_table(values, {"race": design}, output, progress=progress, jobs=int(jobs))
 """
+
+
+def started(values, output, jobs):
+    """Start a slow run in a process of its own, which tells its progress line by line."""
+    script = output.with_name("run.py")
+    script.write_text(SCRIPT)
+    command = [sys.executable, script, values, output, str(packing._FEW_BITS), str(jobs)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
 @pytest.mark.parametrize("units", [3, 13])
 def test_a_run_that_was_killed_leaves_no_half_file_and_can_go_on(values, tmp_path, units, monkeypatch):
     output = tmp_path / "private.parquet"
-    run = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, values, output, str(packing._FEW_BITS)], stdout=subprocess.PIPE, text=True
-    )
+    run = started(values, output, jobs=1)
     for _ in range(units):
         run.stdout.readline()
     os.kill(run.pid, signal.SIGKILL)
@@ -177,22 +185,6 @@ def test_a_run_that_was_killed_leaves_no_half_file_and_can_go_on(values, tmp_pat
     assert privatize_table(values, {"race": RACE}, output).rows == 10_000
     assert drawn == list(range(min(units, 10), 10)) or drawn == list(range(min(units + 1, 10), 10))
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
-
-
-GUARDED = """
-import sys, time
-import subsetprivacy as sp
-from subsetprivacy.frames import heaps, packing, pipeline, sources
-from subsetprivacy.frames.door import privatize_table
-sources.UNIT_ROWS = pipeline.HEAP_ROWS = heaps.COUNTED_ROWS = 1000
-packing._FEW_BITS = int(sys.argv[3])
-def progress(done, total):
-    print(done, flush=True)
-    time.sleep(0.1)
-if __name__ == "__main__":
-    design = sp.uniform(["white", "black", "asian", "other", "native"])
-    privatize_table(sys.argv[1], {"race": design}, sys.argv[2], progress=progress, jobs=2)
-"""
 
 
 def children_of(pid):
@@ -207,12 +199,8 @@ def children_of(pid):
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="processes are looked up in /proc")
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
 def test_the_processes_of_a_run_end_with_it(values, tmp_path, stop):
-    script = tmp_path / "run.py"
-    script.write_text(GUARDED)
     output = tmp_path / "private.parquet"
-    run = subprocess.Popen(
-        [sys.executable, script, values, output, str(packing._FEW_BITS)], stdout=subprocess.PIPE, text=True
-    )
+    run = started(values, output, jobs=2)
     run.stdout.readline()
     workers = children_of(run.pid)
     assert len(workers) >= 2
