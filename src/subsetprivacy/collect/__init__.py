@@ -1,0 +1,1 @@
+"""The collection service: a survey that asks without learning."""

@@ -1,0 +1,1 @@
+"""What the service does: publish, collect, release, compute, export."""

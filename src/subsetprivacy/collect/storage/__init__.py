@@ -1,0 +1,1 @@
+"""What is kept: counters by their content, on SQLite or PostgreSQL."""

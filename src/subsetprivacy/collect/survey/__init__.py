@@ -1,0 +1,1 @@
+"""What a survey is, and what of an answer is kept."""

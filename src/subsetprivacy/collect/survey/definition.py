@@ -1,0 +1,98 @@
+"""What a survey is: its texts, its variables, what may be linked, and how answers are collected."""
+
+from typing import Any
+
+from attrs import field, frozen
+
+from subsetprivacy.design import Design
+
+MODES = ("code", "open")
+DEFAULT_BATCH = 25
+OPEN_BATCH = 100  # anybody can fill up a batch of an open survey around one person: the larger, the dearer
+LEAST_BATCH = 10
+MOST_OPTIONS = 48
+MOST_VARIABLES = 64
+RECOMMENDED = "recommended"
+
+
+@frozen
+class Variable:
+    """One question: what is asked, the possible answers, and the design its subsets are drawn by.
+
+    Attributes
+    ----------
+    id
+        A short name for files and columns, the same in every wave of a study.
+    label
+        What the variable is called in tables and pictures.
+    question
+        The words put to the respondent.
+    options
+        The possible answers, in the order they are shown.
+    design
+        How subsets of them are drawn.
+    written
+        What the file says about the design: "recommended", the name of a kind, or a table.
+    guess
+        A stated guess of the shares of the answers, for the sentence "about 4 in 10 people would send this".
+    help
+        A further sentence under the question.
+    """
+
+    id: str
+    label: str
+    question: str
+    options: tuple[str, ...]
+    design: Design
+    written: Any = RECOMMENDED
+    guess: tuple[float, ...] | None = None
+    help: str = ""
+
+
+@frozen
+class Survey:
+    """A survey as its file describes it.
+
+    Attributes
+    ----------
+    study
+        The name that the waves of a study share: a person's question about a variable is remembered under it.
+    mode
+        "code": a link of one's own for everybody, used once. "open": one link for all, who select themselves.
+    batch
+        Results change only when this many further answers have come.
+    links
+        Groups of variables whose answers are kept side by side, so that tables of them can be made.
+    contact
+        Who asks, and whom to turn to.
+    practice
+        Whether a practice question about an urn comes first.
+    """
+
+    title: str
+    variables: tuple[Variable, ...]
+    study: str
+    language: str = "en"
+    mode: str = "code"
+    batch: int = DEFAULT_BATCH
+    links: tuple[tuple[str, ...], ...] = ()
+    introduction: str = ""
+    thanks: str = ""
+    contact: str = ""
+    practice: bool = True
+    _by_id: dict[str, int] = field(init=False, eq=False, repr=False)
+
+    @_by_id.default
+    def _number(self) -> dict[str, int]:
+        return {variable.id: k for k, variable in enumerate(self.variables)}
+
+    def variable(self, name: str) -> Variable:
+        """Return the variable with this id."""
+        return self.variables[self._by_id[name]]
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The variables whose answers are kept side by side: the links, then every other variable alone."""
+        linked = {name for group in self.links for name in group}
+        alone = ((variable.id,) for variable in self.variables if variable.id not in linked)
+        return (*self.links, *alone)

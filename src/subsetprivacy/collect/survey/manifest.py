@@ -1,0 +1,149 @@
+"""The frozen survey: what was asked, by which rules, with a fingerprint that its link carries."""
+
+import json
+import secrets
+from base64 import b32encode
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from attrs import field, frozen
+
+from subsetprivacy.collect.survey.coin import commit_key
+from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.rules import asking
+from subsetprivacy.design import Design, design_from_json
+from subsetprivacy.errors import MismatchError
+
+FORMAT = "subsetprivacy.survey"
+VERSION = 1
+ID_LETTERS = 16
+
+
+@frozen(slots=False, eq=False)
+class Manifest:
+    """A published survey; made by `freeze`, read back by `read_manifest`.
+
+    Attributes
+    ----------
+    text
+        The canonical JSON, byte for byte as it is served.
+    document
+        The same as plain data.
+    fingerprint
+        The SHA-256 of the text, in hexadecimal.
+    id
+        The name of the survey in its link: the first letters of the fingerprint in base 32. The respondent's page
+        compares the two, so nobody can put other questions behind the same link.
+    """
+
+    text: bytes
+    document: dict[str, Any] = field(repr=False)
+    fingerprint: str
+    id: str
+
+    @property
+    def mode(self) -> str:
+        """The way people are let in: "code" or "open"."""
+        return str(self.document["mode"])
+
+    @property
+    def batch(self) -> int:
+        """How many answers a release holds at least."""
+        return int(self.document["batch"])
+
+    @property
+    def study(self) -> str:
+        """The study whose waves share questions."""
+        return str(self.document["study"])
+
+    @property
+    def title(self) -> str:
+        """The title of the survey."""
+        return str(self.document["title"])
+
+    @property
+    def variables(self) -> list[dict[str, Any]]:
+        """What the manifest says of each variable."""
+        held: list[dict[str, Any]] = self.document["variables"]
+        return held
+
+    @cached_property
+    def designs(self) -> dict[str, Design]:
+        """The design of each variable, by its id."""
+        return {held["id"]: design_from_json(json.dumps(held["design"])) for held in self.variables}
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The positions of the variables whose answers are kept side by side."""
+        place = {held["id"]: k for k, held in enumerate(self.variables)}
+        return tuple(tuple(place[name] for name in group) for group in self.document["groups"])
+
+
+def freeze(survey: Survey, key: bytes | None = None, *, nonce: str | None = None) -> Manifest:
+    """Freeze a survey: from here on nothing of it changes.
+
+    Parameters
+    ----------
+    survey
+        The survey.
+    key
+        The server's key of the study, in code mode; the manifest holds its commitment.
+    nonce
+        What tells two publications of the same survey apart; drawn by default.
+    """
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "nonce": secrets.token_hex(8) if nonce is None else nonce,
+        "title": survey.title,
+        "study": survey.study,
+        "language": survey.language,
+        "mode": survey.mode,
+        "batch": survey.batch,
+        "introduction": survey.introduction,
+        "thanks": survey.thanks,
+        "contact": survey.contact,
+        "practice": survey.practice,
+        "key_commitment": None if key is None else commit_key(key).hex(),
+        "groups": [list(group) for group in survey.groups],
+        "variables": [_frozen_variable(variable) for variable in survey.variables],
+    }
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return read_manifest(text.encode())
+
+
+def _frozen_variable(variable: Variable) -> dict[str, Any]:
+    kind, rule = asking(variable.design)
+    return {
+        "id": variable.id,
+        "label": variable.label,
+        "question": variable.question,
+        "help": variable.help,
+        "options": list(variable.options),
+        "guess": None if variable.guess is None else list(variable.guess),
+        "kind": kind,
+        "draw": rule,
+        "design": variable.design.document(),
+    }
+
+
+def read_manifest(text: bytes) -> Manifest:
+    """Return the manifest of its canonical text.
+
+    Raises
+    ------
+    MismatchError
+        If the text is no manifest, or one of a newer version.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
+        raise MismatchError(
+            f"a manifest must have the format {FORMAT} and version {VERSION}. "
+            "Hint: a newer version of the package may read it."
+        )
+    digest = sha256(text)
+    return Manifest(text, document, digest.hexdigest(), b32encode(digest.digest()).decode().lower()[:ID_LETTERS])

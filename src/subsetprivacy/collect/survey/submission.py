@@ -1,0 +1,225 @@
+"""What a respondent's browser sends, read strictly, and what the store counts of it."""
+
+import json
+from typing import Any
+
+from attrs import frozen
+
+from subsetprivacy.collect.survey import coin
+from subsetprivacy.collect.survey.drawing import Stream, draw_question
+from subsetprivacy.collect.survey.manifest import Manifest
+from subsetprivacy.design.held import EQUAL
+
+MOST_BYTES = 32_768  # 64 variables, each asked as 24 groups of two, take 29 000
+CODE_BYTES = 6
+SKIPPED = -1
+_KEYS = {"code": {"fingerprint", "ticket", "opening", "answers"}, "open": {"fingerprint", "ticket", "answers"}}
+
+
+class SubmissionError(ValueError):
+    """A submission that is refused. The reason is one of a fixed list and holds nothing of what was sent.
+
+    Attributes
+    ----------
+    reason
+        "unreadable", "stale" (another version of the survey), "ticket", "opening", "answers", or "not drawn" (a
+        question that the design does not ask, or that the coin flip did not draw).
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@frozen
+class Framing:
+    """How one question was put and answered, by itself: for the tests of skips and of a leaning to yes.
+
+    Attributes
+    ----------
+    variable
+        The position of the variable.
+    partition
+        The two sides or groups asked about, in a canonical order; "" where it says nothing.
+    shown
+        Of a yes/no question which side was asked about: 0 the smaller code, 1 the larger.
+    answer
+        0 for yes, 1 for no, or the position of the chosen group; -1 for a skip.
+    """
+
+    variable: int
+    partition: str
+    shown: int
+    answer: int
+
+
+@frozen
+class Accepted:
+    """All that is counted of a submission.
+
+    Attributes
+    ----------
+    mark
+        The hash of the ticket, to count it once.
+    commitment
+        What the ticket must be locked to, in code mode.
+    rows
+        For each group of the manifest the codes of its subsets, six bytes a variable.
+    framings
+        How each question was put and answered.
+    """
+
+    mark: bytes
+    commitment: bytes | None
+    rows: tuple[bytes, ...]
+    framings: tuple[Framing, ...]
+
+
+def read_submission(body: bytes, manifest: Manifest, key: bytes | None = None) -> Accepted:
+    """Read and check a submission.
+
+    Parameters
+    ----------
+    body
+        The bytes that were sent.
+    manifest
+        The survey they answer.
+    key
+        The server's key of the study, in code mode: the questions must be those of the coin flip.
+
+    Raises
+    ------
+    SubmissionError
+        If anything is not as the survey's page would send it.
+    """
+    sent = read_object(body)
+    if sent.keys() != _KEYS[manifest.mode]:
+        raise SubmissionError("unreadable")
+    if sent["fingerprint"] != manifest.fingerprint:
+        raise SubmissionError("stale")
+    ticket = read_hex(sent["ticket"], coin.TICKET_BYTES if manifest.mode == "code" else 32, "ticket")
+    commitment, seed = None, None
+    if manifest.mode == "code":
+        assert key is not None
+        secret = read_hex(sent["opening"], coin.SECRET_BYTES, "opening")
+        commitment = coin.commit(secret)
+        seed = coin.seed(coin.share(key, ticket, commitment), secret)
+    codes, framings = _read_answers(sent["answers"], manifest, seed)
+    rows = tuple(b"".join(codes[k].to_bytes(CODE_BYTES, "big") for k in group) for group in manifest.groups)
+    return Accepted(coin.ticket_mark(manifest.id, ticket), commitment, rows, framings)
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """Return a JSON object, or raise; a repeated key, a constant that JSON does not have and depth are refused."""
+    if len(body) > MOST_BYTES:
+        raise SubmissionError("unreadable")
+    try:
+        sent = _DECODER.decode(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise SubmissionError("unreadable") from None
+    if not isinstance(sent, dict):
+        raise SubmissionError("unreadable")
+    return sent
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        raise ValueError("a key twice")
+    return held
+
+
+def _refuse(text: str) -> Any:
+    raise ValueError("not a whole number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse, parse_float=_refuse)
+
+
+def read_hex(text: Any, length: int, reason: str) -> bytes:
+    """Return the bytes of lower-case hexadecimal text of this length, or raise with the reason."""
+    if not isinstance(text, str) or len(text) != 2 * length or text.strip("0123456789abcdef"):
+        raise SubmissionError(reason)
+    return bytes.fromhex(text)
+
+
+def _read_answers(sent: Any, manifest: Manifest, seed: bytes | None) -> tuple[list[int], tuple[Framing, ...]]:
+    if not isinstance(sent, dict) or sent.keys() != {held["id"] for held in manifest.variables}:
+        raise SubmissionError("answers")
+    codes, framings = [], []
+    for k, held in enumerate(manifest.variables):
+        code, framing = _READERS[held["kind"]](k, held, sent[held["id"]], manifest.study, seed)
+        codes.append(code)
+        framings.append(framing)
+    return codes, tuple(framings)
+
+
+def _read_question(k: int, held: dict[str, Any], given: Any, study: str, seed: bytes | None) -> tuple[int, Framing]:
+    """Read the answer to a yes/no question or one of groups."""
+    if not isinstance(given, dict) or given.keys() != {"asked", "answer"}:
+        raise SubmissionError("answers")
+    asked, answer = given["asked"], given["answer"]
+    if not isinstance(asked, list) or not all(type(code) is int for code in asked):
+        raise SubmissionError("answers")
+    if seed is None:
+        if not _is_asked(held["draw"], asked):
+            raise SubmissionError("not drawn")
+    elif asked != draw_question(held["draw"], Stream(seed, study, held["id"])):
+        raise SubmissionError("not drawn")
+    chosen = _read_choice(answer, len(asked))
+    if held["kind"] == "yes_no":
+        framing = Framing(k, str(min(asked)), int(asked[0] > asked[1]), chosen)
+    else:  # partitions are many: kept for skips, where the test needs them
+        skipped = ",".join(map(str, sorted(asked))) if chosen == SKIPPED else ""
+        framing = Framing(k, skipped, 0, chosen)
+    return ((1 << held["draw"]["p"]) - 1 if chosen == SKIPPED else asked[chosen]), framing
+
+
+def _is_asked(rule: dict[str, Any], asked: list[int]) -> bool:
+    """Tell whether a rule can draw this question."""
+    full = (1 << rule["p"]) - 1
+    if any(not 0 < code < full for code in asked) or sum(asked) != full:
+        return False
+    sizes = sorted(code.bit_count() for code in asked)
+    if sum(sizes) != rule["p"]:  # with the sum: disjoint, and together everything
+        return False
+    if rule["rule"] == "uniform":
+        return len(asked) == 2 and sizes[0] >= 2
+    if rule["rule"] == "groups":
+        return sizes == sorted(rule["sizes"])
+    return any(sorted(asked) == sorted(question) for question in rule["questions"])
+
+
+def _read_bit(k: int, held: dict[str, Any], given: Any, study: str, seed: bytes | None) -> tuple[int, Framing]:
+    """Read the answer to Warner's question: the numbers are the same (0) or not (1)."""
+    if not isinstance(given, dict) or given.keys() != {"answer"}:
+        raise SubmissionError("answers")
+    chosen = _read_choice(given["answer"], 2)
+    return (EQUAL, 0b1111 - EQUAL, 0b1111)[chosen], Framing(k, "", 0, chosen)
+
+
+def _read_local(k: int, held: dict[str, Any], given: Any, study: str, seed: bytes | None) -> tuple[int, Framing]:
+    """Read a subset that the respondent's device drew around the value."""
+    if not isinstance(given, dict) or given.keys() != {"kept"}:
+        raise SubmissionError("answers")
+    kept, rule = given["kept"], held["draw"]
+    if kept is None:
+        return (1 << rule["p"]) - 1, Framing(k, "", 0, SKIPPED)
+    if type(kept) is not int:
+        raise SubmissionError("answers")
+    inside = 0 < kept < 1 << rule["p"]
+    drawn = kept.bit_count() == rule["size"] if rule["rule"] == "companions" else kept in rule["subsets"]
+    if not (inside and drawn):
+        raise SubmissionError("not drawn")
+    return kept, Framing(k, "", 0, 0)
+
+
+def _read_choice(answer: Any, options: int) -> int:
+    if answer is None:
+        return SKIPPED
+    if type(answer) is not int or not 0 <= answer < options:
+        raise SubmissionError("answers")
+    return answer
+
+
+_READERS = {"yes_no": _read_question, "groups": _read_question, "bit": _read_bit, "local": _read_local}

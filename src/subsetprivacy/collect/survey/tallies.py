@@ -1,0 +1,67 @@
+"""What of a survey has been released: all that the studio ever sees of the answers."""
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from subsetprivacy.collect.survey.manifest import Manifest
+from subsetprivacy.collect.survey.submission import CODE_BYTES, Framing
+
+
+@frozen
+class Release:
+    """One release: how many people it holds, how many codes were open and unanswered then, and its seal.
+
+    Attributes
+    ----------
+    tally_sha256
+        The hash of all counters after it.
+    chain_sha256
+        The hash of that, the number, and the seal before: a release cannot be changed without changing all later ones.
+    """
+
+    no: int
+    n: int
+    locked: int
+    day: str
+    tally_sha256: str
+    chain_sha256: str
+
+
+@frozen(eq=False)
+class Released:
+    """A survey and all of its released counters.
+
+    Attributes
+    ----------
+    version
+        The number of this version of the survey, from 1.
+    releases
+        The releases, the oldest first.
+    rows
+        For each group of the manifest how often each row of codes came.
+    framings
+        How often each question was put and answered so.
+    key
+        The key of the coin flip, once it is published.
+    """
+
+    manifest: Manifest
+    version: int
+    is_open: bool
+    opened_day: str
+    closed_day: str | None
+    releases: tuple[Release, ...]
+    rows: tuple[Mapping[bytes, int], ...]
+    framings: Mapping[Framing, int]
+    key: bytes | None = None
+
+    @property
+    def n(self) -> int:
+        """How many people's answers are released."""
+        return sum(release.n for release in self.releases)
+
+
+def row_codes(row: bytes) -> tuple[int, ...]:
+    """Return the codes of a row, one a variable."""
+    return tuple(int.from_bytes(row[k : k + CODE_BYTES], "big") for k in range(0, len(row), CODE_BYTES))
