@@ -1,0 +1,179 @@
+"""Releasing whole batches, one batch late: the only way from what is pending to what can be seen."""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, text, union_all, update
+from sqlalchemy.dialects import sqlite
+
+from subsetprivacy.collect.storage.opening import reading, writing
+from subsetprivacy.collect.storage.schema import (
+    arrived,
+    framing,
+    lock,
+    pending,
+    pending_framing,
+    release,
+    spent,
+    survey,
+    tally,
+)
+
+_KEPT_BACK = 2  # batches: the one that fills, and a full one
+_TOUCHED = (pending, pending_framing, arrived, spent, lock, tally, framing)
+
+
+def today() -> str:
+    """Return the day, which is all of the time that is ever stored."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def release_due(engine: Engine) -> list[str]:
+    """Release all full batches but the newest of every survey, and return the ids of those that changed."""
+    due = survey.c.filling - survey.c.released > _KEPT_BACK
+    with reading(engine) as connection:
+        ids = list(connection.scalars(select(survey.c.id).where(survey.c.open, due).order_by(survey.c.id)))
+    changed = []
+    for survey_id in ids:
+        with writing(engine) as connection:
+            state = _hold(connection, survey_id)
+            if state is not None and state.open and state.filling - state.released > _KEPT_BACK:
+                _release(connection, survey_id, state.released, state.filling - _KEPT_BACK)
+                changed.append(survey_id)
+    if changed:
+        wipe(engine)
+    return changed
+
+
+def release_last(connection: Connection, survey_id: str, batch: int) -> None:
+    """Release all that is pending when a survey closes, or delete it where fewer than a batch ever came.
+
+    Parameters
+    ----------
+    connection
+        With a transaction, which the caller ends; `wipe` belongs after it.
+    survey_id, batch
+        The survey, and how many a release holds at least.
+    """
+    state = _hold(connection, survey_id)
+    waiting = _people(connection, survey_id, state.filling)
+    if waiting >= batch:
+        _release(connection, survey_id, state.released, state.filling)
+        return
+    for table in (pending, pending_framing):
+        connection.execute(delete(table).where(table.c.survey == survey_id))
+    _move_marks(connection, survey_id)
+
+
+def wipe(engine: Engine) -> None:
+    """Remove what the database still has of rows that are gone, and with it their order."""
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":  # outside of any transaction, so not through SQLAlchemy
+            cursor = connection.connection.cursor()
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            cursor.close()
+            return
+        alone = connection.execution_options(isolation_level="AUTOCOMMIT")
+        for table in _TOUCHED:
+            alone.execute(text(f"VACUUM {table.name}"))
+
+
+def _hold(connection: Connection, survey_id: str) -> Any:
+    wanted = select(survey.c.open, survey.c.filling, survey.c.released).where(survey.c.id == survey_id)
+    return connection.execute(wanted.with_for_update()).one_or_none()
+
+
+def _people(connection: Connection, survey_id: str, last: int) -> int:
+    """Return how many people the batches up to this one hold; every group counts each of them once."""
+    held = select(func.coalesce(func.sum(pending.c.n), 0)).where(
+        pending.c.survey == survey_id, pending.c.grp == 0, pending.c.batch <= last
+    )
+    return int(connection.scalar(held) or 0)
+
+
+def _release(connection: Connection, survey_id: str, before: int, last: int) -> None:
+    people = _people(connection, survey_id, last)
+    _move(connection, pending, tally, survey_id, last)
+    _move(connection, pending_framing, framing, survey_id, last)
+    _move_marks(connection, survey_id)
+    _seal(connection, survey_id, people)
+    connection.execute(update(survey).where(survey.c.id == survey_id).values(released=last))
+
+
+def _move(connection: Connection, source: Table, target: Table, survey_id: str, last: int) -> None:
+    """Add the counters of some batches to those that are released."""
+    chosen = (source.c.survey == survey_id, source.c.batch <= last)
+    names = [column.name for column in target.primary_key.columns]
+    if connection.dialect.name == "sqlite":
+        keys = [source.c[name] for name in names]
+        found = select(*keys, func.sum(source.c.n)).where(*chosen).group_by(*keys).order_by(*keys)
+        moved = sqlite.insert(target).from_select([*names, "n"], found)
+        total = target.c.n + moved.excluded.n
+        connection.execute(moved.on_conflict_do_update(index_elements=names, set_={"n": total}))
+        connection.execute(delete(source).where(*chosen))
+    else:
+        _write_anew(connection, target, names, [(source, chosen), (target, (target.c.survey == survey_id,))])
+
+
+def _move_marks(connection: Connection, survey_id: str) -> None:
+    """Move the marks of the counted to where they stay."""
+    mine, names = arrived.c.survey == survey_id, ["survey", "mark"]
+    if connection.dialect.name == "sqlite":
+        found = select(arrived.c.survey, arrived.c.mark).where(mine).order_by(arrived.c.mark)
+        connection.execute(insert(spent).from_select(names, found))
+        connection.execute(delete(arrived).where(mine))
+    else:
+        _write_anew(connection, spent, names, [(arrived, (mine,)), (spent, (spent.c.survey == survey_id,))])
+
+
+def _write_anew(connection: Connection, target: Table, names: list[str], parts: list[tuple[Table, Any]]) -> None:
+    """Take rows out of some tables and write them into one, added up, all of them anew in the order of their content.
+
+    PostgreSQL keeps rows where and with the number of the transaction they were written: were the old ones left in
+    place, the releases could be told apart, and a mark joined to the counters of its release.
+    """
+    taken = []
+    for table, chosen in parts:
+        columns = [table.c[name] for name in [*names, *(["n"] if "n" in target.c else [])]]
+        taken.append(select(delete(table).where(*chosen).returning(*columns).cte(f"from_{table.name}")))
+    rows = union_all(*taken).subquery()
+    keys = [rows.c[name] for name in names]
+    if "n" in target.c:
+        found = select(*keys, func.sum(rows.c.n)).group_by(*keys).order_by(*keys)
+        connection.execute(insert(target).from_select([*names, "n"], found))
+    else:
+        connection.execute(insert(target).from_select(names, select(*keys).order_by(*keys)))
+
+
+def _seal(connection: Connection, survey_id: str, people: int) -> None:
+    """Write the row of a release, with the hash of all counters chained to the one before."""
+    newest = select(release.c.no, release.c.chain_sha256).where(release.c.survey == survey_id)
+    before = connection.execute(newest.order_by(release.c.no.desc()).limit(1)).one_or_none()
+    number, chain = (before.no + 1, before.chain_sha256) if before else (1, "")
+    locked = connection.scalar(select(func.count()).select_from(lock).where(lock.c.survey == survey_id)) or 0
+    counters, day = tally_sha256(connection, survey_id), today()
+    row = {"no": number, "n": people, "locked": locked, "day": day, "tally_sha256": counters}
+    sealed = {**row, "chain_sha256": chain_sha256(chain, row), "survey": survey_id}
+    connection.execute(insert(release), [sealed])
+
+
+def tally_sha256(connection: Connection, survey_id: str) -> str:
+    """Return the hash of all released counters of a survey, in the order of their content."""
+    digest = sha256()
+    for table in (tally, framing):
+        keys = [column for column in table.primary_key.columns if column.name != "survey"]
+        rows = connection.execute(select(*keys, table.c.n).where(table.c.survey == survey_id))
+        for line in sorted("|".join(_written(value) for value in row) for row in rows):
+            digest.update(f"{table.name}|{line}\n".encode())
+    return digest.hexdigest()
+
+
+def _written(value: Any) -> str:
+    return bytes(value).hex() if isinstance(value, (bytes, memoryview)) else str(value)
+
+
+def chain_sha256(before: str, row: dict[str, Any]) -> str:
+    """Return the seal of a release: the hash of the seal before it and of its own row."""
+    named = "|".join(f"{name}={row[name]}" for name in ("no", "n", "locked", "day", "tally_sha256"))
+    return sha256(f"{before}|{named}".encode()).hexdigest()

@@ -1,0 +1,154 @@
+"""The tables. None has a row per person, a time, an order or an address.
+
+Tables of answers are keyed by their content: on SQLite WITHOUT ROWID, so that a row lies where its content puts it.
+"""
+
+from typing import Any
+
+from sqlalchemy import Boolean, Column, ForeignKey, Integer, LargeBinary, MetaData, SmallInteger, String, Table, Text
+
+metadata = MetaData()
+
+
+def _table(name: str, *columns: Column[Any]) -> Table:
+    return Table(name, metadata, *columns, sqlite_with_rowid=False)
+
+
+def _of_survey() -> Column[Any]:
+    return Column("survey", String(16), ForeignKey("survey.id", ondelete="CASCADE"), primary_key=True)
+
+
+# Surveys ---------------------------------------------------------------------------------------
+
+# What is being written; the text is the file, as its author sees it.
+draft = _table(
+    "draft",
+    Column("id", String(16), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("format", String(8), nullable=False),
+    Column("text", Text, nullable=False),
+)
+
+# The key of the coin flip, the same for all waves of a study.
+study = _table(
+    "study",
+    Column("name", Text, primary_key=True),
+    Column("key", LargeBinary(32), nullable=False),
+    Column("revealed", Boolean, nullable=False),
+)
+
+# A published version: frozen. `filling` is the number of the batch that fills, `filled` how many it has.
+survey = _table(
+    "survey",
+    Column("id", String(16), primary_key=True),
+    Column("draft", String(16), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("study", Text, ForeignKey("study.name"), nullable=False),
+    Column("manifest", LargeBinary, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("open", Boolean, nullable=False),
+    Column("opened_day", String(10), nullable=False),
+    Column("closed_day", String(10)),
+    Column("filling", Integer, nullable=False),
+    Column("filled", Integer, nullable=False),
+    Column("released", Integer, nullable=False),
+)
+
+# Codes and tickets -----------------------------------------------------------------------------
+
+# A code that was made and not yet used: the hash of its first half.
+code = _table("code", _of_survey(), Column("mark", LargeBinary(32), primary_key=True))
+
+# A code that was opened: what its browser committed to.
+lock = _table(
+    "lock",
+    _of_survey(),
+    Column("mark", LargeBinary(32), primary_key=True),
+    Column("commitment", LargeBinary(32), nullable=False),
+    Column("wrapped", LargeBinary(32), nullable=False),
+)
+
+# Tickets that were counted: first `arrived`, moved in their own order to `spent` at the next release.
+arrived = _table("arrived", _of_survey(), Column("mark", LargeBinary(32), primary_key=True))
+spent = _table("spent", _of_survey(), Column("mark", LargeBinary(32), primary_key=True))
+
+# Answers ---------------------------------------------------------------------------------------
+
+# Not yet released, and read by nothing but the release.
+pending = _table(
+    "pending",
+    _of_survey(),
+    Column("batch", Integer, primary_key=True),
+    Column("grp", SmallInteger, primary_key=True),
+    Column("row", LargeBinary, primary_key=True),
+    Column("n", Integer, nullable=False),
+)
+pending_framing = _table(
+    "pending_framing",
+    _of_survey(),
+    Column("batch", Integer, primary_key=True),
+    Column("variable", SmallInteger, primary_key=True),
+    Column("partition", Text, primary_key=True),
+    Column("shown", SmallInteger, primary_key=True),
+    Column("answer", SmallInteger, primary_key=True),
+    Column("n", Integer, nullable=False),
+)
+
+# Released.
+tally = _table(
+    "tally",
+    _of_survey(),
+    Column("grp", SmallInteger, primary_key=True),
+    Column("row", LargeBinary, primary_key=True),
+    Column("n", Integer, nullable=False),
+)
+framing = _table(
+    "framing",
+    _of_survey(),
+    Column("variable", SmallInteger, primary_key=True),
+    Column("partition", Text, primary_key=True),
+    Column("shown", SmallInteger, primary_key=True),
+    Column("answer", SmallInteger, primary_key=True),
+    Column("n", Integer, nullable=False),
+)
+release = _table(
+    "release",
+    _of_survey(),
+    Column("no", Integer, primary_key=True),
+    Column("n", Integer, nullable=False),
+    Column("locked", Integer, nullable=False),
+    Column("day", String(10), nullable=False),
+    Column("tally_sha256", String(64), nullable=False),
+    Column("chain_sha256", String(64), nullable=False),
+)
+
+# The researchers -------------------------------------------------------------------------------
+
+account = _table(
+    "account",
+    Column("name", String(64), primary_key=True),
+    Column("password", Text, nullable=False),
+    Column("role", String(8), nullable=False),
+)
+session = _table(
+    "session",
+    Column("mark", LargeBinary(32), primary_key=True),
+    Column("account", String(64), ForeignKey("account.name", ondelete="CASCADE"), nullable=False),
+    Column("last_day", String(10), nullable=False),
+)
+api_token = _table(
+    "api_token",
+    Column("mark", LargeBinary(32), primary_key=True),
+    Column("name", String(64), nullable=False),
+    Column("role", String(8), nullable=False),
+    Column("made_by", String(64), nullable=False),
+    Column("made_day", String(10), nullable=False),
+)
+deed = Table(  # what researchers did; the only table with an order
+    "deed",
+    metadata,
+    Column("no", Integer, primary_key=True),
+    Column("day", String(10), nullable=False),
+    Column("actor", String(64), nullable=False),
+    Column("act", Text, nullable=False),
+)

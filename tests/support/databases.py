@@ -1,0 +1,255 @@
+"""The databases a store is tested on: SQLite in a file, and a real PostgreSQL in a temporary directory.
+
+Fixtures (loaded by `tests/collect/conftest.py`):
+
+`sqlite_url`, `postgres_url`
+    The address of a fresh store of this test's own, with its tables made.
+`store_url`, `store`
+    The contract: a test that takes one of these runs on both; `store` is the opened engine.
+`postgres`
+    The running server, for tests that stop, kill or restart it.
+"""
+
+import contextlib
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT_USER = "postgres"  # who runs the server where we are root, which PostgreSQL refuses
+HOW_TO_GET = "apt-get install postgresql"
+_TRIES = 20
+
+
+def postgres_programs() -> Path | None:
+    """Return the directory of the newest PostgreSQL of the machine, or None."""
+    held = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    if not held and (found := shutil.which("initdb")):
+        held = [Path(found).parent]
+    if not held or (os.geteuid() == 0 and not _can_step_down()):
+        return None
+    return max(held, key=lambda path: [int(part) for part in path.parent.name.split(".") if part.isdigit()])
+
+
+def _can_step_down() -> bool:
+    try:
+        pwd.getpwnam(ROOT_USER)
+    except KeyError:
+        return False
+    return shutil.which("setpriv") is not None
+
+
+class Postgres:
+    """A PostgreSQL server of our own: durable as in earnest, listening on a socket file and on a loopback port."""
+
+    def __init__(self, programs: Path) -> None:
+        self.programs = programs
+        self.home = Path(tempfile.mkdtemp(prefix="sp-pg-"))  # short: the name of a socket has about 100 letters
+        self.data = self.home / "data"
+        self.password = secrets.token_hex(8)
+        self.port = 0
+        self.process: subprocess.Popen[bytes] | None = None
+        if os.geteuid() == 0:
+            shutil.chown(self.home, ROOT_USER, ROOT_USER)
+        secret = self.home / "password"
+        secret.write_text(self.password)
+        secret.chmod(0o644)  # the directory itself is closed to others
+        login = ["--username=postgres", f"--pwfile={secret}", "--auth-local=trust", "--auth-host=scram-sha-256"]
+        self._run("initdb", f"--pgdata={self.data}", "--encoding=UTF8", "--locale=C", "--no-sync", *login)
+        secret.unlink()
+
+    def _command(self, program: str, *arguments: str) -> list[str]:
+        step_down = ["setpriv", f"--reuid={ROOT_USER}", f"--regid={ROOT_USER}", "--init-groups"]
+        return [*(step_down if os.geteuid() == 0 else ()), str(self.programs / program), *arguments]
+
+    def _run(self, program: str, *arguments: str) -> None:
+        made = subprocess.run(self._command(program, *arguments), cwd=self.home, capture_output=True, text=True)
+        if made.returncode:
+            raise RuntimeError(f"{program} failed: {made.stderr}")
+
+    def start(self) -> None:
+        """Start the server and wait until it answers; after the first time on the same port."""
+        for _ in range(_TRIES):
+            port = self.port or _free_port()
+            if self._try_to_start(port):
+                self.port = port
+                return
+            time.sleep(1)  # after SIGKILL the server's children take a while to notice
+        raise RuntimeError(f"PostgreSQL does not start: {(self.home / 'log').read_text()[-2000:]}")
+
+    def _try_to_start(self, port: int) -> bool:
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": self.home,
+            "fsync": "on",
+            "max_connections": 100,
+            "shared_buffers": "32MB",
+        }
+        words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
+        with (self.home / "log").open("ab") as log:
+            command = self._command("postgres", "-D", str(self.data), "-p", str(port), *words)
+            self.process = subprocess.Popen(command, cwd=self.home, stdout=log, stderr=log, start_new_session=True)
+        deadline = time.monotonic() + 60
+        while self.process.poll() is None and time.monotonic() < deadline:
+            if self.answers(port):
+                return True
+            time.sleep(0.03)
+        self.stop(signal.SIGQUIT)
+        return False
+
+    def answers(self, port: int | None = None) -> bool:
+        """Tell whether the server takes connections."""
+        import psycopg
+
+        with contextlib.suppress(psycopg.OperationalError):
+            psycopg.connect(self.conninfo("postgres", port)).close()
+            return True
+        return False
+
+    def conninfo(self, database: str, port: int | None = None) -> str:
+        """Return what psycopg takes to connect."""
+        return f"host={self.home} port={port or self.port} user=postgres dbname={database}"
+
+    def url(self, database: str, *, tcp: bool = False) -> str:
+        """Return the address of a database: over the socket file, or over the loopback port with a password."""
+        if tcp:
+            return f"postgresql://postgres:{self.password}@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://postgres@/{database}?host={self.home}&port={self.port}"
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        """Run a statement outside of any transaction."""
+        import psycopg
+
+        with psycopg.connect(self.conninfo(database), autocommit=True) as connection:
+            connection.execute(statement)
+
+    def fresh(self, template: str = "template1") -> str:
+        """Make a database and return its name."""
+        name = f"t_{secrets.token_hex(6)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def drop(self, database: str) -> None:
+        """Remove a database, whoever is still connected."""
+        self.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop the server: SIGINT ends its connections, SIGQUIT or SIGKILL leaves it to recover at the next start."""
+        if self.process is None:
+            return
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        self.process.wait(60)
+        self.process = None
+
+    def remove(self) -> None:
+        """Stop the server and remove its directory."""
+        self.stop()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def _postgres_server() -> Iterator[Postgres | None]:
+    """One server for a test session, and with pytest-xdist one for each worker."""
+    programs = postgres_programs()
+    if programs is None:
+        yield None
+        return
+    server = Postgres(programs)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture(scope="session")
+def _postgres_template(_postgres_server: Postgres) -> str:
+    """A database with all tables made once, which the tests' own are copies of."""
+    from subsetprivacy.collect.storage.opening import open_store
+
+    name = _postgres_server.fresh()
+    open_store(_postgres_server.url(name)).dispose()
+    return name
+
+
+@pytest.fixture
+def postgres(need, _postgres_server) -> Postgres:
+    need("PostgreSQL", _postgres_server is not None, HOW_TO_GET)
+    if _postgres_server.process is None or _postgres_server.process.poll() is not None:
+        _postgres_server.start()  # a test before may have ended it
+    return _postgres_server
+
+
+@pytest.fixture
+def postgres_empty_url(postgres) -> Iterator[str]:
+    """The address of a database without any table."""
+    name = postgres.fresh()
+    yield postgres.url(name)
+    _drop(postgres, name)
+
+
+@pytest.fixture
+def postgres_url(postgres, request) -> Iterator[str]:
+    name = postgres.fresh(request.getfixturevalue("_postgres_template"))
+    yield postgres.url(name)
+    _drop(postgres, name)
+
+
+def _drop(server: Postgres, name: str) -> None:
+    if server.process is not None and server.process.poll() is None:
+        server.drop(name)
+
+
+@pytest.fixture(scope="session")
+def _sqlite_template(tmp_path_factory) -> Path:
+    from subsetprivacy.collect.storage.opening import open_store
+
+    path = tmp_path_factory.mktemp("template") / "template.db"
+    open_store(f"sqlite:///{path}").dispose()
+    return path
+
+
+@pytest.fixture
+def sqlite_empty_url(tmp_path) -> str:
+    """The address of a file that does not exist yet."""
+    return f"sqlite:///{tmp_path / 'empty.db'}"
+
+
+@pytest.fixture
+def sqlite_url(tmp_path, _sqlite_template) -> str:
+    return f"sqlite:///{shutil.copy(_sqlite_template, tmp_path / 'store.db')}"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_url(request) -> str:
+    return request.getfixturevalue(f"{request.param}_url")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def empty_url(request) -> str:
+    return request.getfixturevalue(f"{request.param}_empty_url")
+
+
+@pytest.fixture
+def store(store_url):
+    from subsetprivacy.collect.storage.opening import open_store
+
+    engine = open_store(store_url)
+    yield engine
+    engine.dispose()
