@@ -1,0 +1,149 @@
+"""The collector: what a respondent's browser talks to."""
+
+import asyncio
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from subsetprivacy.collect.service.writing import BusyError, Writer
+from subsetprivacy.collect.storage.collecting import (
+    ALREADY,
+    CLOSED,
+    COUNTED,
+    NOT_OPENED,
+    UNKNOWN,
+    Asked,
+    Locked,
+)
+from subsetprivacy.collect.storage.opening import reading
+from subsetprivacy.collect.storage.released import read_key, read_manifest_of
+from subsetprivacy.collect.survey import coin
+from subsetprivacy.collect.survey.manifest import ID_LETTERS, Manifest
+from subsetprivacy.collect.survey.submission import SubmissionError, read_hex, read_object, read_submission
+
+
+@frozen
+class Reply:
+    """The answer to a browser: a status of HTTP and a document, one of a fixed list."""
+
+    status: int
+    document: dict[str, Any]
+
+
+_COUNTED = Reply(201, {"status": "counted"})
+_BUSY = Reply(503, {"status": "busy"})
+_UNKNOWN_SURVEY = Reply(404, {"status": "unknown survey"})
+_REPLIES = {
+    COUNTED: _COUNTED,
+    ALREADY: Reply(409, {"status": "already counted"}),
+    UNKNOWN: Reply(404, {"status": "unknown code"}),
+    CLOSED: Reply(410, {"status": "closed"}),
+    NOT_OPENED: Reply(422, {"status": "refused", "reason": NOT_OPENED}),
+}
+
+
+@frozen
+class _Known:
+    manifest: Manifest
+    key: bytes | None
+
+
+class Collector:
+    """Takes locks and submissions of all surveys of a store.
+
+    Parameters
+    ----------
+    engine
+        The store.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: dict[str, _Known] = {}
+        self.writer = Writer(engine)
+
+    def start(self) -> None:
+        """Start writing."""
+        self.writer.start()
+
+    def stop(self) -> None:
+        """Write what is waiting, and stop."""
+        self.writer.stop()
+
+    def forget(self, survey_id: str) -> None:
+        """Drop what is remembered of a survey that was deleted."""
+        self._known.pop(survey_id, None)
+
+    def manifest(self, survey_id: str) -> Manifest | None:
+        """Return the manifest of a survey, or None."""
+        known = self._find(survey_id)
+        return None if known is None else known.manifest
+
+    def key(self, survey_id: str) -> str | None:
+        """Return the key of the study in hexadecimal once it is published."""
+        with reading(self._engine) as connection:
+            manifest = read_manifest_of(connection, survey_id)
+            found = None if manifest is None else read_key(connection, manifest.study)
+        return found[0].hex() if found is not None and found[1] else None
+
+    async def submit(self, survey_id: str, body: bytes) -> Reply:
+        """Count a submission once it is safe on disk."""
+        return await self._take(survey_id, body, _read_answers)
+
+    async def lock(self, survey_id: str, body: bytes) -> Reply:
+        """Lock a code to its browser's commitment and return the server's share of the draw."""
+        return await self._take(survey_id, body, _read_lock)
+
+    async def _take(self, survey_id: str, body: bytes, read: Any) -> Reply:
+        try:
+            known = self._known.get(survey_id) or await asyncio.to_thread(self._find, survey_id)
+            if known is None:
+                return _UNKNOWN_SURVEY
+            content, answer = read(body, known)
+            return answer(await self.writer.write(known.manifest, content))
+        except SubmissionError as error:
+            if error.reason == "stale":
+                return Reply(409, {"status": "stale"})
+            return Reply(422, {"status": "refused", "reason": error.reason})
+        except (BusyError, SQLAlchemyError, OSError):
+            return _BUSY
+
+    def _find(self, survey_id: str) -> _Known | None:
+        if survey_id in self._known:
+            return self._known[survey_id]
+        if len(survey_id) != ID_LETTERS:
+            return None
+        with reading(self._engine) as connection:
+            manifest = read_manifest_of(connection, survey_id)
+            if manifest is None:
+                return None
+            found = read_key(connection, manifest.study) if manifest.mode == "code" else None
+        self._known[survey_id] = _Known(manifest, None if found is None else found[0])
+        return self._known[survey_id]
+
+
+def _read_answers(body: bytes, known: _Known) -> tuple[Any, Any]:
+    return read_submission(body, known.manifest, known.key), _REPLIES.__getitem__
+
+
+def _read_lock(body: bytes, known: _Known) -> tuple[Any, Any]:
+    sent = read_object(body)
+    if known.key is None or sent.keys() != {"fingerprint", "ticket", "commitment", "wrapped"}:
+        raise SubmissionError("unreadable")
+    if sent["fingerprint"] != known.manifest.fingerprint:
+        raise SubmissionError("stale")
+    ticket = read_hex(sent["ticket"], coin.TICKET_BYTES, "ticket")
+    commitment = read_hex(sent["commitment"], coin.SECRET_BYTES, "opening")
+    wrapped = read_hex(sent["wrapped"], coin.SECRET_BYTES, "opening")
+    key = known.key
+
+    def answer(outcome: Locked | str) -> Reply:
+        if isinstance(outcome, str):
+            return _REPLIES[outcome]
+        kept = bytes(outcome.commitment)
+        held = {"commitment": kept.hex(), "wrapped": bytes(outcome.wrapped).hex()}
+        return Reply(200, {**held, "share": coin.share(key, ticket, kept).hex()})
+
+    return Asked(coin.ticket_mark(known.manifest.id, ticket), commitment, wrapped), answer
