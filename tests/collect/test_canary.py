@@ -1,0 +1,162 @@
+"""Every request carries marks in every place a request has; afterwards nothing that the service wrote holds one."""
+
+import http.client
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from sites import OWNER, SMALL, Client, make_people
+
+from subsetprivacy.collect.service import accounts, publishing
+from subsetprivacy.collect.service.respondents import Respondent
+from subsetprivacy.collect.storage.opening import open_store
+from subsetprivacy.collect.survey import coin
+
+CODES = SMALL.replace('mode = "open"', 'mode = "code"')
+ADDRESS = "127.83.97.29"  # ours too: all of 127/8 is this machine
+HEADERS = (
+    *("User-Agent", "Referer", "Accept-Language", "Cookie", "X-Forwarded-For", "X-Real-IP", "Forwarded", "Via"),
+    *("From", "Accept", "X-Request-Id", "Traceparent", "Authorization", "Origin", "If-None-Match", "DNT"),
+)
+CANARY = "canary"  # all marks begin so: one search finds any
+MARKS = [CANARY.encode(), CANARY.upper().encode(), ADDRESS.encode(), socket.inet_aton(ADDRESS)]
+PEOPLE = 26
+
+
+class Marked:
+    """Sends requests full of marks from an address of its own."""
+
+    def __init__(self, port):
+        self.port = port
+
+    def mark(self):
+        return f"{CANARY}{secrets.token_hex(10)}"
+
+    def request(self, method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, source_address=(ADDRESS, 0), timeout=30)
+        given = {name: self.mark() for name in HEADERS} | headers
+        try:
+            connection.request(method, f"{path}?{self.mark()}={self.mark()}", body, given)
+            reply = connection.getresponse()
+            return reply.status, reply.read()
+        finally:
+            connection.close()
+
+    def post(self, path, document):
+        status, body = self.request("POST", path, json.dumps(document).encode(), **{"Content-Type": "application/json"})
+        return status, json.loads(body)
+
+
+@pytest.fixture
+def prepared(store_url):
+    """A store with an owner's token, a survey and its codes."""
+    engine = open_store(store_url)
+    make_people(engine)
+    manifest = publishing.publish(engine, publishing.save_draft(engine, CODES, "toml").id)
+    codes = publishing.make_codes(engine, manifest.id, PEOPLE)
+    token = accounts.make_token(engine, OWNER, "exports", "owner")
+    engine.dispose()
+    return store_url, manifest, codes, token
+
+
+def test_no_mark_of_any_request_is_kept(prepared, tmp_path, request):
+    """Grep of database, write-ahead log, server's output, temporary files, exports and backup: no hit."""
+    url, manifest, codes, token = prepared
+    files = tmp_path / "files"
+    (files / "tmp").mkdir(parents=True)
+    marked = Marked(_free_port())
+    with _serving(url, marked.port, files):
+        secret_parts = _answer_all(marked, manifest, codes)
+        _misbehave(marked, manifest)
+        _wait_for_release(Client(marked.port, token=token), manifest, files)
+    for name, options in (("backup.db", ()), ("everything.db", ("--all",))):
+        _run("db", "backup", files / name, "--db", url, *options)
+    places = [files, Path(url.removeprefix("sqlite:///")).parent] if url.startswith("sqlite") else [files]
+    if url.startswith("postgresql"):
+        places.append(request.getfixturevalue("postgres").data)
+    written = {path: path.read_bytes() for place in places for path in place.rglob("*") if path.is_file()}
+    assert sum(map(len, written.values())) > 50_000
+    assert any(manifest.id.encode() in content for content in written.values()), "the search must find what is there"
+    in_hex = [part.hex().encode() for part in secret_parts]  # as a log would write bytes
+    for mark in [*MARKS, *secret_parts, *in_hex]:
+        assert not [str(path) for path, content in written.items() if mark in content], mark
+
+
+def _answer_all(marked, manifest, codes):
+    """Let everybody answer; return what of their codes and numbers must not be found."""
+    kept_from = []
+    for code in codes:
+        person = Respondent({"colour": 1, "day": 2, "smokes": 0}, code=code)
+        assert person.take_part(manifest, marked.post)[0] == 201
+        assert person.take_part(manifest, marked.post)[0] == 409
+        ticket, half = coin.read_code(code)
+        kept_from += [ticket, half, code.encode(), bytes.fromhex(person.submission(manifest)["opening"])]
+    return kept_from
+
+
+def _misbehave(marked, manifest):
+    """Ask for what does not exist, send what cannot be read."""
+    for path in ("/", f"/s/{manifest.id}", "/s/nosuchsurvey0000", "/studio", "/api/v1/surveys", f"/{marked.mark()}"):
+        marked.request("GET", path)
+        marked.request("GET", f"{path}/{marked.mark()}")
+    for body in (b"{", json.dumps({marked.mark(): marked.mark()}).encode(), marked.mark().encode() * 2000):
+        for path in (f"/s/{manifest.id}/submit", f"/s/{manifest.id}/lock", "/studio/sign-in", "/api/v1/drafts"):
+            marked.request("POST", path, body, **{"Content-Type": "application/json"})
+    marked.request(f"X{marked.mark()}".upper(), "/")
+
+
+def _wait_for_release(site, manifest, files):
+    """Wait for the release, and take the export."""
+    until = time.monotonic() + 20
+    while not site.get(f"/api/v1/surveys/{manifest.id}/releases").json():
+        assert time.monotonic() < until, "a release must come within 20 seconds"
+        time.sleep(0.2)
+    reply = site.get(f"/api/v1/surveys/{manifest.id}/export.zip")
+    assert reply.status == 200
+    with zipfile.ZipFile(BytesIO(reply.body)) as held:
+        held.extractall(files / "export")
+
+
+class _serving:
+    """The real command, its output and temporary files in a folder."""
+
+    def __init__(self, url, port, files):
+        command = [sys.executable, "-m", "subsetprivacy", "serve", "--db", url, "--port", str(port)]
+        self.port = port
+        self.output = (files / "output.log").open("wb")
+        environment = os.environ | {"TMPDIR": str(files / "tmp"), "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(command, cwd=files, env=environment, stdout=self.output, stderr=self.output)
+
+    def __enter__(self):
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return self
+            except OSError:
+                assert self.process.poll() is None, "the server ended"
+                time.sleep(0.1)
+        raise AssertionError("the server must start within 30 seconds")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(20)
+        self.output.close()
+
+
+def _run(*arguments):
+    subprocess.run([sys.executable, "-m", "subsetprivacy", *map(str, arguments)], check=True, capture_output=True)
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
