@@ -7,12 +7,12 @@ import pytest
 from databases import (  # noqa: F401  fixtures
     _postgres_server,
     _postgres_template,
-    _sqlite_template,
     empty_url,
     postgres,
     postgres_empty_url,
     postgres_url,
     sqlite_empty_url,
+    sqlite_template,
     sqlite_url,
     store,
     store_url,

@@ -181,11 +181,18 @@ def _postgres_server() -> Iterator[Postgres | None]:
 @pytest.fixture(scope="session")
 def _postgres_template(_postgres_server: Postgres) -> str:
     """A database with all tables made once, which the tests' own are copies of."""
-    from subsetprivacy.collect.storage.opening import open_store
-
     name = _postgres_server.fresh()
-    open_store(_postgres_server.url(name)).dispose()
+    _make_tables(_postgres_server.url(name))
     return name
+
+
+def _make_tables(url: str) -> None:
+    from subsetprivacy.collect.storage.migrating import migrate
+    from subsetprivacy.collect.storage.opening import make_engine
+
+    engine = make_engine(url)
+    migrate(engine)
+    engine.dispose()
 
 
 @pytest.fixture
@@ -217,11 +224,9 @@ def _drop(server: Postgres, name: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def _sqlite_template(tmp_path_factory) -> Path:
-    from subsetprivacy.collect.storage.opening import open_store
-
+def sqlite_template(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("template") / "template.db"
-    open_store(f"sqlite:///{path}").dispose()
+    _make_tables(f"sqlite:///{path}")
     return path
 
 
@@ -232,8 +237,8 @@ def sqlite_empty_url(tmp_path) -> str:
 
 
 @pytest.fixture
-def sqlite_url(tmp_path, _sqlite_template) -> str:
-    return f"sqlite:///{shutil.copy(_sqlite_template, tmp_path / 'store.db')}"
+def sqlite_url(tmp_path, sqlite_template) -> str:
+    return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'store.db')}"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -1,0 +1,173 @@
+"""The database of the collection service: look whether it is whole, copy it, upgrade it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import click
+
+from subsetprivacy.cli.options import as_json
+from subsetprivacy.cli.show import echo_json
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+DEFAULT = "subsetprivacy.db"
+database = click.option(
+    "--db",
+    default=DEFAULT,
+    show_default=True,
+    metavar="FILE|URL",
+    envvar="SUBSETPRIVACY_DB",
+    help="A SQLite file, or postgresql://user@host/name (its password best in PGPASSWORD). Or set SUBSETPRIVACY_DB.",
+)
+
+
+@click.group(short_help="Check, copy and upgrade the database of surveys.")
+def db() -> None:
+    """Check, copy and upgrade the database that `serve` keeps surveys in.
+
+    \b
+    Examples:
+      subsetprivacy db check
+      subsetprivacy db backup saturday.db
+      subsetprivacy db upgrade --db postgresql://surveys@localhost/surveys
+    """
+
+
+@db.command(short_help="Look whether everything is whole.")
+@database
+@as_json
+def check(db: str, as_json: bool) -> None:
+    """Look whether the database is whole, all its numbers agree, and no release was changed.
+
+    It may be in use meanwhile. The exit code is 1 if something is wrong. Nothing of
+    any answer is printed.
+
+    \b
+    Example:
+      subsetprivacy db check --db subsetprivacy.db
+    """
+    with existing(db) as engine:
+        from subsetprivacy.collect.storage.keeping import check as look
+
+        findings = look(engine)
+    if as_json:
+        echo_json([{"place": one.place, "message": one.message, "error": one.is_error} for one in findings])
+    else:
+        for one in findings:
+            click.echo(f"{'Error' if one.is_error else 'Note'}: {one.place}: {one.message}.", err=one.is_error)
+    if any(one.is_error for one in findings):
+        sys.exit(1)
+    if not as_json:
+        click.echo(f"{said(db)} is whole.")
+
+
+@db.command(short_help="Copy it to a new file.")
+@click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--all", "everything", is_flag=True, help="Copy what is not released yet, too.")
+@database
+def backup(target: Path, everything: bool, db: str) -> None:
+    """Copy the database to TARGET, a new SQLite file that `serve --db TARGET` can serve.
+
+    It may be in use meanwhile, and may be PostgreSQL. By default the copy has what is
+    released, and nothing of the people after that: their answers would be lost, their
+    unused codes work. With --all it has everything, and must be kept as safe as the
+    database itself. Nobody stays signed in in a copy.
+
+    \b
+    Example:
+      subsetprivacy db backup saturday.db
+    """
+    with existing(db) as engine:
+        from subsetprivacy.collect.storage.keeping import backup as copy
+
+        copy(engine, target, everything=everything)
+    click.echo(f"Wrote {target} ({'everything' if everything else 'released data only'}).")
+
+
+@db.command(short_help="Bring it to the newest schema.")
+@database
+def upgrade(db: str) -> None:
+    """Bring the tables to the form that this version of the package reads.
+
+    `serve` does so by itself when it starts. A database of a newer version is refused.
+
+    \b
+    Example:
+      subsetprivacy db upgrade
+    """
+    with existing(db) as engine:
+        from subsetprivacy.collect.storage.migrating import migrate, newest_revision, revision
+
+        before, now = revision(engine), newest_revision()
+        migrate(engine)
+    click.echo(f"{said(db)} {f'was at schema {now} already' if before == now else f'is now at schema {now}'}.")
+
+
+def require_extra(*modules: str) -> None:
+    """Raise unless the parts of the extra `serve` are installed.
+
+    Raises
+    ------
+    MissingDependencyError
+        With what to install.
+    """
+    from subsetprivacy.errors import MissingDependencyError
+
+    for name in modules:
+        try:
+            import_module(name)
+        except ImportError:
+            raise MissingDependencyError(
+                f"the collection service needs {name}. Hint: pip install 'subsetprivacy[serve]'."
+            ) from None
+
+
+@contextmanager
+def existing(db: str) -> "Iterator[Engine]":
+    """Give an engine over a database that must be there already; its tables are left as they are."""
+    path = sqlite_file(db)
+    require_extra("sqlalchemy", "alembic", *(["psycopg"] if path is None else []))
+    from subsetprivacy.collect.storage.migrating import revision
+    from subsetprivacy.collect.storage.opening import StoreError, make_engine
+
+    engine = make_engine(address(db))
+    try:
+        if (path is not None and not path.exists()) or revision(engine) is None:
+            raise StoreError(
+                f"--db must be a database that exists; {said(db)} is none. Hint: subsetprivacy serve makes it."
+            )
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def address(db: str) -> str:
+    """Return the address of a database: of a file's name that of SQLite."""
+    if "://" in db:
+        return db
+    from subsetprivacy.collect.storage.keeping import sqlite_address
+
+    return sqlite_address(Path(db))
+
+
+def sqlite_file(db: str) -> Path | None:
+    """Return the file of a database, None where it is on a server."""
+    if "://" not in db:
+        return Path(db)
+    scheme, _, rest = db.partition(":///")
+    return Path(unquote(rest.partition("?")[0])) if scheme.partition("+")[0] == "sqlite" else None
+
+
+def said(db: str) -> str:
+    """Return a database in words: its file, or the host and name without any user or password."""
+    path = sqlite_file(db)
+    if path is not None:
+        return str(path)
+    parts = urlsplit(db)
+    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"

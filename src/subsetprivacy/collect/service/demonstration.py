@@ -1,0 +1,85 @@
+"""A sample: two surveys with simulated respondents, so that there is something to look at."""
+
+import random
+from collections.abc import Sequence
+from importlib.resources import files
+from secrets import SystemRandom
+
+from attrs import frozen
+from sqlalchemy import Engine
+
+from subsetprivacy.collect.service.publishing import make_codes, publish, save_draft
+from subsetprivacy.collect.service.respondents import Habits, Respondent, answer_all
+from subsetprivacy.collect.survey.manifest import Manifest
+
+PEOPLE = 1500
+LUNCHERS = 330
+SPARE_CODES = 10
+
+# What is true of the people who never were. Who works longer sleeps worse: the stress, given the overtime.
+OVERTIME = (0.37, 0.31, 0.20, 0.12)
+STRESS = ((0.71, 0.20, 0.06, 0.03), (0.39, 0.40, 0.15, 0.06), (0.11, 0.30, 0.38, 0.21), (0.03, 0.10, 0.33, 0.54))
+WORK = {
+    "income": (0.07, 0.11, 0.17, 0.20, 0.17, 0.15, 0.09, 0.04),
+    "reason": (0.31, 0.22, 0.13, 0.08, 0.17, 0.09),
+    "ill": (0.42, 0.58),
+    "help": (0.63, 0.27, 0.10),
+}
+LUNCH = {"price": (0.12, 0.35, 0.32, 0.15, 0.06), "left": (0.22, 0.78), "diet": (0.58, 0.13, 0.15, 0.05, 0.09)}
+_HABITS = Habits(skips=0.02)
+
+
+@frozen
+class Demonstration:
+    """What was made.
+
+    Attributes
+    ----------
+    work, lunch
+        The surveys: one with codes, one with a link for everybody.
+    codes
+        Codes of the first that nobody has used.
+    """
+
+    work: Manifest
+    lunch: Manifest
+    codes: tuple[str, ...]
+
+
+def demonstrate(engine: Engine, *, people: int = PEOPLE, seed: int | None = None) -> Demonstration:
+    """Publish the two surveys in an empty store and let simulated people answer them.
+
+    Parameters
+    ----------
+    engine
+        The store.
+    people
+        How many take part in the first.
+    seed
+        Fixes what is true of them and how they draw; codes and keys are secret all the same.
+    """
+    rng = SystemRandom() if seed is None else random.Random(seed)
+    work, lunch = _publish(engine, "work"), _publish(engine, "lunch")
+    codes = make_codes(engine, work.id, people + SPARE_CODES)
+    answer_all(engine, work, (_worker(rng, code) for code in codes[:people]))
+    answer_all(engine, lunch, (Respondent(_draw(rng, LUNCH), habits=_HABITS, rng=rng) for _ in range(LUNCHERS)))
+    return Demonstration(work, lunch, tuple(codes[people:]))
+
+
+def _publish(engine: Engine, name: str) -> Manifest:
+    text = files(__package__).joinpath(f"demonstration_{name}.toml").read_text(encoding="utf-8")
+    return publish(engine, save_draft(engine, text, "toml").id)
+
+
+def _worker(rng: random.Random, code: str) -> Respondent:
+    overtime = _one(rng, OVERTIME)
+    values = {"overtime": overtime, "stress": _one(rng, STRESS[overtime]), **_draw(rng, WORK)}
+    return Respondent(values, code=code, habits=_HABITS, rng=rng)
+
+
+def _draw(rng: random.Random, shares: dict[str, tuple[float, ...]]) -> dict[str, int]:
+    return {name: _one(rng, share) for name, share in shares.items()}
+
+
+def _one(rng: random.Random, shares: Sequence[float]) -> int:
+    return rng.choices(range(len(shares)), shares)[0]

@@ -1,0 +1,252 @@
+"""From a draft to a live survey and to its end: all that a researcher does to a survey."""
+
+import secrets
+from base64 import b32encode
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, Engine
+
+from subsetprivacy.collect.storage import surveys as storage
+from subsetprivacy.collect.storage.opening import reading, writing
+from subsetprivacy.collect.storage.released import read_manifest_of
+from subsetprivacy.collect.storage.surveys import Draft, SurveyLine
+from subsetprivacy.collect.survey import coin
+from subsetprivacy.collect.survey.definition import Survey
+from subsetprivacy.collect.survey.manifest import Manifest, freeze
+from subsetprivacy.collect.survey.reading import read_survey
+from subsetprivacy.errors import SubsetPrivacyError
+
+MOST_CODES = 100_000
+_ID_BYTES = 10
+
+
+class PublishingError(SubsetPrivacyError):
+    """A survey cannot be published, or not be changed in this way."""
+
+
+class NotFoundError(PublishingError):
+    """There is no draft or no survey of this id."""
+
+
+# Drafts ----------------------------------------------------------------------------------------
+
+
+def save_draft(engine: Engine, text: str, format: str, draft_id: str | None = None) -> Draft:
+    """Keep a survey that is being written.
+
+    Parameters
+    ----------
+    engine
+        The store.
+    text
+        The survey as its file says it.
+    format
+        "toml", "yaml" or "json".
+    draft_id
+        The draft to replace; by default a new one is made.
+
+    Raises
+    ------
+    SurveyError
+        If the text is no survey; its `problems` say where.
+    NotFoundError
+        If there is no draft of this id.
+    """
+    survey = read_survey(text, format)
+    written = Draft(draft_id or _new_id(), survey.title, format, text)
+    with writing(engine) as connection:
+        if draft_id is not None and storage.read_draft(connection, draft_id, hold=True) is None:
+            raise _no_draft()
+        storage.write_draft(connection, written)
+    return written
+
+
+def drafts(engine: Engine) -> list[Draft]:
+    """Return all drafts by title."""
+    with reading(engine) as connection:
+        return storage.read_drafts(connection)
+
+
+def read_draft(engine: Engine, draft_id: str) -> Draft | None:
+    """Return the draft of this id, if there is one."""
+    with reading(engine) as connection:
+        return storage.read_draft(connection, draft_id)
+
+
+def delete_draft(engine: Engine, draft_id: str) -> None:
+    """Delete a draft; what was published from it stays.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no draft of this id.
+    """
+    with writing(engine) as connection:
+        if not storage.delete_draft(connection, draft_id):
+            raise _no_draft()
+
+
+# Publishing ------------------------------------------------------------------------------------
+
+
+def publish(engine: Engine, draft_id: str) -> Manifest:
+    """Freeze a draft as it is now and open it to respondents; a further time makes its next version.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no draft of this id.
+    PublishingError
+        If another survey of the study asks about one of the variables by other options or another design, or the
+        study's key is published already.
+    """
+    written = read_draft(engine, draft_id)
+    if written is None:
+        raise _no_draft()
+    survey = read_survey(written.text, written.format)  # before anybody has to wait for it
+    with writing(engine) as connection:
+        if storage.read_draft(connection, draft_id, hold=True) == written:
+            return _publish(connection, survey, written)
+    return publish(engine, draft_id)  # the draft has changed in between
+
+
+def _publish(connection: Connection, survey: Survey, written: Draft) -> Manifest:
+    key, revealed = storage.hold_study(connection, survey.study)
+    if survey.mode == "code" and revealed:
+        raise PublishingError(
+            f"a survey with codes must belong to a study whose key is secret; that of {survey.study!r} was published "
+            "when its last survey closed. Hint: give the survey another study."
+        )
+    manifest = freeze(survey, key if survey.mode == "code" else None)
+    _check_variables(manifest, storage.manifests_of_study(connection, survey.study))
+    storage.add_survey(connection, manifest, written)
+    return manifest
+
+
+def _check_variables(manifest: Manifest, others: Iterable[Manifest]) -> None:
+    """Refuse another question about the same variable: the two answers together would narrow the value down."""
+    for other in others:
+        before = {held["id"]: held for held in other.variables}
+        for held in manifest.variables:
+            asked = before.get(held["id"], held)
+            changed = [name for name in ("options", "design") if asked[name] != held[name]]
+            if changed:
+                raise PublishingError(
+                    f"the variable {held['id']!r} must have the same {' and '.join(changed)} as in the survey "
+                    f"{other.title!r} ({other.id}) of the study {manifest.study!r}: two different questions about one "
+                    "value narrow it down. Hint: take those, give the variable another id if it is another "
+                    "question, or the survey another study if it is put to other people."
+                )
+
+
+def surveys(engine: Engine) -> list[SurveyLine]:
+    """Return all published surveys."""
+    with reading(engine) as connection:
+        return storage.read_lines(connection)
+
+
+def close(engine: Engine, survey_id: str, *, last_wave: bool = True) -> None:
+    """Close a survey: release what is pending, and let nobody else in.
+
+    Parameters
+    ----------
+    engine, survey_id
+        The store, and the survey.
+    last_wave
+        Whether no further survey of the study will come. Then the study's key is published, unless another of its
+        surveys is open, so that everybody can check that no question was chosen. Closing again with it does so later.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no survey of this id.
+    """
+    with writing(engine) as connection:
+        manifest = _manifest(connection, survey_id)
+        storage.hold_study(connection, manifest.study)
+        storage.close_survey(connection, manifest)
+        if last_wave:
+            storage.reveal_key(connection, manifest.study)
+    storage.erase(engine)
+
+
+def delete(engine: Engine, survey_id: str) -> None:
+    """Delete a survey with everything that was ever kept of it, so that nothing is left in the database's files.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no survey of this id.
+    """
+    with writing(engine) as connection:
+        manifest = _manifest(connection, survey_id)
+        storage.hold_study(connection, manifest.study)
+        storage.hold_survey(connection, survey_id)
+        storage.delete_survey(connection, manifest)
+    storage.erase(engine)
+
+
+# Codes -----------------------------------------------------------------------------------------
+
+
+def make_codes(engine: Engine, survey_id: str, n: int) -> list[str]:
+    """Make one-time codes. They are returned this once: only hashes of their first halves are kept.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no survey of this id.
+    PublishingError
+        If it takes no codes, is closed, or `n` is out of range.
+    """
+    if not 1 <= n <= MOST_CODES:
+        raise PublishingError(f"`n` must be a number of codes from 1 to {MOST_CODES}; got {n}.")
+    made = [(secrets.token_bytes(coin.TICKET_BYTES), secrets.token_bytes(coin.HALF_BYTES)) for _ in range(n)]
+    _let_in(engine, survey_id, (ticket for ticket, _ in made))
+    return [coin.code_text(ticket, half) for ticket, half in made]
+
+
+def keep_codes(engine: Engine, survey_id: str, codes: Iterable[str]) -> None:
+    """Let in codes that were made for an earlier survey of the study, so that people keep their links and questions.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no survey of this id.
+    PublishingError
+        If it takes no codes, is closed, or one of the texts is no code.
+    """
+    tickets = set()
+    for position, text in enumerate(codes, start=1):
+        try:
+            tickets.add(coin.read_code(text.strip())[0])
+        except ValueError:
+            raise PublishingError(f"`codes` must be 32 letters and digits each; line {position} is not.") from None
+    if len(tickets) > MOST_CODES:
+        raise PublishingError(f"`codes` must be at most {MOST_CODES} at once; got {len(tickets)}.")
+    _let_in(engine, survey_id, tickets)
+
+
+def _let_in(engine: Engine, survey_id: str, tickets: Iterable[bytes]) -> None:
+    with writing(engine) as connection:
+        manifest = _manifest(connection, survey_id)
+        if manifest.mode != "code":
+            raise PublishingError("the survey must be one with codes; everybody has the same link to this one.")
+        if not storage.hold_survey(connection, survey_id):
+            raise PublishingError("the survey must be open to take codes; it is closed.")
+        storage.add_codes(connection, survey_id, (coin.ticket_mark(survey_id, ticket) for ticket in tickets))
+
+
+def _manifest(connection: Connection, survey_id: str) -> Manifest:
+    manifest = read_manifest_of(connection, survey_id)
+    if manifest is None:
+        raise NotFoundError("the survey must be one of those published; there is none of this id.")
+    return manifest
+
+
+def _no_draft() -> NotFoundError:
+    return NotFoundError("the draft must be one of those saved; there is none of this id.")
+
+
+def _new_id() -> str:
+    return b32encode(secrets.token_bytes(_ID_BYTES)).decode().lower()

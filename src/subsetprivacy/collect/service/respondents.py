@@ -1,0 +1,221 @@
+"""People who take part, simulated: each does in Python what the respondent's page does in a browser."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from secrets import SystemRandom
+from typing import Any
+
+from attrs import define, frozen
+from sqlalchemy import Connection, Engine
+
+from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
+from subsetprivacy.collect.storage.marks import Locked
+from subsetprivacy.collect.storage.opening import writing
+from subsetprivacy.collect.storage.released import read_key
+from subsetprivacy.collect.storage.releasing import release_due
+from subsetprivacy.collect.survey import coin
+from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_bit, draw_question
+from subsetprivacy.collect.survey.manifest import Manifest
+from subsetprivacy.collect.survey.submission import read_submission
+
+_AT_ONCE = 150  # people to a transaction, and at most one release after each
+Post = Callable[[str, dict[str, Any]], tuple[int, dict[str, Any]]]
+
+
+@frozen
+class Habits:
+    """How somebody answers; by default truthfully, and everything.
+
+    Attributes
+    ----------
+    skips
+        How likely a question is skipped.
+    careless
+        How likely it is answered without a look at it: any answer is as likely.
+    yes
+        How likely a yes/no question is answered yes, whatever the truth.
+    """
+
+    skips: float = 0.0
+    careless: float = 0.0
+    yes: float = 0.0
+
+
+@define
+class _Flip:
+    """What a device keeps of the coin flip of a study."""
+
+    secret: bytes
+    share: bytes | None = None
+
+
+class Respondent:
+    """A person with a device that remembers what it drew.
+
+    Parameters
+    ----------
+    values
+        The position of the person's true answer among the options, for each variable by its id. It never leaves here.
+    code
+        The one-time code, for surveys that take codes.
+    habits
+        How the person answers.
+    rng
+        Where chance comes from; by default from the system, which is what a browser does.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, int],
+        *,
+        code: str | None = None,
+        habits: Habits | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self.values = dict(values)
+        self.habits = habits or Habits()
+        self._rng = rng or SystemRandom()
+        self._device_seeds: dict[str, bytes] = {}
+        self._flips: dict[str, _Flip] = {}
+        self._ticket: bytes | None = None
+        self._half: bytes | None = None
+        if code is not None:
+            self._ticket, self._half = coin.read_code(code)
+
+    def take_part(self, manifest: Manifest, post: Post) -> tuple[int, dict[str, Any]]:
+        """Answer a survey and return the status and document of the last reply.
+
+        Parameters
+        ----------
+        manifest
+            The survey.
+        post
+            Sends a document to a path of the server and returns the status and document of its reply.
+        """
+        if manifest.mode == "code":
+            status, reply = post(f"/s/{manifest.id}/lock", self.lock(manifest))
+            if status != 200:
+                return status, reply
+            self.take_share(manifest, reply)
+        return post(f"/s/{manifest.id}/submit", self.submission(manifest))
+
+    def lock(self, manifest: Manifest) -> dict[str, Any]:
+        """Return the body that locks the code: a commitment to a secret number, and the number wrapped."""
+        if self._ticket is None or self._half is None:
+            raise ValueError("a respondent must have a code to take part in a survey with codes")
+        flip = self._flips.setdefault(manifest.study, _Flip(self._rng.randbytes(coin.SECRET_BYTES)))
+        return {
+            "fingerprint": manifest.fingerprint,
+            "ticket": self._ticket.hex(),
+            "commitment": coin.commit(flip.secret).hex(),
+            "wrapped": coin.wrap(flip.secret, self._half).hex(),
+        }
+
+    def take_share(self, manifest: Manifest, reply: Mapping[str, Any]) -> None:
+        """Take the server's share; where another device locked the code first, take its number from the wrapping.
+
+        Raises
+        ------
+        ValueError
+            If the wrapped number is not the one committed to: the server, or somebody with the code, cheats.
+        """
+        flip = self._flips[manifest.study]
+        commitment = bytes.fromhex(reply["commitment"])
+        if commitment != coin.commit(flip.secret):
+            assert self._half is not None
+            flip.secret = coin.wrap(bytes.fromhex(reply["wrapped"]), self._half)
+            if commitment != coin.commit(flip.secret):
+                raise ValueError("the number that the code is locked to must fit its commitment")
+        flip.share = bytes.fromhex(reply["share"])
+
+    def submission(self, manifest: Manifest) -> dict[str, Any]:
+        """Return the body with the answers; in code mode after `take_share`."""
+        body = {"fingerprint": manifest.fingerprint}
+        if manifest.mode == "code":
+            flip = self._flips[manifest.study]
+            assert self._ticket is not None
+            assert flip.share is not None
+            seed = coin.seed(flip.share, flip.secret)
+            body |= {"ticket": self._ticket.hex(), "opening": flip.secret.hex()}
+        else:
+            seed = self._device_seed(manifest)
+            body["ticket"] = coin.open_ticket(seed, bytes.fromhex(manifest.fingerprint)).hex()
+        return {**body, "answers": {held["id"]: self._answer(held, manifest, seed) for held in manifest.variables}}
+
+    def _device_seed(self, manifest: Manifest) -> bytes:
+        """Return the number that never leaves the device, one for each study."""
+        return self._device_seeds.setdefault(manifest.study, self._rng.randbytes(coin.SECRET_BYTES))
+
+    def _answer(self, held: dict[str, Any], manifest: Manifest, seed: bytes) -> dict[str, Any]:
+        rule, value = held["draw"], self.values[held["id"]]
+        skips = self._happens(self.habits.skips)
+        careless = self._happens(self.habits.careless)
+        if held["kind"] in {"bit", "local"}:
+            stream = Stream(self._device_seed(manifest), manifest.study, held["id"])
+            if careless:
+                value = self._rng.randrange(rule["p"])
+            if held["kind"] == "local":
+                return {"kept": None if skips else draw_around(rule, value, stream)}
+            return {"answer": None if skips else int(draw_bit(rule, stream) != value)}
+        asked = draw_question(rule, Stream(seed, manifest.study, held["id"]))
+        answer = next(k for k, group in enumerate(asked) if group >> value & 1)
+        if careless:
+            answer = self._rng.randrange(len(asked))
+        elif held["kind"] == "yes_no" and self._happens(self.habits.yes):
+            answer = 0
+        return {"asked": asked, "answer": None if skips else answer}
+
+    def _happens(self, chance: float) -> bool:
+        return chance > 0 and self._rng.random() < chance
+
+
+def answer_all(engine: Engine, manifest: Manifest, people: Iterable[Respondent]) -> Counter[str]:
+    """Let people answer a survey without a server in between, and return how often each outcome came.
+
+    Every submission passes the checks of the service; many are written at once, and what is due is released.
+    """
+    outcomes: Counter[str] = Counter()
+    waiting = iter(people)
+    while group := list(islice(waiting, _AT_ONCE)):
+        with writing(engine) as connection:
+            outcomes.update(_answer_at_once(connection, manifest, group))
+        release_due(engine)
+    return outcomes
+
+
+def _answer_at_once(connection: Connection, manifest: Manifest, group: list[Respondent]) -> list[str]:
+    key = None
+    if manifest.mode == "code":
+        found = read_key(connection, manifest.study)
+        assert found is not None
+        key = found[0]
+        group, refused = _lock(connection, manifest, key, group)
+    else:
+        refused = []
+    bodies = (json.dumps(person.submission(manifest)).encode() for person in group)
+    return refused + record(connection, manifest, [read_submission(body, manifest, key) for body in bodies])
+
+
+def _lock(
+    connection: Connection, manifest: Manifest, key: bytes, group: list[Respondent]
+) -> tuple[list[Respondent], list[str]]:
+    """Lock everybody's code; return who may go on, and what became of the others."""
+    wishes = [person.lock(manifest) for person in group]
+    tickets = [bytes.fromhex(wish["ticket"]) for wish in wishes]
+    asked = [
+        Asked(coin.ticket_mark(manifest.id, ticket), bytes.fromhex(wish["commitment"]), bytes.fromhex(wish["wrapped"]))
+        for ticket, wish in zip(tickets, wishes, strict=True)
+    ]
+    let_in, refused = [], []
+    for person, ticket, held in zip(group, tickets, lock_codes(connection, manifest, asked), strict=True):
+        if not isinstance(held, Locked):
+            refused.append(held)
+            continue
+        kept = {"commitment": bytes(held.commitment), "wrapped": bytes(held.wrapped)}
+        share = coin.share(key, ticket, kept["commitment"])
+        person.take_share(manifest, {name: value.hex() for name, value in {**kept, "share": share}.items()})
+        let_in.append(person)
+    return let_in, refused

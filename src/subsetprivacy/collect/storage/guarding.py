@@ -1,0 +1,65 @@
+"""One server to a file: a second that opened the same SQLite file would release beside the first."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from subsetprivacy.collect.storage.opening import StoreError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def only_server(path: Path) -> Iterator[None]:
+    """Keep every other server from a SQLite file while the block runs.
+
+    The system holds the lock, on a file beside the database, and lets it go however this process ends.
+
+    Raises
+    ------
+    StoreError
+        If another server has it.
+    """
+    if fcntl is None:
+        yield
+        return
+    beside = path.with_name(f"{path.name}.lock")
+    held = _lock(beside, path)
+    try:
+        yield
+    finally:
+        beside.unlink(missing_ok=True)  # while it is locked: whoever waits for it sees that it is gone
+        os.close(held)
+
+
+def _lock(beside: Path, path: Path) -> int:
+    while True:
+        try:
+            opened = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise StoreError(
+                f"the folder of {path} must be one you may write to; got {error.strerror!r}. Hint: look at its name "
+                "and permissions."
+            ) from None
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(opened)
+            raise StoreError(
+                f"the database must be served by one server at a time; another has {path}. Hint: stop that one, or "
+                "name another file by --db."
+            ) from None
+        if _is_still_there(opened, beside):
+            return opened
+        os.close(opened)  # the one before has ended just now and removed it
+
+
+def _is_still_there(opened: int, beside: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(opened), beside.stat())
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,146 @@
+"""Bringing the tables of a store to the form this version of the package reads."""
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import DBAPIError
+
+from subsetprivacy.collect.storage import migrations
+
+if TYPE_CHECKING:
+    from alembic.script import ScriptDirectory
+
+VERSION_TABLE = "schema_version"
+_ADVISORY_LOCK = 0x5375_6273_6574  # any number that nobody else takes: "Subset"
+
+
+def migrate(engine: Engine) -> None:
+    """Make the tables, or bring older ones to the newest form; do nothing where they have it.
+
+    Everything happens in one transaction under a lock: of two servers that start together one waits, and one that is
+    killed half-way leaves the store as it was.
+
+    Raises
+    ------
+    StoreError
+        If the store belongs to something else, was written by a newer version, or cannot be opened.
+    """
+    found = revision(engine)
+    if found == newest_revision():
+        return
+    try:
+        with engine.begin() as connection:
+            _upgrade(connection)
+    except DBAPIError as error:
+        raise _unusable(error) from None
+
+
+def revision(engine: Engine) -> str | None:
+    """Return the revision of the tables of a store, or None where there are none, and change nothing.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened, or there are tables that are not ours.
+    """
+    try:
+        _refuse_foreign_file(engine)
+        with engine.connect() as connection:
+            return revision_of(connection)
+    except (DBAPIError, sqlite3.Error) as error:
+        raise _unusable(error) from None
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision of the tables of a store, or None where there are none.
+
+    Raises
+    ------
+    StoreError
+        If there are tables that are not ours.
+    """
+    names = inspect(connection).get_table_names()
+    _refuse_foreign_tables(names)
+    if VERSION_TABLE not in names:
+        return None
+    held: str | None = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))
+    return held
+
+
+def newest_revision() -> str:
+    """Return the revision that this version of the package reads and writes."""
+    newest = _scripts().get_current_head()
+    assert newest is not None
+    return newest
+
+
+def _scripts() -> "ScriptDirectory":
+    from alembic.script import ScriptDirectory  # here, so that it is loaded only where tables may change
+
+    return ScriptDirectory(Path(migrations.__file__).parent)
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic.operations import Operations
+    from alembic.runtime.migration import MigrationContext
+
+    if connection.dialect.name == "postgresql":  # on SQLite the transaction began with a lock
+        for limit in ("lock_timeout", "statement_timeout"):  # meant for submissions; a change of tables may take long
+            connection.execute(text(f"SET LOCAL {limit} = 0"))
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+    scripts = _scripts()
+    found = revision_of(connection)
+    if found is not None and found not in {script.revision for script in scripts.walk_revisions()}:
+        raise _store_error(
+            f"the database must be of schema {newest_revision()} or older; got schema {found}, of a newer version. "
+            "Hint: pip install --upgrade subsetprivacy."
+        )
+
+    def steps(current: Any, _: MigrationContext) -> Any:
+        return scripts._upgrade_revs("head", current)
+
+    context = MigrationContext.configure(connection, opts={"fn": steps, "version_table": VERSION_TABLE})
+    with Operations.context(context):
+        context.run_migrations()
+
+
+def _refuse_foreign_file(engine: Engine) -> None:
+    """Look into a SQLite file before an engine, whose first act is to change how it is written, does."""
+    place = engine.url.database
+    if engine.dialect.name != "sqlite" or not place or not Path(place).exists():
+        return
+    connection = sqlite3.connect(f"{Path(place).absolute().as_uri()}?mode=rw", uri=True)
+    try:
+        found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    finally:
+        connection.close()
+    _refuse_foreign_tables(name for (name,) in found)
+
+
+def _refuse_foreign_tables(names: Iterable[str]) -> None:
+    held = set(names)
+    if held and VERSION_TABLE not in held:
+        raise _store_error(
+            f"the database must be empty or one of this package; got one with {len(held)} other tables. "
+            "Hint: name a database of its own, such as --db survey.db."
+        )
+
+
+def _unusable(error: Exception) -> Exception:
+    """Return the error to raise in place of a driver's, whose words on SQLite are short and hold nothing secret."""
+    cause = getattr(error, "orig", error)
+    said = str(cause) if isinstance(cause, sqlite3.Error) else type(cause).__name__
+    if isinstance(cause, sqlite3.Error):
+        hint = "look at the name of the file, its permissions, and whether another program uses it"
+    else:
+        hint = "look whether the server runs, and at the host, user, password and name of the database"
+    return _store_error(f"the database must be one that can be opened; got {said!r}. Hint: {hint}.")
+
+
+def _store_error(message: str) -> Exception:
+    from subsetprivacy.collect.storage.opening import StoreError  # which itself migrates
+
+    return StoreError(message)

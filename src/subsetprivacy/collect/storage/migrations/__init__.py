@@ -1,0 +1,1 @@
+"""How the tables came to be: one file per change, applied in turn when a store is opened."""

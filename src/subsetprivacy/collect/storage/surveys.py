@@ -1,0 +1,223 @@
+"""Drafts, published surveys, their codes and keys: the rows that a researcher's acts change."""
+
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from subsetprivacy.collect.storage.releasing import release_last, today, wipe
+from subsetprivacy.collect.storage.schema import arrived, code, draft, lock, release, spent, study, survey
+from subsetprivacy.collect.survey.manifest import Manifest, read_manifest
+
+KEY_BYTES = 32
+_AT_ONCE = 10_000  # codes to a statement
+_TRIES, _PAUSE = 10, 0.2
+
+
+@frozen
+class Draft:
+    """A survey that is being written: the text of its file, as the author sees it."""
+
+    id: str
+    title: str
+    format: str
+    text: str
+
+
+@frozen
+class SurveyLine:
+    """A published survey in a list. Of the answers it tells what is released, and nothing that changes in between.
+
+    Attributes
+    ----------
+    n
+        How many people's answers are released, in how many `releases`.
+    """
+
+    id: str
+    draft: str
+    version: int
+    title: str
+    study: str
+    mode: str
+    batch: int
+    is_open: bool
+    opened_day: str
+    closed_day: str | None
+    n: int
+    releases: int
+
+
+# Drafts ----------------------------------------------------------------------------------------
+
+
+def write_draft(connection: Connection, written: Draft) -> None:
+    """Keep a draft, in place of the one of the same id."""
+    row = {"title": written.title, "format": written.format, "text": written.text}
+    statement = _insert(connection, draft).values(id=written.id, **row)
+    connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=row))
+
+
+def read_drafts(connection: Connection) -> list[Draft]:
+    """Return all drafts by title."""
+    return [Draft(*row) for row in connection.execute(select(draft).order_by(draft.c.title, draft.c.id))]
+
+
+def read_draft(connection: Connection, draft_id: str, *, hold: bool = False) -> Draft | None:
+    """Return the draft of this id, if there is one; `hold` keeps others from it until the transaction ends."""
+    wanted = select(draft).where(draft.c.id == draft_id)
+    row = connection.execute(wanted.with_for_update() if hold else wanted).one_or_none()
+    return None if row is None else Draft(*row)
+
+
+def delete_draft(connection: Connection, draft_id: str) -> bool:
+    """Delete a draft, not what was published from it; return whether there was one."""
+    return connection.execute(delete(draft).where(draft.c.id == draft_id)).rowcount > 0
+
+
+# Studies ---------------------------------------------------------------------------------------
+
+
+def hold_study(connection: Connection, name: str) -> tuple[bytes, bool]:
+    """Return the key of a study, made where there is none, and whether it is published.
+
+    Whoever changes the surveys of a study holds its row first: of two that close, one sees the other closed.
+    """
+    made = _insert(connection, study).values(name=name, key=secrets.token_bytes(KEY_BYTES), revealed=False)
+    connection.execute(made.on_conflict_do_nothing())
+    wanted = select(study.c.key, study.c.revealed).where(study.c.name == name).with_for_update()
+    row = connection.execute(wanted).one()
+    return bytes(row.key), bool(row.revealed)
+
+
+def manifests_of_study(connection: Connection, name: str) -> list[Manifest]:
+    """Return what was ever published in a study and not deleted."""
+    held = connection.scalars(select(survey.c.manifest).where(survey.c.study == name).order_by(survey.c.id))
+    return [read_manifest(bytes(one)) for one in held]
+
+
+# Surveys ---------------------------------------------------------------------------------------
+
+
+def add_survey(connection: Connection, manifest: Manifest, published: Draft) -> None:
+    """Keep a published survey as the next version of its draft, open from today."""
+    newest = connection.scalar(select(func.max(survey.c.version)).where(survey.c.draft == published.id))
+    connection.execute(
+        insert(survey).values(
+            id=manifest.id,
+            draft=published.id,
+            version=(newest or 0) + 1,
+            study=manifest.study,
+            manifest=manifest.text,
+            source=published.text,
+            open=True,
+            opened_day=today(),
+            filling=1,
+            filled=0,
+            released=0,
+        )
+    )
+
+
+def read_lines(connection: Connection) -> list[SurveyLine]:
+    """Return all published surveys: by draft, the newest version first."""
+    released = (
+        select(release.c.survey, func.sum(release.c.n).label("n"), func.count().label("releases"))
+        .group_by(release.c.survey)
+        .subquery()
+    )
+    wanted = select(survey, released.c.n, released.c.releases).outerjoin(released, survey.c.id == released.c.survey)
+    return [_line(row) for row in connection.execute(wanted.order_by(survey.c.draft, survey.c.version.desc()))]
+
+
+def _line(row: Any) -> SurveyLine:
+    manifest = read_manifest(bytes(row.manifest))
+    return SurveyLine(
+        id=row.id,
+        draft=row.draft,
+        version=row.version,
+        title=manifest.title,
+        study=row.study,
+        mode=manifest.mode,
+        batch=manifest.batch,
+        is_open=bool(row.open),
+        opened_day=row.opened_day,
+        closed_day=row.closed_day,
+        n=int(row.n or 0),
+        releases=int(row.releases or 0),
+    )
+
+
+def read_source(connection: Connection, survey_id: str) -> str | None:
+    """Return the text of the file that a survey was published from."""
+    held: str | None = connection.scalar(select(survey.c.source).where(survey.c.id == survey_id))
+    return held
+
+
+def close_survey(connection: Connection, manifest: Manifest) -> None:
+    """Release what is pending, let nobody else in, and forget the codes; nothing where it is closed."""
+    if not hold_survey(connection, manifest.id):
+        return
+    release_last(connection, manifest.id, manifest.batch)
+    for table in (lock, code):
+        connection.execute(delete(table).where(table.c.survey == manifest.id))
+    closed = update(survey).where(survey.c.id == manifest.id)
+    connection.execute(closed.values(open=False, closed_day=today()))
+
+
+def reveal_key(connection: Connection, name: str) -> bool:
+    """Publish the key of a study if none of its surveys is open; return whether it is published now."""
+    if connection.scalar(select(func.count()).select_from(survey).where(survey.c.study == name, survey.c.open)):
+        return False
+    connection.execute(update(study).where(study.c.name == name).values(revealed=True))
+    return True
+
+
+def hold_survey(connection: Connection, survey_id: str) -> bool | None:
+    """Return whether a survey is open, None if there is none, and let nobody change it until the transaction ends."""
+    wanted = select(survey.c.open).where(survey.c.id == survey_id).with_for_update()
+    held: bool | None = connection.scalar(wanted)
+    return held
+
+
+def delete_survey(connection: Connection, manifest: Manifest) -> None:
+    """Delete a survey with all that was ever kept of it, and the key of its study with the last one."""
+    connection.execute(delete(survey).where(survey.c.id == manifest.id))
+    if not connection.scalar(select(func.count()).select_from(survey).where(survey.c.study == manifest.study)):
+        connection.execute(delete(study).where(study.c.name == manifest.study))
+
+
+def add_codes(connection: Connection, survey_id: str, marks: Iterable[bytes]) -> None:
+    """Let codes in by their hashes, written in the order of these, unless they were used before."""
+    rows = [{"survey": survey_id, "mark": mark} for mark in sorted(set(marks))]
+    statement = _insert(connection, code).on_conflict_do_nothing()
+    for start in range(0, len(rows), _AT_ONCE):
+        connection.execute(statement, rows[start : start + _AT_ONCE])
+    for used in (arrived, spent):
+        known = select(used.c.mark).where(used.c.survey == survey_id)
+        connection.execute(delete(code).where(code.c.survey == survey_id, code.c.mark.in_(known)))
+
+
+def erase(engine: Engine) -> None:
+    """Remove what the database's files still hold of rows that are gone."""
+    wipe(engine)
+    if engine.dialect.name == "postgresql":
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            for table in (draft, study, survey, code, release):
+                connection.execute(text(f"VACUUM {table.name}"))
+        return
+    log = Path(f"{engine.url.database}-wal")
+    for _ in range(_TRIES):  # somebody who reads an older state keeps it in the log until they have done
+        if not log.exists() or not log.stat().st_size:
+            return
+        sleep(_PAUSE)
+        wipe(engine)
+
+
+def _insert(connection: Connection, table: Any) -> Any:
+    return (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)

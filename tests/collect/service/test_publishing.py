@@ -1,0 +1,284 @@
+"""From a draft to a live survey, its codes, and its end."""
+
+import json
+import re
+
+import pytest
+
+from subsetprivacy.collect.service import publishing
+from subsetprivacy.collect.service.publishing import (
+    NotFoundError,
+    PublishingError,
+    close,
+    delete,
+    delete_draft,
+    drafts,
+    keep_codes,
+    make_codes,
+    publish,
+    read_draft,
+    save_draft,
+    surveys,
+)
+from subsetprivacy.collect.service.respondents import Respondent, answer_all
+from subsetprivacy.collect.storage.opening import open_store, reading
+from subsetprivacy.collect.storage.released import read_key, read_released
+from subsetprivacy.collect.survey import coin
+from subsetprivacy.collect.survey.reading import SurveyError
+
+TEA = """
+title = "Tea"
+study = "drinks"
+batch = 10
+
+[[variables]]
+id = "tea"
+question = "Which tea?"
+options = ["black", "green", "white", "none"]
+"""
+OPEN = TEA.replace('study = "drinks"', 'study = "drinks"\nmode = "open"')
+
+
+@pytest.fixture
+def engine(sqlite_url):
+    opened = open_store(sqlite_url)
+    yield opened
+    opened.dispose()
+
+
+def published(engine, text=TEA):
+    return publish(engine, save_draft(engine, text, "toml").id)
+
+
+def take_part(engine, manifest, codes):
+    return answer_all(engine, manifest, [Respondent({"tea": 1}, code=code) for code in codes])
+
+
+# Drafts -------------------------------------------------------------------------------------------
+
+
+def test_a_draft_is_kept_as_it_was_written(store):
+    first = save_draft(store, TEA, "toml")
+    assert re.fullmatch("[a-z2-7]{16}", first.id)
+    assert (first.title, first.format, first.text) == ("Tea", "toml", TEA)
+    changed = save_draft(store, TEA.replace('"Tea"', '"Coffee"'), "toml", first.id)
+    assert changed.id == first.id
+    assert drafts(store) == [changed]
+    assert read_draft(store, first.id).title == "Coffee"
+    other = save_draft(store, TEA, "toml")
+    assert other.id != first.id
+    delete_draft(store, first.id)
+    assert drafts(store) == [other]
+
+
+def test_a_draft_that_is_no_survey_is_refused_with_its_problems(engine):
+    with pytest.raises(SurveyError, match="variable 1") as caught:
+        save_draft(engine, TEA.replace("options", "opinions"), "toml")
+    assert caught.value.problems
+    assert drafts(engine) == []
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda engine: save_draft(engine, TEA, "toml", "aaaaaaaaaaaaaaaa"),
+        lambda engine: delete_draft(engine, "aaaaaaaaaaaaaaaa"),
+        lambda engine: publish(engine, "aaaaaaaaaaaaaaaa"),
+        lambda engine: close(engine, "aaaaaaaaaaaaaaaa"),
+        lambda engine: delete(engine, "aaaaaaaaaaaaaaaa"),
+        lambda engine: make_codes(engine, "aaaaaaaaaaaaaaaa", 1),
+    ],
+    ids=["save", "delete a draft", "publish", "close", "delete", "codes"],
+)
+def test_what_is_not_there_is_said_so(engine, act):
+    with pytest.raises(NotFoundError, match="there is none of this id"):
+        act(engine)
+    assert read_draft(engine, "aaaaaaaaaaaaaaaa") is None
+
+
+# Publishing ---------------------------------------------------------------------------------------
+
+
+def test_publishing_freezes_the_draft(store):
+    draft = save_draft(store, TEA, "toml")
+    manifest = publish(store, draft.id)
+    with reading(store) as connection:
+        key, revealed = read_key(connection, "drinks")
+        held = read_released(connection, manifest.id)
+    assert not revealed
+    assert manifest.document["key_commitment"] == coin.commit_key(key).hex()
+    assert held.manifest.text == manifest.text
+    assert (held.version, held.is_open, held.n) == (1, True, 0)
+    save_draft(store, TEA.replace("Which tea?", "Which tea, then?"), "toml", draft.id)
+    again = publish(store, draft.id)
+    assert again.id != manifest.id
+    assert [(line.id, line.version) for line in surveys(store)] == [(again.id, 2), (manifest.id, 1)]
+    with reading(store) as connection:
+        assert read_released(connection, manifest.id).manifest.text == manifest.text
+
+
+def test_two_publications_of_the_same_text_are_two_surveys(engine):
+    draft = save_draft(engine, TEA, "toml")
+    assert publish(engine, draft.id).id != publish(engine, draft.id).id
+
+
+def test_open_mode_has_no_key_in_its_manifest(engine):
+    assert published(engine, OPEN).document["key_commitment"] is None
+
+
+def test_a_draft_that_changes_while_it_is_read_is_read_again(engine, monkeypatch):
+    draft = save_draft(engine, TEA, "toml")
+    read = publishing.read_survey
+
+    def slow(text, format):
+        survey = read(text, format)
+        monkeypatch.setattr(publishing, "read_survey", read)
+        save_draft(engine, TEA.replace('"Tea"', '"Coffee"'), "toml", draft.id)
+        return survey
+
+    monkeypatch.setattr(publishing, "read_survey", slow)
+    assert publish(engine, draft.id).title == "Coffee"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('"white", ', ""), "must have the same options and design as in the survey 'Tea'"),
+        (('"none"]', '"none"]\ndesign = "hadamard"'), "must have the same design as"),
+        (('"white", "none"', '"none", "white"'), "must have the same options"),
+    ],
+)
+def test_another_question_about_the_same_variable_is_refused(engine, change, message):
+    first = published(engine)
+    with pytest.raises(PublishingError, match=message) as caught:
+        published(engine, TEA.replace(*change))
+    assert "'tea'" in str(caught.value)
+    assert first.id in str(caught.value)
+    assert "Hint" in str(caught.value)
+    assert [line.id for line in surveys(engine)] == [first.id]
+    elsewhere = TEA.replace(*change).replace("drinks", "elsewhere")
+    assert published(engine, elsewhere).study == "elsewhere"
+
+
+def test_the_same_question_in_another_wave_is_fine(engine):
+    published(engine)
+    wave = published(engine, TEA.replace('"Tea"', '"Tea, a year later"'))
+    assert len(surveys(engine)) == 2
+    assert wave.document["key_commitment"] == published(engine).document["key_commitment"]
+
+
+# The end ------------------------------------------------------------------------------------------
+
+
+def test_closing_publishes_the_key_after_the_last_wave(store):
+    manifest = published(store)
+    codes = make_codes(store, manifest.id, 12)
+    assert take_part(store, manifest, codes) == {"counted": 12}
+    close(store, manifest.id, last_wave=False)
+    with reading(store) as connection:
+        assert read_released(connection, manifest.id).key is None
+    wave = published(store)
+    close(store, manifest.id)  # the other is open still
+    with reading(store) as connection:
+        assert read_released(connection, manifest.id).key is None
+    close(store, wave.id)
+    with reading(store) as connection:
+        released = read_released(connection, manifest.id)
+    assert coin.commit_key(released.key).hex() == manifest.document["key_commitment"]
+    assert released.n == 12
+    (late,) = take_part(store, manifest, codes[:1])
+    assert late == "closed"
+
+
+def test_after_the_key_is_published_codes_need_another_study(engine):
+    close(engine, published(engine).id)
+    with pytest.raises(PublishingError, match=r"'drinks' was published.*Hint: give the survey another study"):
+        published(engine)
+    assert published(engine, OPEN).mode == "open"
+    assert published(engine, TEA.replace("drinks", "drinks-2")).study == "drinks-2"
+
+
+def test_deleting_takes_the_key_with_the_last_survey(store):
+    first, second = published(store), published(store)
+    with reading(store) as connection:
+        key = read_key(connection, "drinks")
+    delete(store, first.id)
+    with reading(store) as connection:
+        assert read_key(connection, "drinks") == key
+    delete(store, second.id)
+    assert surveys(store) == []
+    with reading(store) as connection:
+        assert read_key(connection, "drinks") is None
+
+
+# Codes --------------------------------------------------------------------------------------------
+
+
+def test_codes_are_for_one_answer_each(store):
+    manifest = published(store)
+    codes = make_codes(store, manifest.id, 30)
+    assert len(set(codes)) == 30
+    assert all(re.fullmatch("[a-z2-7]{32}", code) for code in codes)
+    assert take_part(store, manifest, codes) == {"counted": 30}
+    assert take_part(store, manifest, codes) == {"already counted": 30}
+    stranger = coin.code_text(bytes(10), bytes(10))
+    assert take_part(store, manifest, [stranger]) == {"unknown code": 1}
+
+
+def test_codes_come_in_another_order_than_they_lie(engine):
+    manifest = published(engine)
+    codes = make_codes(engine, manifest.id, 200)
+    marks = [coin.ticket_mark(manifest.id, coin.read_code(code)[0]) for code in codes]
+    ranks = [sorted(marks).index(mark) for mark in marks]
+    spearman = 1 - 6 * sum((k - rank) ** 2 for k, rank in enumerate(ranks)) / (200 * (200**2 - 1))
+    assert abs(spearman) < 5 / 200**0.5
+
+
+def test_codes_of_an_earlier_wave_ask_the_same_again(engine):
+    first = published(engine)
+    (code,) = make_codes(engine, first.id, 1)
+    person = Respondent({"tea": 2}, code=code)
+    assert answer_all(engine, first, [person]) == {"counted": 1}
+    asked = person.submission(first)["answers"]
+    wave = published(engine)
+    assert answer_all(engine, wave, [person]) == {"unknown code": 1}
+    keep_codes(engine, wave.id, [f" {code.upper()}\n", code])
+    assert answer_all(engine, wave, [person]) == {"counted": 1}
+    assert person.submission(wave)["answers"] == asked
+    keep_codes(engine, first.id, [code])
+    assert answer_all(engine, first, [person]) == {"already counted": 1}
+
+
+def test_codes_that_are_none_are_refused_without_showing_them(engine):
+    manifest = published(engine)
+    good = coin.code_text(bytes(10), bytes(10))
+    for bad in ("hello", good[:-1], good + "a", "", "ä" * 32):
+        with pytest.raises(PublishingError, match="line 2 is not") as caught:
+            keep_codes(engine, manifest.id, [good, bad])
+        assert not bad or bad not in str(caught.value)
+        assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("number", [0, -1, 100_001])
+def test_so_many_codes_at_once(engine, number):
+    with pytest.raises(PublishingError, match=f"from 1 to 100000; got {number}"):
+        make_codes(engine, published(engine).id, number)
+
+
+def test_codes_need_a_survey_that_takes_them(engine):
+    manifest = published(engine, OPEN)
+    with pytest.raises(PublishingError, match="must be one with codes"):
+        make_codes(engine, manifest.id, 1)
+    manifest = published(engine)
+    close(engine, manifest.id)
+    with pytest.raises(PublishingError, match="it is closed"):
+        make_codes(engine, manifest.id, 1)
+
+
+def test_no_message_of_a_list_holds_what_is_pending(engine):
+    """A list of surveys is the same before and after answers that are not released."""
+    manifest = published(engine)
+    codes = make_codes(engine, manifest.id, 19)
+    before = json.dumps([str(line) for line in surveys(engine)])
+    take_part(engine, manifest, codes)
+    assert json.dumps([str(line) for line in surveys(engine)]) == before
