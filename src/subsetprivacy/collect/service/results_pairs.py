@@ -1,0 +1,187 @@
+"""Two variables of a link group: their joint shares, whether they depend on each other, and how much."""
+
+import warnings
+
+import numpy as np
+from attrs import evolve, frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.collect.service.results_tests import ALARM
+from subsetprivacy.data import JointCounts
+from subsetprivacy.errors import SubsetPrivacyError, SubsetPrivacyWarning
+from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.independence import IndependenceResult, independence_test
+from subsetprivacy.measures import association
+from subsetprivacy.measures.measure import Measure
+from subsetprivacy.report.gathering import listening
+from subsetprivacy.report.wording import sentence, unlike
+from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import pvalue_text
+
+LEVEL = 0.95
+PERMUTATIONS, FEWER = 999, 199
+BUDGET = 0.2  # seconds of a plain machine for the tables of one test; the same tables on every machine
+TOTAL_BUDGET = 1.0
+MOST_ROWS = 10_000  # distinct rows up to which random tables are made
+HEAVY = 5_000_000  # distinct rows times joint options, beyond which moments take the place of the likelihood
+MOST_PAIRS = 66
+
+
+@frozen(eq=False)
+class Dependence:
+    """A test of independence.
+
+    Attributes
+    ----------
+    method
+        "lrt", "lrt-mom" or "bonferroni".
+    law, tables
+        What the p-value rests on ("exact", "permutation", "asymptotic"), and how many tables.
+    """
+
+    method: str
+    statistic: float
+    df: float
+    pvalue: float
+    law: str
+    tables: int
+
+
+@frozen(eq=False)
+class PairResult:
+    """What is known of two variables together.
+
+    Attributes
+    ----------
+    names
+        Their ids: of the rows, and of the columns.
+    n, incomplete
+        People who answered both, and the others.
+    method, shares, se
+        "mle" or "mom"; the joint shares, a row per option of the first variable, and their standard errors.
+    test, strength
+        The test of independence, and Cramér's V; None where there is none.
+    """
+
+    names: tuple[str, str]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    n: int
+    incomplete: int
+    method: str = ""
+    shares: FloatArray | None = None
+    se: FloatArray | None = None
+    test: Dependence | None = None
+    strength: Measure | None = None
+    said: str = ""
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def look_across(counts: JointCounts, pairs: int, seed: int) -> PairResult:
+    """Estimate and test two variables.
+
+    Parameters
+    ----------
+    counts
+        How often each pair of subsets came.
+    pairs
+        How many pairs there are, which share the effort.
+    seed
+        Of the random tables.
+    """
+    one, two = (factor.categories for factor in counts.design.factors)
+    names = (counts.names[0], counts.names[1])
+    held = _nothing(names, one, two, int(counts.n), int(counts.n_missing))
+    with listening() as heard:
+        try:
+            fit = _fit(counts)
+            se = np.array(fit.to_dict(LEVEL)["std_error"], np.float64)
+        except SubsetPrivacyError as error:
+            return evolve(held, problem=sentence(str(error)))
+        strength = _strength(fit)
+        test, refused = _test(counts, pairs, seed)
+    said = [*fit.notes, *_doubts(test), *(strength.notes if strength else ()), *heard.texts, refused]
+    return evolve(
+        held,
+        method=fit.method.partition(",")[0],
+        shares=fit.w.reshape(one.p, two.p),
+        se=se.reshape(one.p, two.p),
+        test=None if test is None else _plain(test),
+        strength=strength,
+        said=_in_words(names, test),
+        notes=tuple(unlike(sentence(text, fit.on_boundary) for text in said)),
+    )
+
+
+def too_many(names: tuple[str, str], rows: Categories, columns: Categories, problem: str) -> PairResult:
+    """Return a pair of which nothing is said."""
+    return evolve(_nothing(names, rows, columns, 0, 0), problem=problem)
+
+
+def _nothing(names: tuple[str, str], rows: Categories, columns: Categories, n: int, incomplete: int) -> PairResult:
+    return PairResult(names, tuple(map(str, rows)), tuple(map(str, columns)), n, incomplete)
+
+
+def _doubts(test: IndependenceResult | None) -> list[str]:
+    """Return the notes on a limit law, which do not matter where the p-value is from tables."""
+    if test is None or test.null != "asymptotic":
+        return []
+    return [text for text in test.notes if not text.startswith("Budget")]
+
+
+def is_heavy(counts: JointCounts) -> bool:
+    """Tell whether the likelihood of the joint shares would take seconds."""
+    return len(counts.observed_codes) * counts.categories.p > HEAVY
+
+
+def _fit(counts: JointCounts) -> Estimate:
+    return estimate(counts, "mom").projected() if is_heavy(counts) else estimate(counts)
+
+
+def _strength(fit: Estimate) -> Measure | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)  # doubts that the estimate's notes have already
+        try:
+            return association(fit).cramers_v(level=LEVEL)
+        except SubsetPrivacyError:
+            return None
+
+
+def budget_for(pairs: int) -> float:
+    """Return how many seconds of a plain machine one of so many tests may take."""
+    return min(BUDGET, TOTAL_BUDGET / max(pairs, 1))
+
+
+def _test(counts: JointCounts, pairs: int, seed: int) -> tuple[IndependenceResult | None, str]:
+    """Test by the likelihood ratio; by moments where random tables of it take long, by 2 x 2 tables of very many."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they stand in the notes of the result
+        try:
+            if is_heavy(counts):
+                return independence_test(counts, "bonferroni", permutations=0), ""
+            found = independence_test(counts, permutations=PERMUTATIONS, budget=budget_for(pairs), seed=seed)
+            if found.null == "asymptotic" and len(counts.observed_codes) <= MOST_ROWS:
+                found = independence_test(counts, "lrt-mom", permutations=FEWER, budget=None, seed=seed)
+        except SubsetPrivacyError as error:
+            return None, str(error)
+    return found, ""
+
+
+def _plain(test: IndependenceResult) -> Dependence:
+    return Dependence(
+        test.method, float(test.statistic), float(test.df), float(test.pvalue), test.null, test.permutations
+    )
+
+
+def _in_words(names: tuple[str, str], test: IndependenceResult | None) -> str:
+    one, two = names
+    if test is None:
+        return ""
+    text = pvalue_text(test.pvalue)
+    value = f"p {text if text.startswith('<') else f'= {text}'}"
+    if test.pvalue < 1 - LEVEL:
+        sure = "" if test.pvalue < ALARM else ", though such a result comes once in a while by chance"
+        return f"“{one}” and “{two}” go together{sure} ({value})."
+    return f"No dependence of “{one}” and “{two}” was found, which does not prove that there is none ({value})."

@@ -1,0 +1,203 @@
+"""What the answers give away about one person: by variable, and for variables that are kept side by side."""
+
+from collections.abc import Mapping, Sequence
+from math import factorial, isfinite, log2, prod
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.auditing import Audit
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design import ArtificialBit, Design, EvenPartition, FixedSize, Sized, Uniform
+from subsetprivacy.design.held import EQUAL
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.privacy.attacker import Setting, entropy_bits
+from subsetprivacy.report.gathering import listening
+from subsetprivacy.report.wording import label_text
+
+LEVEL = 0.95
+
+
+@frozen
+class Leak:
+    """One measure of what an answer gives away, between nothing and the value itself.
+
+    Attributes
+    ----------
+    leakage, lower, upper
+        At the estimate, with its 95 % interval where there is one.
+    baseline, nonprivate
+        The same without any answer, and if the value itself were sent.
+    """
+
+    leakage: float
+    baseline: float
+    nonprivate: float
+    lower: float | None = None
+    upper: float | None = None
+
+
+@frozen(eq=False)
+class Privacy:
+    """What an answer to one variable gives away.
+
+    Attributes
+    ----------
+    at
+        "estimate", or "even shares" where there is none.
+    information, guess, ruled_out
+        Bits of mutual information; the chance that the best guess is right; the share of people ruled out, None
+        where every answer leaves all options possible.
+    maximal_bits, maximal_factor
+        The maximal leakage: whatever is guessed, the chance to be right is multiplied by at most this factor.
+    smallest_set, options
+        The fewest options that an answer leaves, of how many.
+    largest_posterior, telling_answer, told_option
+        The largest probability that any answer leaves to one option; which answer, and which option.
+    epsilon
+        Of local differential privacy; None where it is infinite.
+    cost
+        How many times the people of asking directly; None where that is not known.
+    fingerprint_bits
+        How much the remembered question tells this person from others.
+    """
+
+    at: str
+    information: Leak
+    guess: Leak
+    ruled_out: Leak | None
+    maximal_bits: float
+    maximal_factor: float
+    smallest_set: int
+    options: int
+    largest_posterior: float
+    telling_answer: str
+    told_option: str
+    epsilon: float | None
+    cost: float | None
+    fingerprint_bits: float
+    notes: tuple[str, ...] = ()
+
+
+def privacy(kind: str, design: Design, counts: SubsetCounts, fit: Estimate | None) -> Privacy:
+    """Return the privacy panel of one variable, at the estimate or at even shares."""
+    w = np.full(design.p, 1 / design.p) if fit is None else fit.w
+    with listening():
+        audit = Audit(Setting.of(design, w), LEVEL, fit=fit, counts=counts)
+        facts = audit.to_dict()
+    answer, option = _most_telling(design, w)
+    notes = []
+    if facts["largest_posterior"] == 1 and facts["smallest_set"] > 1:
+        notes.append("The largest posterior is 100 % because some option is estimated as 0, not because it is named.")
+    if "mi_simulation_error" in facts:
+        notes.append("Information was simulated, since the design has too many subsets to list.")
+    return Privacy(
+        "even shares" if fit is None else "estimate",
+        _leak(facts, "mi"),
+        _leak(facts, "prediction"),
+        _leak(facts, "size") if facts["epsilon"] is None else None,
+        facts["maximal_leakage"],
+        design.S,
+        facts["smallest_set"],
+        design.p,
+        facts["largest_posterior"],
+        answer,
+        option,
+        facts["epsilon"],
+        facts["cost"],
+        fingerprint_bits(kind, design, w),
+        tuple(notes),
+    )
+
+
+def _leak(facts: dict[str, Any], name: str) -> Leak:
+    ends = (facts.get(f"{name}_leakage_{end}") for end in ("lower", "upper"))
+    return Leak(*(facts[f"{name}_{what}"] for what in ("leakage", "baseline", "nonprivate")), *ends)
+
+
+def _most_telling(design: Design, w: FloatArray) -> tuple[str, str]:
+    """Return the answer that leaves the largest probability to one option, in words, and that option."""
+    labels = [label_text(label) for label in design.categories]
+    if isinstance(design, Sized):  # the likeliest option among the least likely others
+        top = int(np.argmax(w))
+        others = [int(j) for j in np.argsort(w, kind="stable") if j != top]
+        left = sorted([top, *others[: design.smallest_set - 1]])
+        return ", ".join(labels[j] for j in left), labels[top]
+    codes, rows = design.support()[0], design.support_incidence
+    size = rows.inner(w)
+    posterior = np.divide(rows.peak(w), size, out=np.zeros(len(codes)), where=size > 0)
+    code = codes[int(posterior.argmax())]
+    option = labels[int(design.best_guess(np.array([code]), w)[0])]
+    if isinstance(design, ArtificialBit):
+        return ("the numbers are the same" if code == EQUAL else "the numbers are not the same"), option
+    return ", ".join(label_text(label) for label in design.members(int(code))), option
+
+
+# Fingerprints ---------------------------------------------------------------------------------
+
+
+def fingerprint_bits(kind: str, design: Design, w: FloatArray) -> float:
+    """Return the entropy of what is drawn for a person and remembered: of the question, or of a device's own draw."""
+    if isinstance(design, ArtificialBit):
+        return entropy_bits(np.array([design.q, 1 - design.q]))
+    if isinstance(design, FixedSize):
+        p, k = design.p, design.k
+        return log2(factorial(p - 1) // (factorial(k - 1) * factorial(p - k)))
+    if isinstance(design, Uniform):
+        return log2(2 ** (design.p - 1) - design.p - 1)
+    if isinstance(design, EvenPartition):
+        return log2(_partitions(design.group_sizes))
+    if kind == "local":  # P(a | j) is mu_a wherever j is in a
+        mu = design.support()[1]
+        return float(-(mu * design.support_incidence.inner(w)) @ np.log2(mu))
+    return entropy_bits(_question_law(design))
+
+
+def _partitions(sizes: Sequence[int]) -> int:
+    """Return how many partitions have groups of these sizes."""
+    alike = prod(factorial(sizes.count(k)) for k in set(sizes))
+    return factorial(sum(sizes)) // prod(map(factorial, sizes)) // alike
+
+
+def _question_law(design: Design) -> FloatArray:
+    """Return the probability of each listed question, its sides or groups in any order."""
+    groups = getattr(design, "groups", None)
+    if groups is not None:
+        _, times = np.unique(np.sort(groups, axis=1), axis=0, return_counts=True)
+        return times / times.sum()
+    codes, mu = design.support()
+    _, first = np.unique(np.minimum(codes, design.complement(codes)), return_index=True)
+    return mu[first] / mu[first].sum()
+
+
+# Rows of several variables --------------------------------------------------------------------
+
+
+@frozen
+class Candidates:
+    """How many released rows could be a person's whose values of all variables of a group are known.
+
+    Attributes
+    ----------
+    expected
+        On average over the people, if the variables were independent.
+    least
+        For the person whose values fit the fewest rows.
+    """
+
+    expected: float
+    least: float
+
+
+def candidates(designs: Mapping[str, Design], shares: Mapping[str, FloatArray], n: int) -> Candidates:
+    """Return how many rows fit a person's values; answers that rule nothing out leave all rows possible."""
+    expected = least = float(n)
+    for name, design in designs.items():
+        if isfinite(design.epsilon):
+            continue
+        fitting = design.apply_Q(shares[name])  # P(the row of somebody holds value j)
+        expected *= float(shares[name] @ fitting)
+        least *= float(fitting.min())
+    return Candidates(expected, least)

@@ -1,0 +1,147 @@
+"""The estimated shares of one variable, and how many people would make them more precise."""
+
+from math import ceil, isfinite
+
+import numpy as np
+from attrs import frozen
+from scipy.special import ndtri
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design import Design
+from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.planning.variance import precision
+from subsetprivacy.report.gathering import listening
+from subsetprivacy.report.wording import sentence, unlike
+
+LEVEL = 0.95
+MARGINS = (0.01, 0.02, 0.05, 0.10)
+PROFILE_OPTIONS = 24
+PROFILE_WORK = 1_000_000  # distinct subsets times the square of options: a quarter of a second
+_FEW_COUNTS = 5
+_MOST_PEOPLE = 10**12
+
+
+@frozen(eq=False)
+class Shares:
+    """Estimated shares of the options, in their order.
+
+    Attributes
+    ----------
+    method
+        "mle" or "mom".
+    interval
+        "profile" or "wald".
+    w, se, lower, upper
+        The estimate, its standard errors and 95 % intervals; not finite where there are none.
+    notes
+        Doubts, as sentences.
+    """
+
+    method: str
+    interval: str
+    w: FloatArray
+    se: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    notes: tuple[str, ...] = ()
+
+
+@frozen
+class Needed:
+    """How many answers make every interval at most ± the margin.
+
+    Attributes
+    ----------
+    answers
+        In all, from the current estimate.
+    more
+        So many more than there are.
+    people
+        So many more must be asked, if as many skip as now.
+    """
+
+    margin: float
+    answers: int
+    more: int
+    people: int
+
+
+@frozen(eq=False)
+class Fitted:
+    """The estimate of a variable, or why there is none."""
+
+    fit: Estimate | None
+    shares: Shares | None
+    problem: str = ""
+
+
+def fit_shares(counts: SubsetCounts) -> Fitted:
+    """Estimate by maximum likelihood: given the questions as they came, so that steered draws do no harm."""
+    with listening() as heard:
+        try:
+            fit = estimate(counts)
+            kind = "profile" if _is_doubtful(fit) else "wald"
+            told = fit.to_dict(LEVEL, method=kind)
+        except SubsetPrivacyError as error:
+            return Fitted(None, None, sentence(str(error)))
+    notes = unlike(sentence(text, fit.on_boundary) for text in (*fit.notes, *heard.texts))
+    return Fitted(fit, _shares("mle", kind, fit, told, notes))
+
+
+def moment_shares(counts: SubsetCounts) -> Shares | None:
+    """Estimate by moments, to be read beside maximum likelihood; None where there is no such estimate."""
+    with listening() as heard:
+        try:
+            fit = estimate(counts, "mom")
+            told = fit.to_dict(LEVEL)
+        except SubsetPrivacyError:
+            return None
+    return _shares("mom", "wald", fit, told, unlike(sentence(text) for text in (*fit.notes, *heard.texts)))
+
+
+def _shares(method: str, kind: str, fit: Estimate, told: dict[str, list[float]], notes: list[str]) -> Shares:
+    se, lower, upper = (np.array(told[name], np.float64) for name in ("std_error", "lower", "upper"))
+    return Shares(method, kind, fit.w, se, lower, upper, tuple(notes))
+
+
+def _is_doubtful(fit: Estimate) -> bool:
+    """Tell whether profile intervals are called for, and can be had in a moment."""
+    p, subsets = fit.categories.p, len(fit.counts.observed_codes)
+    rough = bool(fit.on_boundary) or fit.smallest_size * fit.n < _FEW_COUNTS
+    return rough and fit.has_profile and p <= PROFILE_OPTIONS and subsets * p**2 <= PROFILE_WORK
+
+
+def lifted(w: FloatArray, n: float) -> FloatArray:
+    """Return shares with about one person more per option: what is estimated as 0 is not taken for certain."""
+    return (n * w + 1) / (n + len(w))
+
+
+def needed(design: Design, fit: Estimate, asked: int) -> tuple[tuple[Needed, ...], str]:
+    r"""Return how many people make the intervals as short as wanted, and a remark on how it was found.
+
+    Notes
+    -----
+    :math:`(z/x)^2 \max_j V_{jj}` with the limit covariance V of maximum likelihood at the estimate, lifted off zero.
+    """
+    answered = float(fit.n)
+    w, said = lifted(fit.w, answered), ""
+    if not design.enumerable:  # the information would have to be simulated
+        w = np.full(design.p, 1 / design.p)
+        said = (
+            "How many people are needed is worked out for even shares, since the design has too many subsets to list."
+        )
+    try:
+        variance = precision(design, w).largest
+    except SubsetPrivacyError as error:
+        return (), sentence(str(error))
+    z, part = float(ndtri(0.5 + LEVEL / 2)), answered / asked
+    return tuple(_needed(x, (z / x) ** 2 * variance, answered, part) for x in MARGINS), said
+
+
+def _needed(margin: float, wanted: float, answered: float, part: float) -> Needed:
+    answers = ceil(min(wanted, _MOST_PEOPLE) * (1 - 1e-12)) if isfinite(wanted) else _MOST_PEOPLE
+    more = max(0, answers - round(answered))
+    return Needed(margin, answers, more, ceil(more / part * (1 - 1e-12)))

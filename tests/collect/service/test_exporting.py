@@ -1,0 +1,217 @@
+"""Exports: read back by the library, the same bytes every time, and a program that finds the dashboard's numbers."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from random import Random
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from attrs import evolve
+from released import Manners, drawn, options, survey_of, values
+
+import subsetprivacy as sp
+from subsetprivacy.collect.service.exporting import export_csv, export_parquet, export_zip, file_stem, python_snippet
+from subsetprivacy.collect.service.results import results, results_document
+from subsetprivacy.collect.survey.tallies import row_codes
+
+DESIGNS = {
+    "income": sp.uniform(("=1+1", "-2", "@SUM(A1)", "<b>x</b>", 'a|b, "c"')),
+    "count": sp.warner(("no", "yes")),
+    "three": sp.fixed_size(options(3), 2),
+    "groups": sp.partition(options(9), 3),
+    "large": sp.uniform(options(48)),
+    "wide": sp.hadamard(options(12)),
+    "also": sp.hadamard(options(40)),
+}
+LINKS = [["income", "count", "three"], ["wide", "also"]]
+
+
+@pytest.fixture(scope="module")
+def released():
+    some = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.1)
+    truth = {name: values(np.arange(1, d.p + 1), 500, k) for k, (name, d) in enumerate(DESIGNS.items())}
+    return drawn(survey_of(DESIGNS, LINKS), truth, manners=dict.fromkeys(("income", "count", "groups"), some))
+
+
+@pytest.fixture(scope="module")
+def found(released):
+    return results(released)
+
+
+@pytest.fixture(scope="module")
+def archive(released, found):
+    return ZipFile(io.BytesIO(export_zip(released, found)))
+
+
+@pytest.fixture(scope="module")
+def unpacked(archive, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export")
+    archive.extractall(folder)
+    return folder
+
+
+def columns(released, group):
+    """Return the codes of each variable of a group, a person a row."""
+    names = [released.manifest.variables[k]["id"] for k in released.manifest.groups[group]]
+    people = [row_codes(row) for row, n in released.rows[group].items() for _ in range(n)]
+    return {name: [person[k] for person in people] for k, name in enumerate(names)}
+
+
+def test_names_of_the_files(archive):
+    stems = ["01-income-count-three", "02-wide-also", "03-groups", "04-large"]
+    endings = [".csv", ".csv.design.json", ".parquet"]
+    others = ["README.txt", "analyse.py", "framings.csv", "manifest.json", "results.json"]
+    assert archive.namelist() == sorted([*others, *(f"data/{stem}{end}" for stem in stems for end in endings)])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("group", range(4))
+def test_the_library_reads_back_designs_and_counts(unpacked, released, group, ending):
+    release = sp.read_release(unpacked / "data" / f"{file_stem(released, group)}.{ending}")
+    for name, codes in columns(released, group).items():
+        assert release.designs[name] == DESIGNS[name]
+        counts = release.count(name)
+        assert dict(zip(counts.codes.tolist(), counts.counts.tolist(), strict=True)) == Counter(codes)
+
+
+def test_the_library_reads_back_tables(unpacked, released, found):
+    release = sp.read_release(unpacked / "data" / "01-income-count-three.csv")
+    for pair in found.pairs[:3]:
+        both = release.crosstab(*pair.names)
+        assert (both.n, both.n_missing) == (pair.n, pair.incomplete)
+        assert sp.estimate(both).w == pytest.approx(pair.shares.ravel(), abs=1e-9)
+
+
+def test_rows_are_distinct_and_in_the_order_of_their_content(released):
+    table = list(csv.reader(io.StringIO(export_csv(released, 3).decode())))
+    assert table[0] == ["large", "count"]
+    assert len({row[0] for row in table[1:]}) == len(table) - 1
+    import pyarrow.parquet as pq
+
+    held = pq.read_table(io.BytesIO(export_parquet(released, 0))).to_pydict()
+    assert list(held) == ["income", "count", "three", "count_"]  # a variable has the name of the numbers
+    rows = list(zip(held["income"], held["count"], held["three"], strict=True))
+    assert rows == sorted(set(rows))
+    assert sum(held["count_"]) == 500
+
+
+def test_no_cell_is_a_formula(archive):
+    for name in archive.namelist():
+        if name.endswith(".csv"):
+            for row in csv.reader(io.StringIO(archive.read(name).decode())):
+                for cell in row:
+                    assert not cell.startswith(("=", "+", "@", "\t", "\r", "\n")), name
+                    assert not cell.startswith("-") or cell == "-1"
+
+
+def test_framings_are_all_there(archive, released):
+    lines = list(csv.DictReader(io.StringIO(archive.read("framings.csv").decode())))
+    ids = [held["id"] for held in released.manifest.variables]
+    assert {
+        (line["variable"], line["partition"], int(line["shown"]), int(line["answer"])): int(line["n"]) for line in lines
+    } == {(ids[f.variable], f.partition, f.shown, f.answer): n for f, n in released.framings.items()}
+
+
+def test_manifest_and_results_are_inside(archive, released, found):
+    assert archive.read("manifest.json") == released.manifest.text
+    assert json.loads(archive.read("results.json")) == results_document(found)
+    readme = archive.read("README.txt").decode()
+    assert released.manifest.fingerprint in readme
+    assert released.releases[-1].chain_sha256 in readme
+
+
+def test_the_same_release_gives_the_same_bytes_whenever_and_in_whatever_order(released, found):
+    items = list(released.rows[0].items())
+    Random(3).shuffle(items)
+    again = evolve(released, rows=(dict(items), *released.rows[1:]))
+    assert export_zip(again) == export_zip(released, found)
+    assert {entry.date_time for entry in ZipFile(io.BytesIO(export_zip(again))).infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+def test_an_export_before_the_first_release(released):
+    empty = evolve(released, releases=(), rows=tuple({} for _ in released.rows), framings={})
+    archive = ZipFile(io.BytesIO(export_zip(empty)))
+    assert archive.read("data/03-groups.csv") == b"groups,count\n"
+    assert json.loads(archive.read("results.json"))["n"] == 0
+
+
+# The program ----------------------------------------------------------------------------------
+
+NUMBER = r"-?\d+(?:\.\d+)?"
+
+
+def numbers(text):
+    return [float(one) for one in re.findall(rf"(?<![\w'.]){NUMBER}(?![\w'])", text)]
+
+
+def printed_variable(variable):
+    """Return the numbers that the program should print of a variable, line by line."""
+    yield [variable.n, variable.answered, variable.skipped]
+    shares = variable.shares
+    for line in zip(shares.w, shares.se, shares.lower, shares.upper, strict=True):
+        yield list(line)
+    privacy = variable.privacy
+    yield [privacy.information.leakage, privacy.guess.leakage, privacy.maximal_bits, privacy.largest_posterior]
+    yield list(variable.moments.w)
+    if variable.honesty.share is not None:
+        yield [variable.honesty.share, variable.honesty.se]
+    elif variable.honesty.problem:
+        yield None
+
+
+def printed_pair(pair):
+    yield []
+    if pair.problem:
+        yield None
+        return
+    yield from map(list, pair.shares)
+    yield [pair.strength.value]
+    yield [pair.test.statistic, pair.test.pvalue]
+
+
+def test_the_program_prints_the_numbers_of_the_dashboard(unpacked, found):
+    run = subprocess.run(
+        [sys.executable, "-W", "error", str(unpacked / "analyse.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+        env={"PATH": ""},
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    expected = []
+    for group in found.groups:
+        expected += [line for name in group.variables for line in printed_variable(found.variable(name))]
+        expected += [line for pair in group.pairs for line in printed_pair(pair)]
+    printed = run.stdout.splitlines()
+    assert len(printed) == len(expected)
+    for text, line in zip(printed, expected, strict=True):
+        if line is None:
+            assert text.startswith("  no ")
+        else:
+            values_only = text.rpartition("':")[2] if text.startswith(("  '", "'")) else text
+            assert numbers(values_only) == pytest.approx(line, abs=2e-6), text
+
+
+def test_the_program_names_no_label_and_compiles(released):
+    text = python_snippet(released)
+    compile(text, "analyse.py", "exec")
+    assert "@" not in text.replace("@SUM", "")
+    assert "SUM" not in text
+    assert "('income', 'count')" in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_ids_cannot_break_out_of_the_program():
+    name = "x'); import os; ('"
+    designs = {name: sp.uniform(options(4)), "y": sp.uniform(options(4))}
+    released = drawn(survey_of(designs, [[name, "y"]]), {key: values([1] * 4, 30, 1) for key in designs})
+    tree = compile(python_snippet(released), "analyse.py", "exec")
+    assert "os" not in tree.co_names
+    assert file_stem(released, 0) == "01-x_import_os_-y"

@@ -1,0 +1,276 @@
+"""What the dashboard says of single variables, against the library asked directly and against brute force."""
+
+import json
+from collections import Counter
+from itertools import combinations
+from math import log2
+
+import numpy as np
+import pytest
+from attrs import evolve
+from released import Manners, drawn, options, sent, survey_of, values
+
+import subsetprivacy as sp
+from subsetprivacy.collect.service.results import results, results_document
+from subsetprivacy.collect.service.results_document import document_text
+from subsetprivacy.collect.service.results_privacy import fingerprint_bits
+from subsetprivacy.collect.survey.submission import Framing
+from subsetprivacy.collect.survey.tallies import row_codes
+
+SIX = options(6)
+LISTED = sp.partition(
+    SIX,
+    partitions=[
+        [(SIX[a], SIX[b]), (SIX[c], SIX[d]), (SIX[e], SIX[f])]
+        for a, b, c, d, e, f in ((0, 1, 2, 3, 4, 5), (0, 2, 1, 4, 3, 5), (0, 3, 1, 5, 2, 4), (0, 4, 1, 3, 2, 5))
+    ],
+)
+LOPSIDED = sp.independent(
+    options(5),
+    {(options(5)[i], options(5)[j]): nu for (i, j), nu in zip(combinations(range(5), 2), [0.3, 0.1, *[0.075] * 8])},
+)
+FOUR = options(4)
+GIVEN = sp.conditional(FOUR, {**dict.fromkeys(combinations(FOUR, 3), 0.3), FOUR[:2]: 0.1, FOUR[2:]: 0.1})
+DESIGNS = {
+    "uniform": sp.uniform(options(5)),
+    "four": sp.uniform(options(4)),
+    "lopsided": LOPSIDED,
+    "hadamard": sp.hadamard(options(12)),
+    "warner": sp.warner(("no", "yes")),
+    "pair": sp.fixed_size(options(3), 2),
+    "given": GIVEN,
+    "halves": sp.partition(options(7), 2),
+    "thirds": sp.partition(options(9), 3),
+    "listed": LISTED,
+    "large": sp.uniform(options(48)),
+}
+
+
+def truths(designs, n, seed=1):
+    shares = {name: np.arange(1, design.p + 1.0) for name, design in designs.items()}
+    return {name: values(w, n, seed + k) for k, (name, w) in enumerate(shares.items())}
+
+
+@pytest.fixture(scope="module")
+def answered():
+    """A survey with every kind of question; the people send their answers one by one, some skip."""
+    survey = survey_of(DESIGNS, [["uniform", "warner", "pair"]], mode="code", batch=25)
+    return sent(survey, truths(DESIGNS, 1500), skips=lambda name, k: name in ("four", "thirds") and k % 12 == 0)
+
+
+@pytest.fixture(scope="module")
+def found(answered):
+    return results(answered)
+
+
+def share_of(name, found):
+    return found.variable(name).shares
+
+
+# Shares ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_shares_are_the_true_ones_within_four_standard_errors(found, name):
+    shares, p = share_of(name, found), DESIGNS[name].p
+    truth = np.arange(1, p + 1) / (p * (p + 1) / 2)
+    assert (np.abs(shares.w - truth) < 4 * shares.se).all()
+    assert (shares.se < 0.1).all()
+    assert (shares.lower <= shares.w).all()
+    assert (shares.w <= shares.upper).all()
+
+
+@pytest.mark.parametrize("name", ["uniform", "warner", "pair", "given", "listed", "large"])
+def test_shares_are_those_of_the_library_from_the_rows(answered, found, name):
+    position = [held["id"] for held in answered.manifest.variables].index(name)
+    group = next(k for k, held in enumerate(answered.manifest.groups) if position in held)
+    place = answered.manifest.groups[group].index(position)
+    people = [row_codes(row)[place] for row, n in answered.rows[group].items() for _ in range(n)]
+    direct = sp.estimate(sp.SubsetData(people, DESIGNS[name]))
+    assert share_of(name, found).w == pytest.approx(direct.w, abs=1e-12)
+    assert share_of(name, found).se == pytest.approx(direct._se, rel=1e-9)
+    assert found.variable(name).moments.w == pytest.approx(sp.estimate(direct.counts, "mom").w)
+
+
+def test_people_answers_and_skips_add_up(found):
+    for variable in found.variables:
+        skipped = 125 if variable.id in ("four", "thirds") else 0
+        assert (variable.n, variable.answered, variable.skipped) == (1500, 1500 - skipped, skipped)
+        assert (variable.skips.asked, variable.skips.skipped) == (1500, skipped)
+
+
+@pytest.mark.parametrize("name", ["four", "thirds"])
+def test_people_needed_are_those_of_a_plan_for_the_estimate(found, name):
+    variable = found.variable(name)
+    w = (variable.answered * variable.shares.w + 1) / (variable.answered + len(variable.shares.w))
+    for line in variable.needed:
+        planned = sp.plan(variable.options, margin=line.margin, w=w, designs=[DESIGNS[name]], maximal_leakage=9)
+        assert line.answers == planned.people
+        assert line.more == max(0, planned.people - 1375)
+        assert line.people * 1375 / 1500 == pytest.approx(line.more, abs=1)
+    assert [line.margin for line in variable.needed] == [0.01, 0.02, 0.05, 0.10]
+
+
+# Privacy --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_leaks_are_those_of_an_audit(found, name):
+    privacy, w = found.variable(name).privacy, share_of(name, found).w
+    facts = sp.audit(DESIGNS[name], w).to_dict()
+    assert privacy.information.leakage == pytest.approx(facts["mi_leakage"])
+    assert privacy.guess.leakage == pytest.approx(facts["prediction_leakage"])
+    assert privacy.guess.baseline == pytest.approx(max(w))
+    assert privacy.maximal_bits == pytest.approx(facts["maximal_leakage"])
+    assert privacy.smallest_set == facts["smallest_set"]
+    assert (privacy.ruled_out is None) == (name == "warner")
+
+
+@pytest.mark.parametrize("name", ["uniform", "four", "lopsided", "hadamard", "pair", "given", "thirds", "listed"])
+def test_the_most_telling_answer_is_found_by_looking_at_all(found, name):
+    variable, design = found.variable(name), DESIGNS[name]
+    w = dict(zip(variable.options, variable.shares.w, strict=True))
+    sets = [design.members(int(code)) for code in design.support()[0]]
+    posteriors = {members: max(w[one] for one in members) / sum(w[one] for one in members) for members in sets}
+    assert variable.privacy.largest_posterior == pytest.approx(max(posteriors.values()))
+    told = tuple(variable.privacy.telling_answer.split(", "))
+    assert posteriors[told] == pytest.approx(max(posteriors.values()))
+    assert variable.privacy.told_option == max(told, key=w.get)
+
+
+def test_the_most_telling_answer_of_warners_question_by_bayes(found):
+    no, yes = share_of("warner", found).w
+    same, other = 0.75 * no + 0.25 * yes, 0.25 * no + 0.75 * yes  # the number is 1, as yes, with probability 1/4
+    posteriors = {"the numbers are the same": 0.75 * no / same, "the numbers are not the same": 0.75 * yes / other}
+    privacy = found.variable("warner").privacy
+    assert privacy.telling_answer == max(posteriors, key=posteriors.get)
+    assert privacy.largest_posterior == pytest.approx(max(posteriors.values()))
+    assert privacy.told_option == "yes"
+
+
+def test_fingerprints_are_entropies_of_all_questions():
+    def kinds(p):
+        return {frozenset((a, 2**p - 1 - a)) for a in range(2**p) if 2 <= a.bit_count() <= p - 2}
+
+    for p in (4, 5, 8):
+        assert fingerprint_bits("yes_no", sp.uniform(options(p)), np.ones(p)) == pytest.approx(log2(len(kinds(p))))
+    assert fingerprint_bits("yes_no", sp.uniform(options(8)), np.ones(8)) == pytest.approx(6.9, abs=0.01)
+    assert fingerprint_bits("yes_no", sp.hadamard(options(8)), np.ones(8)) == pytest.approx(log2(7))
+    assert fingerprint_bits("groups", sp.partition(options(9), 3), np.ones(9)) == pytest.approx(log2(280))
+    assert fingerprint_bits("yes_no", sp.partition(options(7), 2), np.ones(7)) == pytest.approx(log2(35))
+    assert fingerprint_bits("groups", LISTED, np.ones(6)) == pytest.approx(2)
+    assert fingerprint_bits("local", sp.fixed_size(options(6), 3), np.ones(6)) == pytest.approx(log2(10))
+    w = np.array([0.1, 0.2, 0.3, 0.4])
+    companions = -(0.9 * log2(0.3) + 0.1 * log2(0.1))  # three triples of .3 and a pair of .1 hold each value
+    assert fingerprint_bits("local", GIVEN, w) == pytest.approx(companions)
+    nu = np.array([0.3, 0.1, *[0.075] * 8])
+    assert fingerprint_bits("yes_no", LOPSIDED, np.ones(5)) == pytest.approx(-(nu @ np.log2(nu)))
+    bit = -(0.25 * log2(0.25) + 0.75 * log2(0.75))
+    assert fingerprint_bits("bit", sp.warner(("a", "b")), np.ones(2)) == pytest.approx(bit)
+
+
+def test_fingerprints_of_groups_add_up(found):
+    each = {one.id: one.privacy.fingerprint_bits for one in found.variables}
+    linked = next(group for group in found.groups if len(group.variables) > 1)
+    assert linked.fingerprint_bits == pytest.approx(each["uniform"] + each["warner"] + each["pair"])
+    assert found.fingerprint_bits == pytest.approx(sum(each.values()))
+
+
+def test_candidate_rows_are_those_that_hold_the_values_of_a_person():
+    designs = {"one": sp.uniform(options(5)), "two": sp.hadamard(options(8)), "three": sp.warner(("a", "b"))}
+    truth = truths(designs, 600)
+    released = drawn(survey_of(designs, [list(designs)]), truth)
+    rows = [(row_codes(row), n) for row, n in released.rows[0].items()]
+    fitting = [
+        sum(n for (a, b, _), n in rows if a >> truth["one"][k] & 1 and b >> truth["two"][k] & 1) for k in range(200)
+    ]
+    linked = results(released).groups[0]
+    assert linked.candidates.expected == pytest.approx(np.mean(fitting), rel=0.08)
+    assert linked.candidates.least < min(np.percentile(fitting, 5), linked.candidates.expected)
+
+
+# The whole ------------------------------------------------------------------------------------
+
+
+def test_open_surveys_are_labelled_self_selected(found):
+    assert not found.self_selected
+    open_one = results(drawn(survey_of({"a": sp.uniform(options(4))}), {"a": values([1] * 4, 60, 1)}))
+    assert open_one.self_selected
+    assert open_one.notes[0].startswith("Self-selected")
+    assert results_document(open_one)["survey"]["self_selected"] is True
+
+
+def test_nothing_released_gives_results_that_say_so(answered):
+    empty = evolve(answered, releases=(), rows=tuple({} for _ in answered.rows), framings={})
+    document = results_document(results(empty))
+    assert document["n"] == 0
+    assert document["seal"] == ""
+    assert document["notes"][0].startswith("Nothing is released yet")
+    for variable in document["variables"]:
+        assert variable["shares"] is None
+        assert "informative observation" in variable["problem"]
+        assert variable["privacy"]["at"] == "even shares"
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_few_people_make_notes_and_no_noise(name):
+    designs = {name: DESIGNS[name], "other": sp.warner(("no", "yes"))}
+    some = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.2)
+    for n in (1, 25):
+        released = drawn(survey_of(designs, [list(designs)]), truths(designs, n), manners={name: some})
+        json.loads(document_text(results_document(results(released))))
+
+
+def test_everybody_skips():
+    gone = Manners(skips=lambda shown, truth, rng: np.ones(len(truth), bool))
+    survey = survey_of({"a": sp.uniform(options(5)), "b": LISTED})
+    variable = results(
+        drawn(survey, truths({"a": DESIGNS["uniform"], "b": LISTED}, 30), manners={"a": gone, "b": gone})
+    )
+    for one in variable.variables:
+        assert one.shares is None
+        assert (one.answered, one.skipped, one.skips.rate) == (0, 30, 1.0)
+        assert one.skips.problem == "Everybody skipped."
+
+
+def test_forty_eight_options_of_which_all_subsets_are_asked(found):
+    variable = found.variable("large")
+    assert variable.draws.test.by == "pairs of options"
+    assert variable.skips.problem == "Nobody skipped."
+    assert variable.leaning.se < 0.06
+    assert "even shares" in variable.notes[0]
+    assert variable.privacy.fingerprint_bits == pytest.approx(47, abs=1e-9)
+
+
+def test_rows_and_framings_tell_the_same(answered):
+    """The two paths of the simulation agree with the counters: codes follow from how questions were answered."""
+    again = drawn(survey_of({"a": sp.uniform(options(5))}), {"a": values([1] * 5, 400, 1)})
+    for released, name in ((answered, "lopsided"), (again, "a")):
+        position = [held["id"] for held in released.manifest.variables].index(name)
+        group = released.manifest.groups.index((position,))
+        codes: Counter = Counter()
+        for framing, n in released.framings.items():
+            if framing.variable == position:
+                small = int(framing.partition)
+                shown = 31 - small if framing.shown else small
+                codes[shown if framing.answer == 0 else 31 - shown] += n
+        assert codes == Counter({row_codes(row)[0]: n for row, n in released.rows[group].items()})
+
+
+@pytest.mark.slow
+def test_a_million_people_take_less_than_two_seconds():
+    from time import perf_counter
+
+    released = drawn(survey_of({"a": sp.uniform(options(12))}), {"a": values(range(1, 13), 1_000_000, 1)})
+    start = perf_counter()
+    found = results(released)
+    assert perf_counter() - start < 2
+    assert found.variables[0].answered == 1_000_000
+
+
+def test_framings_of_other_variables_do_not_mix(answered):
+    position = [held["id"] for held in answered.manifest.variables].index("four")
+    more = {**answered.framings, Framing(position, "3", 0, 0): 10**4}
+    changed = results(evolve(answered, framings=more))
+    assert changed.variable("four").draws.is_alarm
+    assert not changed.variable("uniform").draws.is_alarm

@@ -1,0 +1,283 @@
+"""The checks of the data find what they should, and stay quiet over honest people."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from released import HONEST, Manners, drawn, options, survey_of, values
+from scipy import stats
+
+import subsetprivacy as sp
+from subsetprivacy.collect.service.results import results
+from subsetprivacy.collect.service.results_counts import questions_put
+from subsetprivacy.collect.service.results_leaning import leaning
+from subsetprivacy.collect.service.results_tests import pair_counts, pearson_test
+
+FIVE, EIGHT, NINE = sp.uniform(options(5)), sp.uniform(options(8)), sp.partition(options(9), 3)
+
+
+def look(design, n, manner=HONEST, w=None, seed=1):
+    shares = np.arange(1, design.p + 1.0) if w is None else w
+    released = drawn(survey_of({"a": design}), {"a": values(shares, n, seed)}, seed=seed, manners={"a": manner})
+    return results(released).variables[0]
+
+
+def skipping(rule):
+    """Return manners: rule(shown, truth) is the probability to skip."""
+    return Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < rule(shown, truth))
+
+
+# Draws ----------------------------------------------------------------------------------------
+
+
+def prefer_last(shown, truth, rng):
+    """A third of the people get the question about the last two options."""
+    p = int(shown[0].sum()).bit_length()
+    fixed = np.array([3 << (p - 2), (1 << p) - 1 - (3 << (p - 2))])
+    return np.where((rng.random(len(shown)) < 1 / 3)[:, None], fixed, shown)
+
+
+@pytest.mark.parametrize(
+    "design", [FIVE, sp.hadamard(options(12)), sp.uniform(options(16)), sp.partition(options(16), 2)]
+)
+def test_honest_draws_raise_no_alarm(design):
+    check = look(design, 800).draws
+    assert check.n == 800
+    assert not check.is_alarm
+    assert check.test.by == ("pairs of options" if design.p == 16 else "questions")
+    assert "come as the design says" in check.said
+
+
+@pytest.mark.parametrize("design", [FIVE, sp.uniform(options(16))])
+def test_steered_draws_are_flagged_and_only_moments_suffer(design):
+    w = np.arange(1, design.p + 1) / (design.p * (design.p + 1) / 2)
+    found = look(design, 20_000, Manners(steers=prefer_last))
+    assert found.draws.is_alarm
+    assert found.is_alarm
+    assert not found.moments_hold
+    assert any("moments" in note for note in found.notes)
+    assert (np.abs(found.shares.w - w) < 4 * found.shares.se).all()
+    assert (np.abs(found.moments.w - w) > 4 * found.moments.se).any()
+
+
+def test_the_statistic_of_the_draws_counts_skipped_questions_too():
+    design = sp.uniform(options(4))
+    manner = skipping(lambda shown, truth: np.where(np.minimum(*shown.T) == 3, 0.9, 0.0))
+    found = look(design, 3000, manner)
+    assert not found.draws.is_alarm  # the questions were drawn well …
+    assert found.skips.is_alarm  # … and one of them is skipped
+    asked = {cell.name: cell.asked for cell in found.draws.cells}
+    expected = stats.chisquare(list(asked.values()))
+    assert (found.draws.test.statistic, found.draws.test.pvalue) == pytest.approx(tuple(expected))
+    assert sum(asked.values()) == 3000
+
+
+def test_always_the_same_side_is_flagged():
+    found = look(FIVE, 300, Manners(steers=lambda shown, truth, rng: np.sort(shown, axis=1)))
+    assert found.draws.sides.pvalue == pytest.approx(2 * 0.5**300)
+    assert found.draws.is_alarm
+
+
+def test_the_sides_have_an_exact_law():
+    found = look(FIVE, 60)
+    smaller = round(found.draws.sides.statistic * 60)
+    assert found.draws.sides.pvalue == pytest.approx(min(1.0, stats.binomtest(smaller, 60).pvalue), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("design", "words"),
+    [(NINE, "not kept"), (sp.warner(("a", "b")), "secret number"), (sp.fixed_size(options(3), 2), "device")],
+)
+def test_draws_that_cannot_be_seen_say_so(design, words):
+    check = look(design, 100).draws
+    assert check.test is None
+    assert words in check.problem
+    assert not check.is_alarm
+
+
+def test_pairs_in_one_group_by_hand():
+    groups = np.array([[0b0011, 0b1100], [0b0101, 0b1010]])
+    n = np.array([3, 2])
+    expected = np.zeros((4, 4))
+    for row, amount in zip(groups.tolist(), n.tolist(), strict=True):
+        for code in row:
+            for i, j in combinations([k for k in range(4) if code >> k & 1], 2):
+                expected[i, j] += amount
+    assert np.triu(pair_counts(groups, n, 4), 1) == pytest.approx(expected)
+
+
+def test_pearson_is_that_of_scipy_where_counts_are_large():
+    observed, law = np.array([30, 50, 41]), np.array([0.2, 0.4, 0.4])
+    test = pearson_test("x", observed, law, 1)
+    assert (test.statistic, test.pvalue) == pytest.approx(tuple(stats.chisquare(observed, 121 * law)))
+    assert test.df == 2
+
+
+def test_pearson_of_small_counts_is_near_the_exact_law():
+    observed, law = np.array([4, 0, 1]), np.array([0.2, 0.4, 0.4])
+    every = [(a, b, 5 - a - b) for a in range(6) for b in range(6 - a)]
+    chances = [stats.multinomial.pmf(one, 5, law) for one in every]
+    far = [((np.array(one) - 5 * law) ** 2 / (5 * law)).sum() for one in every]
+    exact = sum(c for c, d in zip(chances, far, strict=True) if d >= far[every.index((4, 0, 1))] - 1e-9)
+    test = pearson_test("x", observed, law, 1)
+    assert test.law == "simulated (199)"
+    assert test.pvalue == pytest.approx(exact, abs=0.03)
+
+
+# Leaning --------------------------------------------------------------------------------------
+
+
+def test_leaning_by_hand():
+    """Four answers to one question about {1, 2} of four options: the sum of the weights, and its square."""
+    design = sp.uniform(options(4))
+    released = drawn(survey_of({"a": design}), {"a": np.array([0, 0, 2, 3])}, seed=3)
+    put = questions_put(released)[0]
+    w = np.array([0.4, 0.3, 0.2, 0.1])
+    total = square = 0.0
+    for code, answer, n in zip(put.shown.tolist(), put.answers.tolist(), put.n.tolist(), strict=True):
+        size = sum(w[j] for j in range(4) if code >> j & 1)
+        f = (1 - size) if answer == 0 else -size
+        total, square = total + n * f, square + n * f**2
+    found = leaning("yes_no", design, put, w, 1)
+    assert found.share == pytest.approx(2 * total / 4)
+    assert found.se == pytest.approx(2 * np.sqrt(square) / 4)
+    assert found.test.pvalue == pytest.approx(2 * stats.norm.sf(abs(found.share / found.se)))
+
+
+@pytest.mark.parametrize("design", [FIVE, sp.hadamard(options(12)), sp.uniform(options(48))])
+def test_people_who_always_say_yes_are_found(design):
+    honest, found = look(design, 3000).leaning, look(design, 3000, Manners(always_yes=0.15)).leaning
+    assert not honest.is_alarm
+    assert found.is_alarm
+    assert found.share == pytest.approx(0.15, abs=4 * found.se)
+    assert found.lower < 0.15 < found.upper
+    assert "say yes whatever they are asked" in found.said
+
+
+def test_people_who_always_say_no_lean_the_other_way():
+    last = Manners(steers=lambda shown, truth, rng: shown)  # honest questions
+    released = drawn(survey_of({"a": FIVE}), {"a": values([1] * 5, 3000, 1)}, manners={"a": last})
+    put = questions_put(released)[0]
+    swapped = type(put)(put.partitions, put.shown, np.where(np.arange(len(put.n)) % 5 == 0, 1, put.answers), (), put.n)
+    found = leaning("yes_no", FIVE, swapped, np.full(5, 0.2), 1)
+    assert found.share < -3 * found.se
+    assert "say no" in found.said
+
+
+def test_the_stated_power_is_that_of_the_normal_test():
+    found = look(EIGHT, 2000).leaning
+    bar = stats.norm.isf(0.025)
+    assert found.power == pytest.approx(stats.norm.sf(bar - 0.05 / found.se) + stats.norm.cdf(-bar - 0.05 / found.se))
+    assert 0.55 < found.power < 0.8
+    assert found.detectable == pytest.approx((bar + stats.norm.ppf(0.8)) * found.se)
+
+
+def test_a_place_that_is_chosen_too_often_is_found():
+    honest, found = look(NINE, 1500).leaning, look(NINE, 1500, Manners(always_yes=0.15)).leaning
+    assert not honest.is_alarm
+    assert sum(honest.positions) == 1500
+    assert honest.test.pvalue == pytest.approx(stats.chisquare(honest.positions).pvalue)
+    assert found.is_alarm
+    assert found.said.startswith("Place 1 is chosen too often")
+
+
+@pytest.mark.parametrize("design", [sp.warner(("a", "b")), sp.fixed_size(options(3), 2)])
+def test_where_nobody_can_lean_it_is_said(design):
+    found = look(design, 100).leaning
+    assert found.test is None
+    assert found.problem
+
+
+# Skips ----------------------------------------------------------------------------------------
+
+
+def sensitive(shown, truth):
+    """People with the last option skip half of the time when it is asked about."""
+    p = int(shown[0].sum()).bit_length()
+    return np.where((truth == p - 1) & (shown[:, 0] >> (p - 1) & 1 == 1), 0.5, 0.02)
+
+
+@pytest.mark.parametrize(
+    ("design", "by"), [(FIVE, "questions"), (EIGHT, "options"), (sp.uniform(options(48)), "options")]
+)
+def test_skips_that_depend_on_question_and_value_are_found(design, by):
+    w = np.r_[np.ones(design.p - 1), design.p - 1.0]
+    found = look(design, 1500, skipping(sensitive), w).skips
+    assert found.is_alarm
+    assert found.test.by == by
+    assert "biases everything" in found.said
+    rates = {one.option: one.skipped_with / one.asked_with for one in found.options}
+    assert max(rates, key=rates.get) == options(design.p)[-1]
+    assert all(one.asked_with + one.asked_without == 1500 for one in found.options)
+
+
+@pytest.mark.parametrize("design", [FIVE, EIGHT, NINE, sp.uniform(options(48)), sp.hadamard(options(12))])
+@pytest.mark.parametrize("n", [60, 1500])
+def test_skips_at_random_raise_no_alarm(design, n):
+    found = look(design, n, skipping(lambda shown, truth: 0.1)).skips
+    assert not found.is_alarm
+    assert found.test is not None
+    assert found.lower < found.skipped / n < found.upper
+
+
+def test_skips_of_dense_tables_are_tested_as_scipy_does():
+    released = drawn(
+        survey_of({"a": sp.uniform(options(4))}),
+        {"a": values([1] * 4, 2000, 1)},
+        manners={"a": skipping(lambda shown, truth: 0.2)},
+    )
+    put = questions_put(released)[0]
+    sets = np.unique(put.shown)
+    table = [[put.n[(put.shown == a) & ((put.answers == -1) == gone)].sum() for a in sets] for gone in (True, False)]
+    expected = stats.chi2_contingency(np.array(table), correction=False)
+    found = results(released).variables[0].skips.test
+    assert (found.statistic, found.df, found.pvalue) == pytest.approx((expected.statistic, 5, expected.pvalue))
+
+
+def test_skips_of_groups_that_depend_on_the_groups_are_found():
+    def together(shown, truth):  # the first two options in one group
+        return np.where(((shown & 3) == 3).any(axis=1), 0.4, 0.05)
+
+    found = look(NINE, 1500, skipping(together)).skips
+    assert found.is_alarm
+    assert found.test.by == "pairs of options"
+
+
+@pytest.mark.parametrize("design", [sp.warner(("a", "b")), sp.fixed_size(options(3), 2)])
+def test_skips_of_one_question_are_only_counted(design):
+    found = look(design, 400, skipping(lambda shown, truth: 0.25)).skips
+    assert found.test is None
+    assert found.rate == pytest.approx(0.25, abs=0.1)
+    assert "no questions to compare" in found.problem
+    interval = stats.binomtest(found.skipped, 400).proportion_ci(method="wilson")
+    assert (found.lower, found.upper) == pytest.approx((interval.low, interval.high))
+
+
+# Random answers -------------------------------------------------------------------------------
+
+
+def test_random_clickers_are_found_where_the_design_allows():
+    found = look(EIGHT, 4000, Manners(at_random=0.25)).honesty
+    assert found.is_alarm
+    assert found.share == pytest.approx(0.25, abs=4 * found.se)
+    assert "by chance" in found.said
+    direct = look(EIGHT, 4000).honesty
+    assert not direct.is_alarm
+    assert direct.lower == 0
+
+
+def test_random_answers_that_cannot_be_told_say_why_in_the_librarys_words():
+    four = look(sp.uniform(options(4)), 500).honesty
+    assert four.test is None
+    assert four.problem.startswith("The answers must leave a degree of freedom to be checked")
+    assert "Hint" not in four.problem
+    thirds = look(NINE, 500).honesty
+    assert thirds.answers is not None
+    assert thirds.share is None
+    assert any("splits the categories evenly" in note for note in thirds.notes)
+
+
+def test_an_alarm_over_small_counts_is_made_sure_of():
+    found = look(EIGHT, 400, Manners(at_random=0.9)).honesty
+    assert found.answers.law == "bootstrap (99)"
+    assert found.notes[-1].startswith("Many answers are expected less than five times")

@@ -1,0 +1,120 @@
+"""Two variables of a link group: joint shares, tests, strength."""
+
+import numpy as np
+import pytest
+from released import Manners, drawn, options, survey_of, values
+
+import subsetprivacy as sp
+from subsetprivacy.collect.service import results_pairs
+from subsetprivacy.collect.service.results import results
+from subsetprivacy.collect.survey.tallies import row_codes
+
+DESIGNS = {"one": sp.uniform(options(5)), "two": sp.warner(("no", "yes")), "three": sp.fixed_size(options(3), 2)}
+
+
+@pytest.fixture(scope="module")
+def truth():
+    """The second variable follows the first, the third is by itself."""
+    rng = np.random.default_rng(5)
+    one = values([1, 2, 3, 2, 1], 4000, 1)
+    return {
+        "one": one,
+        "two": (rng.random(4000) < np.where(one > 2, 0.8, 0.2)).astype(int),
+        "three": values([1, 2, 3], 4000, 2),
+    }
+
+
+@pytest.fixture(scope="module")
+def released(truth):
+    some = Manners(skips=lambda shown, held, rng: rng.random(len(held)) < 0.05)
+    return drawn(survey_of(DESIGNS, [list(DESIGNS)]), truth, manners={"one": some, "three": some})
+
+
+@pytest.fixture(scope="module")
+def pairs(released):
+    return {pair.names: pair for pair in results(released).pairs}
+
+
+def test_all_pairs_of_a_group_are_there(pairs):
+    assert list(pairs) == [("one", "two"), ("one", "three"), ("two", "three")]
+
+
+def test_joint_shares_are_the_true_ones_within_four_standard_errors(pairs, truth):
+    for (one, two), pair in pairs.items():
+        table = np.zeros(pair.shares.shape)
+        np.add.at(table, (truth[one], truth[two]), 1 / 4000)
+        assert (np.abs(pair.shares - table) < 4 * pair.se).all()
+        assert pair.shares.sum() == pytest.approx(1)
+
+
+def test_joint_shares_and_strength_are_those_of_the_library_from_the_rows(pairs, released):
+    people = [row_codes(row) for row, n in released.rows[0].items() for _ in range(n)]
+    columns = {name: sp.SubsetData([row[k] for row in people], DESIGNS[name]) for k, name in enumerate(DESIGNS)}
+    for (one, two), pair in pairs.items():
+        direct = sp.crosstab(columns[one], columns[two], names=[one, two])
+        assert (pair.n, pair.incomplete) == (direct.n, direct.n_missing)
+        fit = sp.estimate(direct)
+        assert pair.shares.ravel() == pytest.approx(fit.w, abs=1e-9)
+        alone = np.outer(pair.shares.sum(axis=1), pair.shares.sum(axis=0))
+        square = ((pair.shares - alone) ** 2 / alone).sum() / (min(pair.shares.shape) - 1)
+        assert pair.strength.value == pytest.approx(np.sqrt(square))
+        assert pair.test.statistic == pytest.approx(sp.independence_test(direct, permutations=0).statistic, abs=1e-6)
+
+
+def test_dependence_is_found_and_independence_is_not(pairs):
+    assert pairs["one", "two"].test.pvalue < 0.01
+    assert "go together" in pairs["one", "two"].said
+    assert pairs["one", "two"].strength.lower > 0.3
+    assert pairs["one", "three"].test.pvalue > 0.01
+    assert "does not prove" in pairs["one", "three"].said
+
+
+def test_skipped_answers_make_a_row_incomplete(pairs, released):
+    rows = released.rows[0].items()
+    either = sum(n for row, n in rows if row_codes(row)[0] == 31 or row_codes(row)[2] == 7)
+    assert pairs["one", "three"].incomplete == either
+    assert pairs["one", "two"].incomplete == sum(n for row, n in rows if row_codes(row)[0] == 31)
+
+
+def test_larger_tables_are_tested_by_random_tables_too():
+    designs = {"a": sp.hadamard(options(8)), "b": sp.hadamard(options(8))}
+    a = values([1] * 8, 1200, 1)
+    found = results(drawn(survey_of(designs, [["a", "b"]]), {"a": a, "b": a})).pairs[0]
+    assert (found.test.method, found.test.law, found.test.tables) == ("lrt-mom", "permutation", 199)
+    assert found.test.pvalue == pytest.approx(0.005)
+
+
+def test_codes_that_do_not_fit_in_one_are_refused_in_words():
+    designs = {"a": sp.uniform(options(30)), "b": sp.uniform(options(30))}
+    found = results(drawn(survey_of(designs, [["a", "b"]]), {name: values([1] * 30, 60, 1) for name in designs}))
+    assert "must fit in 48 bits" in found.pairs[0].problem
+    assert found.pairs[0].shares is None
+    assert found.variables[0].shares is not None
+
+
+def test_nobody_complete_is_said():
+    gone = Manners(skips=lambda shown, held, rng: np.arange(len(held)) % 2 == 0)
+    rest = Manners(skips=lambda shown, held, rng: np.arange(len(held)) % 2 == 1)
+    designs = {"a": sp.uniform(options(4)), "b": sp.uniform(options(4))}
+    survey = survey_of(designs, [["a", "b"]])
+    truth = {name: values([1] * 4, 40, 1) for name in designs}
+    pair = results(drawn(survey, truth, manners={"a": gone, "b": rest})).pairs[0]
+    assert (pair.n, pair.incomplete) == (0, 40)
+    assert "informative observation" in pair.problem
+
+
+def test_very_many_distinct_rows_take_moments(monkeypatch, released):
+    monkeypatch.setattr(results_pairs, "HEAVY", 10)
+    found = results(released).pairs[0]
+    assert found.method == "mom"
+    assert found.test.method == "bonferroni"
+    assert found.shares.sum() == pytest.approx(1)
+
+
+def test_many_variables_leave_pairs_to_the_export(monkeypatch):
+    monkeypatch.setattr("subsetprivacy.collect.service.results.MOST_PAIRS", 2)
+    designs = {name: sp.warner(("no", "yes")) for name in "abcd"}
+    truth = {name: values([1, 1], 50, k) for k, name in enumerate(designs)}
+    group = results(drawn(survey_of(designs, [list(designs)]), truth)).groups[0]
+    assert len(group.pairs) == 2
+    assert group.notes == ("4 further pairs are left out here; the export has them.",)

@@ -1,0 +1,124 @@
+"""The levels and powers of the checks of the data, by simulation."""
+
+import numpy as np
+import pytest
+from released import HONEST, Manners, drawn, options, survey_of, values
+
+import subsetprivacy as sp
+from subsetprivacy.collect.service.results_counts import counts_of, group_rows, questions_put
+from subsetprivacy.collect.service.results_draws import audit_draws
+from subsetprivacy.collect.service.results_honesty import honesty
+from subsetprivacy.collect.service.results_leaning import leaning
+from subsetprivacy.collect.service.results_shares import fit_shares, lifted
+from subsetprivacy.collect.service.results_skips import skips
+
+pytestmark = pytest.mark.slow
+RUNS = 400
+
+
+def samples(design, n, manner=HONEST, runs=RUNS):
+    """Return released surveys of one variable, one after the other, with a seed for each."""
+    survey = survey_of({"a": design})
+    w = np.arange(1, design.p + 1.0)
+    for seed in range(runs):
+        yield seed, drawn(survey, {"a": values(w, n, 1000 + seed)}, seed=seed, manners={"a": manner})
+
+
+def near(share, expected, runs=RUNS):
+    """Tell whether a share of runs is what it should be, within four standard errors."""
+    return abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / runs)
+
+
+def leanings(design, n, manner=HONEST, runs=RUNS):
+    found = []
+    for seed, released in samples(design, n, manner, runs):
+        fit = fit_shares(counts_of(group_rows(released, 0), "a", design)).fit
+        found.append(leaning("yes_no", design, questions_put(released)[0], lifted(fit.w, fit.n), seed))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("design", "n"), [(sp.uniform(options(8)), 2000), (sp.uniform(options(5)), 25), (sp.hadamard(options(12)), 300)]
+)
+def test_the_level_of_the_leaning_is_right(design, n):
+    found = leanings(design, n)
+    assert near(np.mean([one.test.pvalue < 0.05 for one in found]), 0.05)
+    z = np.array([one.test.statistic for one in found])
+    assert z.std() == pytest.approx(1, abs=0.15)
+    assert abs(z.mean()) < 0.2
+
+
+def test_five_percent_who_always_say_yes_are_found_with_the_stated_power():
+    found = leanings(sp.uniform(options(8)), 2000, Manners(always_yes=0.05))
+    stated = float(np.mean([one.power for one in found]))
+    assert 0.6 < stated < 0.75
+    assert near(np.mean([one.test.pvalue < 0.05 for one in found]), stated)
+    assert np.mean([one.share for one in found]) == pytest.approx(0.05, abs=0.005)
+    covered = np.mean([one.lower < 0.05 < one.upper for one in found])
+    assert near(covered, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("kind", "design", "n"),
+    [
+        ("yes_no", sp.uniform(options(5)), 300),
+        ("yes_no", sp.uniform(options(5)), 2000),
+        ("yes_no", sp.uniform(options(8)), 2000),
+        ("yes_no", sp.uniform(options(48)), 300),
+        ("groups", sp.partition(options(9), 3), 300),
+    ],
+)
+def test_the_level_of_the_skips_is_right(kind, design, n):
+    manner = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < np.where(truth == 0, 0.3, 0.1))
+    tests = [
+        skips(kind, design, questions_put(released)[0], seed).test for seed, released in samples(design, n, manner, 250)
+    ]
+    assert near(np.mean([test.pvalue <= 0.05 for test in tests]), 0.05, 250)
+
+
+@pytest.mark.parametrize(
+    ("design", "n"),
+    [
+        (sp.uniform(options(5)), 25),
+        (sp.uniform(options(16)), 300),
+        (sp.uniform(options(16)), 3000),
+        (sp.partition(options(16), 2), 1000),
+    ],
+)
+def test_the_level_of_the_draws_is_right(design, n):
+    tests = [
+        audit_draws("yes_no", design, questions_put(released)[0], seed).test
+        for seed, released in samples(design, n, runs=250)
+    ]
+    assert near(np.mean([test.pvalue <= 0.05 for test in tests]), 0.05, 250)
+
+
+def test_ten_percent_who_answer_by_chance_are_estimated_right():
+    design = sp.uniform(options(8))
+    found = [
+        honesty(counts_of(group_rows(released, 0), "a", design), seed)
+        for seed, released in samples(design, 2000, Manners(at_random=0.1), 200)
+    ]
+    shares, errors = (np.array([getattr(one, name) for one in found]) for name in ("share", "se"))
+    assert shares.mean() == pytest.approx(0.1, abs=4 * errors.mean() / np.sqrt(200))
+    assert shares.std() == pytest.approx(errors.mean(), rel=0.2)
+    assert np.mean(np.abs(shares - 0.1) < 2 * errors) > 0.9
+
+
+def test_honest_people_raise_few_alarms():
+    """All checks of a variable together: each is to raise an alarm in at most one survey of a hundred."""
+    alarms = np.zeros(4)
+    design = sp.uniform(options(8))
+    for seed, released in samples(
+        design, 400, Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.05), 200
+    ):
+        put, counts = questions_put(released)[0], counts_of(group_rows(released, 0), "a", design)
+        fit = fit_shares(counts).fit
+        checks = (
+            audit_draws("yes_no", design, put, seed),
+            leaning("yes_no", design, put, lifted(fit.w, fit.n), seed),
+            skips("yes_no", design, put, seed),
+            honesty(counts, seed),
+        )
+        alarms += [check.is_alarm for check in checks]
+    assert (alarms <= 9).all()  # two tests in the first and the last: 2 % of 200, and four standard errors
