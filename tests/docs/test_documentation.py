@@ -103,7 +103,7 @@ def command_lines(page):
 
 
 def takes_long(words):
-    return words[1:2] == ["reproduce"] and "all" in words
+    return words[1:2] == ["serve"] or (words[1:2] == ["reproduce"] and "all" in words)
 
 
 def parse(words):

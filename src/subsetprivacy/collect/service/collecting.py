@@ -7,7 +7,7 @@ from attrs import frozen
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from subsetprivacy.collect.service.writing import BusyError, Writer
+from subsetprivacy.collect.service.writing import WAIT_SECONDS, BusyError, Writer
 from subsetprivacy.collect.storage.collecting import (
     ALREADY,
     CLOSED,
@@ -15,10 +15,10 @@ from subsetprivacy.collect.storage.collecting import (
     NOT_OPENED,
     UNKNOWN,
     Asked,
-    Locked,
 )
+from subsetprivacy.collect.storage.marks import Locked
 from subsetprivacy.collect.storage.opening import reading
-from subsetprivacy.collect.storage.released import read_key, read_manifest_of
+from subsetprivacy.collect.storage.released import is_open, read_key, read_manifest_of
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.manifest import ID_LETTERS, Manifest
 from subsetprivacy.collect.survey.submission import SubmissionError, read_hex, read_object, read_submission
@@ -81,6 +81,11 @@ class Collector:
         known = self._find(survey_id)
         return None if known is None else known.manifest
 
+    def is_open(self, survey_id: str) -> bool:
+        """Tell whether a survey takes answers, so that nobody answers one that is closed."""
+        with reading(self._engine) as connection:
+            return is_open(connection, survey_id)
+
     def key(self, survey_id: str) -> str | None:
         """Return the key of the study in hexadecimal once it is published."""
         with reading(self._engine) as connection:
@@ -98,7 +103,7 @@ class Collector:
 
     async def _take(self, survey_id: str, body: bytes, read: Any) -> Reply:
         try:
-            known = self._known.get(survey_id) or await asyncio.to_thread(self._find, survey_id)
+            known = self._known.get(survey_id) or await self._look_up(survey_id)
             if known is None:
                 return _UNKNOWN_SURVEY
             content, answer = read(body, known)
@@ -110,12 +115,16 @@ class Collector:
         except (BusyError, SQLAlchemyError, OSError):
             return _BUSY
 
+    async def _look_up(self, survey_id: str) -> _Known | None:
+        async with asyncio.timeout(WAIT_SECONDS):
+            return await asyncio.to_thread(self._find, survey_id)
+
     def _find(self, survey_id: str) -> _Known | None:
         if survey_id in self._known:
             return self._known[survey_id]
         if len(survey_id) != ID_LETTERS:
             return None
-        with reading(self._engine) as connection:
+        with reading(self.writer.engine) as connection:
             manifest = read_manifest_of(connection, survey_id)
             if manifest is None:
                 return None

@@ -1,24 +1,34 @@
-"""One thread that writes: it takes all that is waiting and commits it at once, so that many wait for one sync."""
+"""One thread that writes: it takes all that is waiting and commits it at once, so that many wait for one sync.
+
+Between two groups it releases what has become due. A second thread removes what the database still has of that.
+"""
 
 import asyncio
+import logging
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import frozen
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import SQLAlchemyError
 
 from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
-from subsetprivacy.collect.storage.releasing import release_due
+from subsetprivacy.collect.storage.opening import hurry
+from subsetprivacy.collect.storage.releasing import release_full, wipe
 from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.collect.survey.submission import Accepted
 
 MOST_AT_ONCE = 256
 MOST_WAITING = 4096
+WAIT_SECONDS = 6.0  # nobody waits longer for an answer
 RELEASE_SECONDS = 1.0
+_REST = 20  # times as long as the last release took: releasing takes a small part of the time, however large it gets
+_log = logging.getLogger("subsetprivacy.collect")
+Done = TypeVar("Done")
 
 
 class BusyError(Exception):
@@ -35,31 +45,33 @@ class Job:
 
 
 class Writer:
-    """A thread that writes jobs in groups, and one that releases what is due.
+    """A thread that writes jobs in groups and releases what is due, and one that wipes.
 
     Parameters
     ----------
-    engine
+    store
         The store.
-    released
-        Called with the id of every survey that has a new release.
     """
 
-    def __init__(self, engine: Engine, released: Callable[[str], None] = lambda survey_id: None) -> None:
-        self._engine = engine
-        self._released = released
+    def __init__(self, store: Engine) -> None:
+        self._store = store
+        self.engine = hurry(store)
+        self._connection: Connection | None = None
+        self._is_failing = False
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._due = threading.Event()
+        self._owes_wipe = threading.Event()
         self._stopping = threading.Event()
+        # On SQLite one writes at a time. Whoever finds it locked tries again after a pause; this lock has no pauses.
+        self._turn = threading.Lock() if store.dialect.name == "sqlite" else nullcontext()
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Start both threads; what was due when the service last stopped is released at once."""
+        """Start both threads; what was due when the service last stopped is released and wiped at once."""
         self._stopping.clear()
-        self._due.set()
+        self._owes_wipe.set()
         self._threads = [
             threading.Thread(target=self._write_all, name="writer", daemon=True),
-            threading.Thread(target=self._release_all, name="releaser", daemon=True),
+            threading.Thread(target=self._wipe_all, name="wiper", daemon=True),
         ]
         for thread in self._threads:
             thread.start()
@@ -68,7 +80,7 @@ class Writer:
         """Write what is waiting, then stop."""
         self._stopping.set()
         self._jobs.put(None)
-        self._due.set()
+        self._owes_wipe.set()
         for thread in self._threads:
             thread.join()
         self._threads = []
@@ -79,63 +91,112 @@ class Writer:
         Raises
         ------
         BusyError
-            If the database does not take it now, or too many are waiting.
+            If the database does not take it now, or too many are waiting. It may still be written later.
         """
         if self._jobs.qsize() >= MOST_WAITING:
             raise BusyError
-        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[Any] = loop.create_future()
+        limit = loop.call_later(WAIT_SECONDS, _settle, [(waiting, BusyError())])
         self._jobs.put(Job(manifest, content, waiting))
-        return await waiting
+        try:
+            return await waiting
+        finally:
+            limit.cancel()
 
     # The writing thread -----------------------------------------------------------------------
 
     def _write_all(self) -> None:
-        connection: Connection | None = None
-        while (group := self._take()) is not None:
-            try:
-                if connection is None:
-                    connection = self._engine.connect()
-                outcomes = _write_group(connection, group)
-            except (SQLAlchemyError, OSError):
-                # The whole group is told to come again. A connection that failed once is not trusted again.
-                outcomes = [BusyError()] * len(group)
-                _drop(connection)
-                connection = None
-            _tell(group, outcomes)
-            self._due.set()
-        if connection is not None:
-            connection.close()
+        may_be_due, rests_until = True, 0.0
+        while (group := self._take(rests_until if may_be_due else None)) is not None:
+            if group:
+                self._write(group)
+                may_be_due = True
+            if may_be_due and time.monotonic() >= rests_until:
+                begun = time.monotonic()
+                may_be_due = not self._release()
+                ended = time.monotonic()
+                rests_until = ended + max(RELEASE_SECONDS, _REST * (ended - begun))
+        self._let_go()
 
-    def _take(self) -> list[Job] | None:
-        """Return all jobs that wait, at least one; None at the end."""
+    def _take(self, until: float | None) -> list[Job] | None:
+        """Return all jobs that wait, at least one or none at that time; None at the end."""
         group: list[Job] = []
-        job = self._jobs.get()
-        while job is not None:
-            group.append(job)
-            if len(group) == MOST_AT_ONCE:
-                return group
-            try:
+        try:
+            job = self._jobs.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+            while job is not None:
+                group.append(job)
+                if len(group) == MOST_AT_ONCE:
+                    return group
                 job = self._jobs.get_nowait()
-            except Empty:
-                return group
+        except Empty:
+            return group
         if group:
             self._jobs.put(None)  # found behind the last jobs: it ends the next round
         return group or None
 
-    # The releasing thread ---------------------------------------------------------------------
+    def _write(self, group: list[Job]) -> None:
+        try:
+            outcomes = self._do(lambda connection: _write_group(connection, group))
+        except BusyError:  # the whole group is told to come again
+            outcomes = [BusyError() for _ in group]
+        _tell(group, outcomes)
 
-    def _release_all(self) -> None:
+    def _release(self) -> bool:
+        try:
+            if self._do(release_full):
+                self._owes_wipe.set()
+        except BusyError:
+            return False
+        return True
+
+    def _do(self, work: Callable[[Connection], Done]) -> Done:
+        """Do something with the connection. One that failed is not trusted again."""
+        try:
+            if self._connection is None:
+                self._connection = self.engine.connect()
+            with self._turn:
+                done = work(self._connection)
+        except Exception as error:  # whatever it is: a thread that ended would leave everybody waiting
+            self._let_go()
+            self._note(type(error).__name__)
+            raise BusyError from None
+        self._note(None)
+        return done
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            with suppress(Exception):  # it is gone either way
+                self._connection.invalidate()
+                self._connection.close()
+        self._connection = None
+
+    def _note(self, failure: str | None) -> None:
+        if failure is not None and not self._is_failing:
+            _log.warning("the database takes nothing now (%s); it is tried again and again", failure)
+        elif failure is None and self._is_failing:
+            _log.warning("the database works again")
+        self._is_failing = failure is not None
+
+    # The wiping thread ------------------------------------------------------------------------
+
+    def _wipe_all(self) -> None:
         while True:
-            self._due.wait()
+            self._owes_wipe.wait()
             if self._stopping.is_set():
                 return
-            self._due.clear()
-            try:
-                for survey_id in release_due(self._engine):
-                    self._released(survey_id)
-            except (SQLAlchemyError, OSError):
-                self._due.set()  # tried again
-            self._stopping.wait(RELEASE_SECONDS)
+            self._owes_wipe.clear()
+            begun = time.monotonic()
+            if not self._wipe():
+                self._owes_wipe.set()  # tried again
+            self._stopping.wait(max(RELEASE_SECONDS, _REST * (time.monotonic() - begun)))
+
+    def _wipe(self) -> bool:
+        try:
+            with self._turn:
+                return wipe(self._store, seconds=0.0)
+        except Exception:
+            return False
 
 
 def _write_group(connection: Connection, group: list[Job]) -> list[Any]:
@@ -153,29 +214,19 @@ def _write_group(connection: Connection, group: list[Job]) -> list[Any]:
     return outcomes
 
 
-def _drop(connection: Connection | None) -> None:
-    if connection is None:
-        return
-    try:
-        connection.invalidate()
-        connection.close()
-    except (SQLAlchemyError, OSError):
-        pass  # it is gone either way
-
-
 def _tell(group: list[Job], outcomes: list[Any]) -> None:
     """Hand the outcomes to their event loops, one call for each loop."""
     loops: defaultdict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = defaultdict(list)
     for job, outcome in zip(group, outcomes, strict=True):
         loops[job.waiting.get_loop()].append((job.waiting, outcome))
     for loop, pairs in loops.items():
-        if not loop.is_closed():
+        with suppress(RuntimeError):  # it is closed: nobody waits there
             loop.call_soon_threadsafe(_settle, pairs)
 
 
 def _settle(pairs: list[tuple["asyncio.Future[Any]", Any]]) -> None:
     for waiting, outcome in pairs:
-        if waiting.done():  # the browser went away
+        if waiting.done():  # the browser went away, or was told to come again
             continue
         if isinstance(outcome, Exception):
             waiting.set_exception(outcome)

@@ -1,14 +1,15 @@
 """Counting what arrives: a group of submissions in one transaction, each ticket once."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import BindParameter, Connection, Table, bindparam, delete, insert, select, union_all, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import BindParameter, Connection, bindparam, select, update
 
-from subsetprivacy.collect.storage.schema import arrived, code, lock, pending, pending_framing, spent, survey
+from subsetprivacy.collect.storage.counters import add
+from subsetprivacy.collect.storage.marks import Found, Locked, delete_marks, find_marks, insert_arrived, insert_locks
+from subsetprivacy.collect.storage.schema import code, lock, pending, pending_framing, survey
 from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.collect.survey.submission import Accepted
 
@@ -18,8 +19,9 @@ UNKNOWN = "unknown code"
 CLOSED = "closed"
 NOT_OPENED = "opening"  # not the number that the code was locked to
 
-_MARKS: BindParameter[Any] = bindparam("marks", expanding=True)
-_SURVEY: BindParameter[Any] = bindparam("in_survey")
+_SURVEY: BindParameter[str] = bindparam("in_survey")
+_HOLD = select(survey.c.open, survey.c.filling, survey.c.filled).where(survey.c.id == _SURVEY).with_for_update()
+_FILL = update(survey).where(survey.c.id == _SURVEY)
 
 
 @frozen
@@ -27,14 +29,6 @@ class Asked:
     """A browser's wish to lock a code to a commitment."""
 
     mark: bytes
-    commitment: bytes
-    wrapped: bytes
-
-
-@frozen
-class Locked:
-    """What a code is locked to: the first wish."""
-
     commitment: bytes
     wrapped: bytes
 
@@ -48,17 +42,15 @@ def record(connection: Connection, manifest: Manifest, group: Sequence[Accepted]
     state = _hold(connection, manifest.id)
     if state is None or not state.open:
         return [CLOSED] * len(group)
-    seen = _counted(connection, manifest.id, (one.mark for one in group))
-    locks = _locks(connection, manifest.id, (one.mark for one in group)) if manifest.mode == "code" else None
-    outcomes, counted = [], []
+    found = find_marks(connection, manifest.id, {one.mark for one in group})
+    outcomes, counted = [], {}
     for one in group:
-        outcome = _outcome(one, seen, locks)
+        outcome = ALREADY if one.mark in counted else _outcome(one, found[one.mark], manifest.mode)
         outcomes.append(outcome)
         if outcome == COUNTED:
-            seen.add(one.mark)
-            counted.append(one)
+            counted[one.mark] = one
     if counted:
-        _count(connection, manifest, counted, state.filling, state.filled)
+        _count(connection, manifest, list(counted.values()), state.filling, state.filled)
     return outcomes
 
 
@@ -67,52 +59,32 @@ def lock_codes(connection: Connection, manifest: Manifest, group: Sequence[Asked
     state = _hold(connection, manifest.id)
     if state is None or not state.open:
         return [CLOSED] * len(group)
-    marks = {one.mark for one in group}
-    seen = _counted(connection, manifest.id, marks)
-    known = set(connection.scalars(_marks_of(code), {"in_survey": manifest.id, "marks": sorted(marks)}))
-    before = _locks(connection, manifest.id, known)
-    fresh = {one.mark: one for one in reversed(group) if one.mark in known and one.mark not in before}
+    found = find_marks(connection, manifest.id, {one.mark for one in group})
+    held = {mark: one.locked for mark, one in found.items() if one.locked is not None}
+    fresh = {
+        one.mark: Locked(one.commitment, one.wrapped)
+        for one in reversed(group)  # so that the first of them is kept
+        if found[one.mark].is_code and one.mark not in held
+    }
     if fresh:
-        rows = [
-            {"survey": manifest.id, "mark": mark, "commitment": one.commitment, "wrapped": one.wrapped}
-            for mark, one in sorted(fresh.items())
-        ]
-        connection.execute(insert(lock), rows)
-    held = before | {mark: Locked(one.commitment, one.wrapped) for mark, one in fresh.items()}
-    return [held.get(one.mark, ALREADY if one.mark in seen else UNKNOWN) for one in group]
+        insert_locks(connection, manifest.id, fresh)
+    held |= fresh
+    return [held.get(one.mark, ALREADY if found[one.mark].is_counted else UNKNOWN) for one in group]
 
 
 def _hold(connection: Connection, survey_id: str) -> Any:
     """Lock the row of a survey until the end of the transaction, and return it."""
-    wanted = select(survey.c.open, survey.c.filling, survey.c.filled).where(survey.c.id == _SURVEY)
-    return connection.execute(wanted.with_for_update(), {"in_survey": survey_id}).one_or_none()
+    return connection.execute(_HOLD, {"in_survey": survey_id}).one_or_none()
 
 
-def _marks_of(table: Table) -> Any:
-    return select(table.c.mark).where(table.c.survey == _SURVEY, table.c.mark.in_(_MARKS))
-
-
-_SEEN = union_all(_marks_of(arrived), _marks_of(spent))
-_LOCKS = select(lock.c.mark, lock.c.commitment, lock.c.wrapped).where(lock.c.survey == _SURVEY, lock.c.mark.in_(_MARKS))
-
-
-def _counted(connection: Connection, survey_id: str, marks: Iterable[bytes]) -> set[bytes]:
-    return set(connection.scalars(_SEEN, {"in_survey": survey_id, "marks": sorted(set(marks))}))
-
-
-def _locks(connection: Connection, survey_id: str, marks: Iterable[bytes]) -> dict[bytes, Locked]:
-    found = connection.execute(_LOCKS, {"in_survey": survey_id, "marks": sorted(set(marks))})
-    return {mark: Locked(commitment, wrapped) for mark, commitment, wrapped in found}
-
-
-def _outcome(one: Accepted, seen: set[bytes], locks: dict[bytes, Locked] | None) -> str:
-    if one.mark in seen:
+def _outcome(one: Accepted, found: Found, mode: str) -> str:
+    if found.is_counted:
         return ALREADY
-    if locks is None:
+    if mode == "open":
         return COUNTED
-    if one.mark not in locks:
+    if found.locked is None:
         return UNKNOWN
-    return COUNTED if locks[one.mark].commitment == one.commitment else NOT_OPENED
+    return COUNTED if found.locked.commitment == one.commitment else NOT_OPENED
 
 
 def _count(connection: Connection, manifest: Manifest, counted: list[Accepted], filling: int, filled: int) -> None:
@@ -124,34 +96,11 @@ def _count(connection: Connection, manifest: Manifest, counted: list[Accepted], 
         filled += 1
         if filled == manifest.batch:
             filling, filled = filling + 1, 0
-    marks = sorted(one.mark for one in counted)
-    connection.execute(insert(arrived), [{"survey": manifest.id, "mark": mark} for mark in marks])
+    marks = [one.mark for one in counted]
+    insert_arrived(connection, manifest.id, marks)
     if manifest.mode == "code":
         for table in (lock, code):
-            used = delete(table).where(table.c.survey == _SURVEY, table.c.mark.in_(_MARKS))
-            connection.execute(used, {"in_survey": manifest.id, "marks": marks})
-    # In the order of their content: the order of a group is nobody's business.
-    add(connection, pending, _numbered(manifest.id, ("batch", "grp", "row"), rows))
-    add(connection, pending_framing, _numbered(manifest.id, ("batch", *_FRAMING), framings))
-    connection.execute(update(survey).where(survey.c.id == manifest.id), {"filling": filling, "filled": filled})
-
-
-_FRAMING = ("variable", "partition", "shown", "answer")
-
-
-def _numbered(survey_id: str, names: tuple[str, ...], counter: Counter[tuple[Any, ...]]) -> list[dict[str, Any]]:
-    return [dict(zip(names, key, strict=True), survey=survey_id, n=n) for key, n in sorted(counter.items())]
-
-
-def add(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
-    """Add to counters, which begin at 0."""
-    connection.execute(adding(connection, table), rows)
-
-
-def adding(connection: Connection, table: Table) -> Any:
-    """Return the statement that adds rows of a table of counters to those it has."""
-    make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    statement = make(table)
-    return statement.on_conflict_do_update(
-        index_elements=list(table.primary_key.columns), set_={"n": table.c.n + statement.excluded.n}
-    )
+            delete_marks(connection, table, manifest.id, marks)
+    add(connection, pending, manifest.id, rows)
+    add(connection, pending_framing, manifest.id, framings)
+    connection.execute(_FILL, {"in_survey": manifest.id, "filling": filling, "filled": filled})

@@ -1,15 +1,16 @@
 """Opening the store: an engine for SQLite or PostgreSQL, set up so that what is acknowledged stays."""
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError as BadUrl
-from sqlalchemy.exc import DatabaseError, NoSuchModuleError
+from sqlalchemy.exc import NoSuchModuleError
 
-from subsetprivacy.collect.storage.schema import metadata
+from subsetprivacy.collect.storage.migrating import migrate
 from subsetprivacy.errors import SubsetPrivacyError
 
 _PRAGMAS = {
@@ -43,33 +44,46 @@ def open_store(url: str) -> Engine:
     """
     engine = make_engine(url)
     try:
-        metadata.create_all(engine)
-    except DatabaseError as error:
+        _make_file(engine.url)
+        migrate(engine)
+    except StoreError:
         engine.dispose()
-        raise StoreError(f"the database must be one that can be opened; got {type(error.orig).__name__}.") from None
+        raise
     return engine
 
 
-def make_engine(url: str) -> Engine:
-    """Return an engine without touching the tables."""
+def _make_file(place: URL) -> None:
+    """Make the file of a new SQLite database so that nobody else on the machine can read it: it holds keys."""
+    if place.get_backend_name() == "sqlite":
+        with suppress(OSError):  # it is there, or SQLite will say why it cannot be
+            os.close(os.open(str(place.database), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def make_engine(url: str | URL, *, hurried: bool = False) -> Engine:
+    """Return an engine without touching the tables.
+
+    Parameters
+    ----------
+    url
+        The address, as for `open_store`.
+    hurried
+        Whether people wait for what it does: a connection is always a fresh one, and a server that does not answer is
+        given up after a few seconds.
+    """
     place = _read_url(url)
     if place.get_backend_name() == "sqlite":
-        return _sqlite(place)
-    return create_engine(
-        place.set(drivername="postgresql+psycopg"),
-        isolation_level="READ COMMITTED",
-        pool_pre_ping=True,
-        pool_size=8,
-        # A server that has gone silent is noticed within seconds: submissions wait for it.
-        connect_args={
-            "connect_timeout": 3,
-            "tcp_user_timeout": 4000,
-            "options": "-c lock_timeout=5s -c statement_timeout=60s -c synchronous_commit=on",
-        },
-    )
+        return _sqlite(place, hurried=hurried)
+    from subsetprivacy.collect.storage.postgres import postgres_engine  # whose driver is not needed for SQLite
+
+    return postgres_engine(place, hurried=hurried)
 
 
-def _read_url(url: str) -> URL:
+def hurry(engine: Engine) -> Engine:
+    """Return a hurried engine for the same store."""
+    return make_engine(engine.url, hurried=True)
+
+
+def _read_url(url: str | URL) -> URL:
     try:
         place = make_url(url)
         backend = place.get_backend_name()
@@ -83,12 +97,17 @@ def _read_url(url: str) -> URL:
     return place
 
 
-def _sqlite(place: URL) -> Engine:
+def _sqlite(place: URL, *, hurried: bool) -> Engine:
     if not place.database or place.database == ":memory:":
         raise StoreError("the database must be a file. Hint: --db survey.db.")
     if not Path(place.database).absolute().parent.is_dir():
         raise StoreError("the folder of the database must exist. Hint: make it first.")
-    engine = create_engine(place.set(drivername="sqlite+pysqlite"), connect_args={"check_same_thread": False})
+    engine = create_engine(
+        place.set(drivername="sqlite+pysqlite"),
+        connect_args={"check_same_thread": False},
+        hide_parameters=True,  # an error that quotes them would write them into a log
+        **({"poolclass": NullPool} if hurried else {}),
+    )
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:

@@ -14,6 +14,11 @@ def read_manifest_of(connection: Connection, survey_id: str) -> Manifest | None:
     return None if held is None else read_manifest(bytes(held))
 
 
+def is_open(connection: Connection, survey_id: str) -> bool:
+    """Tell whether a survey takes answers."""
+    return bool(connection.scalar(select(survey.c.open).where(survey.c.id == survey_id)))
+
+
 def read_key(connection: Connection, name: str) -> tuple[bytes, bool] | None:
     """Return the key of a study, and whether it is published."""
     row = connection.execute(select(study.c.key, study.c.revealed).where(study.c.name == name)).one_or_none()

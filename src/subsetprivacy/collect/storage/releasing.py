@@ -1,5 +1,6 @@
 """Releasing whole batches, one batch late: the only way from what is pending to what can be seen."""
 
+import time
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -7,7 +8,6 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, text, union_all, update
 from sqlalchemy.dialects import sqlite
 
-from subsetprivacy.collect.storage.opening import reading, writing
 from subsetprivacy.collect.storage.schema import (
     arrived,
     framing,
@@ -20,6 +20,8 @@ from subsetprivacy.collect.storage.schema import (
     tally,
 )
 
+_NO_WAIT = 20  # milliseconds
+_PAUSE_SECONDS = 0.02
 _KEPT_BACK = 2  # batches: the one that fills, and a full one
 _TOUCHED = (pending, pending_framing, arrived, spent, lock, tally, framing)
 
@@ -30,19 +32,26 @@ def today() -> str:
 
 
 def release_due(engine: Engine) -> list[str]:
-    """Release all full batches but the newest of every survey, and return the ids of those that changed."""
+    """Release all full batches but the newest of every survey, wipe, and return the ids of those that changed."""
+    with engine.connect() as connection:
+        changed = release_full(connection)
+    if changed:
+        wipe(engine)
+    return changed
+
+
+def release_full(connection: Connection) -> list[str]:
+    """Do the same without the wipe, each survey in a transaction of its own."""
     due = survey.c.filling - survey.c.released > _KEPT_BACK
-    with reading(engine) as connection:
+    with connection.begin():
         ids = list(connection.scalars(select(survey.c.id).where(survey.c.open, due).order_by(survey.c.id)))
     changed = []
     for survey_id in ids:
-        with writing(engine) as connection:
+        with connection.begin():
             state = _hold(connection, survey_id)
             if state is not None and state.open and state.filling - state.released > _KEPT_BACK:
                 _release(connection, survey_id, state.released, state.filling - _KEPT_BACK)
                 changed.append(survey_id)
-    if changed:
-        wipe(engine)
     return changed
 
 
@@ -66,17 +75,41 @@ def release_last(connection: Connection, survey_id: str, batch: int) -> None:
     _move_marks(connection, survey_id)
 
 
-def wipe(engine: Engine) -> None:
-    """Remove what the database still has of rows that are gone, and with it their order."""
+def wipe(engine: Engine, *, seconds: float = 5.0) -> bool:
+    """Remove what the database still has of rows that are gone, and with it their order.
+
+    Parameters
+    ----------
+    engine
+        The store.
+    seconds
+        How long to try on SQLite, where others that read or write may be in the way.
+
+    Returns
+    -------
+    Whether all of it is removed.
+    """
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":  # outside of any transaction, so not through SQLAlchemy
-            cursor = connection.connection.cursor()
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            cursor.close()
-            return
+            return _empty_log(connection.connection.driver_connection, time.monotonic() + seconds)
         alone = connection.execution_options(isolation_level="AUTOCOMMIT")
         for table in _TOUCHED:
             alone.execute(text(f"VACUUM {table.name}"))
+        return True
+
+
+def _empty_log(driver: Any, until: float) -> bool:
+    """Bring SQLite's log into the file and empty it; while it waits for readers it holds up writers, so it does not."""
+    (usual,) = driver.execute("PRAGMA busy_timeout").fetchone()
+    driver.execute(f"PRAGMA busy_timeout = {_NO_WAIT}")
+    try:
+        while True:
+            blocked, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if not blocked or time.monotonic() > until:
+                return not blocked
+            time.sleep(_PAUSE_SECONDS)
+    finally:
+        driver.execute(f"PRAGMA busy_timeout = {usual}")
 
 
 def _hold(connection: Connection, survey_id: str) -> Any:

@@ -12,7 +12,7 @@ from hashlib import sha256
 
 TICKET_BYTES = 10
 SECRET_BYTES = 32
-_HALF_BYTES = 10
+HALF_BYTES = 10
 
 
 def _named(name: str) -> bytes:
@@ -79,6 +79,6 @@ def read_code(text: str) -> tuple[bytes, bytes]:
     held = (
         b32decode(text.upper()) if text.isascii() else b""
     )  # other alphabets have letters whose capital is one of ours
-    if len(held) != TICKET_BYTES + _HALF_BYTES:
+    if len(held) != TICKET_BYTES + HALF_BYTES:
         raise ValueError("a code must have 32 letters and digits")
     return held[:TICKET_BYTES], held[TICKET_BYTES:]

@@ -1,0 +1,162 @@
+"""Researchers, their sessions and tokens, and the record of what they did. Secrets are kept as hashes only."""
+
+from attrs import frozen
+from sqlalchemy import Connection, delete, func, insert, select, text, update
+
+from subsetprivacy.collect.storage.schema import account, api_token, deed, session
+
+_accounts = select(account.c.name, account.c.password, account.c.role)
+_tokens = select(api_token.c.mark, api_token.c.name, api_token.c.role, api_token.c.made_by, api_token.c.made_day)
+
+
+@frozen
+class Account:
+    """A researcher.
+
+    Attributes
+    ----------
+    password
+        The argon2id hash of the password, or, of somebody invited, a note of the hash of the invitation.
+    role
+        "owner" or "analyst".
+    """
+
+    name: str
+    password: str
+    role: str
+
+
+@frozen
+class Token:
+    """What is known of a token for programs; the token itself is not.
+
+    Attributes
+    ----------
+    mark
+        The hash of the token.
+    """
+
+    mark: bytes
+    name: str
+    role: str
+    made_by: str
+    made_day: str
+
+
+@frozen
+class Deed:
+    """Something that a researcher did."""
+
+    day: str
+    actor: str
+    act: str
+
+
+def hold_accounts(connection: Connection) -> None:
+    """Let nobody else change accounts until the transaction ends; on SQLite every writer does so by itself."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("LOCK TABLE account IN EXCLUSIVE MODE"))
+
+
+def read_accounts(connection: Connection) -> list[Account]:
+    """Return all accounts by name."""
+    return [Account(*row) for row in connection.execute(_accounts.order_by(account.c.name))]
+
+
+def read_account(connection: Connection, name: str) -> Account | None:
+    """Return the account of this name, if there is one."""
+    row = connection.execute(_accounts.where(account.c.name == name)).one_or_none()
+    return None if row is None else Account(*row)
+
+
+def count_accounts(connection: Connection) -> int:
+    """Return how many accounts there are."""
+    return connection.scalar(select(func.count()).select_from(account)) or 0
+
+
+def add_account(connection: Connection, made: Account) -> None:
+    """Add an account; its name must be free."""
+    connection.execute(insert(account).values(name=made.name, password=made.password, role=made.role))
+
+
+def set_password(connection: Connection, name: str, password: str) -> None:
+    """Replace what is kept of a password, and end all sessions of the account."""
+    connection.execute(update(account).where(account.c.name == name).values(password=password))
+    end_sessions(connection, name)
+
+
+def rehash_password(connection: Connection, name: str, old: str, new: str) -> None:
+    """Replace the hash of the same password, unless it was changed in between."""
+    held = (account.c.name == name) & (account.c.password == old)
+    connection.execute(update(account).where(held).values(password=new))
+
+
+def remove_account(connection: Connection, name: str) -> None:
+    """Remove an account with its sessions and the tokens it made."""
+    end_sessions(connection, name)
+    connection.execute(delete(api_token).where(api_token.c.made_by == name))
+    connection.execute(delete(account).where(account.c.name == name))
+
+
+def add_session(connection: Connection, mark: bytes, name: str, last_day: str) -> None:
+    """Begin a session that ends after its last day."""
+    connection.execute(insert(session).values(mark=mark, account=name, last_day=last_day))
+
+
+def read_session(connection: Connection, mark: bytes, today: str) -> Account | None:
+    """Return whose session this is, if it has not ended."""
+    joined = _accounts.join(session, session.c.account == account.c.name)
+    row = connection.execute(joined.where(session.c.mark == mark, session.c.last_day >= today)).one_or_none()
+    return None if row is None else Account(*row)
+
+
+def end_session(connection: Connection, mark: bytes) -> None:
+    """End a session."""
+    connection.execute(delete(session).where(session.c.mark == mark))
+
+
+def end_sessions(connection: Connection, name: str) -> None:
+    """End all sessions of an account."""
+    connection.execute(delete(session).where(session.c.account == name))
+
+
+def forget_old_sessions(connection: Connection, today: str) -> None:
+    """Remove the sessions that have ended."""
+    connection.execute(delete(session).where(session.c.last_day < today))
+
+
+def add_token(connection: Connection, made: Token) -> None:
+    """Add a token for programs."""
+    connection.execute(
+        insert(api_token).values(
+            mark=made.mark, name=made.name, role=made.role, made_by=made.made_by, made_day=made.made_day
+        )
+    )
+
+
+def read_tokens(connection: Connection) -> list[Token]:
+    """Return what is known of all tokens, by name."""
+    rows = connection.execute(_tokens.order_by(api_token.c.name, api_token.c.mark))
+    return [Token(bytes(mark), *rest) for mark, *rest in rows]
+
+
+def read_token(connection: Connection, mark: bytes) -> Token | None:
+    """Return the token of this hash, if there is one."""
+    row = connection.execute(_tokens.where(api_token.c.mark == mark)).one_or_none()
+    return None if row is None else Token(mark, *row[1:])
+
+
+def remove_token(connection: Connection, mark: bytes) -> bool:
+    """Remove a token; return whether there was one."""
+    return connection.execute(delete(api_token).where(api_token.c.mark == mark)).rowcount > 0
+
+
+def add_deed(connection: Connection, done: Deed) -> None:
+    """Record what a researcher did, by the day."""
+    connection.execute(insert(deed).values(day=done.day, actor=done.actor, act=done.act))
+
+
+def read_deeds(connection: Connection, most: int) -> list[Deed]:
+    """Return the last deeds, the newest first."""
+    columns = (deed.c.day, deed.c.actor, deed.c.act)
+    return [Deed(*row) for row in connection.execute(select(*columns).order_by(deed.c.no.desc()).limit(most))]
