@@ -10,6 +10,7 @@ from subsetprivacy import __version__
 from subsetprivacy.cli.audit import audit
 from subsetprivacy.cli.completion import completion
 from subsetprivacy.cli.count import count
+from subsetprivacy.cli.db import db
 from subsetprivacy.cli.demo import demo
 from subsetprivacy.cli.design import design
 from subsetprivacy.cli.estimate import estimate
@@ -19,7 +20,9 @@ from subsetprivacy.cli.plan import plan
 from subsetprivacy.cli.privatize import privatize
 from subsetprivacy.cli.report import report
 from subsetprivacy.cli.reproduce import reproduce
+from subsetprivacy.cli.serve import serve
 from subsetprivacy.cli.show import echo_warning, in_words_of_the_shell
+from subsetprivacy.cli.survey import survey
 from subsetprivacy.cli.test import test
 from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError, SubsetPrivacyWarning
 
@@ -130,6 +133,9 @@ COMMANDS = (
     test,
     audit,
     report,
+    survey,
+    serve,
+    db,
     reproduce,
     completion,
 )

@@ -30,6 +30,11 @@ COMMANDS = [
     ["test"],
     ["audit"],
     ["report"],
+    ["survey"],
+    *(["survey", which] for which in ("check", "example", "convert", "schema")),
+    ["serve"],
+    ["db"],
+    *(["db", which] for which in ("check", "backup", "upgrade")),
     ["reproduce"],
     ["completion"],
 ]

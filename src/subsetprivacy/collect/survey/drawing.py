@@ -47,7 +47,9 @@ class Stream:
         return self._words.pop()
 
     def below(self, bound: int) -> int:
-        """Return an even draw from 0 … bound - 1."""
+        """Return an even draw from 0 … bound - 1; the bound is 2^48 at most."""
+        if not 0 < bound <= _WORDS:  # no word would do
+            raise ValueError("a bound must lie in 1 … 2^48")
         limit = _WORDS - _WORDS % bound
         word = self.word()
         while word >= limit:

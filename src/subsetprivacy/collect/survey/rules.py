@@ -1,5 +1,6 @@
 """How a respondent's browser draws by a design: the rule that a manifest states for each variable."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ _FEW = 8  # options up to which all subsets are asked about; beyond, the few que
 _WEIGHT_BITS = 36  # weights are stated to this many bits: 2048 of them still sum below 2^48
 
 
+@lru_cache(maxsize=256)  # an editor checks its text with every change
 def recommended(options: tuple[str, ...], *, linked: bool = False) -> Design:
     """Return the design to take where the file names none.
 

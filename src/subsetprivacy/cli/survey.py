@@ -1,0 +1,179 @@
+"""Survey files: check them, convert them, begin with an example."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subsetprivacy.cli.options import as_json, document, force, output
+from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_json, echo_table, write_text
+
+if TYPE_CHECKING:
+    from subsetprivacy.collect.survey.definition import Survey
+    from subsetprivacy.collect.survey.describing import SurveyFacts
+    from subsetprivacy.collect.survey.problems import SurveyError
+
+FORMATS = ("toml", "yaml", "json")
+
+
+@click.group(short_help="Check and convert survey files.")
+def survey() -> None:
+    """Check and convert survey files, or begin with an example.
+
+    \b
+    Examples:
+      subsetprivacy survey example -o survey.toml
+      subsetprivacy survey check survey.toml
+    """
+
+
+@survey.command(short_help="Say what is wrong with a file, or what it will ask.")
+@click.argument("files", type=document, nargs=-1, required=True, metavar="FILE...")
+@as_json
+def check(files: tuple[Path, ...], as_json: bool) -> None:
+    """Check each survey FILE (.toml, .yaml, .yml, .json).
+
+    What is wrong is printed on standard error as file:line: place: what must be, and the
+    exit code is 1. Of a good file it says what will be asked and what will be kept.
+
+    \b
+    Example:
+      subsetprivacy survey check survey.toml
+    """
+    from subsetprivacy.collect.survey.describing import survey_facts
+    from subsetprivacy.collect.survey.reading import SurveyError, load_survey
+
+    found: dict[str, Any] = {}
+    good = True
+    for number, path in enumerate(files):
+        try:
+            read = load_survey(path)
+        except SurveyError as error:
+            good = False
+            found[str(path)] = _problems(error)
+            _echo_problems(path, error)
+            continue
+        facts = survey_facts(read)
+        found[str(path)] = _as_data(read, facts)
+        if not as_json:
+            click.echo("\n" if number else "", nl=False)
+            _echo_facts(path, read, facts)
+    if as_json:
+        echo_json(found)
+    sys.exit(0 if good else 1)
+
+
+def _echo_problems(path: Path, error: "SurveyError") -> None:
+    for problem in error.problems:
+        line = "" if problem.line is None else f":{problem.line}"
+        click.echo(f"{path}{line}: {problem.place}: {problem.message}", err=True)
+
+
+def _problems(error: "SurveyError") -> dict[str, Any]:
+    problems = [{"line": each.line, "place": each.place, "message": each.message} for each in error.problems]
+    return {"ok": False, "problems": problems}
+
+
+def _as_data(read: "Survey", facts: "SurveyFacts") -> dict[str, Any]:
+    from attrs import asdict
+
+    settings = {"title": read.title, "study": read.study, "mode": read.mode, "batch": read.batch}
+    return {"ok": True, **settings, **asdict(facts)}
+
+
+def _echo_facts(path: Path, read: "Survey", facts: "SurveyFacts") -> None:
+    from subsetprivacy.collect.survey.describing import KIND_WORDS
+    from subsetprivacy.tables import Table
+
+    rows = tuple(
+        (
+            each.id,
+            KIND_WORDS[each.kind],
+            "warner" if each.kind == "bit" else each.design.replace("_", " "),
+            f"{each.questions}" if each.questions < 10**6 else f"{each.questions:.1e}",
+            f"{each.smallest_set} of {each.options}",
+            f"{each.bits:.1f}",
+        )
+        for each in facts.variables
+    )
+    links = [f"Linked: {', '.join(names)} ({bits:.1f} bits)." for names, bits in facts.groups if len(names) > 1]
+    total = (
+        f"{facts.bits:.1f} bits in all, for a server that would keep a person's answers together; "
+        "this one keeps each variable, or link, by itself."
+    )
+    columns = ("variable", "question", "design", "questions", "left at least", "bits")
+    title = f"{path} is a good survey: {read.title}, study {read.study}, {read.mode} mode, batches of {read.batch}"
+    echo_table(Table(title, columns, rows, (*links, total, *(f"Notice: {notice}" for notice in facts.notices))))
+
+
+@survey.command(short_help="Write a survey to begin with.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="[default: what the name of FILE says, or toml]")
+@output("Write here instead of printing.")
+@force
+def example(form: str | None, output: Path | None, force: bool) -> None:
+    """Write a good survey of five variables with comments, to change into one of your own.
+
+    \b
+    Examples:
+      subsetprivacy survey example -o survey.toml
+      subsetprivacy survey example --format yaml -o survey.yaml
+    """
+    from subsetprivacy.collect.survey.shipped import example_text
+
+    _write(example_text(_format_for(form, output)), output, force)
+
+
+@survey.command(short_help="Write a survey file in another format.")
+@click.argument("path", type=document, metavar="FILE")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The new file.")
+@force
+def convert(path: Path, output: Path, force: bool) -> None:
+    """Write the survey FILE in the format that the name of the new one says. Comments are lost.
+
+    \b
+    Example:
+      subsetprivacy survey convert survey.toml -o survey.yaml
+    """
+    from subsetprivacy.collect.survey.reading import SurveyError, format_of, load_survey
+    from subsetprivacy.collect.survey.writing import write_survey
+
+    form = format_of(output)
+    try:
+        read = load_survey(path)
+    except SurveyError as error:
+        _echo_problems(path, error)
+        sys.exit(1)
+    _write(write_survey(read, form), output, force)
+
+
+@survey.command(short_help="Print the JSON Schema of survey files.")
+@output("Write here instead of printing.")
+@force
+def schema(output: Path | None, force: bool) -> None:
+    """Print the JSON Schema of survey files, for editors and other languages.
+
+    \b
+    Example:
+      subsetprivacy survey schema -o survey.schema.json
+    """
+    from subsetprivacy.collect.survey.shipped import schema_text
+
+    _write(schema_text(), output, force)
+
+
+def _format_for(form: str | None, output: Path | None) -> str:
+    if form is not None or output is None or output == STANDARD_OUTPUT:
+        return form or FORMATS[0]
+    from subsetprivacy.collect.survey.reading import format_of
+
+    return format_of(output)
+
+
+def _write(text: str, output: Path | None, force: bool) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    write_text(text, output, force=force)
+    if output != STANDARD_OUTPUT:
+        click.echo(f"Wrote {output}.")

@@ -1,0 +1,153 @@
+"""The checks that make a survey of plain data, or say everything that is wrong with it."""
+
+import re
+import unicodedata
+from hashlib import sha256
+from typing import Any
+
+from subsetprivacy.collect.survey.asked import id_of, read_variables
+from subsetprivacy.collect.survey.definition import DEFAULT_BATCH, LEAST_BATCH, MODES, OPEN_BATCH, Survey
+from subsetprivacy.collect.survey.entries import check_keys, read_choice, read_list, read_name, read_table, read_truth
+from subsetprivacy.collect.survey.manifest import freeze
+from subsetprivacy.collect.survey.positions import REFUSED, Marked, Path, UnreadableError, plain
+from subsetprivacy.collect.survey.problems import Findings, Problem, SurveyError
+from subsetprivacy.collect.survey.texts import read_text, shown
+
+LANGUAGES = ("en", "de", "ar")
+SURVEY_KEYS = (
+    "title",
+    "study",
+    "language",
+    "mode",
+    "batch",
+    "introduction",
+    "thanks",
+    "contact",
+    "practice",
+    "variables",
+    "links",
+)
+LENGTHS = {"title": 200, "introduction": 5000, "thanks": 5000, "contact": 1000}
+LONG = ("introduction", "thanks", "contact")  # may have several lines, or be empty
+MOST_BATCH = 1_000_000
+MOST_MANIFEST = 1 << 20  # bytes that a respondent's browser loads
+_MOST_LINKS = 64
+
+
+def check(marked: Marked) -> Survey:
+    """Return the survey that plain data describe.
+
+    Raises
+    ------
+    SurveyError
+        With every problem, in the order of the lines.
+    """
+    try:
+        held = plain(marked)
+    except UnreadableError as error:
+        raise SurveyError([Problem(error.line, "the survey", error.message)]) from None
+    findings = Findings(held)
+    survey = _survey(held.data, findings)
+    if survey is None or findings:
+        raise findings.error()
+    return survey
+
+
+def _survey(given: Any, findings: Findings) -> Survey | None:
+    data = read_table(given, "a title and variables", (), findings)
+    if data is None:
+        return None
+    check_keys(data, SURVEY_KEYS, ("title", "variables"), (), findings)
+    texts: dict[str, Any] = {
+        key: read_text(data[key], (key,), findings, most=LENGTHS[key], long=key in LONG, empty=key in LONG)
+        for key in LENGTHS
+        if key in data
+    }
+    links = _links(data.get("links", []), findings)
+    variables = read_variables(data.get("variables", REFUSED), {name for group in links for name in group}, findings)
+    _check_links(links, data, findings)
+    mode = read_choice(data.get("mode", MODES[0]), MODES, ("mode",), findings)
+    settings: dict[str, Any] = {
+        "study": read_name(data.get("study", study_of(texts.get("title", ""))), ("study",), findings),
+        "language": read_choice(data.get("language", LANGUAGES[0]), LANGUAGES, ("language",), findings),
+        "batch": _batch(data.get("batch", OPEN_BATCH if mode == "open" else DEFAULT_BATCH), findings),
+        "practice": read_truth(data.get("practice", True), ("practice",), findings),
+    }
+    if findings:
+        return None
+    survey = Survey(
+        variables=tuple(variables), mode=mode, links=tuple(tuple(group) for group in links), **texts, **settings
+    )
+    _check_size(survey, findings)
+    return survey
+
+
+def study_of(title: str) -> str:
+    """Return the name of a study made from a title.
+
+    Examples
+    --------
+    >>> study_of("Work & Health, Zürich"), study_of("2026")
+    ('work-health-zurich', 'study-2026')
+    """
+    letters = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
+    name = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")
+    if not name:  # another alphabet
+        return f"study-{sha256(title.encode()).hexdigest()[:8]}"
+    return (name if name[0].isalpha() else f"study-{name}")[:32].rstrip("-")
+
+
+def _batch(given: Any, findings: Findings) -> int:
+    if type(given) is int and LEAST_BATCH <= given <= MOST_BATCH:
+        return given
+    if given is not REFUSED:
+        findings.add(("batch",), f"must be a whole number from {LEAST_BATCH} to {MOST_BATCH}; got {shown(given)}.")
+    return DEFAULT_BATCH
+
+
+# Links --------------------------------------------------------------------------------------------
+
+
+def _links(given: Any, findings: Findings) -> list[list[str]]:
+    """Return the ids of each group, as far as they are text."""
+    listed = read_list(given, "tables with `variables`", ("links",), findings) or []
+    if len(listed) > _MOST_LINKS:
+        findings.add(("links",), f"must be at most {_MOST_LINKS} links; got {len(listed)}.")
+    return [_link(held, ("links", k), findings) for k, held in enumerate(listed[:_MOST_LINKS])]
+
+
+def _link(given: Any, path: Path, findings: Findings) -> list[str]:
+    held = read_table(given, "`variables`", path, findings)
+    if held is None:
+        return []
+    check_keys(held, ("variables",), ("variables",), path, findings)
+    names = read_list(held.get("variables", REFUSED), "ids", (*path, "variables"), findings)
+    if names is not None and len(names) < 2:
+        findings.add((*path, "variables"), f"must be at least two ids; got {len(names)}.")
+    return [read_text(name, (*path, "variables", i), findings, most=100) for i, name in enumerate(names or [])]
+
+
+def _check_links(links: list[list[str]], data: dict[str, Any], findings: Findings) -> None:
+    """Note ids that no variable has, and variables that stand in two links or twice in one."""
+    listed = data.get("variables")
+    ids = {id_of(held) for held in listed} if isinstance(listed, list) else set()
+    place: dict[str, int] = {}
+    for k, group in enumerate(links):
+        for i, name in enumerate(group):
+            path = ("links", k, "variables", i)
+            if name and name not in ids:
+                findings.add(path, f"must be the id of a variable; got {shown(name)}.")
+            elif name and name in place:
+                where = "this link" if place[name] == k else f"link {place[name] + 1}"
+                findings.add(path, f"must be in one link only, once; {where} has {shown(name)} too.")
+            place.setdefault(name, k)
+
+
+def _check_size(survey: Survey, findings: Findings) -> None:
+    size = len(freeze(survey, nonce="").text)
+    if size > MOST_MANIFEST:
+        findings.add(
+            ("variables",),
+            f"must fit into {MOST_MANIFEST >> 10} kB with all of their questions, which every respondent loads; they "
+            f"take {size >> 10}. Hint: designs with fewer questions.",
+        )

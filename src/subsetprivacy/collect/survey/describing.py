@@ -1,0 +1,164 @@
+"""What a survey will ask and keep, in numbers and in sentences, before anybody answers."""
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.rules import asking
+from subsetprivacy.design import ArtificialBit, Design, Sized
+
+_LIKELY = 0.9  # from here on a set that is left says nearly everything
+KIND_WORDS = {
+    "yes_no": "yes or no",
+    "groups": "which group",
+    "bit": "secret number",
+    "local": "drawn on the device",
+}
+
+
+@frozen
+class VariableFacts:
+    """What there is to know of a variable.
+
+    Attributes
+    ----------
+    kind
+        The kind of question: "yes_no", "groups", "bit" or "local".
+    design
+        The kind of design.
+    questions
+        How many different questions a respondent could be asked; of "local", how many sets could be sent.
+    smallest_set
+        How many options an answer leaves possible at least.
+    bits
+        The fingerprint: the entropy of what is kept of a person, given the true value. It comes from the draw, which
+        stays the same in every wave.
+    """
+
+    id: str
+    options: int
+    kind: str
+    design: str
+    questions: int
+    smallest_set: int
+    bits: float
+
+
+@frozen
+class SurveyFacts:
+    """What there is to know of a survey.
+
+    Attributes
+    ----------
+    groups
+        The ids kept side by side and the bits of their fingerprint; the links first, then every other variable alone.
+    bits
+        The fingerprint of everything a person sends, which only the server sees together, while it arrives.
+    notices
+        What its author should know, a sentence each.
+    """
+
+    variables: tuple[VariableFacts, ...]
+    groups: tuple[tuple[tuple[str, ...], float], ...]
+    bits: float
+    notices: tuple[str, ...]
+
+
+def survey_facts(survey: Survey) -> SurveyFacts:
+    """Return what a survey will ask and keep."""
+    facts = tuple(_variable_facts(variable) for variable in survey.variables)
+    bits = {each.id: each.bits for each in facts}
+    groups = tuple((group, math.fsum(bits[name] for name in group)) for group in survey.groups)
+    notices = [notice for each, held in zip(survey.variables, facts, strict=True) for notice in _notices(each, held)]
+    notices += [_linked(names, total) for names, total in groups if len(names) > 1]
+    if survey.mode == "open":
+        notices.append(
+            "open mode: whoever has the link can answer, and a cleared browser draws another question. "
+            "The people select themselves."
+        )
+    return SurveyFacts(facts, groups, math.fsum(bits.values()), tuple(notices))
+
+
+def _variable_facts(variable: Variable) -> VariableFacts:
+    design = variable.design
+    kind, rule = asking(design)
+    number = number_of_questions(rule)
+    bits = fingerprint_bits(design)
+    return VariableFacts(variable.id, design.p, kind, design.kind, number, design.smallest_set, bits)
+
+
+def fingerprint_bits(design: Design) -> float:
+    r"""Return the entropy of the kept subset given the value, in bits; the largest over the values.
+
+    Notes
+    -----
+    :math:`\max_j \sum_{a \ni j} \mu_a \log_2 (1/\mu_a)`: for a yes/no design the entropy of the question, of
+    eight options log2(119) = 6.9 for the uniform design and log2(7) = 2.8 for the Hadamard design.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import hadamard, uniform
+    >>> round(fingerprint_bits(uniform(range(8))), 1), round(fingerprint_bits(hadamard(range(8))), 1)
+    (6.9, 2.8)
+    """
+    if isinstance(design, Sized):
+        by_size = design.by_size.items()
+        return math.fsum(share * math.log2(math.comb(design.p - 1, k - 1) / share) for k, share in by_size)
+    codes, mu = design.support()
+    law = mu[:, None] * design.incidence(codes).inner(np.eye(design.p)).T
+    return float((law * -np.log2(np.where(law > 0, law, 1.0))).sum(axis=0).max())
+
+
+def number_of_questions(rule: dict[str, Any]) -> int:
+    """Return how many different questions, or sets that are sent, a rule can draw."""
+    p = rule["p"]
+    if rule["rule"] == "uniform":
+        return int(2 ** (p - 1) - p - 1)
+    if rule["rule"] == "groups":
+        ways = math.factorial(p)
+        for size, times in Counter(rule["sizes"]).items():
+            ways //= math.factorial(size) ** times * math.factorial(times)
+        return ways
+    if rule["rule"] == "listed":
+        return len({tuple(sorted(question)) for question in rule["questions"]})
+    if rule["rule"] == "companions":
+        return math.comb(p, rule["size"])
+    return 1 if rule["rule"] == "bit" else len(rule["subsets"])
+
+
+def _notices(variable: Variable, facts: VariableFacts) -> list[str]:
+    notices = []
+    design = variable.design
+    if isinstance(design, ArtificialBit):
+        odds = max(design.q, 1 - design.q) / min(design.q, 1 - design.q)
+        notices.append(f"{variable.id}: an answer multiplies the odds of an option by at most {odds:.3g}.")
+    if facts.kind == "local":
+        sent = f"{facts.smallest_set} of the {facts.options} options" if isinstance(design, Sized) else "some options"
+        notices.append(
+            f"{variable.id}: the answer is marked on the respondent's device, and {sent} are sent. "
+            + (
+                "The pair reveals which answer it is not."
+                if facts.options == 3
+                else "It never leaves the device alone."
+            )
+        )
+    if variable.guess is not None:
+        likely = design.largest_posterior(np.array(variable.guess) / math.fsum(variable.guess))
+        if likely >= _LIKELY:
+            notices.append(
+                f"{variable.id}: if the guess is right, some answer leaves one option {likely:.0%} likely. "
+                "Merge options that are rare."
+            )
+    return notices
+
+
+def _linked(names: tuple[str, ...], bits: float) -> str:
+    rows = "more than a million" if bits > 20 else f"about {2**bits:.0f}"
+    return (
+        f"{' and '.join(names)} are kept side by side: the draws alone make {rows} different rows ({bits:.1f} bits). "
+        "With fewer people than that, most rows are like no other."
+    )

@@ -1,0 +1,89 @@
+"""The entries of a survey's file one by one: keys, names, words out of a list, truth values."""
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from subsetprivacy.collect.survey.positions import REFUSED, Path
+from subsetprivacy.collect.survey.problems import Findings
+from subsetprivacy.collect.survey.texts import read_text, shown
+
+NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+_NAME_HINT = "small letters a to z, digits, - and _, a letter first, at most 32"
+_MOST_NAME = 1000  # of what is looked at
+
+
+def check_keys(
+    held: dict[str, Any], known: Sequence[str], needed: Sequence[str], path: Path, findings: Findings
+) -> None:
+    """Note the keys that are missing and those that nobody knows."""
+    for key in needed:
+        if key not in held:
+            findings.add(path, f"must have `{key}`; it is missing.")
+    for key in held:
+        if key not in known and not findings.are_many:
+            near = get_close_matches(key[:40].lower(), known, 1)
+            hint = f"Hint: `{near[0]}`?" if near else f"Hint: the keys are {', '.join(known)}."
+            findings.add((*path, key), f"must be a known key; got {shown(key)}. {hint}")
+
+
+def read_name(given: Any, path: Path, findings: Findings) -> str:
+    """Return a short name, "" with the reason among the findings if it is none."""
+    text = read_text(given, path, findings, most=_MOST_NAME)
+    if text and not NAME.fullmatch(text):
+        findings.add(path, f"must be a short name ({_NAME_HINT}); got {shown(text)}.")
+        return ""
+    return text
+
+
+def read_choice(given: Any, allowed: tuple[str, ...], path: Path, findings: Findings) -> str:
+    """Return one of the allowed words, the first with the reason among the findings if it is none of them."""
+    if isinstance(given, str) and given in allowed:
+        return given
+    if given is not REFUSED:
+        findings.add(path, f"must be one of {', '.join(allowed)}; got {shown(given)}.")
+    return allowed[0]
+
+
+def read_truth(given: Any, path: Path, findings: Findings) -> bool:
+    """Return a truth value."""
+    if not isinstance(given, bool) and given is not REFUSED:
+        findings.add(path, f"must be true or false; got {shown(given)}.")
+    return given is True
+
+
+def read_list(given: Any, what: str, path: Path, findings: Findings) -> list[Any] | None:
+    """Return a list, or None with the reason among the findings."""
+    if isinstance(given, list):
+        return given
+    if given is not REFUSED:
+        findings.add(path, f"must be a list of {what}; got {shown(given)}.")
+    return None
+
+
+def read_table(given: Any, what: str, path: Path, findings: Findings) -> dict[str, Any] | None:
+    """Return a table, or None with the reason among the findings."""
+    if isinstance(given, dict):
+        return given
+    if given is not REFUSED:
+        findings.add(path, f"must be a table with {what}; got {shown(given)}.")
+    return None
+
+
+def read_number(given: Any, path: Path, findings: Findings) -> float | None:
+    """Return a number, or None with the reason among the findings."""
+    if isinstance(given, (int, float)) and not isinstance(given, bool):
+        return float(given)
+    if given is not REFUSED:
+        findings.add(path, f"must be a number; got {shown(given)}.")
+    return None
+
+
+def read_whole(given: Any, path: Path, findings: Findings) -> int | None:
+    """Return a whole number, or None with the reason among the findings."""
+    if type(given) is int:
+        return given
+    if given is not REFUSED:
+        findings.add(path, f"must be a whole number; got {shown(given)}.")
+    return None

@@ -1,0 +1,156 @@
+"""YAML with one meaning only: no anchors, no tags, no guessing what an unquoted word is; and the line of every part."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+from yaml.resolver import Resolver
+
+from subsetprivacy.collect.survey.positions import (
+    MOST_DEPTH,
+    REFUSED,
+    Fault,
+    Marked,
+    Path,
+    Unclear,
+    UnreadableError,
+    too_deep,
+)
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_NUMBER_TO_SOME = re.compile(r"[-+]?[0-9._]+([eE][-+]?[0-9]+)?|0o[0-7]+")
+_TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_NOTHING = {"", "~", "null", "Null", "NULL"}
+_LIKE = {"bool": "a truth value", "int": "a number", "float": "a number", "timestamp": "a date"}
+_MOST_DIGITS = 400
+_MOST_PARTS = 20_000
+_RESOLVER = Resolver()
+
+
+def read_yaml(text: str) -> Marked:
+    """Read YAML text; anchors, aliases, tags and repeated keys are faults.
+
+    Raises
+    ------
+    UnreadableError
+        If it is not YAML.
+    """
+    reader = _Reader(text)
+    try:
+        data = reader.document()
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise UnreadableError(line, "must have no control characters; it has one.") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        raise UnreadableError(None if mark is None else mark.line + 1, f"must be YAML: {said}.") from None
+    except (ValueError, OverflowError):  # an escape like "\UFFFFFFFF", for a character that there is not
+        raise UnreadableError(None, "must be YAML: an escaped character or a number is out of its range.") from None
+    return Marked(data, reader.lines, tuple(reader.faults))
+
+
+def plain_scalar(text: str) -> Any:
+    """Return what an unquoted word means, `Unclear` where readers of YAML differ."""
+    if text in _NOTHING:
+        return None
+    if text in _TRUTH:
+        return _TRUTH[text]
+    number = _NUMBER.fullmatch(text)
+    if number is not None and len(text) <= _MOST_DIGITS:
+        return int(text) if number[2] is None and number[3] is None else float(text)
+    tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    kind = str(tag).rpartition(":")[2]
+    if kind == "str" and number is None and not _NUMBER_TO_SOME.fullmatch(text):
+        return text
+    return Unclear(text, _LIKE.get(kind, "a number" if kind == "str" else "something else"))
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._events: Iterator[Any] = yaml.parse(text, Loader=yaml.SafeLoader)
+        self.lines: dict[Path, int] = {(): 1}
+        self.faults: list[Fault] = []
+        self._parts = 0
+
+    def next(self) -> Any:
+        self._parts += 1
+        event = next(self._events)
+        if self._parts > _MOST_PARTS:
+            raise UnreadableError(event.start_mark.line + 1, f"must have fewer than {_MOST_PARTS} parts; it has more.")
+        return event
+
+    def document(self) -> Any:
+        self.next()  # the stream begins
+        event = self.next()
+        if isinstance(event, yaml.StreamEndEvent):
+            return None
+        first = self.next()
+        self.lines[()] = first.start_mark.line + 1
+        data = self.node(first, ())
+        self.next()  # the document ends
+        event = self.next()
+        if not isinstance(event, yaml.StreamEndEvent):
+            raise UnreadableError(event.start_mark.line + 1, "must be one document; another begins here.")
+        return data
+
+    def node(self, event: Any, path: Path) -> Any:
+        line = event.start_mark.line + 1
+        if isinstance(event, AliasEvent):
+            self.faults.append((path, line, "must not refer to another place by an alias (*). Hint: write it out."))
+            return REFUSED
+        if event.anchor is not None:
+            self.faults.append((path, line, "must not have an anchor (&). Hint: leave it out, or put text in quotes."))
+        if event.tag is not None:
+            self.faults.append((path, line, "must not have a tag (!). Hint: leave it out, or put text in quotes."))
+            self.skip(event)
+            return REFUSED
+        if isinstance(event, ScalarEvent):
+            return event.value if event.style else plain_scalar(event.value)
+        if len(path) >= MOST_DEPTH:
+            raise too_deep(line)
+        return self.sequence(path) if isinstance(event, SequenceStartEvent) else self.table(path)
+
+    def skip(self, event: Any) -> None:
+        """Read over a list or table that just began."""
+        depth = int(not isinstance(event, ScalarEvent))
+        while depth:
+            event = self.next()
+            depth += isinstance(event, (SequenceStartEvent, MappingStartEvent))
+            depth -= isinstance(event, (SequenceEndEvent, MappingEndEvent))
+
+    def sequence(self, path: Path) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := self.next(), SequenceEndEvent):
+            inner = (*path, len(items))
+            self.lines[inner] = event.start_mark.line + 1
+            items.append(self.node(event, inner))
+        return items
+
+    def table(self, path: Path) -> dict[str, Any]:
+        held: dict[str, Any] = {}
+        while not isinstance(event := self.next(), MappingEndEvent):
+            line = event.start_mark.line + 1
+            key = self.node(event, (*path, "key"))
+            inner = (*path, key if isinstance(key, str) else "key")
+            if not isinstance(key, str):
+                if key is not REFUSED:
+                    self.faults.append((path, line, "must have keys that are text. Hint: put the key in quotes."))
+            elif key in held:
+                self.faults.append((inner, line, "must stand once; it stands here again."))
+                inner = (*inner, "again")
+            else:
+                self.lines[inner] = line
+            value = self.node(self.next(), inner)
+            if isinstance(key, str):
+                held.setdefault(key, value)
+        return held

@@ -1,0 +1,121 @@
+"""Plain data with the line of every part of it, whichever kind of file it came from."""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import date, time
+from typing import Any, Final
+
+from attrs import frozen
+
+Path = tuple[str | int, ...]
+Fault = tuple[Path, int | None, str]
+MOST_DEPTH = 24  # a survey needs 7
+LARGEST = 1 << 53
+_HALF = re.compile("[\ud800-\udfff]")  # a surrogate, which no file in UTF-8 can hold
+
+
+@frozen
+class Unclear:
+    """A word of a file that one reader takes for text and another for something else, like an unquoted ``no``."""
+
+    text: str
+    like: str
+
+
+class _Refused:
+    def __repr__(self) -> str:
+        return "REFUSED"
+
+
+REFUSED: Final = _Refused()  # stands for a value whose fault is already noted
+
+
+@frozen
+class Marked:
+    """What a file holds.
+
+    Attributes
+    ----------
+    data
+        Plain data: dicts, lists, text, numbers, truth values, None; and `Unclear` and `REFUSED` in the place of others.
+    lines
+        The line of a path of keys and positions; of a value the line of its key.
+    faults
+        What was wrong in the file itself: path, line and message.
+    """
+
+    data: Any
+    lines: Mapping[Path, int]
+    faults: tuple[Fault, ...] = ()
+
+    def line(self, path: Path) -> int | None:
+        """Return the line of a path, or of the nearest part around it that has one."""
+        for end in range(len(path), -1, -1):
+            if path[:end] in self.lines:
+                return self.lines[path[:end]]
+        return None
+
+
+class UnreadableError(Exception):
+    """A file that is not in its format. Caught by `read_survey`.
+
+    Attributes
+    ----------
+    line
+        Where, if known.
+    """
+
+    def __init__(self, line: int | None, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+
+
+def too_deep(line: int | None) -> UnreadableError:
+    """Return the error of a file with tables in tables in tables."""
+    return UnreadableError(line, f"must not be nested deeper than {MOST_DEPTH} levels; it is.")
+
+
+def plain(marked: Marked) -> Marked:
+    """Return the same with every number finite and exact everywhere, dates unclear, and nothing else than plain data.
+
+    Raises
+    ------
+    UnreadableError
+        If it is nested too deeply.
+    """
+    faults = list(marked.faults)
+
+    def walk(held: Any, path: Path) -> Any:
+        if len(path) > MOST_DEPTH:
+            raise too_deep(marked.line(path))
+        if isinstance(held, dict):
+            return {key: walk(value, (*path, key)) for key, value in held.items() if is_key(key, path)}
+        if isinstance(held, (list, tuple)):
+            return [walk(value, (*path, k)) for k, value in enumerate(held)]
+        message = _trouble_with(held)
+        if message is not None:
+            faults.append((path, marked.line(path), message))
+            return REFUSED
+        return Unclear(str(held), "a date") if isinstance(held, (date, time)) else held
+
+    def is_key(key: Any, path: Path) -> bool:
+        good = isinstance(key, str) and not _HALF.search(key)
+        if not good:
+            faults.append((path, marked.line(path), "must have keys that are text; one is not."))
+        return good
+
+    return Marked(walk(marked.data, ()), marked.lines, tuple(faults))
+
+
+def _trouble_with(held: Any) -> str | None:
+    if isinstance(held, str):
+        return "must be text; it holds half of a character." if _HALF.search(held) else None
+    if held is None or held is REFUSED or isinstance(held, (bool, Unclear, date, time)):
+        return None
+    if isinstance(held, int):
+        return None if abs(held) < LARGEST else "must be a number below 2^53; got a larger one."
+    if isinstance(held, float):
+        return None if math.isfinite(held) else f"must be a finite number; got {held}."
+    return f"must be text, a number, a list or a table; got {type(held).__name__}."

@@ -1,0 +1,119 @@
+"""What is wrong with a survey's file, and where."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import frozen
+
+from subsetprivacy.collect.survey.positions import Marked, Path
+from subsetprivacy.errors import SubsetPrivacyError
+
+MOST_PROBLEMS = 200
+_MOST_SHOWN = 40
+_ONE_OF = {"variables": "variable", "options": "option", "links": "link", "guess": "share"}
+
+
+@frozen
+class Problem:
+    """One thing that is wrong.
+
+    Attributes
+    ----------
+    line
+        The line of the file, from 1; None where there is no file, or the fault is nowhere in particular.
+    place
+        The place in words: "variable 2 (income), option 3".
+    message
+        What must be, what was found, what to do.
+    path
+        The place as keys and positions from 0: ``("variables", 1, "options", 2)``.
+    """
+
+    line: int | None
+    place: str
+    message: str
+    path: Path = ()
+
+    def __str__(self) -> str:
+        where = "" if self.line is None else f"line {self.line}: "
+        return f"{where}{self.place}: {self.message}"
+
+
+class SurveyError(SubsetPrivacyError):
+    """A survey that cannot be: every problem of it.
+
+    Attributes
+    ----------
+    problems
+        In the order of their lines.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        number = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        super().__init__(
+            "\n".join([f"a survey must have no problem; this one has {number}.", *map(str, self.problems)])
+        )
+
+
+class Findings:
+    """The problems that a check has found so far."""
+
+    def __init__(self, marked: Marked) -> None:
+        self._marked = marked
+        self._found: list[Problem] = []
+        self._more = 0
+        for path, line, message in marked.faults:
+            self._keep(path, line, message)
+
+    def add(self, path: Path, message: str) -> None:
+        """Note a problem."""
+        self._keep(path, self._marked.line(path), message)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether no more are kept: looking for hints would be in vain."""
+        return len(self._found) >= MOST_PROBLEMS
+
+    def _keep(self, path: Path, line: int | None, message: str) -> None:
+        if self.are_many:
+            self._more += 1
+        else:
+            self._found.append(Problem(line, place_of(path, self._marked.data), message, path))
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def error(self) -> SurveyError:
+        """Return the error that holds all of them."""
+        ordered = sorted(self._found, key=lambda problem: problem.line or 0)
+        if self._more:
+            ordered.append(Problem(None, "the survey", f"there are {self._more} problems more."))
+        return SurveyError(ordered)
+
+
+def place_of(path: Path, data: Any) -> str:
+    """Return a place in words, with the id of the variable where there is one."""
+    words: list[str] = []
+    for depth, step in enumerate(path):
+        if isinstance(step, str):
+            words.append(step if step.isprintable() and 0 < len(step) <= _MOST_SHOWN else ascii(step[:_MOST_SHOWN]))
+            continue
+        within = path[depth - 1] if depth else ""
+        if within == "variables" and depth == 3 and path[0] == "links":
+            words[-1] = f"variable {step + 1}"
+        elif words and within in _ONE_OF and words[-1] == within:
+            words[-1] = f"{_ONE_OF[str(within)]} {step + 1}{_id(data, path[: depth + 1])}"
+        else:
+            words.append(f"number {step + 1}")
+    return ", ".join(words) or "the survey"
+
+
+def _id(data: Any, path: Path) -> str:
+    """Return the id of a variable in brackets, if it has one to show."""
+    if len(path) != 2 or path[0] != "variables":
+        return ""
+    listed, number = (data.get("variables") if isinstance(data, dict) else None), int(path[1])
+    held = listed[number] if isinstance(listed, list) and number < len(listed) else None
+    name = held.get("id") if isinstance(held, dict) else None
+    return f" ({name})" if isinstance(name, str) and name.isprintable() and 0 < len(name) <= 32 else ""

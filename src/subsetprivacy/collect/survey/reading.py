@@ -1,0 +1,119 @@
+"""Read a survey from its file: TOML, YAML or JSON, with the line of everything that is wrong."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from subsetprivacy.collect.survey.checking import check
+from subsetprivacy.collect.survey.definition import Survey
+from subsetprivacy.collect.survey.positions import Marked, UnreadableError
+from subsetprivacy.collect.survey.problems import Problem, SurveyError
+from subsetprivacy.errors import ArgumentError, MissingDependencyError
+from subsetprivacy.frames.trouble import described, trouble
+
+__all__ = ["FORMATS", "MOST_BYTES", "Problem", "SurveyError", "format_of", "load_survey", "read_survey"]
+
+FORMATS = ("toml", "yaml", "json")
+MOST_BYTES = 256 * 1024
+_SUFFIXES = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+
+
+def read_survey(source: str | bytes, format: str) -> Survey:
+    r"""Read a survey from text.
+
+    Parameters
+    ----------
+    source
+        The text, or its bytes in UTF-8.
+    format
+        "toml", "yaml" or "json".
+
+    Raises
+    ------
+    SurveyError
+        With all problems of the text, each with its line.
+
+    Examples
+    --------
+    >>> text = 'title = "Habits"\n[[variables]]\nid = "tea"\nquestion = "Tea?"\noptions = ["no", "yes"]\n'
+    >>> survey = read_survey(text, "toml")
+    >>> survey.study, survey.variables[0].design.kind
+    ('habits', 'artificial_bit')
+    >>> read_survey(text.replace("id", "idd"), "toml")
+    Traceback (most recent call last):
+    ...
+    subsetprivacy.collect.survey.problems.SurveyError: a survey must have no problem; this one has 2 problems.
+    line 2: variable 1: must have `id`; it is missing.
+    line 3: variable 1, idd: must be a known key; got "idd". Hint: `id`?
+    """
+    try:
+        marked = _reader_of(format)(_decoded(source))
+    except UnreadableError as error:
+        raise SurveyError([Problem(error.line, "the file", error.message)]) from None
+    return check(marked)
+
+
+def load_survey(path: str | Path) -> Survey:
+    """Read a survey from a file, in the format that the end of its name says.
+
+    Raises
+    ------
+    SurveyError
+        As in `read_survey`.
+    DataFileError
+        If the file cannot be read, or its name says no format.
+    """
+    name = format_of(path)
+    try:
+        with Path(path).open("rb") as file:
+            return read_survey(file.read(MOST_BYTES + 1), name)
+    except OSError as error:
+        raise described(path, error) from None
+
+
+def format_of(path: str | Path) -> str:
+    """Return the format that the end of a file's name says.
+
+    Raises
+    ------
+    DataFileError
+        If it says none.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise trouble(path, f"must end in one of {', '.join(_SUFFIXES)} to be a survey")
+    return _SUFFIXES[suffix]
+
+
+def _decoded(source: str | bytes) -> str:
+    try:
+        held = source.encode() if isinstance(source, str) else source
+    except UnicodeEncodeError as error:
+        raise UnreadableError(str(source).count("\n", 0, error.start) + 1, _NO_UTF8) from None
+    if len(held) > MOST_BYTES:
+        raise UnreadableError(None, f"must have at most {MOST_BYTES >> 10} kB; it has more.")
+    try:
+        return held.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(held.count(b"\n", 0, error.start) + 1, _NO_UTF8) from None
+
+
+_NO_UTF8 = "must be text in UTF-8; it has other bytes. Hint: save it anew in the encoding UTF-8."
+
+
+def _reader_of(format: str) -> Callable[[str], Marked]:
+    """Return what reads a format; each is imported when it is needed."""
+    if format == "toml":
+        from subsetprivacy.collect.survey.lines_toml import read_toml
+
+        return read_toml
+    if format == "json":
+        from subsetprivacy.collect.survey.lines_json import read_json
+
+        return read_json
+    if format == "yaml":
+        try:
+            from subsetprivacy.collect.survey.lines_yaml import read_yaml
+        except ImportError:
+            raise MissingDependencyError("YAML needs PyYAML. Hint: pip install 'subsetprivacy[serve]'.") from None
+        return read_yaml
+    raise ArgumentError(f"`format` must be one of {', '.join(FORMATS)}; got {format!r}.")

@@ -1,0 +1,85 @@
+"""Which texts may stand in a survey: nothing that hides, turns around or looks like another."""
+
+import unicodedata
+from typing import Any
+
+from subsetprivacy.collect.survey.positions import REFUSED, Path, Unclear
+from subsetprivacy.collect.survey.problems import Findings
+
+# They turn the direction of what follows, so that a person reads something else than was written.
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BREAKING = frozenset("\u2028\u2029\ufeff\u200b")
+_MOST_SHOWN = 40
+
+
+def normal(text: str) -> str:
+    """Return a text in Unicode's composed form, without blanks around it."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n").strip(" \n"))
+
+
+def looks(text: str) -> str:
+    """Return what a text looks like: two options for which this is the same cannot be told apart."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    seen = "".join(sign for sign in folded if unicodedata.category(sign) != "Cf" and not "\ufe00" <= sign <= "\ufe0f")
+    return " ".join(seen.split())
+
+
+def shown(value: Any) -> str:
+    """Return a value of a file in a few words."""
+    if isinstance(value, str):
+        short = value if len(value) <= _MOST_SHOWN else value[: _MOST_SHOWN - 1] + "…"
+        return f'"{short}"' if short.isprintable() else "text with signs that cannot be shown"
+    if isinstance(value, bool):
+        return f"the truth value {str(value).lower()}"
+    if isinstance(value, (int, float)):
+        return f"the number {value:.15g}" if isinstance(value, float) else f"the number {value}"
+    if isinstance(value, Unclear):
+        return f"{value.text[:_MOST_SHOWN]}, which may be read as {value.like}"
+    return "nothing" if value is None else "a list" if isinstance(value, list) else "a table"
+
+
+def read_text(value: Any, path: Path, findings: Findings, *, most: int, long: bool = False, empty: bool = False) -> str:
+    """Return a text in its normal form; "" if it is not fit, with the reason among the findings.
+
+    Parameters
+    ----------
+    most
+        How many characters it may have.
+    long
+        Whether it may have several lines.
+    empty
+        Whether it may be empty.
+    """
+    if not isinstance(value, str):
+        if value is not REFUSED:
+            quotes = isinstance(value, (bool, int, float, Unclear))
+            findings.add(path, f"must be text; got {shown(value)}.{' Hint: put it in quotes.' if quotes else ''}")
+        return ""
+    text = normal(value)
+    trouble = _trouble(text, most, long)
+    if trouble is None and not text and not empty:
+        trouble = "must not be empty."
+    if trouble is not None:
+        findings.add(path, trouble)
+        return ""
+    return text
+
+
+def _trouble(text: str, most: int, long: bool) -> str | None:
+    if len(text) > most:
+        return f"must have at most {most} characters; got {len(text)}."
+    for sign in text:
+        if sign == "\n" and long:
+            continue
+        if sign == "\n":
+            return "must stand on one line; it has several."
+        if unicodedata.category(sign) == "Cc" or sign in _BREAKING or ord(sign) & 0xFFFE == 0xFFFE:
+            return f"must have no control characters; got U+{ord(sign):04X}. Hint: type the text anew."
+        if sign in _TURNING:
+            return (
+                f"must have no characters that turn the direction of reading; got U+{ord(sign):04X}. "
+                "Hint: leave it out; right-to-left text is shown as such by its letters."
+            )
+    if text and not looks(text):
+        return "must have a character that can be seen; it has none."
+    return None

@@ -1,0 +1,61 @@
+"""Write a survey as a file that people like to read: TOML, YAML or JSON."""
+
+import json
+from typing import Any
+
+from subsetprivacy.collect.survey.definition import Survey
+from subsetprivacy.collect.survey.documents import survey_document
+from subsetprivacy.collect.survey.reading import FORMATS
+from subsetprivacy.errors import ArgumentError, MissingDependencyError
+
+_WIDTH = 100
+
+
+def write_survey(survey: Survey, format: str) -> str:
+    """Return a survey as the text of a file; `read_survey` makes the same survey of it.
+
+    Parameters
+    ----------
+    survey
+        The survey.
+    format
+        "toml", "yaml" or "json".
+    """
+    document = _without_defaults(survey_document(survey))
+    if format == "toml":
+        from subsetprivacy.collect.survey.writing_toml import toml_text
+
+        return toml_text(document)
+    if format == "yaml":
+        try:
+            from subsetprivacy.collect.survey.writing_yaml import yaml_text
+        except ImportError:
+            raise MissingDependencyError("YAML needs PyYAML. Hint: pip install 'subsetprivacy[serve]'.") from None
+        return yaml_text(document)
+    if format == "json":
+        return _json_text(document, "") + "\n"
+    raise ArgumentError(f"`format` must be one of {', '.join(FORMATS)}; got {format!r}.")
+
+
+def _without_defaults(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document without empty texts, links that there are not, and labels that are ids."""
+    kept = {key: value for key, value in document.items() if value not in ("", [])}
+    kept["variables"] = [
+        {key: value for key, value in held.items() if value != "" and (key != "label" or value != held["id"])}
+        for held in document["variables"]
+    ]
+    return kept
+
+
+def _json_text(held: Any, indent: str) -> str:
+    """Return JSON; what fits on a line stands on one."""
+    line = json.dumps(held, ensure_ascii=False, allow_nan=False)
+    if len(indent) + len(line) <= _WIDTH or not isinstance(held, (dict, list)):
+        return line
+    inner = indent + "  "
+    if isinstance(held, list):
+        parts = [_json_text(item, inner) for item in held]
+    else:
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_json_text(item, inner)}" for key, item in held.items()]
+    opening, closing = "[]" if isinstance(held, list) else "{}"
+    return f"{opening}\n" + ",\n".join(inner + part for part in parts) + f"\n{indent}{closing}"

@@ -1,0 +1,127 @@
+"""What is said of a survey before anybody answers: counted by hand, or from the draws themselves."""
+
+import math
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from lopsided import ABCDE, ASKED, GIVEN, GROUPS, SEVEN, TWO_GROUPS, WARNER
+
+import subsetprivacy as sp
+from subsetprivacy.collect.survey.describing import fingerprint_bits, number_of_questions, survey_facts
+from subsetprivacy.collect.survey.documents import survey_from_document
+from subsetprivacy.collect.survey.drawing import Stream, draw_question
+from subsetprivacy.collect.survey.reading import read_survey
+from subsetprivacy.collect.survey.rules import asking
+from subsetprivacy.collect.survey.shipped import example_text
+
+
+@pytest.mark.parametrize(
+    ("design", "bits"),
+    [
+        (sp.uniform(range(8)), math.log2(119)),  # 6.9 in the literature on trackable memories
+        (sp.hadamard(range(8)), math.log2(7)),
+        (sp.uniform(list("abcd")), math.log2(3)),
+        (sp.uniform(range(48)), math.log2(2**47 - 49)),
+        (sp.warner(["no", "yes"], 0.25), 0.25 * 2 + 0.75 * math.log2(4 / 3)),
+        (sp.fixed_size(list("abc"), 2), 1.0),
+        (sp.fixed_size(range(6), 3), math.log2(10)),
+        (ASKED, 0.5 + 0.3 * math.log2(1 / 0.3) + 0.2 * math.log2(5)),
+        (sp.partition(range(48), 24), math.log2(47)),
+    ],
+    ids=repr,
+)
+def test_bits_of_a_fingerprint(design, bits):
+    assert fingerprint_bits(design) == pytest.approx(bits)
+
+
+@pytest.mark.parametrize(
+    "design", [GIVEN, GROUPS, TWO_GROUPS, sp.partition(SEVEN, 3), sp.uniform(ABCDE), WARNER, ASKED], ids=repr
+)
+def test_bits_are_the_largest_entropy_over_the_values(design):
+    codes, mu = design.support()
+    largest = 0.0
+    for j in range(design.p):
+        row = design.incidence(codes).inner(np.eye(design.p)[j])
+        law = [m * r for m, r in zip(mu, row) if r > 0]
+        assert sum(law) == pytest.approx(1.0)
+        largest = max(largest, sum(chance * math.log2(1 / chance) for chance in law))
+    assert fingerprint_bits(design) == pytest.approx(largest)
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        sp.uniform(list("abcd")),
+        sp.uniform(ABCDE),
+        ASKED,
+        GROUPS,
+        TWO_GROUPS,
+        sp.partition(ABCDE, 2),
+        sp.partition(range(6), 3),
+        sp.hadamard(SEVEN),
+        sp.fixed_size(range(6), 3),
+    ],
+    ids=repr,
+)
+def test_the_number_of_questions_is_that_of_many_draws(design):
+    _, rule = asking(design)
+    drawn = {frozenset(draw_question(rule, Stream(k.to_bytes(32, "big"), "", ""))) for k in range(1500)}
+    assert number_of_questions(rule) == len(drawn)
+
+
+def test_the_number_of_sets_that_are_sent():
+    assert number_of_questions(asking(sp.fixed_size(range(7), 3))[1]) == len(list(combinations(range(7), 3)))
+    assert number_of_questions(asking(GIVEN)[1]) == 8
+    assert number_of_questions(asking(WARNER)[1]) == 1
+
+
+def test_facts_of_the_example():
+    survey = read_survey(example_text("toml"), "toml")
+    facts = survey_facts(survey)
+    seen = {
+        each.id: (each.kind, each.design, each.questions, each.smallest_set, each.options) for each in facts.variables
+    }
+    assert seen == {
+        "smokes": ("bit", "artificial_bit", 1, 2, 2),
+        "sport": ("local", "fixed_size", 3, 2, 3),
+        "health": ("yes_no", "uniform", 10, 2, 5),
+        "income": ("yes_no", "hadamard", 7, 3, 7),
+        "commute": ("groups", "partition", 280, 3, 9),
+    }
+    bits = {each.id: each.bits for each in facts.variables}
+    assert facts.groups[0] == (("health", "income"), pytest.approx(math.log2(10) + math.log2(7)))
+    assert Counter(len(names) for names, _ in facts.groups) == {2: 1, 1: 3}
+    assert facts.bits == pytest.approx(sum(bits.values()))
+    assert facts.notices == (
+        "smokes: an answer multiplies the odds of an option by at most 3.",
+        "sport: the answer is marked on the respondent's device, and 2 of the 3 options are sent. "
+        "The pair reveals which answer it is not.",
+        "health and income are kept side by side: the draws alone make about 70 different rows (6.1 bits). "
+        "With fewer people than that, most rows are like no other.",
+    )
+
+
+def document(**more):
+    return {"title": "T", "variables": [{"id": "a", "question": "?", "options": list("pqrst"), **more}]}
+
+
+def test_a_guess_that_makes_an_answer_certain_is_noticed():
+    rare = document(guess=[0.96, 0.01, 0.01, 0.01, 0.01])
+    (notice,) = survey_facts(survey_from_document(rare)).notices
+    assert notice == (
+        "a: if the guess is right, some answer leaves one option 99% likely. Merge options that are rare."
+    )
+    assert not survey_facts(survey_from_document(document(guess=[0.2] * 5))).notices
+
+
+def test_other_notices():
+    (notice,) = survey_facts(survey_from_document(document(design="pair"))).notices
+    assert notice.endswith("2 of the 5 options are sent. It never leaves the device alone.")
+    (notice,) = survey_facts(survey_from_document({**document(), "mode": "open"})).notices
+    assert notice.startswith("open mode: whoever has the link can answer")
+    wide = {"title": "T", "variables": [{"id": f"v{k}", "question": "?", "options": list("pqrst")} for k in range(9)]}
+    wide["links"] = [{"variables": [f"v{k}" for k in range(9)]}]
+    (notice,) = survey_facts(survey_from_document(wide)).notices
+    assert "more than a million different rows (29.9 bits)" in notice
