@@ -12,6 +12,10 @@ class Html(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """Return it as it is: templates that escape ask for this."""
+        return str(self)
+
 
 def el(tag: str, *children: Any, **attributes: Any) -> Html:
     """Return an element.

@@ -1,0 +1,282 @@
+"""Who may do what in the studio: accounts with a password, sessions, tokens for programs, and what was done.
+
+Whatever opens a door is kept as a hash: argon2id of passwords, SHA-256 of sessions, tokens and invitations, which
+are 32 random bytes. The functions that hash a password take about a tenth of a second and 64 MB: the web runs two
+of them at a time.
+"""
+
+import re
+from datetime import timedelta
+from unicodedata import normalize
+
+from attrs import frozen
+from sqlalchemy import Connection, Engine
+
+from subsetprivacy.collect.service import passwords
+from subsetprivacy.collect.service.passwords import AccountError, mark, new_secret, today
+from subsetprivacy.collect.storage import accounts as storage
+from subsetprivacy.collect.storage.accounts import Account, Deed, Token
+from subsetprivacy.collect.storage.opening import reading, writing
+
+OWNER, ANALYST = ROLES = ("owner", "analyst")
+SESSION_DAYS = 14
+TOKEN_START = "sp_"
+_TOKEN_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
+
+
+@frozen
+class Person:
+    """Who acts: an account, or a token with the role it was given."""
+
+    name: str
+    role: str
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether all may be done."""
+        return self.role == OWNER
+
+
+# Accounts --------------------------------------------------------------------------------------
+
+
+def needs_setup(engine: Engine) -> bool:
+    """Tell whether there is no account yet."""
+    with reading(engine) as connection:
+        return storage.count_accounts(connection) == 0
+
+
+def set_up(engine: Engine, name: str, password: str) -> Person:
+    """Make the first account, that of an owner.
+
+    Raises
+    ------
+    AccountError
+        If there is one already, or the name or password will not do.
+    """
+    made = Account(passwords.read_name(name), passwords.hash_password(passwords.read_password(password)), OWNER)
+    with writing(engine) as connection:
+        storage.hold_accounts(connection)
+        if storage.count_accounts(connection):
+            raise AccountError("There is an account already: the set-up link works once. Sign in instead.")
+        storage.add_account(connection, made)
+        _record(connection, made.name, "set up the studio")
+    return Person(made.name, made.role)
+
+
+def check_password(engine: Engine, name: str, password: str) -> Person | None:
+    """Return who has this name and password, or None.
+
+    A name that does not exist takes as long as a wrong password.
+    """
+    with reading(engine) as connection:
+        held = storage.read_account(connection, passwords.plain_name(name))
+    if held is None or passwords.is_invitation(held.password):
+        passwords.is_password(passwords.dummy_hash(), password)
+        return None
+    if not passwords.is_password(held.password, password):
+        return None
+    if passwords.is_outdated(held.password):
+        with writing(engine) as connection:
+            storage.rehash_password(connection, held.name, held.password, passwords.hash_password(password))
+    return Person(held.name, held.role)
+
+
+def change_password(engine: Engine, person: Person, old: str, new: str) -> None:
+    """Change one's own password, which ends all sessions of the account.
+
+    Raises
+    ------
+    AccountError
+        If the old one is wrong or the new one will not do.
+    """
+    if check_password(engine, person.name, old) is None:
+        raise AccountError("The present password is not right.")
+    made = passwords.hash_password(passwords.read_password(new))
+    with writing(engine) as connection:
+        storage.set_password(connection, person.name, made)
+        _record(connection, person.name, "changed the password")
+
+
+def invite(engine: Engine, actor: Person, name: str, role: str) -> str:
+    """Make an account without a password, and return the invitation with which its holder sets one.
+
+    Raises
+    ------
+    AccountError
+        If the name is taken or will not do.
+    """
+    if role not in ROLES:
+        raise AccountError("The role must be owner or analyst.")
+    secret, name = new_secret(), passwords.read_name(name)
+    with writing(engine) as connection:
+        storage.hold_accounts(connection)
+        if storage.read_account(connection, name) is not None:
+            raise AccountError("There is an account of this name already.")
+        storage.add_account(connection, Account(name, passwords.invitation(secret), role))
+        _record(connection, actor.name, f"invited {name} as {role}")
+    return secret
+
+
+def invite_again(engine: Engine, actor: Person, name: str) -> str:
+    """Take the password of an account away, and return an invitation to set a new one.
+
+    Raises
+    ------
+    AccountError
+        If there is no such account, or it is one's own.
+    """
+    secret = new_secret()
+    with writing(engine) as connection:
+        storage.hold_accounts(connection)
+        if storage.read_account(connection, name) is None:
+            raise AccountError("There is no account of this name.")
+        if name == actor.name:
+            raise AccountError("Change your own password on the page of your account.")
+        storage.set_password(connection, name, passwords.invitation(secret))
+        _record(connection, actor.name, f"made a new invitation for {name}")
+    return secret
+
+
+def accept(engine: Engine, name: str, secret: str, password: str) -> Person:
+    """Set the password of an account by its invitation, once.
+
+    Raises
+    ------
+    AccountError
+        If the invitation is not right or has lapsed, or the password will not do.
+    """
+    made = passwords.hash_password(passwords.read_password(password))
+    with writing(engine) as connection:
+        storage.hold_accounts(connection)
+        held = storage.read_account(connection, passwords.plain_name(name))
+        if held is None or not passwords.fits_invitation(held.password, secret):
+            raise AccountError("This invitation does not work: it was used, has lapsed, or belongs to another name.")
+        storage.set_password(connection, held.name, made)
+        _record(connection, held.name, "accepted the invitation")
+    return Person(held.name, held.role)
+
+
+def remove(engine: Engine, actor: Person, name: str) -> None:
+    """Remove an account, with its sessions and the tokens it made.
+
+    Raises
+    ------
+    AccountError
+        If there is none, or no other owner with a password would be left.
+    """
+    with writing(engine) as connection:
+        storage.hold_accounts(connection)
+        held = storage.read_accounts(connection)
+        if name not in {one.name for one in held}:
+            raise AccountError("There is no account of this name.")
+        if not any(
+            one.role == OWNER and not passwords.is_invitation(one.password) and one.name != name for one in held
+        ):
+            raise AccountError("The last owner cannot be removed. Invite another owner first.")
+        storage.remove_account(connection, name)
+        _record(connection, actor.name, f"removed the account {name}")
+
+
+def accounts(engine: Engine) -> list[tuple[Person, bool]]:
+    """Return everybody, and whether they have yet to accept their invitation."""
+    with reading(engine) as connection:
+        return [
+            (Person(one.name, one.role), passwords.is_invitation(one.password))
+            for one in storage.read_accounts(connection)
+        ]
+
+
+# Sessions and tokens ---------------------------------------------------------------------------
+
+
+def begin_session(engine: Engine, person: Person) -> str:
+    """Begin a session and return its secret, for the cookie."""
+    secret, now = new_secret(), today()
+    with writing(engine) as connection:
+        storage.forget_old_sessions(connection, now.isoformat())
+        last = now + timedelta(days=SESSION_DAYS)
+        storage.add_session(connection, mark("session", secret), person.name, last.isoformat())
+    return secret
+
+
+def person_of_session(engine: Engine, secret: str) -> Person | None:
+    """Return whose session this is, if it has not ended."""
+    with reading(engine) as connection:
+        held = storage.read_session(connection, mark("session", secret), today().isoformat())
+    return None if held is None else Person(held.name, held.role)
+
+
+def end_session(engine: Engine, secret: str) -> None:
+    """End a session."""
+    with writing(engine) as connection:
+        storage.end_session(connection, mark("session", secret))
+
+
+def make_token(engine: Engine, actor: Person, name: str, role: str) -> str:
+    """Make a token for programs and return it: it is shown this once.
+
+    Raises
+    ------
+    AccountError
+        If the name or role will not do.
+    """
+    name = normalize("NFC", name.strip())
+    if role not in ROLES:
+        raise AccountError("The role must be owner or analyst.")
+    if not _TOKEN_NAME.fullmatch(name):
+        raise AccountError("The name of a token must have 1 to 64 characters.")
+    secret = TOKEN_START + new_secret()
+    with writing(engine) as connection:
+        storage.add_token(connection, Token(mark("token", secret), name, role, actor.name, today().isoformat()))
+        _record(connection, actor.name, f"made the token “{name}” for an {role}")
+    return secret
+
+
+def tokens(engine: Engine) -> list[Token]:
+    """Return what is known of all tokens."""
+    with reading(engine) as connection:
+        return storage.read_tokens(connection)
+
+
+def revoke_token(engine: Engine, actor: Person, held: str) -> bool:
+    """Take a token back by the hexadecimal text of its mark; return whether there was one."""
+    try:
+        token = bytes.fromhex(held)
+    except ValueError:
+        return False
+    with writing(engine) as connection:
+        known = storage.read_token(connection, token)
+        if known is None:
+            return False
+        storage.remove_token(connection, token)
+        _record(connection, actor.name, f"revoked the token “{known.name}”")
+    return True
+
+
+def person_of_token(engine: Engine, secret: str) -> Person | None:
+    """Return who acts by this token, if it is known."""
+    if not secret.startswith(TOKEN_START):
+        return None
+    with reading(engine) as connection:
+        held = storage.read_token(connection, mark("token", secret))
+    return None if held is None else Person(f"token {held.name}"[:64], held.role)
+
+
+# What was done ---------------------------------------------------------------------------------
+
+
+def record(engine: Engine, person: Person, act: str) -> None:
+    """Record what somebody did, by the day."""
+    with writing(engine) as connection:
+        _record(connection, person.name, act)
+
+
+def deeds(engine: Engine, most: int = 100) -> list[Deed]:
+    """Return what was done last, the newest first."""
+    with reading(engine) as connection:
+        return storage.read_deeds(connection, most)
+
+
+def _record(connection: Connection, actor: str, act: str) -> None:
+    storage.add_deed(connection, Deed(today().isoformat(), actor, act))

@@ -1,0 +1,118 @@
+"""Passwords and other secrets: what may be one, and what is kept of it."""
+
+import re
+import secrets
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from hashlib import sha256
+from hmac import compare_digest
+from unicodedata import normalize
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+
+from subsetprivacy.errors import SubsetPrivacyError
+
+LEAST_PASSWORD, MOST_PASSWORD = 12, 1024
+INVITATION_DAYS = 7
+_INVITED = "invited"
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,62}")
+
+
+class AccountError(SubsetPrivacyError):
+    """An account, a password or a token that cannot be made, changed or removed."""
+
+
+def new_secret() -> str:
+    """Return 32 random bytes as text: for a session, a token, an invitation, or the set-up link."""
+    return secrets.token_urlsafe(32)
+
+
+def mark(kind: str, secret: str) -> bytes:
+    """Return what is kept of a secret; one that is found where another kind belongs opens nothing."""
+    return sha256(f"subsetprivacy {kind} v1\0{secret}".encode()).digest()
+
+
+def today() -> date:
+    """Return the day, the same wherever the server stands."""
+    return datetime.now(UTC).date()
+
+
+def plain_name(name: str) -> str:
+    """Return a name as it is kept; "" for what cannot be one."""
+    name = name.strip().lower()
+    return name if _NAME.fullmatch(name) else ""
+
+
+def read_name(name: str) -> str:
+    """Return the name of an account to be made.
+
+    Raises
+    ------
+    AccountError
+        If it will not do.
+    """
+    if not (plain := plain_name(name)):
+        raise AccountError("A name must have 1 to 63 letters a to z, digits, or . _ @ + - after the first.")
+    return plain
+
+
+def read_password(password: str) -> str:
+    """Return a password to be set.
+
+    Raises
+    ------
+    AccountError
+        If it is too short or too long.
+    """
+    if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+        raise AccountError(f"A password must have at least {LEAST_PASSWORD} characters, and at most {MOST_PASSWORD}.")
+    return normalize("NFC", password)
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    return PasswordHasher()
+
+
+@cache
+def dummy_hash() -> str:
+    """Return the hash of a password nobody has, so that unknown names take as long as known ones."""
+    return hash_password(new_secret())
+
+
+def hash_password(password: str) -> str:
+    """Return the argon2id hash of a password."""
+    return _hasher().hash(normalize("NFC", password))
+
+
+def is_password(kept: str, password: str) -> bool:
+    """Tell whether this is the password of a hash."""
+    try:
+        return _hasher().verify(kept, normalize("NFC", password[:MOST_PASSWORD]))
+    except (Argon2Error, InvalidHashError):
+        return False
+
+
+def is_outdated(kept: str) -> bool:
+    """Tell whether a hash was made with less effort than is usual now."""
+    return _hasher().check_needs_rehash(kept)
+
+
+def invitation(secret: str) -> str:
+    """Return what stands in the place of a password until the invitation is accepted."""
+    last = today() + timedelta(days=INVITATION_DAYS)
+    return f"{_INVITED} {last.isoformat()} {mark('invitation', secret).hex()}"
+
+
+def is_invitation(kept: str) -> bool:
+    """Tell whether there is an invitation in the place of a password."""
+    return kept.startswith(f"{_INVITED} ")
+
+
+def fits_invitation(kept: str, secret: str) -> bool:
+    """Tell whether a secret is that of an invitation which has not lapsed."""
+    if not is_invitation(kept):
+        return False
+    _, last, held = kept.split(" ")
+    return compare_digest(held, mark("invitation", secret).hex()) and today().isoformat() <= last

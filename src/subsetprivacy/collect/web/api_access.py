@@ -1,0 +1,70 @@
+"""Who may use the API, and the refusals every endpoint can give."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from subsetprivacy.collect.service import accounts
+from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.storage.surveys import SurveyLine
+from subsetprivacy.collect.web.api_models import Error
+from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.studio_context import is_id, studio_of
+
+_bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token of the studio: sp_…")
+_REASONS = {
+    400: "The request could not be read.",
+    401: "There is no token, or it is not known.",
+    403: "The token may not do this.",
+    404: "There is no such survey, draft or file.",
+    408: "The request came too slowly.",
+    409: "Not possible in this state.",
+    413: "Too large.",
+    422: "Something is wrong with what was sent; `problems` says what.",
+    500: "The fault is on the server's side.",
+}
+
+
+def anybody_with_a_token(
+    request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+) -> Person:
+    """Return who acts by the token of a request; cookies count for nothing here."""
+    person = None
+    if given is not None:
+        person = accounts.person_of_token(studio_of(request).engine, given.credentials)
+    if person is None:
+        raise Refused(401, "A token is needed: Authorization: Bearer sp_…", {"WWW-Authenticate": "Bearer"})
+    return person
+
+
+def owner_by_token(person: Annotated[Person, Depends(anybody_with_a_token)]) -> Person:
+    """Return the owner who acts by a token."""
+    if not person.is_owner:
+        raise Refused(403, "This needs a token of an owner.")
+    return person
+
+
+Reader = Annotated[Person, Depends(anybody_with_a_token)]
+Owner = Annotated[Person, Depends(owner_by_token)]
+Id = Annotated[str, Path(description="16 letters and digits.")]
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the declaration of refusals: these, and those that any request can get."""
+    return {
+        status: {"model": Error, "description": _REASONS[status]} for status in sorted({*statuses, 401, 403, 422, 500})
+    }
+
+
+def told(role: str) -> dict[str, Any]:
+    """Return what the document says of who may use an endpoint."""
+    return {"x-role": role}
+
+
+def known_survey(request: Request, survey_id: Id) -> SurveyLine:
+    """Return the survey of a path."""
+    line = studio_of(request).desk.line(survey_id) if is_id(survey_id) else None
+    if line is None:
+        raise Refused(404, "There is no survey of this id.")
+    return line

@@ -1,0 +1,185 @@
+"""Published surveys and their results, for programs."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from subsetprivacy.collect.service import accounts, publishing
+from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError
+from subsetprivacy.collect.storage.surveys import SurveyLine
+from subsetprivacy.collect.web.api_access import Owner, Reader, known_survey, refusals, told
+from subsetprivacy.collect.web.api_models import (
+    Closing,
+    Codes,
+    NewCodes,
+    ReleaseItem,
+    ReleaseList,
+    SurveyItem,
+    SurveyList,
+)
+from subsetprivacy.collect.web.api_results import ResultsOf
+from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.studio_context import Studio, studio_of
+from subsetprivacy.collect.web.studio_results import TYPES, export
+
+router = APIRouter(tags=["surveys"])
+Known = Annotated[SurveyLine, Depends(known_survey)]
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+
+
+def _file(ending: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"description": "The file.", "content": {TYPES[ending]: _BYTES}}}
+
+
+@router.get("/surveys", responses=refusals(), openapi_extra=told("analyst"))
+def list_surveys(request: Request, person: Reader) -> SurveyList:
+    """List all published surveys."""
+    studio = studio_of(request)
+    return SurveyList(surveys=[survey_item(studio, line) for line in studio.desk.lines()])
+
+
+@router.get("/surveys/{survey_id}", responses=refusals(404), openapi_extra=told("analyst"))
+def get_survey(request: Request, person: Reader, line: Known) -> SurveyItem:
+    """Give one survey."""
+    return survey_item(studio_of(request), line)
+
+
+@router.get(
+    "/surveys/{survey_id}/manifest",
+    responses={
+        200: {
+            "description": "The frozen survey, byte for byte.",
+            "content": {"application/json": {"schema": {"type": "object"}}},
+        },
+        **refusals(404),
+    },
+    response_class=Response,
+    openapi_extra=told("analyst"),
+)
+def get_manifest(request: Request, person: Reader, line: Known) -> Response:
+    """Give the frozen survey; the SHA-256 of its bytes is the fingerprint."""
+    return _saved(request, line, "manifest.json")
+
+
+@router.get(
+    "/surveys/{survey_id}/results",
+    responses={200: {"model": ResultsOf, "description": "The results."}, **refusals(404)},
+    response_class=Response,
+    openapi_extra=told("analyst"),
+)
+def get_results(request: Request, person: Reader, line: Known) -> Response:
+    """Give everything the dashboard shows."""
+    return _saved(request, line, "results.json")
+
+
+@router.get("/surveys/{survey_id}/releases", responses=refusals(404), openapi_extra=told("analyst"))
+def get_releases(request: Request, person: Reader, line: Known) -> ReleaseList:
+    """Give all releases with their seals."""
+    released = studio_of(request).desk.released(line)
+    key = None if released.key is None else released.key.hex()
+    return ReleaseList(releases=[ReleaseItem.model_validate(one) for one in released.releases], key=key)
+
+
+@router.get(
+    "/surveys/{survey_id}/export.zip",
+    responses={**_file("zip"), **refusals(404)},
+    response_class=Response,
+    openapi_extra=told("analyst"),
+)
+def get_everything(request: Request, person: Reader, line: Known) -> Response:
+    """Give everything that is released, in one archive."""
+    return _saved(request, line, "everything.zip")
+
+
+@router.get(
+    "/surveys/{survey_id}/groups/{group}/export.csv",
+    responses={**_file("csv"), **refusals(404)},
+    response_class=Response,
+    openapi_extra=told("analyst"),
+)
+def get_csv(request: Request, person: Reader, line: Known, group: int) -> Response:
+    """Give the counters of a group as CSV."""
+    return _saved(request, line, f"{group}.csv")
+
+
+@router.get(
+    "/surveys/{survey_id}/groups/{group}/export.parquet",
+    responses={**_file("parquet"), **refusals(404)},
+    response_class=Response,
+    openapi_extra=told("analyst"),
+)
+def get_parquet(request: Request, person: Reader, line: Known, group: int) -> Response:
+    """Give the counters of a group as Parquet, with the designs inside."""
+    return _saved(request, line, f"{group}.parquet")
+
+
+@router.post(
+    "/surveys/{survey_id}/codes",
+    status_code=201,
+    responses=refusals(400, 404, 408, 409, 413),
+    openapi_extra=told("owner"),
+)
+def make_codes(request: Request, person: Owner, line: Known, wanted: NewCodes) -> Codes:
+    """Make one-time codes. They are given this once."""
+    studio = studio_of(request)
+    codes = _acting(lambda: publishing.make_codes(studio.engine, line.id, wanted.n))
+    accounts.record(studio.engine, person, f"made {wanted.n} one-time links for “{line.title}” ({line.id})")
+    return Codes(codes=codes, links=[f"{_link(studio, line)}#{code}" for code in codes])
+
+
+@router.post("/surveys/{survey_id}/close", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
+def close_survey(request: Request, person: Owner, line: Known, how: Closing) -> SurveyItem:
+    """Close a survey: the last release."""
+    studio = studio_of(request)
+    _acting(lambda: publishing.close(studio.engine, line.id, last_wave=how.last_wave))
+    _forget(studio, line.id)
+    accounts.record(studio.engine, person, f"closed “{line.title}” ({line.id})")
+    closed = studio.desk.line(line.id)
+    if closed is None:
+        raise Refused(404, "There is no survey of this id.")
+    return survey_item(studio, closed)
+
+
+@router.delete(
+    "/surveys/{survey_id}",
+    status_code=204,
+    response_class=Response,
+    responses={204: {"description": "Nothing is left of it."}, **refusals(400, 404, 408, 409, 413)},
+    openapi_extra=told("owner"),
+)
+def delete_survey(request: Request, person: Owner, line: Known) -> Response:
+    """Delete a survey with everything that was ever kept of it."""
+    studio = studio_of(request)
+    _acting(lambda: publishing.delete(studio.engine, line.id))
+    _forget(studio, line.id)
+    accounts.record(studio.engine, person, f"deleted “{line.title}” ({line.id}) and everything in it")
+    return Response(status_code=204)
+
+
+def survey_item(studio: Studio, line: SurveyLine) -> SurveyItem:
+    """Return a survey as the API gives it."""
+    names = set(SurveyItem.model_fields) - {"link"}
+    return SurveyItem(**{name: getattr(line, name) for name in names}, link=_link(studio, line))
+
+
+def _link(studio: Studio, line: SurveyLine) -> str:
+    return f"{studio.base_url or ''}/s/{line.id}"
+
+
+def _saved(request: Request, line: SurveyLine, name: str) -> Response:
+    return Response(export(studio_of(request), line, name), media_type=TYPES[name.rpartition(".")[2]])
+
+
+def _acting(act: Any) -> Any:
+    try:
+        return act()
+    except NotFoundError:
+        raise Refused(404, "There is no survey of this id.") from None
+    except PublishingError as error:
+        raise Refused(409, str(error)) from None
+
+
+def _forget(studio: Studio, survey_id: str) -> None:
+    studio.collector.forget(survey_id)
+    studio.desk.forget(survey_id)

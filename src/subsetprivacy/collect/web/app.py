@@ -1,0 +1,84 @@
+"""The application: the respondents' page, the studio and the API over one store."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from fastapi.telemetry import TelemetryConfig
+from sqlalchemy import Engine
+from starlette.responses import Response
+
+from subsetprivacy.collect.service.collecting import Collector
+from subsetprivacy.collect.web.api import api_router
+from subsetprivacy.collect.web.receiving import Receiving
+from subsetprivacy.collect.web.refusals import install_refusals
+from subsetprivacy.collect.web.respond import respond_router
+from subsetprivacy.collect.web.security import Guard
+from subsetprivacy.collect.web.studio import studio_router
+from subsetprivacy.collect.web.studio_context import SIGN_IN, NotSignedIn, Studio, go
+
+# The framework can report every request, with address and content, to whatever watches the process.
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+    "exclude": lambda scope: True,
+}
+
+
+def create_app(
+    engine: Engine,
+    *,
+    collector: Collector | None = None,
+    setup_token: str | None = None,
+    secure: bool = False,
+    base_url: str | None = None,
+) -> FastAPI:
+    """Return the application over a store.
+
+    Parameters
+    ----------
+    engine
+        The store, opened.
+    collector
+        What takes the answers; one of its own by default. It is started and stopped with the application.
+    setup_token
+        With this the first account can be made, once.
+    secure
+        Whether people reach the server by https: cookies and headers are then of that kind.
+    base_url
+        The address people reach the server by, for links that are copied; relative links otherwise.
+    """
+    collector = Collector(engine) if collector is None else collector
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        collector.start()
+        try:
+            yield
+        finally:
+            collector.stop()
+
+    app = FastAPI(
+        lifespan=lifespan,
+        openapi_url=None,  # the API's own route gives it
+        docs_url=None,  # these pages would load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
+    )
+    app.state.studio = Studio(engine, collector, setup_token, secure, base_url)
+    app.include_router(respond_router(collector))
+    app.include_router(studio_router())
+    app.include_router(api_router())
+    install_refusals(app)
+    app.add_middleware(Receiving, collector=collector)
+    app.add_middleware(Guard, secure=secure, base_url=base_url)  # the last one added stands before all others
+
+    @app.exception_handler(NotSignedIn)
+    async def to_sign_in(request: Request, error: NotSignedIn) -> Response:
+        return go(SIGN_IN)
+
+    return app

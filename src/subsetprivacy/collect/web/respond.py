@@ -1,0 +1,268 @@
+"""What a respondent's browser gets and sends: one page for everybody, the frozen survey, and two small posts."""
+
+import asyncio
+import json
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256, sha384
+from pathlib import Path
+from typing import Any, Protocol
+
+from attrs import frozen
+from fastapi import APIRouter, Request
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+
+from subsetprivacy.collect.survey.manifest import Manifest
+from subsetprivacy.collect.survey.submission import MOST_BYTES
+
+LANGUAGES = ("en", "de", "ar")
+STATE_HEADER = "Survey-State"
+READ_SECONDS = 10.0
+_HERE = Path(__file__).parent
+_STATIC = "/static/respond"
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
+# Modules, each after what it imports: served as one, which has no imports left.
+_SCRIPTS = (
+    *("hash.js", "words.js", "drawing.js", "coin.js", "store.js", "server.js", "answers.js", "element.js"),
+    *("meaning.js", "keys.js", "question.js", "practice.js", "view.js", "main.js"),
+)
+# Parts of one style sheet, the later over the earlier.
+_STYLES = ("base.css", "parts.css", "buttons.css", "settings.css")
+_IMPORT = re.compile(rb'^import \{[^}]*\} from "\./\w+\.js";\n', re.MULTILINE)
+_UNKNOWN = {"status": "unknown survey"}
+
+
+class Replying(Protocol):
+    """An answer to a browser."""
+
+    @property
+    def status(self) -> int:
+        """The status of HTTP."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is said."""
+
+
+class Collecting(Protocol):
+    """What the page needs of a collector."""
+
+    def manifest(self, survey_id: str) -> Manifest | None:
+        """Return the manifest of a survey, or None."""
+
+    def key(self, survey_id: str) -> str | None:
+        """Return the key of the study in hexadecimal once it is published."""
+
+    async def lock(self, survey_id: str, body: bytes) -> Replying:
+        """Lock a code."""
+
+    async def submit(self, survey_id: str, body: bytes) -> Replying:
+        """Count a submission."""
+
+
+@frozen
+class Page:
+    """The respondent's page and all it loads.
+
+    Attributes
+    ----------
+    html
+        The page: the same bytes for everybody and every survey. It names the hash of each file it loads, so its own
+        hash stands for all of them.
+    folder
+        The name under which the files are served; it changes with any of them, so they may be kept for ever.
+    files
+        The files by name.
+    """
+
+    html: bytes
+    folder: str
+    files: Mapping[str, bytes]
+
+
+def page_bytes() -> bytes:
+    """Return the respondent's page, for the studio's preview and for whoever compares it with what a server sends."""
+    return _page().html
+
+
+@cache
+def _page() -> Page:
+    static = _HERE / "static" / "respond"
+    files = {
+        "icon.svg": (static / "icon.svg").read_bytes(),
+        "respond.css": b"".join((static / name).read_bytes() for name in _STYLES),
+        "respond.js": b"".join(_IMPORT.sub(b"", (static / name).read_bytes()) for name in _SCRIPTS),
+    }
+    files |= {f"{language}.json": (_HERE / "languages" / f"{language}.json").read_bytes() for language in LANGUAGES}
+    together = sha256(b"".join(sha256(name.encode() + b"\0" + files[name]).digest() for name in sorted(files)))
+    folder = together.hexdigest()[:16]
+    html = (static / "page.html").read_text(encoding="utf-8")
+    for place, text in {
+        "links": _links(files, folder),
+        "noscript": _in_all_languages(files, "page.noscript"),
+        "unreachable": _in_all_languages(files, "page.unreachable"),
+    }.items():
+        html = html.replace(f"{{{place}}}", text)
+    return Page(html.encode(), folder, files)
+
+
+def _links(files: Mapping[str, bytes], folder: str) -> str:
+    def checked(name: str) -> tuple[str, str]:
+        return f"{_STATIC}/{folder}/{name}", f"sha384-{b64encode(sha384(files[name]).digest()).decode()}"
+
+    lines = [f'<link rel="icon" href="{checked("icon.svg")[0]}">']
+    lines.append('<link rel="stylesheet" href="{}" integrity="{}">'.format(*checked("respond.css")))
+    lines += [  # fetched by the script, under this integrity
+        '<meta name="language-{}" content="{} {}">'.format(language, *checked(f"{language}.json"))
+        for language in LANGUAGES
+    ]
+    lines.append('<script type="module" src="{}" integrity="{}"></script>'.format(*checked("respond.js")))
+    return "\n".join(lines)
+
+
+def _in_all_languages(files: Mapping[str, bytes], key: str) -> str:
+    lines = []
+    for language in LANGUAGES:
+        words = json.loads(files[f"{language}.json"])
+        lines.append(f'<p lang="{language}" dir="{words["direction"]}">{words[key]}</p>')
+    return "\n".join(lines)
+
+
+def respond_router(collector: Collecting) -> APIRouter:
+    """Return the public routes: the page, its files, the manifest, the lock, the submission, the key.
+
+    Parameters
+    ----------
+    collector
+        What takes the answers. Where it has a method ``is_open(survey_id)``, the manifest comes with a header that
+        says whether answers are still taken, so that nobody answers a closed survey.
+    """
+    router = APIRouter(tags=["respondents"])
+    page = _page()
+
+    @router.get("/s/{survey_id}", include_in_schema=False)
+    async def get_page(survey_id: str) -> Response:
+        return _fresh(Response(page.html, media_type="text/html"))
+
+    @router.get(f"{_STATIC}/{{folder}}/{{name}}", include_in_schema=False)
+    async def get_file(folder: str, name: str) -> Response:
+        if folder != page.folder or name not in page.files:
+            return Response(status_code=404)
+        kept = {"Cache-Control": "public, max-age=31536000, immutable"}
+        return Response(page.files[name], media_type=_TYPES[Path(name).suffix], headers=kept)
+
+    @router.get("/s/{survey_id}/manifest", responses=_documented(200, 404, 503))
+    def get_manifest(survey_id: str) -> Response:
+        return _read(lambda: _manifest_response(collector, survey_id))
+
+    @router.get("/s/{survey_id}/key", responses=_documented(200, 404, 503))
+    def get_key(survey_id: str) -> Response:
+        def respond() -> Response:
+            key = collector.key(survey_id)
+            return _answer(404, {"status": "not published"}) if key is None else _answer(200, {"key": key})
+
+        return _read(respond)
+
+    @router.post(
+        "/s/{survey_id}/lock", responses=_documented(200, 404, 408, 409, 410, 413, 422, 503), openapi_extra=_BODY
+    )
+    async def post_lock(survey_id: str, request: Request) -> Response:
+        return await _post(collector.lock, survey_id, request)
+
+    @router.post(
+        "/s/{survey_id}/submit",
+        status_code=201,
+        responses=_documented(201, 404, 408, 409, 410, 413, 422, 503),
+        openapi_extra=_BODY,
+    )
+    async def post_submit(survey_id: str, request: Request) -> Response:
+        return await _post(collector.submit, survey_id, request)
+
+    return router
+
+
+_BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}}
+_WORDS = {
+    200: "As asked.",
+    201: "Counted.",
+    404: "Unknown survey or code, or not published.",
+    408: "The body came too slowly.",
+    409: "Already counted, or another version of the survey.",
+    410: "The survey is closed.",
+    413: f"A body has at most {MOST_BYTES} bytes.",
+    422: "Refused, with one of a fixed list of reasons.",
+    503: "Busy: try again.",
+}
+
+
+def _documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    schema = {"application/json": {"schema": {"type": "object"}}}
+    return {status: {"description": _WORDS[status], "content": schema} for status in statuses}
+
+
+def _fresh(response: Response) -> Response:
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _answer(status: int, document: dict[str, Any]) -> Response:
+    return _fresh(JSONResponse(document, status))
+
+
+def _busy() -> Response:
+    response = _answer(503, {"status": "busy"})
+    response.headers["Retry-After"] = "1"
+    return response
+
+
+def _read(respond: Any) -> Response:
+    try:
+        return respond()
+    except (SQLAlchemyError, OSError):  # nothing of it is logged: an error's text may hold what was asked
+        return _busy()
+
+
+def _manifest_response(collector: Collecting, survey_id: str) -> Response:
+    manifest = collector.manifest(survey_id)
+    if manifest is None:
+        return _answer(404, _UNKNOWN)
+    response = _fresh(Response(manifest.text, media_type="application/json"))
+    is_open = getattr(collector, "is_open", None)
+    if is_open is not None:
+        response.headers[STATE_HEADER] = "open" if is_open(survey_id) else "closed"
+    return response
+
+
+async def _post(take: Any, survey_id: str, request: Request) -> Response:
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            body = await _read_body(request)
+    except TimeoutError:
+        return _refuse_body(408, "too slow")
+    except ClientDisconnect:
+        return _refuse_body(400, "gone")
+    if body is None:
+        return _refuse_body(413, "too large")
+    reply: Replying = await take(survey_id, body)
+    return _busy() if reply.status == 503 else _answer(reply.status, reply.document)
+
+
+async def _read_body(request: Request) -> bytes | None:
+    """Return the body, or None as soon as it is too long."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MOST_BYTES:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _refuse_body(status: int, words: str) -> Response:
+    response = _answer(status, {"status": words})
+    response.headers["Connection"] = "close"  # the rest of the body is not waited for
+    return response

@@ -1,0 +1,84 @@
+// The questions of one visit, what was answered so far, and the content that will leave this device.
+
+import { Stream, drawAround, drawBit, drawQuestion, members } from "./drawing.js";
+
+// The promise that two answers stay possible is kept here, whatever the server says the rules are.
+function refuseUnless(safe, question) {
+  if (!safe || question.variable.draw.p !== question.variable.options.length) throw new Error("unsafe");
+  return question;
+}
+
+// Tell whether sets are disjoint, together everything, and none has less than two members.
+function isPartition(codes, p) {
+  const sizes = codes.map((code) => members(code, p).length);
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+  return sum(codes) === 2 ** p - 1 && sum(sizes) === p && sizes.every((size) => size >= 2);
+}
+
+/**
+ * The questions and answers of a survey.
+ *
+ * Lists and groups are drawn from `seeds.question` (of the coin flip, where there is one); secret numbers and sets
+ * around a mark from `seeds.device`, which the server does not see.
+ */
+export class Answers {
+  constructor(study, variables, seeds) {
+    this.study = study;
+    this.seeds = seeds;
+    this.questions = variables.map((variable) => this.drawn(variable));
+    this.given = variables.map(() => undefined);
+  }
+
+  drawn(variable) {
+    const { id, kind, draw } = variable;
+    if (kind === "bit") {
+      const bit = drawBit(draw, this.stream("device", id));
+      return refuseUnless(draw.ones > 0 && draw.ones < 2 ** 48, { variable, bit });
+    }
+    if (kind === "local") {
+      const size = draw.size ?? Math.min(...draw.subsets.map((code) => members(code, draw.p).length));
+      return refuseUnless(size >= 2, { variable });
+    }
+    const asked = drawQuestion(draw, this.stream("question", id));
+    return refuseUnless(isPartition(asked, draw.p), { variable, asked });
+  }
+
+  stream(seed, id) {
+    return new Stream(this.seeds[seed], this.study, id);
+  }
+
+  get length() {
+    return this.questions.length;
+  }
+
+  /** Give an answer: the position of a button, for a local question of the marked option; null for a skip. */
+  give(k, choice) {
+    const { variable } = this.questions[k];
+    const given = { choice };
+    if (variable.kind === "local") {
+      given.kept = choice === null ? null : drawAround(variable.draw, choice, this.stream("device", variable.id));
+    }
+    this.given[k] = given;
+  }
+
+  /** Return the set that an answer leaves, or null: of a skip, and of a bit, which leaves both options. */
+  left(k) {
+    const { variable, asked } = this.questions[k];
+    const { choice, kept } = this.given[k];
+    if (choice === null || variable.kind === "bit") return null;
+    return variable.kind === "local" ? kept : asked[choice];
+  }
+
+  sent(k) {
+    const { variable, asked } = this.questions[k];
+    const { choice, kept } = this.given[k];
+    if (variable.kind === "local") return { kept };
+    return variable.kind === "bit" ? { answer: choice } : { asked, answer: choice };
+  }
+
+  /** Return the literal content: the answers after what the envelope says. */
+  body(envelope) {
+    const answers = this.questions.map(({ variable }, k) => [variable.id, this.sent(k)]);
+    return JSON.stringify({ ...envelope, answers: Object.fromEntries(answers) });
+  }
+}

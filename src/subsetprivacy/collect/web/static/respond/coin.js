@@ -1,0 +1,51 @@
+// The coin that this device and the server flip together, so that neither chooses the question: survey/coin.py.
+
+import { hex, hmac, join, sha256, unbase32, unhex, utf8 } from "./hash.js";
+
+const labelled = (name, ...parts) => join(utf8(`subsetprivacy ${name} v1\0`), ...parts);
+
+/** Return the commitment to this device's number. */
+export const commit = (secret) => sha256(labelled("commit", secret));
+
+/** Return the seed of the draws, which both shares fix. */
+export const seedOf = (share, secret) => sha256(labelled("seed", share, secret));
+
+/** Return the number hidden under the second half of a code, or the number back from that. */
+export function wrap(secret, half) {
+  const pad = hmac(half, labelled("wrap"));
+  return secret.map((byte, k) => byte ^ pad[k]);
+}
+
+/** Return the ticket of a browser in open mode: the same for a second try, so that it counts once. */
+export const openTicket = (seed, fingerprint) => hmac(seed, labelled("ticket", fingerprint));
+
+/** Return the ticket and the half of a code, or null where the text is none. */
+export function readCode(text) {
+  const letters = text.toLowerCase().replace(/[^a-z2-7]/g, "");
+  if (letters.length !== 32) return null;
+  const held = unbase32(letters);
+  return { letters, ticket: hex(held.subarray(0, 10)), half: held.subarray(10) };
+}
+
+/**
+ * Read the server's answer to a lock: which secret the code is locked to, and the server's share.
+ *
+ * Throws the name of a problem where the answer is none that an honest server gives.
+ */
+export function readLock(answer, mine, half) {
+  const share = unhex(answer.share, 32);
+  const commitment = unhex(answer.commitment, 32);
+  const wrapped = unhex(answer.wrapped, 32);
+  if (!share || !commitment || !wrapped) throw new Error("bad_lock");
+  if (answer.commitment === hex(commit(mine))) return { share, secret: mine, elsewhere: false };
+  const secret = wrap(wrapped, half);
+  if (answer.commitment !== hex(commit(secret))) throw new Error("bad_lock");
+  return { share, secret, elsewhere: true };
+}
+
+/** Tell whether a published key is the one committed to, and made the share that this device was given. */
+export function isFair(key, keyCommitment, kept) {
+  const ticket = unhex(kept.ticket, 10);
+  const expected = hmac(key, labelled("share", ticket, commit(unhex(kept.secret, 32))));
+  return hex(sha256(labelled("key", key))) === keyCommitment && hex(expected) === kept.share;
+}

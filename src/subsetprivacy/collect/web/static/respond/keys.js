@@ -1,0 +1,43 @@
+// One key for each button: the letter that the button shows, its English letter, or its number.
+
+import { el } from "./element.js";
+import { say } from "./words.js";
+
+const ENGLISH = { y: "yes", n: "no", s: "skip", b: "back", backspace: "back" };
+
+let listening = true;
+
+/** Listen for keys. They do nothing with a modifier, while something is typed, or while held down. */
+export function listen() {
+  document.addEventListener("keydown", (event) => {
+    if (!listening || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    const pressed = event.key.toLowerCase();
+    const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1];
+    const wanted = [...document.querySelectorAll("main [data-keys]")].find((node) => {
+      const keys = node.dataset.keys.split(" ");
+      return keys.includes(pressed) || keys.includes(digit);
+    });
+    if (!wanted) return;
+    event.preventDefault();
+    wanted.click();
+  });
+}
+
+/** Return the keys of a deed ("yes", "no", "skip", "back") with the number of its button, the one to show first. */
+export function keysOf(deed, number) {
+  const letters = Object.keys(ENGLISH).filter((key) => ENGLISH[key] === deed);
+  return [say(`key.${deed}`).toLowerCase(), ...letters, number].filter((key) => key !== undefined).join(" ");
+}
+
+/** Make the switch that turns the keys off, for those whose software types letters of its own. */
+export function keySwitch() {
+  const words = () => say(listening ? "keys.off" : "keys.on");
+  const node = el("button", { type: "button", class: "quiet keys", press: () => turn() }, words());
+  function turn() {
+    listening = !listening;
+    document.body.classList.toggle("no-keys", !listening);
+    node.textContent = words();
+  }
+  return node;
+}

@@ -1,0 +1,213 @@
+// The course of a visit, from the link to the end.
+
+import { Answers } from "./answers.js";
+import { commit, isFair, openTicket, readCode, readLock, seedOf, wrap } from "./coin.js";
+import { claim } from "./element.js";
+import { base32, hex, random, sha256, unhex } from "./hash.js";
+import { listen } from "./keys.js";
+import { practise } from "./practice.js";
+import { showDrawn, showQuestion } from "./question.js";
+import { base, getKey, getManifest, lock, send } from "./server.js";
+import { Store } from "./store.js";
+import {
+  fairnessWords,
+  showDone,
+  showElsewhere,
+  showForgotten,
+  showIntro,
+  showProblem,
+  showReview,
+  showSending,
+  showStarting,
+  showUnsent,
+} from "./view.js";
+import { speak } from "./words.js";
+
+const survey = base.split("/").pop();
+let manifest; // the frozen survey
+let fingerprint; // of its bytes
+let preview; // shown by the studio: nothing is stored, locked or sent
+let state; // "open" or "closed", where the server says it
+let store; // what this device remembers
+let answers; // the questions of this visit, and the answers so far
+let backward = null; // what "back" does on the screen in view
+
+async function open() {
+  const held = await getManifest();
+  const digest = sha256(held.bytes);
+  ({ manifest, state } = held);
+  fingerprint = hex(digest);
+  preview = manifest.preview === true && !/(^|\/)s\/[^/]*$/.test(base);
+  await speak(manifest.language);
+  if (!preview && base32(digest).slice(0, 16) !== survey) throw new Error("mismatch");
+  if (preview) document.querySelector("header").append(claim("promise.preview"));
+  document.title = manifest.title;
+  document.querySelector("#title").textContent = manifest.title;
+  store = new Store(manifest.study, !preview);
+  takePerson();
+}
+
+// In code mode the code stands in the address after "#": it is read, remembered here, and taken out of the address.
+function takePerson() {
+  if (preview || manifest.mode === "open") return store.take("open");
+  const fragment = location.hash.slice(1);
+  const code = readCode(fragment || store.lastCode);
+  if (!code) throw new Error(fragment ? "broken_code" : "no_code");
+  store.take(code.ticket, code.letters);
+  if (store.lasting) history.replaceState(null, "", location.pathname);
+}
+
+async function begin() {
+  const visit = store.visit(survey);
+  if (visit?.unsent) return deliver(visit.unsent);
+  if (visit === "sent") return finish("already_counted");
+  if (state === "closed") return fail("closed");
+  return showIntro(manifest, { lasting: store.lasting || preview, start: () => attempt(start) });
+}
+
+async function start() {
+  if (answers) return prepare();
+  const device = unhex(store.person.seed, 32);
+  let question = device;
+  let elsewhere = false;
+  if (manifest.mode === "code" && !preview) {
+    showStarting();
+    ({ question, elsewhere } = await flip());
+  }
+  answers = new Answers(manifest.study, manifest.variables, { question, device });
+  if (!preview) history.pushState(null, "", location.href); // for the browser's own "back"
+  if (elsewhere) return showElsewhere(prepare);
+  return prepare();
+}
+
+// Lock the code to this device's number and learn the server's share; both together fix the questions.
+async function flip() {
+  const { ticket, code, secret: known, share: before } = store.person;
+  const { half } = readCode(code);
+  const mine = unhex(known, 32) ?? random(32);
+  // Remembered before it is sent: should the reply be lost, the same number is sent again.
+  store.change((person) => (person.secret = hex(mine)));
+  const answer = await lock({ fingerprint, ticket, commitment: hex(commit(mine)), wrapped: hex(wrap(mine, half)) });
+  const { share, secret, elsewhere } = readLock(answer, mine, half);
+  const replaced = elsewhere ? store.visit(survey) : before && before !== hex(share);
+  if (replaced) throw new Error("bad_lock");
+  store.change((person) => {
+    Object.assign(person, { secret: hex(secret), share: hex(share) });
+    person.visits[survey] ??= "locked";
+  });
+  return { question: seedOf(share, secret), elsewhere };
+}
+
+function prepare() {
+  if (!manifest.practice) return ask(0);
+  backward = begin;
+  const kinds = manifest.variables.map(({ kind }) => kind);
+  return practise(kinds, { go: () => ask(0), back: begin });
+}
+
+function ask(k, changing = false) {
+  if (k === answers.length) return review();
+  const next = () => (changing ? review() : ask(k + 1));
+  backward = () => (changing ? review() : k ? ask(k - 1) : begin());
+  const progress = [k + 1, answers.length];
+  const give = (choice) => {
+    answers.give(k, choice);
+    if (choice === null || answers.questions[k].variable.kind !== "local") return next();
+    const again = () => ask(k, changing);
+    backward = again;
+    return showDrawn(answers.questions[k], answers.left(k), { go: next, back: again, progress });
+  };
+  return showQuestion(answers.questions[k], {
+    give,
+    skip: () => give(null),
+    back: backward,
+    given: answers.given[k],
+    progress,
+  });
+}
+
+function review() {
+  const body = answers.body({ fingerprint, ...envelope() });
+  backward = () => ask(answers.length - 1);
+  showReview(manifest, answers, body, {
+    send: () => attempt(() => (preview ? finish("preview") : deliver(body))),
+    back: backward,
+    change: (k) => ask(k, true),
+  });
+}
+
+// What stands around the answers: in code mode the ticket of the code and this device's part of the draw.
+function envelope() {
+  const { seed, ticket, secret } = store.person;
+  if (manifest.mode === "open") return { ticket: hex(openTicket(unhex(seed, 32), unhex(fingerprint, 32))) };
+  return preview ? { ticket: hex(random(10)), opening: hex(random(32)) } : { ticket, opening: secret };
+}
+
+// The content is stored until the server has it; the same bytes are sent each time.
+async function deliver(body) {
+  backward = null;
+  store.note(survey, { unsent: body });
+  showSending();
+  let retry = null;
+  const outcome = await send(body, (end) => {
+    if (!retry) showUnsent(store.lasting, () => retry());
+    retry = end;
+  });
+  answers = null;
+  const counted = outcome === "counted" || outcome === "already_counted";
+  store.note(survey, counted ? "sent" : undefined);
+  return counted ? finish(outcome) : fail(outcome);
+}
+
+async function finish(outcome) {
+  backward = null;
+  const fairness = fairnessWords(preview ? null : await judge());
+  showDone(manifest, { outcome, fairness, lasting: store.lasting, forget });
+}
+
+// Once the study is over the server publishes its key: whether it had stuck to it can be seen here.
+async function judge() {
+  const { person } = store;
+  if (!person?.share || !store.lasting) return null;
+  if (state === "open") return "later";
+  const key = unhex(await getKey().catch(() => null), 32);
+  if (!key) return "later";
+  return isFair(key, manifest.key_commitment, person) ? "fair" : "unfair";
+}
+
+function forget() {
+  store.forget();
+  showForgotten();
+}
+
+async function fail(name) {
+  backward = null;
+  if (name !== "closed") return showProblem(name);
+  state = "closed";
+  return showProblem(name, { more: fairnessWords(await judge()), forget: store.lasting && forget });
+}
+
+async function attempt(step) {
+  try {
+    await step();
+  } catch (error) {
+    if (!manifest) await speak();
+    if (error.message === "already_counted") {
+      store.note(survey, "sent");
+      return finish("already_counted");
+    }
+    await fail(error.message);
+  }
+}
+
+addEventListener("popstate", () => {
+  if (!backward) return;
+  history.pushState(null, "", location.href);
+  backward();
+});
+addEventListener("hashchange", () => location.hash && location.reload());
+listen();
+attempt(async () => {
+  await open();
+  await begin();
+}).catch(() => document.querySelector("#unreachable").classList.add("now"));

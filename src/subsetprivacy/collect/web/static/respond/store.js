@@ -1,0 +1,96 @@
+// What this device remembers of a study, in localStorage: the seeds of the draws, so that another visit or another
+// wave asks the same, and content that has not arrived yet. Never an answer that has arrived, never a mark.
+//
+// A study's entry: { last: who, people: { who: { seed, code, ticket, secret, share, visits: { survey: visit } } } },
+// where who is "open" or the ticket of a code (a device may be shared), and a visit is "locked", "sent", or
+// { unsent: content }.
+
+import { hex, random, unhex } from "./hash.js";
+
+const NAME = "subsetprivacy ";
+
+/** The memory of one study; `lasting` tells whether the browser keeps it. */
+export class Store {
+  constructor(study, keep = true) {
+    this.name = NAME + study;
+    this.held = { people: {} };
+    this.lasting = keep && works();
+    this.read();
+  }
+
+  read() {
+    if (!this.lasting) return;
+    const held = parse(localStorage.getItem(this.name));
+    if (this.who) held.people[this.who] ??= this.person;
+    this.held = held;
+  }
+
+  /** Change what is remembered of the person; read anew first, since another tab may have changed it. */
+  change(edit) {
+    this.read();
+    edit(this.person);
+    if (!this.lasting) return;
+    try {
+      localStorage.setItem(this.name, JSON.stringify(this.held));
+    } catch {
+      this.lasting = false;
+    }
+  }
+
+  get person() {
+    return this.held.people[this.who];
+  }
+
+  /** The code that was used here last. */
+  get lastCode() {
+    return this.held.people[this.held.last]?.code ?? "";
+  }
+
+  /** Take up a person of this device, new or known: "open", or a ticket with its code. */
+  take(who, code) {
+    this.held.people[who] ??= { seed: hex(random(32)), visits: {} };
+    this.who = who;
+    this.change((person) => {
+      if (code) Object.assign(person, { code, ticket: who });
+      this.held.last = who;
+    });
+  }
+
+  visit(survey) {
+    return this.person.visits[survey];
+  }
+
+  /** Note how far a survey has come. */
+  note(survey, visit) {
+    this.change((person) => (person.visits[survey] = visit));
+  }
+
+  /** Forget everything about the study. */
+  forget() {
+    if (this.lasting) localStorage.removeItem(this.name);
+    this.lasting = false;
+  }
+}
+
+// What is not ours, or spoilt, is left out, and written over at the next change.
+function parse(text) {
+  let held = null;
+  try {
+    held = JSON.parse(text);
+  } catch {
+    // nothing of it is used
+  }
+  const people = Object.entries(held?.people ?? {});
+  const whole = people.filter(([, person]) => unhex(person?.seed, 32) && person.visits);
+  return { last: held?.last, people: Object.fromEntries(whole) };
+}
+
+function works() {
+  try {
+    localStorage.setItem(NAME, "");
+    localStorage.removeItem(NAME);
+    return true;
+  } catch {
+    return false; // blocked, or full
+  }
+}

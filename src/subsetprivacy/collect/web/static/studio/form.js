@@ -1,0 +1,189 @@
+// The form editor: a survey's document as fields. What is saved is the same file that the other tab shows.
+
+import { choice, el, field, textArea, textInput, tick } from "./dom.js";
+import { movers, newVariable, variableCard } from "./variables.js";
+
+const root = document.querySelector("#form");
+const bar = document.querySelector("#save-bar");
+const state = document.querySelector("#state");
+const problems = document.querySelector("#problems");
+
+const editor = {
+  document: JSON.parse(root.dataset.document),
+  changed: false,
+
+  /** Change the document without drawing anew. */
+  change(act) {
+    act();
+    this.changed = true;
+    tell("Not saved");
+  },
+
+  /** Change the document's shape, draw the form anew, and go to the place that `act` returns. */
+  redraw(act) {
+    const place = act();
+    this.changed = true;
+    tell("Not saved");
+    draw();
+    if (place) focusPlace(place);
+  },
+
+  /** Remove an entry of a list. */
+  remove(path, k) {
+    this.redraw(() => {
+      const list = path.reduce((held, key) => held[key], this.document);
+      const [gone] = list.splice(k, 1);
+      if (path.length === 1 && path[0] === "variables") unlink(gone.id);
+      if (path[2] === "options") this.document.variables[path[1]].guess?.splice(k, 1);
+      return list.length ? [...path, Math.min(k, list.length - 1)] : path;
+    });
+  },
+};
+
+function unlink(name) {
+  const { links } = editor.document;
+  for (const link of links) link.variables = link.variables.filter((one) => one !== name);
+  editor.document.links = links.filter((link) => link.variables.length > 1);
+}
+
+function tell(words) {
+  state.textContent = words;
+  bar.classList.toggle("changed", editor.changed);
+}
+
+// Go to the field of a place, or to the nearest above it.
+function focusPlace(place) {
+  for (let path = [...place]; path.length; path = path.slice(0, -1)) {
+    const found = document.querySelector(`[data-path='${JSON.stringify(path)}']`);
+    if (found) {
+      found.closest("details")?.setAttribute("open", "");
+      found.focus();
+      found.scrollIntoView({ block: "center" });
+      return;
+    }
+  }
+}
+
+function draw() {
+  const { variables } = editor.document;
+  root.replaceChildren(
+    aboutCard(),
+    ...variables.map((_, k) => variableCard(editor, k)),
+    el("p", { class: "add" }, el("button", { type: "button", click: addVariable }, "Add a question")),
+    ...(variables.length > 1 ? [linksCard()] : []),
+  );
+}
+
+function addVariable() {
+  editor.redraw(() => {
+    editor.document.variables.push(newVariable(editor.document));
+    return ["variables", editor.document.variables.length - 1, "question"];
+  });
+}
+
+function aboutCard() {
+  const held = editor.document;
+  const set = (name) => (text) => editor.change(() => (held[name] = text));
+  const number = (text) => editor.change(() => (held.batch = text === "" ? null : Number(text)));
+  return el(
+    "section",
+    { class: "card", "aria-label": "The survey" },
+    el("h2", {}, "The survey"),
+    field("Title", textInput(["title"], held.title, set("title"))),
+    field("Introduction", textArea(["introduction"], held.introduction, set("introduction"), 4), "Empty lines separate paragraphs."),
+    el(
+      "div",
+      { class: "pair" },
+      field("Who answers", choice(["mode"], held.mode, [["code", "people with a one-time link"], ["open", "anybody with the link"]], set("mode"))),
+      field("Batch", textInput(["batch"], held.batch, number, { type: "number", min: 10, step: 1 }), "Results change when so many more have answered."),
+    ),
+    el(
+      "details",
+      { class: "more" },
+      el("summary", {}, "Thanks, contact, language, study"),
+      field("Thanks", textArea(["thanks"], held.thanks, set("thanks"), 2)),
+      field("Contact", textInput(["contact"], held.contact, set("contact")), "Who asks, and whom to turn to."),
+      el(
+        "div",
+        { class: "pair" },
+        field("Language of the page", choice(["language"], held.language, [["en", "English"], ["de", "Deutsch"], ["ar", "العربية"]], set("language"))),
+        field("Study", textInput(["study"], held.study, set("study"), { class: "mono", spellcheck: "false" }), "Waves of a study ask a person the same."),
+      ),
+      tick("Begin with a practice question about an urn", held.practice, (on) => editor.change(() => (held.practice = on))),
+    ),
+  );
+}
+
+function linksCard() {
+  const { links } = editor.document;
+  const add = () => editor.redraw(() => (links.push({ variables: [] }), ["links", links.length - 1]));
+  return el(
+    "section",
+    { class: "card", "aria-label": "Linked questions" },
+    el("h2", {}, "Kept side by side"),
+    el("p", { class: "dim" }, "Answers are counted by themselves, unless you link questions: then tables of them can be made, and respondents are told."),
+    links.map((link, k) => linkFields(link, k)),
+    el("button", { type: "button", class: "small", click: add }, "Link questions"),
+  );
+}
+
+function linkFields(link, k) {
+  const toggle = (name) => (on) =>
+    editor.change(() => {
+      const order = editor.document.variables.map(({ id }) => id);
+      const chosen = new Set(link.variables);
+      if (on) chosen.add(name);
+      else chosen.delete(name);
+      link.variables = order.filter((one) => chosen.has(one));
+    });
+  return el(
+    "fieldset",
+    { class: "link", "data-path": JSON.stringify(["links", k]), tabindex: "-1" },
+    el("legend", {}, `Link ${k + 1}`),
+    el("div", { class: "card-head" }, el("div", { class: "ticks-row" }, editor.document.variables.map((one) => tick(one.label || one.id, link.variables.includes(one.id), toggle(one.id)))), movers(editor, ["links"], k, `link ${k + 1}`)),
+  );
+}
+
+async function save() {
+  tell("Saving …");
+  let said;
+  try {
+    const reply = await fetch(root.dataset.save, {
+      method: "POST",
+      redirect: "error",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(editor.document),
+    });
+    said = await reply.json();
+  } catch {
+    return tell("Could not be saved. Are you still signed in?");
+  }
+  showProblems(said.problems ?? []);
+  if (!said.saved) return tell("Not saved: see what is missing");
+  editor.changed = false;
+  tell("Saved");
+  document.querySelector("h1").textContent = editor.document.title;
+  document.querySelector("#preview")?.contentWindow.location.reload();
+}
+
+function showProblems(found) {
+  problems.hidden = !found.length;
+  const go = (path) => (event) => (event.preventDefault(), focusPlace(path));
+  problems.replaceChildren(
+    el("h2", {}, found.length === 1 ? "1 problem: not saved yet" : `${found.length} problems: not saved yet`),
+    el("ol", { class: "problems" }, found.map((one) => el("li", {}, el("a", { href: "#form", class: "place", click: go(one.path) }, one.place), " ", one.message))),
+  );
+  if (found.length) problems.focus();
+}
+
+document.querySelector("#save").addEventListener("click", save);
+document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === "s") {
+    event.preventDefault();
+    save();
+  }
+});
+addEventListener("beforeunload", (event) => editor.changed && event.preventDefault());
+draw();
+bar.hidden = false;
+tell("Saved");

@@ -1,0 +1,72 @@
+// What pages do beyond forms and links. Everything works without it, but for the form editor.
+
+// A token in a link stands after the #, which no server sees: put it into its field and take it out of the address.
+function takeFragment() {
+  const field = document.querySelector("[data-from-fragment]");
+  if (!field || location.hash.length < 2) return;
+  const parts = decodeURIComponent(location.hash.slice(1)).split("/");
+  field.value = parts.pop();
+  const name = document.querySelector("[data-name-from-fragment]");
+  if (name && parts.length) name.value = parts[0];
+  history.replaceState(null, "", location.pathname);
+  (name && !name.value ? name : document.querySelector("#name:not([value]), #password") ?? field).focus();
+}
+
+// Links are relative to this server where it does not know its own address: complete them for whoever copies one.
+function completeLinks() {
+  for (const field of document.querySelectorAll("input[data-link]")) {
+    if (field.value.startsWith("/")) field.value = location.origin + field.value;
+  }
+  for (const place of document.querySelectorAll("[data-origin]")) place.textContent = location.origin;
+  for (const field of document.querySelectorAll("input[data-address]")) {
+    if (!field.value) field.value = location.origin;
+  }
+}
+
+function offerCopies() {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    const field = document.getElementById(button.dataset.copy);
+    const said = button.textContent;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      if (field.select) field.select();
+      else getSelection().selectAllChildren(field);
+      try {
+        await navigator.clipboard.writeText(field.value ?? field.textContent);
+      } catch {
+        document.execCommand("copy"); // plain http on a local network has no clipboard
+      }
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = said), 1500);
+    });
+  }
+}
+
+// Look now and then whether there is a new release. The answer is the same for everybody until there is one.
+function watchReleases() {
+  const watched = document.querySelector("[data-release]");
+  if (!watched) return;
+  const { release, releases } = watched.dataset;
+  setInterval(async () => {
+    if (document.hidden) return;
+    try {
+      const reply = await fetch(release, { redirect: "error", headers: { Accept: "application/json" } });
+      if (reply.ok && String((await reply.json()).releases) !== releases) location.reload();
+    } catch {
+      // the server is away: look again later
+    }
+  }, 10_000);
+}
+
+function offerPrint() {
+  for (const button of document.querySelectorAll("[data-print]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => print());
+  }
+}
+
+takeFragment();
+completeLinks();
+offerCopies();
+offerPrint();
+watchReleases();

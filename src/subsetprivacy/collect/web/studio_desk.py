@@ -1,0 +1,89 @@
+"""What is released, worked out once and kept: everything shown of it changes at a release and at no other time."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, TypeVar
+
+from sqlalchemy import Engine
+
+from subsetprivacy.collect.service import publishing
+from subsetprivacy.collect.storage.opening import reading
+from subsetprivacy.collect.storage.released import read_key, read_released
+from subsetprivacy.collect.storage.surveys import SurveyLine
+from subsetprivacy.collect.survey.tallies import Released
+
+T = TypeVar("T")
+_MOST_KEPT = 64
+
+
+class Desk:
+    """Results of surveys, each computed once for a release, whoever asks how often.
+
+    Parameters
+    ----------
+    engine
+        The store.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self._working: dict[tuple[Any, ...], Lock] = {}
+        self._lock = Lock()
+
+    def lines(self) -> list[SurveyLine]:
+        """Return all published surveys."""
+        return publishing.surveys(self._engine)
+
+    def line(self, survey_id: str) -> SurveyLine | None:
+        """Return one of them, if there is one of this id."""
+        return next((one for one in self.lines() if one.id == survey_id), None)
+
+    def released(self, line: SurveyLine) -> Released:
+        """Return what is released of a survey."""
+        return self.once(line, "released", lambda: self._read(line.id))
+
+    def made(self, line: SurveyLine, name: str, make: Callable[[Released], T]) -> T:
+        """Return what is made of what is released, made once."""
+        return self.once(line, name, lambda: make(self.released(line)))
+
+    def once(self, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
+        """Return something about the present state of a survey, made once."""
+        key = (line.id, line.releases, line.is_open, self._is_key_published(line), name)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                held: T = self._kept[key]
+                return held
+            turn = self._working.setdefault(key, Lock())
+        with turn:  # whoever comes meanwhile waits and finds it made
+            with self._lock:
+                if key in self._kept:
+                    return self._kept[key]
+            made = make()
+            with self._lock:
+                self._kept[key] = made
+                self._working.pop(key, None)
+                while len(self._kept) > _MOST_KEPT:
+                    self._kept.popitem(last=False)
+        return made
+
+    def forget(self, survey_id: str) -> None:
+        """Drop what is kept of a survey that was closed or deleted."""
+        with self._lock:
+            for key in [key for key in self._kept if key[0] == survey_id]:
+                del self._kept[key]
+
+    def _is_key_published(self, line: SurveyLine) -> bool:
+        """Tell whether the study's key is published: that may happen when another survey of it closes."""
+        with reading(self._engine) as connection:
+            held = read_key(connection, line.study)
+        return held is not None and held[1]
+
+    def _read(self, survey_id: str) -> Released:
+        with reading(self._engine) as connection:
+            held = read_released(connection, survey_id)
+        if held is None:
+            raise KeyError("deleted in between")
+        return held

@@ -1,0 +1,125 @@
+"""Drafts: beginning, deleting and publishing them."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from subsetprivacy.collect.service import accounts, publishing
+from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError
+from subsetprivacy.collect.storage.surveys import Draft
+from subsetprivacy.collect.survey.problems import SurveyError
+from subsetprivacy.collect.survey.reading import read_survey
+from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.security import SURVEY_BYTES
+from subsetprivacy.collect.web.studio_context import go, is_id, owner, studio_of
+from subsetprivacy.collect.web.studio_examples import EXAMPLES
+from subsetprivacy.collect.web.studio_forms import Form, read_form
+from subsetprivacy.collect.web.studio_pages import render
+from subsetprivacy.collect.web.studio_promises import promises
+
+router = APIRouter(prefix="/studio/drafts", include_in_schema=False)
+FORMATS = ("toml", "yaml", "json")
+_ENDINGS = {"toml": "toml", "yaml": "yaml", "yml": "yaml", "json": "json"}
+Owner = Annotated[Person, Depends(owner)]
+Sent = Annotated[Form, Depends(read_form)]
+
+
+@router.get("/new")
+def new_page(person: Owner) -> Response:
+    """Offer the ways to begin."""
+    return _new(person)
+
+
+@router.post("/new")
+def begin(request: Request, person: Owner, form: Sent) -> Response:
+    """Begin a draft from an example or a file."""
+    example = next((one for one in EXAMPLES if one.id == form.text("example")), None)
+    if example is not None:
+        text, format = example.text, "toml"
+    else:
+        name, content = form.files.get("file", ("", b""))
+        ending = name.rpartition(".")[2].lower()
+        if ending not in _ENDINGS:
+            return _new(person, problem="Choose a file whose name ends in .toml, .yaml or .json.")
+        text, format = _read_text(content), _ENDINGS[ending]
+    try:
+        draft = publishing.save_draft(studio_of(request).engine, text, format)
+    except SurveyError as error:
+        return _new(person, problem="This file is no survey yet.", problems=error.problems)
+    accounts.record(studio_of(request).engine, person, f"began the draft “{draft.title}”")
+    return go(f"/studio/drafts/{draft.id}")
+
+
+@router.get("/{draft_id}/delete")
+def delete_page(request: Request, draft_id: str, person: Owner) -> Response:
+    """Ask before a draft is deleted."""
+    return render("delete_draft.html", person=person, draft=find_draft(request, draft_id))
+
+
+@router.post("/{draft_id}/delete")
+def delete(request: Request, draft_id: str, person: Owner) -> Response:
+    """Delete a draft."""
+    draft = find_draft(request, draft_id)
+    try:
+        publishing.delete_draft(studio_of(request).engine, draft_id)
+    except NotFoundError:
+        raise Refused(404) from None
+    accounts.record(studio_of(request).engine, person, f"deleted the draft “{draft.title}”")
+    return go("/studio")
+
+
+@router.get("/{draft_id}/publish")
+def publish_page(request: Request, draft_id: str, person: Owner) -> Response:
+    """Show what publishing means before it is done."""
+    return _publish_page(person, find_draft(request, draft_id))
+
+
+@router.post("/{draft_id}/publish")
+def publish(request: Request, draft_id: str, person: Owner) -> Response:
+    """Publish a draft."""
+    studio = studio_of(request)
+    draft = find_draft(request, draft_id)
+    try:
+        manifest = publishing.publish(studio.engine, draft_id)
+    except NotFoundError:
+        raise Refused(404) from None
+    except SurveyError:
+        return go(f"/studio/drafts/{draft_id}/file")
+    except PublishingError as error:
+        return _publish_page(person, draft, status=409, problem=str(error))
+    studio.collector.forget(manifest.id)
+    accounts.record(studio.engine, person, f"published “{manifest.title}” as {manifest.id}")
+    return go(f"/studio/surveys/{manifest.id}/manage")
+
+
+def find_draft(request: Request, draft_id: str) -> Draft:
+    """Return a draft; a page that says so where there is none."""
+    draft = publishing.read_draft(studio_of(request).engine, draft_id) if is_id(draft_id) else None
+    if draft is None:
+        raise Refused(404)
+    return draft
+
+
+def _new(person: Person, **shown: Any) -> Response:
+    values: dict[str, Any] = {"problem": None, "problems": ()} | shown
+    return render("new.html", status=422 if shown else 200, person=person, examples=EXAMPLES, **values)
+
+
+def _publish_page(person: Person, draft: Draft, *, status: int = 200, problem: str | None = None) -> Response:
+    try:
+        survey = read_survey(draft.text, draft.format)
+    except SurveyError:
+        return go(f"/studio/drafts/{draft.id}/file")
+    said = promises(survey)
+    return render("publish.html", status=status, person=person, draft=draft, survey=survey, said=said, problem=problem)
+
+
+def _read_text(content: bytes) -> str:
+    if len(content) > SURVEY_BYTES:
+        raise Refused(413, "The text of a survey may have 256 kB.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Refused(422, "The file must be text in UTF-8.") from None

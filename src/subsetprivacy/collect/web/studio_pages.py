@@ -1,0 +1,78 @@
+"""The studio's pages: templates whose every value is escaped, and the files they load."""
+
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from fastapi import APIRouter
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import Response
+
+from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.report.wording import count_of, whole
+
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("subsetprivacy.collect.web", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals.update(asset=asset, count_of=count_of, whole=whole)
+    return made
+
+
+def render(
+    template: str, /, *, status: int = 200, headers: Mapping[str, str] | None = None, person: Any = None, **values: Any
+) -> Response:
+    """Return a page.
+
+    Parameters
+    ----------
+    template
+        Its file.
+    person
+        Who is signed in; decides what the menu offers.
+    **values
+        What the template shows. Text is escaped; only `Html` goes in as it is.
+    """
+    text = _environment().get_template(template).render(person=person, status=status, **values)
+    return Response(text, status, headers, media_type="text/html")
+
+
+@cache
+def _static() -> dict[str, bytes]:
+    held = files("subsetprivacy.collect.web").joinpath("static", "studio").iterdir()
+    return {file.name: file.read_bytes() for file in held if file.name.rpartition(".")[2] in _TYPES}
+
+
+@cache
+def _version() -> str:
+    """Return what changes whenever one of the files does, so that browsers may keep them for good."""
+    return sha256(b"\0".join(name.encode() + b"\0" + text for name, text in sorted(_static().items()))).hexdigest()[:16]
+
+
+def asset(name: str) -> str:
+    """Return the address of a script, a style sheet or a picture."""
+    return f"/static/studio/{_version()}/{name}"
+
+
+def static_router() -> APIRouter:
+    """Return the route of the studio's own files."""
+    router = APIRouter()
+
+    @router.get("/static/studio/{version}/{name}", include_in_schema=False)
+    async def static(version: str, name: str) -> Response:
+        if version != _version() or name not in _static():
+            raise Refused(404)
+        return Response(_static()[name], media_type=_TYPES[name.rpartition(".")[2]])
+
+    return router

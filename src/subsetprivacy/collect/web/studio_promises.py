@@ -1,0 +1,94 @@
+"""What publishing a survey promises and risks: the numbers to look at before it is done."""
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.describing import VariableFacts, survey_facts
+from subsetprivacy.report.wording import times, whole
+
+MANY_BITS = 10.0  # about a thousand people told apart
+_KINDS = {
+    "yes_no": "“Is your answer one of these?”",
+    "groups": "“Which of these groups holds your answer?”",
+    "bit": "“Is its number the same as the secret one?”",
+    "local": "marked on the device, which sends a set around it",
+}
+
+
+@frozen
+class Line:
+    """What is said of one variable before it is published."""
+
+    label: str
+    asked: str
+    design: str
+    smallest: str
+    factor: str
+    bits: float
+
+
+@frozen
+class Promises:
+    """What is said of a survey before it is published.
+
+    Attributes
+    ----------
+    linked
+        The groups that are kept side by side, by their labels, and the bits of their questions together.
+    warnings
+        What to think about first.
+    notices
+        What else to bear in mind.
+    """
+
+    lines: tuple[Line, ...]
+    linked: tuple[tuple[str, float], ...]
+    warnings: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def promises(survey: Survey) -> Promises:
+    """Return what publishing a survey promises and risks."""
+    facts = survey_facts(survey)
+    lines = tuple(_line(variable, held) for variable, held in zip(survey.variables, facts.variables, strict=True))
+    linked = tuple(
+        (", ".join(survey.variable(name).label for name in group), bits)
+        for group, bits in facts.groups
+        if len(group) > 1
+    )
+    notices = tuple(text for text in facts.notices if not text.startswith("open mode"))  # a warning here
+    return Promises(lines, linked, tuple(_warnings(survey, linked)), notices)
+
+
+def _line(variable: Variable, facts: VariableFacts) -> Line:
+    hidden = np.isfinite(variable.design.epsilon)
+    return Line(
+        label=variable.label,
+        asked=_KINDS[facts.kind],
+        design=facts.design.replace("_", " "),
+        smallest="all of them" if hidden else f"{whole(facts.smallest_set)} of {whole(facts.options)}",
+        factor=times(variable.design.S),
+        bits=facts.bits,
+    )
+
+
+def _warnings(survey: Survey, linked: tuple[tuple[str, float], ...]) -> list[str]:
+    out = []
+    if survey.mode == "open":
+        out.append(
+            "Anybody with the link can answer, and on a second device again. Results are of those who chose to "
+            "answer, and every page says so."
+        )
+    for names, bits in linked:
+        if bits > MANY_BITS:
+            out.append(
+                f"The answers about {names} are kept side by side. A person’s questions together are like a number "
+                f"plate of {bits:.0f} bits, which tells about {whole(2**bits)} people apart. Link fewer variables, or "
+                "take designs with few questions (Hadamard)."
+            )
+    if not survey.contact.strip():
+        out.append("There is no contact: respondents cannot tell who asks, or whom to turn to.")
+    if not survey.introduction.strip():
+        out.append("There is no introduction: the first page says nothing of why you ask.")
+    return out

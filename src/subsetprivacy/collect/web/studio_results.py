@@ -1,0 +1,85 @@
+"""Results of a survey: the dashboard, the number of releases for whoever waits, and files to save."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import JSONResponse, Response
+
+from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.exporting import export_csv, export_parquet, export_zip
+from subsetprivacy.collect.service.results import Results, results, results_document
+from subsetprivacy.collect.service.results_document import document_text
+from subsetprivacy.collect.storage.surveys import SurveyLine
+from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.studio_context import Studio, somebody, studio_of
+from subsetprivacy.collect.web.studio_dashboard import dashboard
+from subsetprivacy.collect.web.studio_pages import render
+from subsetprivacy.collect.web.studio_surveys import find_survey
+
+router = APIRouter(prefix="/studio/surveys", include_in_schema=False)
+SignedIn = Annotated[Person, Depends(somebody)]
+TYPES = {
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+    "zip": "application/zip",
+    "json": "application/json",
+}
+
+
+@router.get("/{survey_id}")
+def results_page(request: Request, survey_id: str, person: SignedIn) -> Response:
+    """Show the dashboard."""
+    studio, line = studio_of(request), find_survey(request, survey_id)
+    if not line.releases:
+        return render("empty.html", person=person, survey=line, base=studio.base_url or "")
+    board = studio.desk.made(line, "dashboard", lambda released: dashboard(released, found_of(studio, line)))
+    key = studio.collector.key(survey_id) if line.mode == "code" else None
+    return render("dashboard.html", person=person, survey=line, board=board, key=key)
+
+
+@router.get("/{survey_id}/release")
+def latest_release(request: Request, survey_id: str, person: SignedIn) -> Response:
+    """Tell how many releases there are."""
+    return JSONResponse({"releases": find_survey(request, survey_id).releases})
+
+
+@router.get("/{survey_id}/export/{name}")
+def save(request: Request, survey_id: str, name: str, person: SignedIn) -> Response:
+    """Give a file to save: the survey, its results, everything, or the rows of a group."""
+    studio, line = studio_of(request), find_survey(request, survey_id)
+    content = export(studio, line, name)
+    headers = {"Content-Disposition": f'attachment; filename="{line.id}-{name}"'}
+    return Response(content, headers=headers, media_type=TYPES[name.rpartition(".")[2]])
+
+
+def export(studio: Studio, line: SurveyLine, name: str) -> bytes:
+    """Return the content of a file to save.
+
+    Parameters
+    ----------
+    name
+        "manifest.json", "results.json", "everything.zip", or the number of a group with "csv" or "parquet".
+    """
+    if name == "manifest.json":
+        return studio.desk.released(line).manifest.text
+    if name == "results.json":
+        return studio.desk.made(line, name, lambda released: _text(found_of(studio, line)))
+    if name == "everything.zip":
+        return studio.desk.made(line, name, lambda released: export_zip(released, found_of(studio, line)))
+    stem, _, ending = name.rpartition(".")
+    groups = len(studio.desk.released(line).manifest.groups)
+    if ending not in {"csv", "parquet"} or not (stem.isascii() and stem.isdigit() and str(int(stem)) == stem):
+        raise Refused(404)
+    if int(stem) >= groups:
+        raise Refused(404)
+    write = export_csv if ending == "csv" else export_parquet
+    return studio.desk.made(line, name, lambda released: write(released, int(stem)))
+
+
+def found_of(studio: Studio, line: SurveyLine) -> Results:
+    """Return the results of a survey, worked out once for a release."""
+    return studio.desk.made(line, "results", results)
+
+
+def _text(found: Results) -> bytes:
+    return document_text(results_document(found)).encode()

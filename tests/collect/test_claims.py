@@ -1,0 +1,174 @@
+"""Every promise that a respondent reads has a test behind it, and so has everything that is not promised."""
+
+import ast
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+from browser import chromium
+from fake_collector import INCOME, make_survey
+from visitor import WORDS, opened_site, tour
+
+from subsetprivacy.collect.web.respond import page_bytes
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = tomllib.loads((Path(__file__).parent / "claims.toml").read_text("utf-8"))
+IS_CLAIM = re.compile(r"(promise|limit)\.")
+# Words that promise; a sentence with one of them must be a claim, or one of these, which tell what happens or to do.
+PROMISING = re.compile(
+    r"\b(never|nothing|nobody|no one|none|only|always|cannot|guarante\w+|secur\w+|safe\w*|private\w*|anonym\w+|"
+    r"promise\w*|every\w*|delete\w*|store\w*|keeps?|kept)\b",
+    re.IGNORECASE,
+)
+NO_PROMISE = {
+    "intro.promises",  # a heading
+    "how.think",  # what to do
+    "review.heading",  # a heading
+    "meaning.same.most",  # about other people
+    "meaning.could.most",
+    "unsent.text",  # "keeps trying"
+    "problem.unknown_survey.text",
+    "problem.unreachable.text",
+    "problem.unsafe.title",
+    "problem.no_code.text",  # "everything after the sign"
+}
+
+
+@pytest.fixture(scope="module")
+def house():
+    with chromium() as browser, opened_site(browser) as held:
+        yield held
+
+
+@pytest.fixture
+def site(house, need):
+    return house.fresh(need)
+
+
+def test_every_claim_has_tests_and_every_entry_is_a_claim():
+    assert CLAIMS.keys() == {key for key in WORDS["en"] if IS_CLAIM.match(key)}
+    for key, entry in CLAIMS.items():
+        assert entry.keys() == {"tests"}, key
+        assert entry["tests"], key
+
+
+@cache
+def _functions(path):
+    tree = ast.parse((ROOT / path).read_text("utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("test", sorted({test for entry in CLAIMS.values() for test in entry["tests"]}))
+def test_every_test_that_is_named_exists(test):
+    path, name = test.split("::")
+    assert (ROOT / path).exists(), f"{path} does not exist"
+    assert name.startswith("test_")
+    assert name in _functions(path), f"{path} has no {name}"
+
+
+def test_sentences_that_promise_are_claims():
+    found = {key for key, text in WORDS["en"].items() if PROMISING.search(text) and not IS_CLAIM.match(key)}
+    assert found == NO_PROMISE
+
+
+# Every piece of text in view, with the claim that it is marked as.
+TEXTS = """
+() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) {
+    const within = walker.currentNode.parentElement;
+    if (within.closest("noscript, #unreachable") || !walker.currentNode.data.trim()) continue;
+    found.push([walker.currentNode.data.trim(), within.closest("[data-claim]")?.dataset.claim ?? null]);
+  }
+  return found;
+}
+"""
+
+
+def _strings(document):
+    if isinstance(document, str):
+        yield from (part.strip() for part in re.split(r"\n\s*\n", document))
+    elif isinstance(document, dict | list):
+        for held in document.values() if isinstance(document, dict) else document:
+            yield from _strings(held)
+
+
+def _patterns(words):
+    made = {}
+    for key, text in words.items():
+        parts = re.split(r"\{\w+\}", text)
+        made[key] = re.compile(".+".join(map(re.escape, parts)), re.DOTALL)
+    return made
+
+
+@pytest.mark.parametrize("language", ["en", *(pytest.param(name, marks=pytest.mark.slow) for name in ("de", "ar"))])
+def test_the_page_says_nothing_but_the_survey_and_the_sentences_of_its_files(site, language):
+    words = WORDS[language]
+    patterns = _patterns(words)
+    manifest = site.collector.add(make_survey("code", language=language, links=(("income", "health"),)))
+    own = {*_strings(manifest.document), "0", "1", "2", "3", ",", "fingerprint", "ticket", "opening", "answers"}
+    own |= {words[f"key.{deed}"].upper() for deed in ("yes", "no", "skip", "back")}
+    shown = set()
+    with site.visitor(language, tolerated=("ERR_FAILED",)) as visitor:
+
+        def look(name):
+            literal = visitor.page.text_content("pre") if name == "review" else None
+            for text, claim in visitor.page.evaluate(TEXTS):
+                if claim is not None:
+                    assert patterns[claim].fullmatch(text), (name, claim, text)
+                    assert claim in CLAIMS
+                    shown.add(claim)
+                elif text not in own and text != literal:
+                    keys = [key for key, pattern in patterns.items() if pattern.fullmatch(text)]
+                    assert keys, (name, text)
+                    assert not any(IS_CLAIM.match(key) for key in keys), (name, text)
+
+        tour(site, visitor, manifest, look)
+    assert len(shown) > 20
+
+
+@pytest.mark.parametrize(("mode", "linked"), [("open", True), ("code", False)])
+def test_the_first_screen_admits_what_cannot_be_promised(site, mode, linked):
+    links = (("income", "health"),) if linked else ()
+    manifest = site.collector.add(make_survey(mode, links=links))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
+        assert visitor.page.locator("summary").inner_text() == visitor.words["limit.summary"]
+        assert not visitor.says("limit.operator")
+        visitor.page.click("summary")
+        for key in ("operator", "page", "together", "little", "skip"):
+            assert visitor.says(f"limit.{key}"), key
+        assert visitor.says("limit.open") is (mode == "open")
+        assert visitor.says("limit.code") is (mode == "code")
+        assert visitor.says("limit.linked") is linked
+        assert visitor.says("promise.linked", list="Monthly income and Health") is linked
+        assert visitor.says("promise.apart") is not linked
+        assert visitor.says("promise.batches", batch=manifest.batch)
+
+
+def test_a_server_sees_the_address_and_the_lines_of_the_browser(site):
+    manifest = site.collector.add(make_survey(variables=(INCOME,), practice=False))
+    with site.visitor(user_agent="A browser/1", locale="de-CH") as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        visitor.answer_all(manifest, {"income": 1})
+        assert visitor.says("limit.envelope")
+        visitor.send()
+    (post,) = [(headers, address) for method, _, headers, address in site.app.state.seen if method == "POST"]
+    assert post[0]["user-agent"] == "A browser/1"
+    assert post[0]["accept-language"].startswith("de-CH")
+    assert post[1] == "127.0.0.1"
+
+
+def test_a_doctored_page_can_send_what_it_likes(site):
+    manifest = site.collector.add(make_survey())
+    script = "fetch(location.pathname + '/submit', { method: 'POST', body: 'all that you do here' })"
+    page = page_bytes().replace(b"</head>", b'<script src="/static/respond/0/more.js"></script></head>')
+    with site.visitor(tolerated=("status of 422",)) as visitor:
+        visitor.page.route("**/s/*", lambda route: route.fulfill(body=page, content_type="text/html"))
+        visitor.page.route("**/more.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+        visitor.open(site.link(manifest))
+        assert visitor.watched.posts("/submit") == [b"all that you do here"]

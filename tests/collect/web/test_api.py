@@ -1,0 +1,274 @@
+"""The API: what each endpoint gives and refuses, and that its document says so."""
+
+import io
+import json
+import zipfile
+from hashlib import sha256
+
+import pytest
+from sites import OWNER, SMALL, Client, Site, light_hashes
+
+from subsetprivacy.collect.service import accounts, publishing
+from subsetprivacy.collect.web.api import api_document, endpoints
+from subsetprivacy.collect.web.api_models import Error
+from subsetprivacy.collect.web.api_results import ResultsOf
+
+CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
+KINDS = """
+title = "All kinds"
+mode = "open"
+batch = 10
+[[variables]]
+id = "a"
+question = "?"
+options = ["1", "2", "3", "4", "5", "6"]
+design = {kind = "partition", groups = 3}
+[[variables]]
+id = "b"
+question = "?"
+options = ["x", "y", "z"]
+[[variables]]
+id = "c"
+question = "?"
+options = ["x", "y", "z", "u", "v", "w", "s", "t", "r"]
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+        held.manifest = held.publish()
+        held.fill(held.manifest, 60)
+        yield held
+
+
+@pytest.fixture(scope="module")
+def owner(site):
+    return site.with_token("owner")
+
+
+@pytest.fixture(scope="module")
+def analyst(site):
+    return site.with_token("analyst")
+
+
+def refusal(reply, status):
+    assert reply.status == status
+    held = Error.model_validate(reply.json())
+    assert held.status == status
+    return held
+
+
+# Reading ----------------------------------------------------------------------------------------
+
+
+def test_surveys_are_listed_with_their_links(site, analyst):
+    (one,) = [held for held in analyst.get("/api/v1/surveys").json()["surveys"] if held["id"] == site.manifest.id]
+    assert one == analyst.get(f"/api/v1/surveys/{site.manifest.id}").json()
+    assert one["link"] == f"/s/{site.manifest.id}"
+    assert (one["n"], one["releases"], one["mode"], one["is_open"]) == (50, len(_releases(site, analyst)), "open", True)
+
+
+def _releases(site, client):
+    return client.get(f"/api/v1/surveys/{site.manifest.id}/releases").json()["releases"]
+
+
+def test_releases_are_chained(site, analyst):
+    held = _releases(site, analyst)
+    assert [one["no"] for one in held] == list(range(1, len(held) + 1))
+    assert sum(one["n"] for one in held) == 50
+    assert len({one["chain_sha256"] for one in held}) == len(held)
+
+
+def test_manifest_is_the_frozen_bytes(site, analyst):
+    reply = analyst.get(f"/api/v1/surveys/{site.manifest.id}/manifest")
+    assert sha256(reply.body).hexdigest() == site.manifest.fingerprint
+
+
+@pytest.mark.parametrize("text", [SMALL, CODES, KINDS], ids=["small", "codes", "kinds"])
+@pytest.mark.parametrize("people", [0, 45])
+def test_results_are_as_the_document_says(site, analyst, text, people):
+    manifest = site.publish(text)
+    if people:
+        site.fill(manifest, people)
+    reply = analyst.get(f"/api/v1/surveys/{manifest.id}/results")
+    found = ResultsOf.model_validate_json(reply.body, strict=True)
+    assert found.n == (30 if people else 0)
+    assert [one.id for one in found.variables] == [held["id"] for held in manifest.variables]
+    assert json.loads(found.model_dump_json()) == reply.json()  # nothing more, nothing less
+    publishing.delete(site.engine, manifest.id)
+
+
+def test_exports_are_those_of_the_studio(site, analyst):
+    session = site.signed_in(OWNER)
+    there = f"/api/v1/surveys/{site.manifest.id}"
+    for path, name, kind in [
+        ("export.zip", "everything.zip", "application/zip"),
+        ("groups/0/export.csv", "0.csv", "text/csv; charset=utf-8"),
+        ("groups/1/export.parquet", "1.parquet", "application/vnd.apache.parquet"),
+        ("results", "results.json", "application/json"),
+    ]:
+        reply = analyst.get(f"{there}/{path}")
+        assert reply.header("content-type") == kind
+        assert reply.body == session.get(f"/studio/surveys/{site.manifest.id}/export/{name}").body
+    names = zipfile.ZipFile(io.BytesIO(analyst.get(f"{there}/export.zip").body)).namelist()
+    assert {"manifest.json", "results.json", "analyse.py"} <= set(names)
+
+
+@pytest.mark.parametrize("group", ["2", "-1", "99999999999999999999", "x", "1.5", "true"])
+def test_groups_that_are_none(site, analyst, group):
+    for kind in ("csv", "parquet"):
+        reply = analyst.get(f"/api/v1/surveys/{site.manifest.id}/groups/{group}/export.{kind}")
+        assert reply.status in (404, 422)
+        Error.model_validate(reply.json())
+
+
+@pytest.mark.parametrize("name", ["nothing", "a" * 16, "%00" * 16, "A" * 16])
+def test_surveys_that_are_none(analyst, name):
+    for end in ("", "/manifest", "/results", "/releases", "/export.zip", "/groups/0/export.csv"):
+        refusal(analyst.get(f"/api/v1/surveys/{name}{end}"), 404)
+
+
+# Writing ----------------------------------------------------------------------------------------
+
+
+def test_from_draft_to_deleted_survey(site, owner):
+    made = owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": CODES})
+    assert made.status == 201
+    draft = made.json()["id"]
+    assert made.json() == {"id": draft, "title": "Small survey", "format": "toml", "text": CODES, "problems": []}
+    assert draft in [one["id"] for one in owner.get("/api/v1/drafts").json()["drafts"]]
+    changed = CODES.replace("Small survey", "Changed")
+    assert (
+        owner.send("PUT", f"/api/v1/drafts/{draft}", {"format": "toml", "text": changed}).json()["title"] == "Changed"
+    )
+    assert owner.get(f"/api/v1/drafts/{draft}").json()["text"] == changed
+    survey = owner.send("POST", f"/api/v1/drafts/{draft}/publish", b"").json()
+    assert (survey["title"], survey["version"], survey["draft"]) == ("Changed", 1, draft)
+    there = f"/api/v1/surveys/{survey['id']}"
+    codes = owner.send("POST", f"{there}/codes", {"n": 3})
+    assert codes.status == 201
+    assert len(set(codes.json()["codes"])) == 3
+    assert codes.json()["links"] == [f"/s/{survey['id']}#{code}" for code in codes.json()["codes"]]
+    assert owner.send("POST", f"{there}/close", {"last_wave": False}).json()["is_open"] is False
+    refusal(owner.send("POST", f"{there}/codes", {"n": 3}), 409)
+    assert owner.request("DELETE", there).status == 204
+    refusal(owner.get(there), 404)
+    assert owner.request("DELETE", f"/api/v1/drafts/{draft}").status == 204
+    refusal(owner.get(f"/api/v1/drafts/{draft}"), 404)
+    acts = [deed.act for deed in accounts.deeds(site.engine, 5)]
+    assert [act.split("“")[0].strip() for act in acts] == [
+        "deleted the draft",
+        "deleted",
+        "closed",
+        "made 3 one-time links for",
+        "published",
+    ]
+    assert accounts.deeds(site.engine, 1)[0].actor == "token for owner"
+
+
+def test_problems_of_a_draft_come_with_their_lines(owner):
+    held = refusal(
+        owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": SMALL.replace("batch = 10", "batch = 3")}), 422
+    )
+    assert [problem.line for problem in held.problems] == [4]
+    assert "from 10" in held.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"{}",
+        b"\xff",
+        b"[" * 50_000,
+        json.dumps({"format": "ini", "text": SMALL}).encode(),
+        json.dumps({"format": "toml", "text": 3}).encode(),
+        json.dumps({"format": "toml", "text": SMALL, "more": 1}).encode(),
+        json.dumps({"format": "toml", "text": "#" * 262145}).encode(),
+        b'{"format": "toml", "text": "\\ud800"}',
+        b'{"format": "toml", "text": "\\u0000"}',
+    ],
+)
+def test_strange_bodies_are_refused(owner, body):
+    reply = owner.send("POST", "/api/v1/drafts", body)
+    held = refusal(reply, 400 if reply.status == 400 else 422)
+    assert held.problems or held.status == 400
+
+
+def test_too_large_bodies_are_refused(owner):
+    refusal(owner.send("POST", "/api/v1/drafts", b"x" * (1 << 20) + b"x"), 413)
+
+
+@pytest.mark.parametrize("n", [0, -1, 100_001, 1.5, "3", True, None, 1e400])
+def test_numbers_of_codes_that_are_refused(site, owner, n):
+    refusal(owner.send("POST", f"/api/v1/surveys/{site.manifest.id}/codes", {"n": n}), 422)
+
+
+def test_second_version_that_would_narrow_answers_down_is_refused(site, owner):
+    made = owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": SMALL.replace('"black", ', "")}).json()
+    held = refusal(owner.send("POST", f"/api/v1/drafts/{made['id']}/publish", b""), 409)
+    assert "must have the same options" in held.message
+
+
+# The document -----------------------------------------------------------------------------------
+
+
+def test_document_is_valid_and_served_as_it_is(site):
+    document = site.nobody.get("/api/v1/openapi.json").json()
+    assert document == json.loads(json.dumps(api_document()))
+    assert document["openapi"].startswith("3.1")
+    assert "HTTPValidationError" not in json.dumps(document)
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            assert {"401", "403", "422", "500"} <= set(operation["responses"]), (method, path)
+            assert operation["security"] == [{"token": []}]
+
+
+def test_studio_explains_every_endpoint(site):
+    page = site.signed_in(OWNER).get("/studio/api").text
+    assert len(endpoints()) == 17
+    for one in endpoints():
+        assert f"<code>{one['path']}</code>" in page
+        assert one["said"]
+
+
+def test_no_other_documentation_is_served(site):
+    for path in ("/docs", "/redoc", "/openapi.json"):
+        assert site.nobody.get(path).status == 404
+
+
+def test_links_have_the_configured_address(tmp_path):
+    with Site(tmp_path / "store.db", base_url="https://ask.example.org") as site:
+        manifest = site.publish()
+        client = site.with_token()
+        reply = client.request("GET", f"/api/v1/surveys/{manifest.id}", headers={"Host": "evil.example"})
+        assert reply.json()["link"] == f"https://ask.example.org/s/{manifest.id}"
+
+
+def test_nothing_of_a_request_is_told_to_whoever_watches_the_process(tmp_path, monkeypatch):
+    """The framework reports requests to OpenTelemetry unless it is told not to."""
+    from opentelemetry import trace
+
+    seen = []
+
+    class Watching(trace.NoOpTracerProvider):
+        def get_tracer(self, *arguments, **more):
+            tracer = super().get_tracer()
+            for name in ("start_span", "start_as_current_span"):
+                real = getattr(tracer, name)
+                setattr(tracer, name, lambda *a, _real=real, **k: (seen.append(a), _real(*a, **k))[1])
+            return tracer
+
+    monkeypatch.setattr(trace, "get_tracer_provider", Watching)
+    monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
+    with Site(tmp_path / "store.db") as site:
+        manifest = site.publish()
+        site.nobody.get(f"/s/{manifest.id}/manifest")
+        site.nobody.send("POST", f"/s/{manifest.id}/submit", {"ticket": "x"})
+        site.signed_in(OWNER).get("/studio")
+        Client(site.port, token="sp_x").get("/api/v1/surveys")
+    assert not seen

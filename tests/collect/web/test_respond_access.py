@@ -1,0 +1,173 @@
+"""The respondent's page for everybody: axe in nine variants, small screens, focus, keys without a mouse."""
+
+import pytest
+from browser import AXE, chromium, violations
+from fake_collector import ALL_KINDS, INCOME, make_survey
+from visitor import TRUTH, opened_site, tour
+
+import subsetprivacy as sp
+from subsetprivacy.collect.survey.definition import Variable
+
+PHONE = {"viewport": {"width": 320, "height": 568}, "has_touch": True, "is_mobile": True}
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+TABLET = {"viewport": {"width": 820, "height": 1180}, "has_touch": True}
+VARIANTS = {
+    "desktop": ("en", DESKTOP),
+    "phone": ("en", PHONE),
+    "tablet": ("en", TABLET),
+    "forced colours": ("en", {"forced_colors": "active"}),
+    "reduced motion": ("en", {"reduced_motion": "reduce"}),
+    "dark": ("en", {"color_scheme": "dark"}),
+    "right to left": ("ar", PHONE),
+}
+# The same in three visits; "skipped" and "back" are a test of their own.
+TOGETHER = {
+    "desktop": ("en", DESKTOP),
+    "dark phone without motion": ("en", PHONE | {"color_scheme": "dark", "reduced_motion": "reduce"}),
+    "forced colours on a tablet, right to left": ("ar", TABLET | {"forced_colors": "active"}),
+}
+NO_NETWORK = ("ERR_FAILED",)
+NO_OVERFLOW = "document.documentElement.scrollWidth <= innerWidth"
+
+
+@pytest.fixture(scope="module")
+def house():
+    with chromium() as browser, opened_site(browser) as held:
+        yield held
+
+
+@pytest.fixture
+def site(house, need):
+    need(*AXE)
+    return house.fresh(need)
+
+
+def check_every_screen(site, language, settings):
+    manifest = site.collector.add(make_survey("code", language=language, links=(("income", "health"),)))
+    seen = []
+    with site.visitor(language, tolerated=NO_NETWORK, **settings) as visitor:
+
+        def look(name):
+            seen.append(name)
+            direction = visitor.page.evaluate("document.documentElement.dir + document.documentElement.lang")
+            assert direction == {"en": "ltren", "ar": "rtlar"}[language]
+            assert violations(visitor.page) == [], name
+            assert visitor.page.evaluate(NO_OVERFLOW), name
+
+        tour(site, visitor, manifest, look)
+    assert len(seen) == 15
+
+
+@pytest.mark.parametrize("variant", TOGETHER)
+def test_axe_finds_nothing_on_any_screen(site, variant):
+    check_every_screen(site, *TOGETHER[variant])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_axe_finds_nothing_in_each_variant_by_itself(site, variant):
+    check_every_screen(site, *VARIANTS[variant])
+
+
+def test_axe_finds_nothing_after_skipping_all_and_after_going_back(site):
+    manifest = site.collector.add(make_survey("open", language="de"))
+    with site.visitor("de") as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start()
+        visitor.answer_all(manifest, dict.fromkeys(TRUTH))
+        assert violations(visitor.page) == []
+        for _ in range(4):
+            visitor.press("ask.back")
+            assert visitor.says("ask.before")
+            assert violations(visitor.page) == []
+        visitor.press("ask.back")
+        visitor.wait("intro")
+        visitor.start()
+        visitor.answer_all(manifest, dict.fromkeys(TRUTH))
+        visitor.send()
+        assert violations(visitor.page) == []
+        visitor.page.evaluate("document.querySelector('main').append(document.createElement('button'))")
+        assert len(violations(visitor.page)) == 1  # a button without a name is noticed: axe is at work
+
+
+def _inside(visitor, locator):
+    box = locator.bounding_box()
+    height = visitor.page.viewport_size["height"]
+    return box["y"] >= 0 and box["y"] + box["height"] <= height
+
+
+def test_yes_and_no_are_in_reach_on_a_small_phone(site):
+    labels = tuple(f"an answer with some words {k}" for k in range(12))
+    wide = Variable("wide", "Wide", "A question that takes more than one line?", labels, sp.uniform(labels))
+    manifest = site.collector.add(make_survey(variables=(wide, *ALL_KINDS)))
+    with site.visitor(**PHONE) as visitor:
+        visitor.open(site.link(manifest))
+        assert _inside(visitor, visitor.page.locator(".main"))
+        visitor.press("intro.start")
+        visitor.wait("question")
+        for button in visitor.page.locator("button:visible").all():  # of the practice
+            assert _inside(visitor, button)
+        visitor.press("practice.leave")
+        for variable in manifest.variables:
+            shown = visitor.page.locator(".answer, .minor button:visible")
+            for button in shown.all():
+                assert _inside(visitor, button)
+            visitor.answer(variable, 1)
+
+
+def test_enlarged_four_times_the_question_is_not_hidden_by_its_buttons(site):
+    manifest = site.collector.add(make_survey(variables=(INCOME,), practice=False))
+    with site.visitor(viewport={"width": 320, "height": 256}) as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        assert visitor.page.evaluate("getComputedStyle(document.querySelector('.actions')).position") == "static"
+        assert visitor.page.evaluate(NO_OVERFLOW)
+        visitor.page.keyboard.press("Tab")
+        assert _inside(visitor, visitor.page.locator(":focus"))
+
+
+def test_large_targets_of_the_same_size(site):
+    manifest = site.collector.add(make_survey(variables=(INCOME,), practice=False))
+    with site.visitor(**PHONE) as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        yes, no = (visitor.page.locator(".answer").nth(k).bounding_box() for k in (0, 1))
+        assert yes["height"] == no["height"] >= 48
+        assert yes["width"] == pytest.approx(no["width"], abs=0.1)
+        assert yes["width"] >= 120
+        styles = (
+            "node => { const s = getComputedStyle(node); return [s.color, s.backgroundColor, s.borderColor, s.font]; }"
+        )
+        assert len({tuple(visitor.page.locator(".answer").nth(k).evaluate(styles)) for k in (0, 1)}) == 1
+
+
+def test_each_screen_begins_at_its_heading_and_every_button_can_be_reached(site):
+    manifest = site.collector.add(make_survey("code"))
+    with site.visitor(tolerated=NO_NETWORK) as visitor:
+        page = visitor.page
+
+        def look(name):
+            assert page.evaluate("document.activeElement.tagName") in ("H1", "SUMMARY"), name
+            assert page.locator("h1").count() == 1
+            status = page.inner_text("#progress")
+            assert bool(status) is (name in ("question", "drawn", "before")), name
+            if status:
+                assert page.get_attribute("progress", "aria-label") == status
+            wanted = page.locator("main :is(button, summary):visible").count()
+            page.evaluate("document.querySelector('h1').focus()")
+            reached = set()
+            for _ in range(wanted):
+                page.keyboard.press("Tab")
+                reached.add(page.evaluate("document.activeElement.outerHTML"))
+            assert len(reached) == wanted, name
+
+        tour(site, visitor, manifest, look)
+        assert page.get_attribute("#progress", "role") == "status"
+
+
+def test_without_scripts_the_page_says_what_it_needs(site):
+    manifest = site.collector.add(make_survey())
+    with site.visitor(java_script_enabled=False) as visitor:
+        visitor.page.goto(site.link(manifest))
+        text = visitor.page.inner_text("main")
+    assert text.count("JavaScript") == 6  # twice in each of three languages

@@ -1,0 +1,287 @@
+"""Whole visits to the respondent's page in a real browser: each kind of question, both modes, keys, content."""
+
+import json
+
+import pytest
+from browser import chromium
+from fake_collector import ALL_KINDS, DRUGS, HEALTH, INCOME, SPORT, make_survey
+from visitor import TRUTH, opened_site
+
+from subsetprivacy.collect.survey.submission import read_submission
+from subsetprivacy.collect.survey.tallies import row_codes
+
+
+@pytest.fixture(scope="module")
+def house():
+    with chromium() as browser, opened_site(browser) as held:
+        yield held
+
+
+@pytest.fixture
+def site(house, need):
+    return house.fresh(need)
+
+
+def kept_codes(site):
+    """Return the codes that were counted of the only submission, one a variable."""
+    (accepted,) = site.collector.counted
+    return [code for row in accepted.rows for code in row_codes(row)]
+
+
+@pytest.mark.parametrize("mode", ["open", "code"])
+def test_a_visit_from_the_link_to_the_end(site, mode):
+    manifest = site.collector.add(make_survey(mode, thanks="You were a great help."))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
+        assert visitor.heading == "Work and health"
+        visitor.start()
+        visitor.answer_all(manifest, TRUTH)
+        visitor.send()
+        assert visitor.says("done.counted")
+        assert "You were a great help." in visitor.page.inner_text("main")
+    for variable, code in zip(manifest.variables, kept_codes(site), strict=True):
+        if variable["kind"] != "bit":  # what is kept holds the true answer
+            assert code >> TRUTH[variable["id"]] & 1
+
+
+@pytest.mark.parametrize("mode", ["open", "code"])
+def test_what_is_shown_is_what_is_sent_byte_by_byte(site, mode):
+    manifest = site.collector.add(make_survey(mode))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
+        visitor.start()
+        visitor.answer_all(manifest, TRUTH | {"sport": None})
+        shown = visitor.literal()
+        assert not visitor.watched.posts("/submit")
+        visitor.send()
+        assert visitor.watched.posts("/submit") == [shown.encode()]
+    sent = json.loads(shown)
+    assert sent["fingerprint"] == manifest.fingerprint
+    assert sent.keys() == {"fingerprint", "ticket", "answers"} | ({"opening"} if mode == "code" else set())
+    assert sent["answers"]["sport"]["answer"] is None
+
+
+def test_every_answer_leaves_two_options_and_the_value_is_not_sent(site):
+    with site.visitor() as visitor:
+        for variable in ALL_KINDS:
+            manifest = site.collector.add(make_survey(variables=(variable,), study=variable.id, practice=False))
+            visitor.open(site.link(manifest))
+            visitor.start(practised=False)
+            sent = {}
+            for value in range(len(variable.options)):
+                visitor.answer_all(manifest, {variable.id: value})
+                sent[value] = visitor.literal()
+                visitor.press("ask.back")
+            _check_two_are_left(variable, manifest, sent)
+
+
+def _check_two_are_left(variable, manifest, sent):
+    for value, body in sent.items():
+        accepted = read_submission(body.encode(), manifest)
+        (code,) = row_codes(accepted.rows[0])
+        alike = [other for other in sent if _could_send(variable, manifest, code, other)]
+        assert value in alike
+        assert len(alike) >= 2
+
+
+def _could_send(variable, manifest, code, value):
+    """Tell whether somebody with this value could have the same kept of them."""
+    if variable is DRUGS:  # Warner: either number of the device is possible
+        return code in (0b1001, 0b0110)
+    return bool(code >> value & 1) and 0 < code < (1 << len(variable.options)) - 1
+
+
+def test_the_mark_and_the_secret_number_stay_on_the_device(site):
+    manifest = site.collector.add(make_survey(variables=(DRUGS, HEALTH)))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start()
+        assert visitor.says("promise.number")
+        secret = visitor.page.inner_text("p.number strong")
+        visitor.answer(manifest.variables[0], 1)
+        assert visitor.says("promise.mark")
+        visitor.page.get_by_role("button", name="poor").click()
+        visitor.wait("drawn")
+        assert visitor.says("promise.mark")
+        assert "poor" in visitor.shown()
+        assert len(visitor.shown()) == 2
+        drawn = sum(1 << HEALTH.options.index(label) for label in visitor.shown())
+        assert "poor" not in visitor.remembered()
+        visitor.press("ask.go")
+        visitor.wait("review")
+        body = visitor.literal()
+        assert json.loads(body)["answers"] == {"drugs": {"answer": int(secret != "1")}, "health": {"kept": drawn}}
+        visitor.send()
+        assert visitor.watched.posts("/submit") == [body.encode()]
+
+
+def test_keys_alone_carry_a_visit(site):
+    manifest = site.collector.add(make_survey())
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        keys = visitor.page.keyboard
+        keys.press("Tab")  # the details of what cannot be promised
+        keys.press("Tab")
+        keys.press("Enter")  # Start
+        visitor.wait("question")
+        keys.press("y")  # practice
+        visitor.wait("practised")
+        keys.press("Tab")
+        keys.press("Space")  # to the questions
+        visitor.page.wait_for_selector("#progress:not(:empty)")
+        assert visitor.page.evaluate("document.activeElement.tagName") == "H1"
+        keys.press("n")
+        keys.press("2")  # the second group
+        keys.press("b")  # back to the groups
+        assert visitor.heading == SPORT.question
+        keys.press("s")  # skip them
+        keys.press("1")  # the same number: yes
+        keys.press("3")  # the third mark
+        visitor.wait("drawn")
+        keys.press("Backspace")
+        keys.press("Digit1")
+        visitor.wait("drawn")
+        keys.press("Tab")
+        keys.press("Enter")
+        visitor.wait("review")
+        answers = json.loads(visitor.literal())["answers"]
+        assert [answers["income"]["answer"], answers["sport"]["answer"], answers["drugs"]["answer"]] == [1, None, 0]
+        assert answers["health"]["kept"] & 1
+        visitor.page.get_by_role("button", name="Send").focus()
+        keys.press("Enter")
+        visitor.wait("done")
+    assert len(site.collector.counted) == 1
+
+
+def test_keys_do_nothing_with_a_modifier_held_down_or_turned_off(site):
+    manifest = site.collector.add(make_survey(variables=(INCOME, SPORT), practice=False))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        visitor.page.keyboard.press("Alt+y")
+        visitor.page.keyboard.down("Control")
+        visitor.page.keyboard.press("n")
+        visitor.page.keyboard.up("Control")
+        assert visitor.heading == INCOME.question
+        visitor.press("keys.off")
+        visitor.page.keyboard.press("y")
+        assert visitor.heading == INCOME.question
+        visitor.press("keys.on")
+        visitor.page.keyboard.down("y")
+        visitor.page.keyboard.down("y")  # a repeat: the second question is not answered with it
+        assert visitor.heading == SPORT.question
+
+
+def test_the_second_click_of_a_double_click_answers_nothing(site):
+    manifest = site.collector.add(make_survey(variables=(INCOME, DRUGS, HEALTH), practice=False))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        visitor.page.get_by_role("button", name="Yes").dblclick()
+        assert visitor.heading == DRUGS.question
+
+
+def test_back_shows_what_was_chosen_and_lets_it_change(site):
+    manifest = site.collector.add(make_survey(variables=(INCOME, SPORT), practice=False))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        asked = visitor.shown()
+        visitor.page.keyboard.press("y")
+        visitor.press("ask.back")
+        assert visitor.shown() == asked
+        assert visitor.page.locator("button", has_text="chosen before").inner_text().startswith("Yes")
+        visitor.page.keyboard.press("n")
+        visitor.page.keyboard.press("1")
+        visitor.wait("review")
+        assert json.loads(visitor.literal())["answers"]["income"]["answer"] == 1
+        visitor.page.get_by_role("button", name="Change the answer: Monthly income").click()
+        visitor.page.keyboard.press("s")  # goes straight back to the check
+        visitor.wait("review")
+        assert json.loads(visitor.literal())["answers"]["income"]["answer"] is None
+        visitor.page.go_back()  # the browser's own button does the same as "Back"
+        visitor.page.wait_for_selector("main[data-screen=question]")
+        assert visitor.heading == SPORT.question
+
+
+def test_skipping_everything_keeps_no_answer(site):
+    manifest = site.collector.add(make_survey("code"))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest, site.collector.code()))
+        visitor.start()
+        visitor.answer_all(manifest, dict.fromkeys(TRUTH))
+        assert visitor.page.inner_text("main").count("No answer.") == 4
+        assert visitor.says("limit.skip")
+        visitor.send()
+    assert kept_codes(site) == [0b111111, 0b1111111, 0b1111, 0b111]
+    assert [framing.answer for framing in site.collector.counted[0].framings] == [-1] * 4
+    assert site.collector.counted[0].framings[0].partition  # what was skipped is counted with the lists asked
+
+
+def test_the_practice_is_judged_repeated_and_stored_nowhere(site):
+    manifest = site.collector.add(make_survey(variables=(INCOME, SPORT, DRUGS, HEALTH)))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        before = visitor.remembered()
+        visitor.press("intro.start")
+        for kind in ("yes_no", "groups", "bit", "local"):  # "once more" goes through the kinds of the survey
+            visitor.wait("question")
+            assert visitor.says("promise.practice")
+            ball = visitor.page.inner_text(".story").rsplit(": ", 1)[1].strip(".")
+            colours = [visitor.words[f"colour.{name}"] for name in ("red", "blue", "green", "yellow", "white", "black")]
+            variable = {"kind": kind, "options": colours}
+            visitor.answer(variable, colours.index(ball))
+            visitor.wait("practised")
+            assert visitor.heading == visitor.words["practice.right"]
+            visitor.press("practice.again")
+        visitor.wait("question")
+        ball = visitor.page.inner_text(".story").rsplit(": ", 1)[1].strip(".")
+        visitor.press("ask.no" if ball in visitor.shown() else "ask.yes")
+        visitor.wait("practised")
+        assert visitor.heading == visitor.words["practice.wrong"]
+        visitor.press("practice.retry")
+        visitor.press("practice.leave")
+        assert visitor.heading == INCOME.question
+        assert visitor.remembered() == before
+        assert [method for method, _, _ in visitor.watched.requests if method != "GET"] == []
+
+
+def test_a_preview_stores_and_sends_nothing(site):
+    manifest = site.collector.add(make_survey("code"))
+    with site.visitor() as visitor:
+        visitor.open(f"{site.origin}/studio/drafts/{manifest.id}/preview")
+        assert visitor.says("promise.preview")
+        visitor.start()
+        visitor.answer_all(manifest, TRUTH)
+        assert json.loads(visitor.literal()).keys() == {"fingerprint", "ticket", "opening", "answers"}
+        visitor.send()
+        assert visitor.says("done.preview")
+        assert visitor.remembered() == "{}{}"
+        assert all(method == "GET" for method, _, _ in visitor.watched.requests)
+        assert not [url for _, url, _ in visitor.watched.requests if "/s/" in url]
+
+
+def test_the_page_sets_no_cookie_and_names_its_origin(site):
+    manifest = site.collector.add(make_survey(variables=(INCOME,), practice=False))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        visitor.answer_all(manifest, TRUTH)
+        visitor.send()
+        assert visitor.context.cookies() == []
+    (headers,) = [headers for method, _, headers, _ in site.app.state.seen if method == "POST"]
+    assert headers["origin"] == site.origin
+    assert "cookie" not in headers
+    assert "referer" not in headers
+    assert headers["user-agent"]  # the browser's own line, which the page admits
+
+
+def test_all_answers_arrive_in_one_piece(site):
+    manifest = site.collector.add(make_survey("open"))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start()
+        visitor.answer_all(manifest, TRUTH)
+        visitor.send()
+        (body,) = visitor.watched.posts("/submit")
+    assert json.loads(body)["answers"].keys() == {"income", "sport", "drugs", "health"}

@@ -1,0 +1,108 @@
+"""What the page says an answer means: shares found by letting everybody answer, and put into words."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from browser import chromium
+from fake_collector import DRUGS, HEALTH, INCOME, SPORT, make_survey
+from visitor import TRUTH, opened_site
+
+import subsetprivacy as sp
+from subsetprivacy.collect.survey.definition import Variable
+
+
+@pytest.fixture(scope="module")
+def house():
+    with chromium() as browser, opened_site(browser) as held:
+        yield held
+
+
+@pytest.fixture
+def site(house, need):
+    return house.fresh(need)
+
+
+def share_of_everybody(variable, given, guess):
+    """Let everybody answer the same question, each with the weight of their value, and count who sends the same."""
+    share = Fraction(0)
+    for value, weight in enumerate(map(Fraction, guess)):
+        if variable["kind"] == "bit":
+            ones = Fraction(variable["draw"]["ones"], 1 << 48)
+            for number, chance in ((1, ones), (0, 1 - ones)):
+                share += weight * chance * ((0 if number == value else 1) == given["answer"])
+        elif variable["kind"] == "local":
+            share += weight * (given["kept"] >> value & 1)
+        else:
+            answer = next(k for k, code in enumerate(given["asked"]) if code >> value & 1)
+            share += weight * (answer == given["answer"])
+    return share / sum(map(Fraction, guess))
+
+
+def in_words(words, kind, share):
+    name = "could" if kind == "local" else "same"
+    if share > Fraction(95, 100):
+        return words[f"meaning.{name}.most"]
+    if share < Fraction(75, 10_000):
+        return words[f"meaning.{name}.rare"]
+    if share >= Fraction(75, 1000):
+        k, n = max(1, round(10 * share)), 10
+    else:
+        k, n = 1, min((20, 50, 100), key=lambda n: abs(n - float(1 / share)))
+    return words[f"meaning.{name}"].format(k=k, n=n)
+
+
+GUESSES = [
+    ((0.21, 0.33, 0.17, 0.14, 0.1, 0.05), (0.72, 0.28), (0.5, 0.3, 0.2)),
+    ((0.001, 0.002, 0.001, 0.99, 0.003, 0.003), (0.99, 0.01), (0.98, 0.01, 0.01)),
+    ((0.02, 0.02, 0.02, 0.9, 0.02, 0.02), (0.5, 0.5), (0.005, 0.001, 0.994)),
+]
+
+
+@pytest.mark.parametrize("guesses", GUESSES)
+def test_the_sentence_is_the_share_of_those_who_would_send_the_same(site, guesses):
+    from attrs import evolve
+
+    variables = tuple(evolve(v, guess=guess) for v, guess in zip((INCOME, DRUGS, HEALTH), guesses))
+    manifest = site.collector.add(make_survey(variables=variables, practice=False))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        for keys in ("y", "n"):
+            visitor.page.keyboard.press(keys)
+            visitor.page.keyboard.press(keys)
+            visitor.page.keyboard.press("1" if keys == "y" else "3")
+            visitor.wait("drawn")
+            visitor.press("ask.go")
+            visitor.wait("review")
+            answers = json.loads(visitor.literal())["answers"]
+            shown = visitor.page.locator(".kept > li > .small:nth-child(3)").all_inner_texts()
+            for variable, words, guess in zip(manifest.variables, shown, guesses, strict=True):
+                share = share_of_everybody(variable, answers[variable["id"]], guess)
+                assert words == in_words(visitor.words, variable["kind"], share)
+            assert visitor.says("review.guess")
+            for _ in range(3):
+                visitor.page.keyboard.press("b")
+
+
+def test_without_a_guess_it_says_what_is_left(site):
+    pets = ("cat", "dog", "bird", "fish", "none")
+    variables = (Variable("pet", "Pet", "Which pet?", pets, sp.uniform(pets)), SPORT, HEALTH)
+    variables += (Variable("car", "Car", "Have you a car?", ("no", "yes"), sp.warner(("no", "yes"))),)
+    manifest = site.collector.add(make_survey(variables=variables, practice=False))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        visitor.answer_all(manifest, TRUTH | {"pet": 1, "car": 0})
+        answers = json.loads(visitor.literal())["answers"]
+        kept = visitor.page.locator(".kept .set").all_inner_texts()
+        meaning = visitor.page.locator(".kept > li > .small:nth-child(3)").all_inner_texts()
+        assert not visitor.says("review.guess")
+    for k, (name, options) in enumerate((("pet", pets), ("sport", SPORT.options))):
+        left = answers[name]["asked"][answers[name]["answer"]]
+        labels = [label for j, label in enumerate(options) if left >> j & 1]
+        assert kept[k] == "Your answer is one of these: " + " · ".join(labels)
+        assert meaning[k] == f"This leaves {len(labels)} of {len(options)} answers possible."
+    assert meaning[2] == "This leaves 2 of 3 answers possible."
+    assert meaning[3] == "This leaves both answers possible."
+    assert kept[3] in ("The two numbers are the same.", "The two numbers are different.")

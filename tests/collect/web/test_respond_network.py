@@ -1,0 +1,239 @@
+"""The respondent's page without a network, with a bad one, and with every reply that a server may give."""
+
+import json
+
+import pytest
+from browser import chromium, watched
+from fake_collector import INCOME, SPORT, FakeReply, make_survey
+from visitor import TRUTH, Visitor, opened_site
+
+NO_NETWORK = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "ERR_CONNECTION", "ERR_NETWORK")
+
+
+@pytest.fixture(scope="module")
+def house():
+    with chromium("--host-resolver-rules=MAP survey.test 127.0.0.1") as browser, opened_site(browser) as held:
+        yield held
+
+
+@pytest.fixture
+def site(house, need):
+    return house.fresh(need)
+
+
+def answered(site, visitor, mode="open"):
+    """Carry a visit up to the check before sending."""
+    manifest = site.collector.add(make_survey(mode, variables=(INCOME, SPORT), practice=False))
+    visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
+    visitor.start(practised=False)
+    visitor.answer_all(manifest, TRUTH)
+    return manifest
+
+
+@pytest.mark.parametrize("mode", ["open", "code"])
+def test_offline_after_loading_it_is_sent_when_the_network_is_back(site, mode):
+    manifest = site.collector.add(make_survey(mode))
+    with site.visitor(tolerated=NO_NETWORK) as visitor:
+        visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
+        if mode == "code":
+            visitor.press("intro.start")  # the lock is the last thing that needs the server
+            visitor.wait("question")
+            visitor.context.set_offline(True)
+            visitor.press("practice.leave")
+        else:
+            visitor.context.set_offline(True)
+            visitor.start()
+        visitor.answer_all(manifest, TRUTH)
+        visitor.send("unsent")
+        assert visitor.says("promise.unsent")
+        assert site.collector.counted == []
+        visitor.context.set_offline(False)  # the page hears of it
+        visitor.wait("done")
+    assert len(site.collector.counted) == 1
+
+
+def test_the_same_bytes_are_tried_again_and_count_once(site):
+    lost = []
+
+    def lose(route):
+        """Let the server have it, and lose its reply; then fail before it; then let it pass."""
+        lost.append(route.request.post_data_buffer)
+        if len(lost) == 1:
+            route.fetch()
+            route.abort()
+        elif len(lost) == 2:
+            route.abort()
+        else:
+            route.continue_()
+
+    with site.visitor(tolerated=(*NO_NETWORK, "status of 409")) as visitor:
+        answered(site, visitor)
+        literal = visitor.literal().encode()
+        visitor.page.route("**/submit", lose)
+        visitor.send("unsent")
+        visitor.press("unsent.retry")
+        visitor.wait("done")
+        assert visitor.says("done.already_counted")
+    assert set(lost) == {literal}
+    assert len(lost) >= 3
+    assert len(site.collector.counted) == 1
+
+
+def test_closing_the_tab_loses_nothing(site):
+    with site.visitor(tolerated=NO_NETWORK) as visitor:
+        manifest = answered(site, visitor)
+        literal = visitor.literal()
+        visitor.page.route("**/submit", lambda route: route.abort())
+        visitor.send("unsent")
+        assert json.loads(json.loads(visitor.remembered().split("}{}")[0] + "}")["subsetprivacy work"])["people"][
+            "open"
+        ]["visits"] == {manifest.id: {"unsent": literal}}
+        visitor.page.close()
+        visitor.page = visitor.watched.page()
+        visitor.open(site.link(manifest), "done")
+        assert visitor.says("done.counted")
+        assert visitor.watched.posts("/submit")[-1] == literal.encode()
+        assert literal[:40] not in visitor.remembered()
+    assert len(site.collector.counted) == 1
+
+
+def test_a_browser_that_stores_nothing_says_to_leave_the_page_open(site):
+    with site.visitor(tolerated=NO_NETWORK) as visitor:
+        visitor.context.add_init_script("delete window.localStorage; Object.defineProperty(window, 'localStorage', {})")
+        answered(site, visitor)
+        visitor.page.route("**/submit", lambda route: route.abort())
+        visitor.send("unsent")
+        assert visitor.says("limit.unsent")
+        assert not visitor.says("promise.unsent")
+
+
+def test_replies_that_settle_nothing_are_tried_again(site):
+    odd = [(503, {"status": "busy"}), (500, {}), (200, {"status": "counted"}), (429, {}), (404, {}), (201, {})]
+    site.collector.twist["submit"] = lambda honest: FakeReply(*odd.pop()) if odd else honest
+    with site.visitor(tolerated=("status of",)) as visitor:
+        answered(site, visitor)
+        visitor.send("unsent")
+        for left in range(4, -1, -1):
+            visitor.press("unsent.retry")
+            visitor.page.wait_for_timeout(50)
+            assert (len(odd), visitor.screen) == (left, "unsent")
+        visitor.press("unsent.retry")
+        visitor.wait("done")
+        assert len(visitor.watched.posts("/submit")) == 7
+
+
+def test_it_tries_again_by_itself(site):
+    busy = [FakeReply(503, {"status": "busy"})]
+    site.collector.twist["submit"] = lambda honest: busy.pop() if busy else honest
+    with site.visitor(tolerated=("status of 503", "status of 409")) as visitor:
+        answered(site, visitor)
+        visitor.send("unsent")
+        visitor.wait("done")
+
+
+REFUSALS = [
+    (409, "stale", "stale"),
+    (410, "closed", "closed"),
+    (404, "unknown code", "unknown_code"),
+    (404, "unknown survey", "unknown_survey"),
+    (422, "refused", "refused"),
+    (413, "too large", "refused"),
+]
+
+
+def test_a_refusal_is_said_clearly_and_the_content_dropped(site):
+    with site.visitor(tolerated=("status of 4",)) as visitor:
+        for times, (status, said, problem) in enumerate(REFUSALS, start=1):
+            reply = FakeReply(status, {"status": said})
+            site.collector.twist["submit"] = lambda honest, reply=reply: reply
+            answered(site, visitor)
+            visitor.send("problem")
+            assert visitor.heading == visitor.words[f"problem.{problem}.title"]
+            assert visitor.says(f"problem.{problem}.text")
+            assert "unsent" not in visitor.remembered()
+            assert len(visitor.watched.posts("/submit")) == times
+
+
+def test_a_code_that_was_used_shows_so_at_the_start(site):
+    manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
+    link = site.link(manifest, site.collector.code())
+    with site.visitor() as visitor:
+        visitor.open(link)
+        visitor.start(practised=False)
+        visitor.answer_all(manifest, TRUTH)
+        visitor.send()
+    with site.visitor(tolerated=("status of 409",)) as other:  # as whoever kept the list of codes could
+        other.open(link)
+        other.page.click("summary")
+        assert other.says("limit.code")
+        other.press("intro.start")
+        other.wait("done")
+        assert other.says("done.already_counted")
+    assert len(site.collector.counted) == 1
+
+
+def test_a_link_that_leads_nowhere_says_why(site):
+    manifest = site.collector.add(make_survey("code"))
+    nowhere = {"/s/aaaaaaaaaaaaaaaa": "unknown_survey", "/s/{id}": "no_code", "/s/{id}#abc": "broken_code"}
+    with site.visitor(tolerated=("status of 404",), locale="en-GB") as visitor:
+        for path, problem in nowhere.items():
+            visitor.open(site.origin + path.format(id=manifest.id), "problem")
+            assert visitor.heading == visitor.words[f"problem.{problem}.title"]
+        visitor.open(site.link(manifest, "a" * 32))
+        visitor.press("intro.start")
+        visitor.wait("problem")
+        assert visitor.heading == visitor.words["problem.unknown_code.title"]
+
+
+def test_a_closed_survey_says_so_before_anything_is_asked(site):
+    manifest = site.collector.add(make_survey())
+    site.collector.closed.add(manifest.id)
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest), "problem")
+        assert visitor.heading == visitor.words["problem.closed.title"]
+
+
+def test_no_connection_at_the_start_is_said_and_tried_again(site):
+    manifest = site.collector.add(make_survey("code"))
+    with site.visitor(tolerated=NO_NETWORK) as visitor:
+        visitor.open(site.link(manifest, site.collector.code()))
+        visitor.page.route("**/lock", lambda route: route.abort())
+        visitor.press("intro.start")
+        visitor.wait("problem")
+        assert visitor.heading == visitor.words["problem.unreachable.title"]
+        visitor.page.unroute("**/lock")
+        visitor.press("problem.reload")
+        visitor.wait("intro")
+        visitor.start()
+
+
+def test_a_lock_whose_reply_was_lost_is_the_same_lock(site):
+    manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
+    with site.visitor(tolerated=NO_NETWORK) as visitor:
+        visitor.open(site.link(manifest, site.collector.code()))
+
+        def lose(route):
+            route.fetch()
+            route.abort()
+
+        visitor.page.route("**/lock", lose)
+        visitor.press("intro.start")
+        visitor.wait("problem")
+        visitor.page.unroute("**/lock")
+        visitor.reload()
+        visitor.start(practised=False)  # not "opened before": the lock is this browser's own
+        assert len(set(visitor.watched.posts("/lock"))) == 1
+
+
+def test_over_plain_http_it_works_and_warns(site):
+    manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
+    origin = site.origin.replace("127.0.0.1", "survey.test")
+    with watched(site.browser, origin) as held:
+        visitor = Visitor(held)
+        visitor.open(f"{origin}/s/{manifest.id}#{site.collector.code()}")
+        assert visitor.page.evaluate("isSecureContext || !!crypto.subtle") is False
+        assert visitor.says("limit.plain")
+        visitor.start(practised=False)
+        visitor.answer_all(manifest, TRUTH)
+        visitor.send()
+    assert len(site.collector.counted) == 1

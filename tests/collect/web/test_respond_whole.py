@@ -1,0 +1,93 @@
+"""The respondent's page on the real application: the guard's headers, the collector, the store."""
+
+import json
+
+import pytest
+from browser import chromium, served
+from fake_collector import ALL_KINDS, make_survey
+from sqlalchemy import func, select
+from visitor import TRUTH, opened_site
+
+from subsetprivacy.collect.service.publishing import close, make_codes, publish, save_draft
+from subsetprivacy.collect.storage.opening import open_store, reading
+from subsetprivacy.collect.storage.released import read_key
+from subsetprivacy.collect.storage.schema import pending
+from subsetprivacy.collect.survey.submission import CODE_BYTES, read_submission
+from subsetprivacy.collect.survey.writing import write_survey
+from subsetprivacy.collect.web.app import create_app
+
+
+@pytest.fixture(scope="module")
+def house():
+    with chromium() as browser, opened_site(browser) as held:
+        yield held
+
+
+@pytest.fixture
+def service(house, need, sqlite_url):
+    """Give the store and a site that is served from it."""
+    site = house.fresh(need)
+    engine = open_store(sqlite_url)
+    try:
+        with served(create_app(engine), lifespan="on") as origin:
+            yield engine, type(site)(site.browser, site.collector, site.app, origin)
+    finally:
+        engine.dispose()
+
+
+@pytest.mark.parametrize("mode", ["open", "code"])
+def test_a_visit_is_counted_in_the_store_and_checked_after_the_study(service, mode):
+    engine, site = service
+    survey = make_survey(mode, batch=10, links=(("income", "drugs"),))
+    manifest = publish(engine, save_draft(engine, write_survey(survey, "toml"), "toml").id)
+    (code,) = make_codes(engine, manifest.id, 1) if mode == "code" else (None,)
+    with site.visitor(tolerated=("status of 404",)) as visitor:
+        visitor.open(site.link(manifest, code))
+        visitor.start()
+        visitor.answer_all(manifest, TRUTH)
+        literal = visitor.literal()
+        visitor.send()
+        assert visitor.says("done.counted")
+        with reading(engine) as connection:
+            rows = connection.execute(select(pending.c.grp, pending.c.row, pending.c.n)).all()
+        close(engine, manifest.id)
+        visitor.reload("done")
+        assert visitor.says("promise.fair") is (mode == "code")
+        # Somebody else comes too late.
+        visitor.page.evaluate("localStorage.clear()")
+    key = None
+    if mode == "code":
+        with site.visitor(tolerated=("status of 410", "status of 409", "status of 404")) as other:
+            other.open(site.link(manifest, code))
+            other.press("intro.start")
+            other.wait("problem")
+            assert other.heading == other.words["problem.closed.title"]
+        with reading(engine) as connection:
+            key, _ = read_key(connection, manifest.study)
+    expected = read_submission(literal.encode(), manifest, key).rows
+    assert sorted(rows) == sorted((grp, row, 1) for grp, row in enumerate(expected))
+    assert len(expected[0]) == 2 * CODE_BYTES
+    assert len(json.loads(literal)["answers"]) == len(ALL_KINDS)
+
+
+def test_replies_of_the_real_service_are_understood(service):
+    engine, site = service
+    survey = make_survey("code", batch=10, practice=False)
+    manifest = publish(engine, save_draft(engine, write_survey(survey, "toml"), "toml").id)
+    (code,) = make_codes(engine, manifest.id, 1)
+    with site.visitor(tolerated=("status of 404", "status of 409")) as visitor:
+        visitor.open(site.link(manifest, "a" * 32))
+        visitor.press("intro.start")
+        visitor.wait("problem")
+        assert visitor.heading == visitor.words["problem.unknown_code.title"]
+        visitor.open(site.link(manifest, code))
+        visitor.start(practised=False)
+        visitor.answer_all(manifest, dict.fromkeys(TRUTH))
+        visitor.send()
+        visitor.page.evaluate("localStorage.clear()")
+        visitor.open(site.link(manifest, code))
+        visitor.press("intro.start")
+        visitor.wait("done")
+        assert visitor.says("done.already_counted")
+    with reading(engine) as connection:
+        assert connection.scalar(select(func.sum(pending.c.n)).where(pending.c.grp == 0)) == 1

@@ -1,0 +1,257 @@
+"""The guard before every route: whose request it is, how much may be sent, and errors that tell nothing."""
+
+import asyncio
+import itertools
+import logging
+
+import pytest
+
+from subsetprivacy.collect.web import security
+from subsetprivacy.collect.web.security import Guard
+
+HOST = "survey.example.org"
+
+
+class Inner:
+    """An application that counts what reaches it."""
+
+    def __init__(self):
+        self.bodies = []
+
+    async def __call__(self, scope, receive, send):
+        message = await receive() if scope["method"] == "POST" else {}
+        self.bodies.append(message.get("body"))
+        headers = [(b"content-type", b"text/plain"), (b"Cache-Control", b"public"), (b"Server", b"us")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"reached"})
+
+
+def ask(app, path, method="POST", headers=(), body=(b"x",), scheme="http", gone=False):
+    """Send a request in pieces and return the status, the headers and the body of the answer."""
+    sent = []
+    pieces = list(body)
+
+    async def receive():
+        if pieces:
+            part = pieces.pop(0)
+            if isinstance(part, float):
+                await asyncio.sleep(part)
+                part = b""
+            return {"type": "http.request", "body": part, "more_body": bool(pieces) or gone}
+        if gone:
+            return {"type": "http.disconnect"}
+        await asyncio.sleep(60)
+        raise AssertionError("asked for more than there is")
+
+    async def send(message):
+        sent.append(message)
+
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers]
+    scope = {"type": "http", "method": method, "path": path, "headers": raw, "scheme": scheme, "query_string": b""}
+    asyncio.run(app(scope, receive, send))
+    if not sent:
+        return None
+    content = b"".join(message.get("body", b"") for message in sent[1:])
+    return sent[0]["status"], dict(sent[0]["headers"]), content
+
+
+# Whose request it is ----------------------------------------------------------------------------
+
+SITES = (None, "same-origin", "none", "same-site", "cross-site", "", "SAME-ORIGIN")
+ORIGINS = (
+    None,
+    f"http://{HOST}",
+    f"https://{HOST}",
+    f"http://{HOST}:80",
+    f"http://{HOST}.evil.example",
+    "http://evil.example",
+    "null",
+    "",
+)
+
+
+@pytest.mark.parametrize(("site", "origin"), list(itertools.product(SITES, ORIGINS)))
+@pytest.mark.parametrize("secure", [False, True])
+def test_every_combination_of_site_and_origin(site, origin, secure):
+    inner = Inner()
+    headers = [("Host", HOST)]
+    headers += [] if site is None else [("Sec-Fetch-Site", site)]
+    headers += [] if origin is None else [("Origin", origin)]
+    status, _, _ = ask(Guard(inner, secure=secure), "/studio/people/invite", headers=headers)
+    own = f"{'https' if secure else 'http'}://{HOST}"
+    # Where the browser says it, nothing else counts.
+    allowed = origin == own if site is None else site in ("same-origin", "none")
+    assert (status == 200) == allowed, (site, origin)
+    assert bool(inner.bodies) == allowed
+    assert status in (200, 403)
+
+
+@pytest.mark.parametrize(
+    ("headers", "allowed"),
+    [
+        ([("Origin", f"http://{HOST}")], False),  # no host
+        ([("Host", HOST), ("Host", "evil.example"), ("Origin", f"http://{HOST}")], False),
+        ([("Host", HOST), ("Origin", f"http://{HOST}"), ("Origin", "http://evil.example")], False),
+        ([("Host", HOST), ("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "cross-site")], False),
+        ([("Host", f"{HOST}:8000"), ("Origin", f"http://{HOST}:8000")], True),  # a local network, plain http
+        ([("Host", f"{HOST}:8000"), ("Origin", f"http://{HOST}:8001")], False),
+        ([("Host", f"{HOST.upper()}:80"), ("Origin", f"http://{HOST}")], True),
+        ([("Host", "[::1]:8000"), ("Origin", "http://[::1]:8000")], True),
+    ],
+)
+def test_hosts_and_repeated_headers(headers, allowed):
+    status, _, _ = ask(Guard(Inner()), "/studio/sign-in", headers=headers)
+    assert (status == 200) == allowed
+
+
+def test_address_that_is_configured_is_its_own_too():
+    guard = Guard(Inner(), base_url="https://surveys.example.org/")
+    behind_a_proxy = [("Host", "127.0.0.1:8000"), ("Origin", "https://surveys.example.org")]
+    assert ask(guard, "/studio/sign-in", headers=behind_a_proxy)[0] == 200
+    assert ask(guard, "/studio/sign-in", headers=[("Host", "127.0.0.1:8000"), ("Origin", "https://x.org")])[0] == 403
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
+@pytest.mark.parametrize(
+    "path", ["/studio", "/", "/nowhere", "/static/studio/x/y.js", "/studio/surveys/x/export/a.zip"]
+)
+def test_every_method_that_changes_something_is_checked_outside_the_api(method, path):
+    inner = Inner()
+    assert ask(Guard(inner), path, method, [("Host", HOST), ("Sec-Fetch-Site", "cross-site")])[0] == 403
+    assert not inner.bodies
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
+def test_reading_is_not_checked(method):
+    assert ask(Guard(Inner()), "/studio", method, [("Sec-Fetch-Site", "cross-site")])[0] == 200
+
+
+def test_api_is_for_programs_and_not_checked():
+    assert ask(Guard(Inner()), "/api/v1/drafts", "DELETE", [("Sec-Fetch-Site", "cross-site")])[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("application/json", 200),
+        ("application/json; charset=utf-8", 200),
+        ("Application/JSON", 200),
+        ("text/plain", 415),  # what a form of another site could send
+        ("application/x-www-form-urlencoded", 415),
+        ("multipart/form-data; boundary=x", 415),
+        ("text/plain; application/json", 415),
+        ("", 415),
+        (None, 415),
+    ],
+)
+def test_respondents_send_json_from_wherever(kind, status):
+    headers = [("Sec-Fetch-Site", "cross-site")] + ([] if kind is None else [("Content-Type", kind)])
+    assert ask(Guard(Inner()), "/s/abcdefghijklmnop/submit", headers=headers)[0] == status
+
+
+# How much ---------------------------------------------------------------------------------------
+
+OWN = [("Host", HOST), ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/json")]
+
+
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [
+        ("/s/abcdefghijklmnop/submit", 16 * 1024),
+        ("/s/abcdefghijklmnop/lock", 16 * 1024),
+        ("/studio/sign-in", 64 * 1024),
+        ("/studio/surveys/x/close", 64 * 1024),
+        ("/studio/drafts/x/file", 1024 * 1024),
+        ("/studio/surveys/x/codes", 1024 * 1024),
+        ("/api/v1/drafts", 1024 * 1024),
+        ("/api/v1/surveys/x/close", 64 * 1024),
+    ],
+)
+def test_bodies_have_a_largest_size(path, most):
+    inner = Inner()
+    assert ask(Guard(inner), path, headers=OWN, body=[b"x" * (most - 5), b"x" * 5])[0] == 200
+    assert inner.bodies == [b"x" * most]
+    status, headers, _ = ask(Guard(inner), path, headers=OWN, body=[b"x" * most, b"x"])
+    assert status == 413
+    assert headers[b"connection"] == b"close"
+    assert len(inner.bodies) == 1
+
+
+def test_endless_body_is_refused_before_its_end():
+    pieces = [b"x" * 1000] * 1_000
+    assert ask(Guard(Inner()), "/studio/sign-in", headers=OWN, body=pieces)[0] == 413
+
+
+def test_slow_body_is_refused(monkeypatch):
+    monkeypatch.setattr(security, "READ_SECONDS", 0.05)
+    inner = Inner()
+    assert ask(Guard(inner), "/studio/sign-in", headers=OWN, body=[b"x", 1.0, b"y"])[0] == 408
+    assert not inner.bodies
+
+
+def test_nothing_is_answered_to_a_browser_that_has_gone():
+    inner = Inner()
+    assert ask(Guard(inner), "/studio/sign-in", headers=OWN, body=[b"x"], gone=True) is None
+    assert not inner.bodies
+
+
+# Headers and errors -----------------------------------------------------------------------------
+
+
+def test_headers_of_the_guard_win():
+    _, headers, _ = ask(Guard(Inner()), "/studio", "GET")
+    assert headers[b"cache-control"] == b"no-store"
+    assert b"Server" not in headers
+    assert b"server" not in headers
+    assert b"Cache-Control" not in headers
+
+
+def test_refusals_of_static_files_are_not_kept():
+    async def missing(scope, receive, send):
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    assert ask(Guard(missing), "/static/studio/x/y.js", "GET")[1][b"cache-control"] == b"no-store"
+    assert b"immutable" in ask(Guard(Inner()), "/static/studio/x/y.js", "GET")[1][b"cache-control"]
+
+
+SECRET = "the-secret-of-a-person"
+
+
+async def failing(scope, receive, send):
+    await receive()
+    raise ValueError(f"could not store {SECRET} of {scope['headers']}")
+
+
+@pytest.mark.parametrize("path", ["/studio/sign-in", "/s/abcdefghijklmnop/submit", "/api/v1/drafts", "/nowhere"])
+def test_errors_tell_nothing_to_anybody(path, caplog, capfd):
+    headers = [*OWN, ("X-Forwarded-For", SECRET), ("User-Agent", SECRET)]
+    with caplog.at_level(logging.DEBUG):
+        status, _, body = ask(Guard(failing), path, headers=headers, body=[SECRET.encode()])
+    assert status == 500
+    assert SECRET.encode() not in body
+    assert b"ValueError" not in body
+    (line,) = [record.getMessage() for record in caplog.records if record.name.startswith("subsetprivacy")]
+    assert line.startswith("ValueError in /collect/web/security.py:")
+    assert not any(record.exc_info for record in caplog.records)
+    assert SECRET not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_error_after_the_answer_has_begun_is_logged_and_ends_it(caplog):
+    async def breaking(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise RuntimeError(SECRET)
+
+    assert ask(Guard(breaking), "/studio", "GET")[0] == 200
+    assert SECRET not in caplog.text
+    assert "RuntimeError" in caplog.text
+
+
+def test_what_is_not_http_passes_by():
+    seen = []
+
+    async def inner(scope, receive, send):
+        seen.append(scope["type"])
+
+    asyncio.run(Guard(inner)({"type": "lifespan"}, None, None))
+    assert seen == ["lifespan"]

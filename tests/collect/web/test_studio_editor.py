@@ -1,0 +1,278 @@
+"""Drafts: beginning them, the file and the form, the preview, publishing, deleting."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+from sites import OWNER, SMALL, Site, light_hashes
+
+from subsetprivacy.collect.service import publishing
+from subsetprivacy.collect.survey.documents import survey_document
+from subsetprivacy.collect.survey.manifest import read_manifest
+from subsetprivacy.collect.survey.reading import read_survey
+from subsetprivacy.collect.web.respond import page_bytes
+from subsetprivacy.collect.web.studio_examples import EXAMPLES
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+        yield held
+
+
+@pytest.fixture(scope="module")
+def owner(site):
+    return site.signed_in(OWNER)
+
+
+@pytest.fixture
+def draft(site):
+    held = publishing.save_draft(site.engine, SMALL, "toml")
+    yield held.id
+    if publishing.read_draft(site.engine, held.id) is not None:
+        publishing.delete_draft(site.engine, held.id)
+
+
+def document_of(page):
+    return json.loads(unescape(re.search(r'data-document="([^"]*)"', page.text)[1]))
+
+
+def parts(name, content, boundary="xyz"):
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+    body = (
+        head.encode() + b"Content-Type: application/octet-stream\r\n\r\n" + content + f"\r\n--{boundary}--\r\n".encode()
+    )
+    return body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+
+
+# Beginning --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.id)
+def test_every_example_becomes_a_draft_that_can_be_published(site, owner, example):
+    reply = owner.post("/studio/drafts/new", {"example": example.id})
+    assert reply.status == 303
+    place = reply.header("location")
+    assert owner.get(place).status == 200
+    page = owner.get(f"{place}/publish")
+    assert page.status == 200
+    for variable in read_survey(example.text, "toml").variables:
+        assert variable.label in unescape(page.text)
+
+
+@pytest.mark.parametrize("format", ["toml", "yaml", "json"])
+def test_draft_from_a_file(site, owner, format):
+    from subsetprivacy.collect.survey.writing import write_survey
+
+    text = write_survey(read_survey(SMALL, "toml"), format)
+    reply = owner.request("POST", "/studio/drafts/new", *parts(f"my survey.{format.upper()}", text.encode()))
+    assert reply.status == 303
+    held = publishing.read_draft(site.engine, reply.header("location").rpartition("/")[2])
+    assert (held.format, held.text) == (format, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status", "said"),
+    [
+        ("a.toml", b'title = "x"\nnonsense = 3', 422, "Line 2"),
+        ("a.txt", SMALL.encode(), 422, ".toml, .yaml or .json"),
+        ("a.toml", b"\xff\xfe", 422, "UTF-8"),
+        ("a.toml", b"#" * (256 * 1024 + 1), 413, "256 kB"),
+        ("", b"", 422, ".toml, .yaml or .json"),
+    ],
+)
+def test_files_that_are_no_survey(owner, name, content, status, said):
+    reply = owner.request("POST", "/studio/drafts/new", *parts(name, content))
+    assert reply.status == status
+    assert said in reply.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"--xyz--",
+        b"--xyz\r\n\r\nx\r\n--xyz--",
+        b"no boundary at all",
+        b"--xyz\r\nContent-Disposition: form-data\r\n\r\nx\r\n--xyz--",
+    ],
+)
+def test_strange_multipart_bodies_break_nothing(owner, body):
+    _, headers = parts("a", b"")
+    assert owner.request("POST", "/studio/drafts/new", body, headers).status in (400, 422)
+    assert owner.request("POST", "/studio/drafts/new", body, {"Content-Type": "multipart/form-data"}).status in (
+        400,
+        422,
+    )
+
+
+# The file ---------------------------------------------------------------------------------------
+
+
+def test_text_is_kept_to_the_letter(site, owner, draft):
+    text = SMALL.replace("Small survey", "Größer & <besser>") + "\n# a comment\n\n\n"
+    reply = owner.post(f"/studio/drafts/{draft}/file", {"text": text.replace("\n", "\r\n"), "format": "toml"})
+    assert reply.status == 303
+    assert publishing.read_draft(site.engine, draft).text == text
+    saved = owner.get(f"/studio/drafts/{draft}/export/survey.toml")
+    assert saved.body == text.encode()
+    assert saved.header("content-disposition") == 'attachment; filename="survey.toml"'
+    assert owner.get(f"/studio/drafts/{draft}/export/survey.json").status == 404
+
+
+def test_problems_come_with_their_lines_and_nothing_is_saved(site, owner, draft):
+    wrong = SMALL.replace('"black", ', '"red", ').replace("batch = 10", "batch = 3")
+    reply = owner.post(f"/studio/drafts/{draft}/file", {"text": wrong, "format": "toml"})
+    assert reply.status == 422
+    assert 'data-line="4"' in reply.text  # the batch
+    assert 'data-line="12"' in reply.text  # the options
+    assert unescape(reply.text).count("batch = 3") == 1
+    assert publishing.read_draft(site.engine, draft).text == SMALL
+
+
+def test_file_can_be_written_in_another_format(site, owner, draft):
+    for before, after in [("toml", "yaml"), ("yaml", "json"), ("json", "toml")]:
+        held = publishing.read_draft(site.engine, draft)
+        reply = owner.post(f"/studio/drafts/{draft}/file", {"text": held.text, "format": before, "convert": after})
+        assert reply.status == 303
+        held = publishing.read_draft(site.engine, draft)
+        assert held.format == after
+        assert read_survey(held.text, after) == read_survey(SMALL, "toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "status"), [(SMALL, "ini", 400), (SMALL, "", 400), ("#" * 262145, "toml", 413)]
+)
+def test_strange_files_are_refused(owner, draft, text, format, status):
+    assert owner.post(f"/studio/drafts/{draft}/file", {"text": text, "format": format}).status == status
+
+
+def test_largest_text_fits_however_it_is_encoded(owner, draft):
+    text = SMALL + "#" + "€" * ((256 * 1024 - len(SMALL) - 10) // 3)
+    assert owner.post(f"/studio/drafts/{draft}/file", {"text": text, "format": "toml"}).status == 303
+
+
+# The form ---------------------------------------------------------------------------------------
+
+
+def test_form_and_file_are_the_same_survey(site, owner, draft):
+    document = document_of(owner.get(f"/studio/drafts/{draft}"))
+    assert document == survey_document(read_survey(SMALL, "toml"))
+    document["title"] = "Changed in the form"
+    document["variables"][0]["options"].append("yellow")
+    reply = owner.send("POST", f"/studio/drafts/{draft}", document)
+    assert (reply.status, reply.json()) == (200, {"saved": True, "problems": []})
+    held = publishing.read_draft(site.engine, draft)
+    assert held.title == "Changed in the form"
+    assert read_survey(held.text, "toml").variable("colour").options[-1] == "yellow"
+    assert document_of(owner.get(f"/studio/drafts/{draft}")) == document
+
+
+def test_problems_of_the_form_come_with_their_places(site, owner, draft):
+    document = document_of(owner.get(f"/studio/drafts/{draft}"))
+    document["variables"][1]["options"][0] = ""
+    document["links"] = [{"variables": ["colour", "nothing"]}]
+    reply = owner.send("POST", f"/studio/drafts/{draft}", document)
+    assert reply.status == 422
+    assert not reply.json()["saved"]
+    paths = [problem["path"] for problem in reply.json()["problems"]]
+    assert ["variables", 1, "options", 0] in paths
+    assert ["links", 0, "variables", 1] in paths
+    assert publishing.read_draft(site.engine, draft).text == SMALL
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"1",
+        b"null",
+        b'"x"',
+        b'{"title": 3}',
+        b"[" * 20000,
+        b'{"a": NaN}',
+        b'{"title": "\\ud800"}',
+        b"\xff",
+    ],
+)
+def test_strange_documents_are_refused_and_break_nothing(site, owner, draft, body):
+    assert owner.send("POST", f"/studio/drafts/{draft}", body).status in (400, 422)
+    assert publishing.read_draft(site.engine, draft).text == SMALL
+
+
+def test_form_takes_json_only(owner, draft):
+    assert owner.post(f"/studio/drafts/{draft}", {"title": "x"}).status == 415
+
+
+# The preview ------------------------------------------------------------------------------------
+
+
+def test_preview_is_the_respondents_page_with_the_draft_marked(site, owner, draft):
+    place = owner.get(f"/studio/drafts/{draft}/preview").header("location")
+    page = site.nobody.get(place)  # the page sends no cookies: its address lets it in
+    assert page.body == page_bytes()
+    assert "frame-ancestors 'self'" in page.header("content-security-policy")
+    manifest = site.nobody.get(f"{place}/manifest").json()
+    assert manifest.pop("preview") is True
+    assert manifest["title"] == "Small survey"
+    read_manifest(json.dumps(manifest).encode())
+    assert owner.get(f"/studio/drafts/{draft}/preview").header("location") == place
+
+
+def test_pass_of_one_draft_opens_no_other(site, owner, draft):
+    other = publishing.save_draft(site.engine, SMALL, "toml").id
+    place = owner.get(f"/studio/drafts/{draft}/preview").header("location")
+    assert site.nobody.get(place.replace(draft, other)).status == 404
+    assert site.nobody.get(place.replace(draft, other) + "/manifest").status == 404
+    assert site.nobody.get(place[:-1]).status == 404
+    publishing.delete_draft(site.engine, other)
+
+
+# Publishing and deleting ------------------------------------------------------------------------
+
+
+def test_publishing_freezes_and_shows_the_fingerprint(site, owner, draft):
+    assert "From here on nothing of it changes" in owner.get(f"/studio/drafts/{draft}/publish").text
+    reply = owner.post(f"/studio/drafts/{draft}/publish")
+    assert reply.status == 303
+    page = owner.get(reply.header("location"))
+    survey = reply.header("location").split("/")[3]
+    manifest = read_manifest(site.nobody.get(f"/s/{survey}/manifest").body)
+    assert manifest.fingerprint in page.text
+    again = owner.post(f"/studio/drafts/{draft}/publish").header("location")
+    assert "Version 2" in owner.get(again).text
+    changed = SMALL.replace('"black", ', "")
+    assert owner.post(f"/studio/drafts/{draft}/file", {"text": changed, "format": "toml"}).status == 303
+    refused = owner.post(f"/studio/drafts/{draft}/publish")
+    assert refused.status == 409
+    assert "must have the same options" in refused.text
+    assert site.nobody.get(f"/s/{survey}/manifest").body == manifest.text
+
+
+def test_publish_page_warns(site, owner):
+    linked = ", ".join(f'"v{k}"' for k in range(6))
+    variables = "".join(
+        f'[[variables]]\nid = "v{k}"\nquestion = "?"\noptions = ["a", "b", "c", "d", "e", "f"]\ndesign = "uniform"\n'
+        for k in range(6)
+    )
+    text = f'title = "Wide"\nmode = "open"\n{variables}[[links]]\nvariables = [{linked}]\n'
+    held = publishing.save_draft(site.engine, text, "toml")
+    page = unescape(owner.get(f"/studio/drafts/{held.id}/publish").text)
+    for part in ("Anybody with the link", "number plate of", "There is no contact", "There is no introduction"):
+        assert part in page
+    publishing.delete_draft(site.engine, held.id)
+
+
+def test_draft_is_deleted_after_a_question(site, owner, draft):
+    assert "Delete this draft?" in owner.get(f"/studio/drafts/{draft}/delete").text
+    assert owner.post(f"/studio/drafts/{draft}/delete").header("location") == "/studio"
+    assert owner.get(f"/studio/drafts/{draft}").status == 404
+
+
+@pytest.mark.parametrize("name", ["nothing", "a" * 16, "%00" * 16, "..", "%2e%2e%2fdrafts"])
+def test_drafts_that_are_none(owner, name):
+    for path in ("", "/file", "/publish", "/delete", "/preview", "/export/survey.toml"):
+        assert owner.get(f"/studio/drafts/{name}{path}").status == 404

@@ -1,0 +1,319 @@
+"""Published surveys in the studio: links, closing, deleting, results, and that nothing shows between releases."""
+
+import csv
+import io
+import json
+import re
+import threading
+import time
+from html import unescape
+
+import pytest
+from sites import ANALYST, OWNER, SMALL, Site, light_hashes, make_people
+
+from subsetprivacy.collect.service import accounts, publishing
+from subsetprivacy.collect.service.respondents import Respondent
+from subsetprivacy.collect.storage.opening import reading
+from subsetprivacy.collect.storage.released import read_released
+from subsetprivacy.collect.web import studio_results
+from subsetprivacy.collect.web.studio_desk import Desk
+
+CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
+ADDRESS = {"address": "http://ask.example.org/"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _light():
+    with light_hashes():
+        yield
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+        yield held
+
+
+@pytest.fixture(scope="module")
+def owner(site):
+    return site.signed_in(OWNER)
+
+
+@pytest.fixture
+def coded(site):
+    manifest = site.publish(CODES)
+    yield manifest
+    if site.app.state.studio.desk.line(manifest.id):
+        publishing.delete(site.engine, manifest.id)
+
+
+@pytest.fixture
+def opened(site):
+    manifest = site.publish()
+    yield manifest
+    if site.app.state.studio.desk.line(manifest.id):
+        publishing.delete(site.engine, manifest.id)
+
+
+def answer(site, manifest, code=None):
+    values = {held["id"]: 0 for held in manifest.variables}
+
+    def post(path, document):
+        reply = site.nobody.send("POST", path, document)
+        return reply.status, reply.json()
+
+    return Respondent(values, code=code).take_part(manifest, post)
+
+
+# Links ------------------------------------------------------------------------------------------
+
+
+def test_links_as_a_file_can_be_used_once(site, owner, coded):
+    reply = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "12", "as": "csv", **ADDRESS})
+    assert reply.header("content-type").startswith("text/csv")
+    assert reply.header("content-disposition") == f'attachment; filename="links-{coded.id}.csv"'
+    (head, *links) = list(csv.reader(io.StringIO(reply.text)))
+    assert head == ["link"]
+    assert len({link for (link,) in links}) == 12
+    place, _, code = links[3][0].partition("#")
+    assert place == f"http://ask.example.org/s/{coded.id}"
+    assert answer(site, coded, code) == (201, {"status": "counted"})
+    assert answer(site, coded, code)[0] in (404, 409)
+
+
+def test_links_as_text_and_as_a_page(site, owner, coded):
+    text = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "3", "as": "txt", **ADDRESS})
+    assert len(text.text.splitlines()) == 3
+    assert text.header("content-disposition").endswith('.txt"')
+    page = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "3", "as": "page", **ADDRESS})
+    found = re.findall(rf"http://ask\.example\.org/s/{coded.id}#[a-z2-7]{{32}}", unescape(page.text))
+    assert len(set(found)) == 3
+    assert "shuffle" in page.text
+    many = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "501", "as": "page", **ADDRESS})
+    assert many.header("content-type").startswith("text/plain")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [{}, {"n": "0"}, {"n": "-1"}, {"n": "100001"}, {"n": "1e3"}, {"n": "٣"}, {"n": "9" * 50}]
+    + [
+        {"n": "1", "address": bad}
+        for bad in ("", "javascript:alert(1)", "ask.example.org", "http://a\nb", "http://" + "x" * 300)
+    ],
+)
+def test_wishes_for_links_that_are_refused(owner, coded, sent):
+    reply = owner.post(f"/studio/surveys/{coded.id}/codes", {**ADDRESS, **sent})
+    assert reply.status == 422
+    assert "#" + "a" * 32 not in reply.text
+
+
+def test_open_surveys_have_one_link_and_no_codes(owner, opened):
+    assert f'value="/s/{opened.id}"' in owner.get(f"/studio/surveys/{opened.id}/manage").text
+    assert owner.post(f"/studio/surveys/{opened.id}/codes", {"n": "3", **ADDRESS}).status == 409
+
+
+def test_links_of_an_earlier_wave_are_let_in(site, owner, coded):
+    (code,) = publishing.make_codes(site.engine, coded.id, 1)
+    second = publishing.publish(site.engine, publishing.save_draft(site.engine, CODES, "toml").id)
+    place = f"/studio/surveys/{second.id}/earlier-codes"
+    assert answer(site, second, code)[0] == 404
+    assert owner.post(place, {"links": f"http://x/s/{coded.id}#{code}\r\n\r\n"}).status == 200
+    assert answer(site, second, code) == (201, {"status": "counted"})
+    refused = owner.post(place, {"links": "nonsense"})
+    assert refused.status == 422
+    assert "line 1" in refused.text
+    publishing.delete(site.engine, second.id)
+
+
+# Closing and deleting ---------------------------------------------------------------------------
+
+
+def test_closing_releases_and_lets_nobody_in(site, owner, coded):
+    code = publishing.make_codes(site.engine, coded.id, 1)[0]
+    site.fill(coded, 25)
+    line = site.app.state.studio.desk.line(coded.id)
+    assert "more waves" in owner.get(f"/studio/surveys/{coded.id}/close").text.lower()
+    assert owner.post(f"/studio/surveys/{coded.id}/close", {"more_waves": "on"}).status == 303
+    closed = site.app.state.studio.desk.line(coded.id)
+    assert (line.n, closed.n, closed.is_open) == (10, 25, False)
+    assert answer(site, coded, code)[0] == 410
+    assert site.nobody.get(f"/s/{coded.id}/key").status == 404
+    assert "The key of the study" not in owner.get(f"/studio/surveys/{coded.id}").text
+    assert owner.post(f"/studio/surveys/{coded.id}/close", {}).status == 303
+    key = site.nobody.get(f"/s/{coded.id}/key").json()["key"]
+    assert key in owner.get(f"/studio/surveys/{coded.id}").text
+
+
+def test_closed_with_too_few_shows_nothing_for_ever(site, owner, opened):
+    site.fill(opened, 9)
+    owner.post(f"/studio/surveys/{opened.id}/close", {})
+    assert "There are no results, and there will be none" in owner.get(f"/studio/surveys/{opened.id}").text
+
+
+def test_whole_survey_is_deleted_if_its_title_is_typed(site, owner, opened):
+    site.fill(opened, 30)
+    assert owner.get(f"/studio/surveys/{opened.id}").status == 200
+    for typed in ("", "small survey", "Small"):
+        assert owner.post(f"/studio/surveys/{opened.id}/delete", {"title": typed}).status == 422
+    assert (
+        owner.post(f"/studio/surveys/{opened.id}/delete", {"title": " Small  survey "}).header("location") == "/studio"
+    )
+    for path in ("", "/manage", "/release", "/export/everything.zip"):
+        assert owner.get(f"/studio/surveys/{opened.id}{path}").status == 404
+    assert site.nobody.get(f"/s/{opened.id}/manifest").status == 404
+    assert answer(site, opened)[0] == 404
+
+
+def test_acts_are_recorded_by_day_and_nothing_else(site, owner, coded):
+    owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "2", "as": "txt", **ADDRESS})
+    deed = accounts.deeds(site.engine, 1)[0]
+    assert (deed.actor, deed.act) == ("olga", f"made 2 one-time links for “Small survey” ({coded.id})")
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", deed.day)
+
+
+# Results ----------------------------------------------------------------------------------------
+
+
+def test_before_the_first_release_nobody_sees_anything(site, owner, opened):
+    before = owner.get(f"/studio/surveys/{opened.id}").text
+    assert "Results appear when 2 × 10 people have answered" in before
+    assert "not even how many" in before
+    site.fill(opened, 19)
+    assert owner.get(f"/studio/surveys/{opened.id}").text == before
+
+
+def test_dashboard_shows_the_numbers_of_the_results(site, owner, opened):
+    site.fill(opened, 200)
+    page = owner.get(f"/studio/surveys/{opened.id}")
+    text = unescape(page.text)
+    with reading(site.engine) as connection:
+        released = read_released(connection, opened.id)
+    from subsetprivacy.collect.service.results import results
+
+    found = results(released)
+    assert f"<dd>{found.n}" in text
+    assert "Self-selected" in text
+    for variable in found.variables:
+        assert variable.label in text
+        for option, w in zip(variable.options, variable.shares.w, strict=True):
+            assert re.search(rf"<th scope=\"row\">{re.escape(option)}</th><td>{100 * w:.1f}", text), (option, w)
+        for check in (variable.draws, variable.leaning, variable.honesty, variable.skips):
+            assert check.said or check.problem in text
+    for release in found.releases[-12:]:
+        assert release.chain_sha256 in text
+    assert text.count("<svg") >= len(found.variables) + len(found.pairs) + 1
+    assert "People still needed" in text
+    assert 'style="' not in page.text  # the policy would drop it
+
+
+PAGES = ("/studio", "/studio/surveys/{}", "/studio/surveys/{}/manage", "/studio/surveys/{}/release", "/studio/people")
+EXPORTS = ("everything.zip", "results.json", "manifest.json", "0.csv", "0.parquet", "1.csv", "1.parquet")
+
+
+def test_nothing_changes_between_releases(site, owner, opened):
+    program = site.with_token("owner")
+
+    def seen():
+        pages = [page.format(opened.id) for page in PAGES]
+        pages += [f"/studio/surveys/{opened.id}/export/{name}" for name in EXPORTS]
+        ends = ("", f"/{opened.id}", f"/{opened.id}/results", f"/{opened.id}/releases", f"/{opened.id}/export.zip")
+        replies = [owner.get(path) for path in pages] + [program.get(f"/api/v1/surveys{end}") for end in ends]
+        return [(reply.status, reply.headers, reply.body) for reply in replies]
+
+    site.fill(opened, 28)  # the third batch lacks two
+    before = seen()
+    site.app.state.studio.desk.__init__(site.engine)  # worked out again, and with one person more
+    assert answer(site, opened)[0] == 201
+    assert seen() == before
+    assert answer(site, opened)[0] == 201
+    until = time.monotonic() + 5
+    while owner.get(f"/studio/surveys/{opened.id}/release").json() == {"releases": 1}:
+        assert time.monotonic() < until
+    assert all(one != two for one, two in zip(before[:2], seen()[:2], strict=True))
+
+
+def test_exports_and_their_names(site, owner, opened):
+    site.fill(opened, 40)
+    for name in EXPORTS:
+        reply = owner.get(f"/studio/surveys/{opened.id}/export/{name}")
+        assert reply.status == 200
+        assert reply.header("content-disposition") == f'attachment; filename="{opened.id}-{name}"'
+        assert reply.body
+    for name in (
+        "2.csv",
+        "00.csv",
+        "-1.csv",
+        "0.txt",
+        "0",
+        "csv",
+        "%D9%A0.csv",
+        "results.csv",
+        "..%2f0.csv",
+        "9" * 40 + ".csv",
+    ):
+        assert owner.request("GET", f"/studio/surveys/{opened.id}/export/{name}").status == 404
+
+
+def test_exports_before_the_first_release_are_empty_and_work(site, owner, opened):
+    for name in EXPORTS:
+        assert owner.get(f"/studio/surveys/{opened.id}/export/{name}").status == 200
+    assert json.loads(owner.get(f"/studio/surveys/{opened.id}/export/results.json").body)["n"] == 0
+
+
+def test_results_are_worked_out_once_for_a_release(site, owner, opened, monkeypatch):
+    made = []
+    real = studio_results.results
+    monkeypatch.setattr(studio_results, "results", lambda released: made.append(1) or real(released))
+    site.fill(opened, 30)
+    threads = [threading.Thread(target=owner.get, args=(f"/studio/surveys/{opened.id}",)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    owner.get(f"/studio/surveys/{opened.id}/export/everything.zip")
+    assert len(made) == 1
+
+
+def test_desk_keeps_a_limited_number_and_survives_failures(site, opened):
+    desk = Desk(site.engine)
+    line = desk.line(opened.id)
+    for k in range(200):
+        assert desk.once(line, str(k), lambda k=k: k) == k
+    assert len(desk._kept) <= 64
+    with pytest.raises(ZeroDivisionError, match="division"):
+        desk.once(line, "bad", lambda: 1 / 0)
+    assert desk.once(line, "bad", lambda: "good") == "good"
+    assert not desk._working
+
+
+def test_analyst_sees_no_buttons_that_are_not_for_analysts(site, opened):
+    site.fill(opened, 30)
+    analyst = site.signed_in(ANALYST)
+    publishing.save_draft(site.engine, SMALL.replace("Small survey", "Only for owners"), "toml")
+    listed, board = analyst.get("/studio").text, analyst.get(f"/studio/surveys/{opened.id}").text
+    for page in (listed, board):
+        for part in ("Only for owners", "/manage", "/drafts", "/people", "/close", "/delete"):
+            assert part not in page
+
+
+@pytest.mark.parametrize("name", ["nothing", "a" * 16, "%00" * 16])
+def test_surveys_that_are_none(owner, name):
+    for path in ("", "/manage", "/close", "/delete", "/release", "/export/everything.zip"):
+        assert owner.get(f"/studio/surveys/{name}{path}").status == 404
+
+
+def test_studio_works_on_both_databases(store_url):
+    with Site(store_url, people=False) as site:
+        make_people(site.engine)
+        owner = site.signed_in(OWNER)
+        place = owner.post("/studio/drafts/new", {"example": "work"}).header("location")
+        survey = owner.post(f"{place}/publish").header("location").split("/")[3]
+        links = owner.post(f"/studio/surveys/{survey}/codes", {"n": "60", "as": "txt", **ADDRESS}).text.split()
+        manifest = site.app.state.studio.desk.released(site.app.state.studio.desk.line(survey)).manifest
+        for link in links[:3]:
+            assert answer(site, manifest, link.partition("#")[2])[0] == 201
+        site.fill(manifest, 60)
+        assert "Together" in owner.get(f"/studio/surveys/{survey}").text
+        assert owner.get(f"/studio/drafts/{'%00' * 16}").status == 404
+        assert site.with_token().get(f"/api/v1/drafts/{'%00' * 16}").status == 404
+        assert owner.post(f"/studio/surveys/{survey}/delete", {"title": "Work and health"}).status == 303

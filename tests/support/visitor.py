@@ -1,0 +1,222 @@
+"""A visitor of the respondent's page: a person with true answers, in a real browser.
+
+@pytest.fixture(scope="module")
+def house():
+    with chromium() as browser, opened_site(browser) as held:
+        yield held
+
+@pytest.fixture
+def site(house, need):
+    return house.fresh(need)
+
+def test_it(site):
+    manifest = site.collector.add(make_survey())
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start()
+        visitor.answer_all(manifest, {"income": 2, …})
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from browser import CHROMIUM, PLAYWRIGHT, Watched, served, watched
+from fake_collector import FakeCollector, respondents_app
+from fastapi import FastAPI
+
+import subsetprivacy.collect.web.respond as respond
+from subsetprivacy.collect.survey import coin
+from subsetprivacy.collect.survey.manifest import Manifest
+
+WORDS = {
+    language: json.loads((Path(respond.__file__).parent / "languages" / f"{language}.json").read_text("utf-8"))
+    for language in respond.LANGUAGES
+}
+TRUTH = {"income": 1, "sport": 3, "drugs": 1, "health": 2}  # positions of true answers of `make_survey`
+
+
+class Visitor:
+    """A person at a page."""
+
+    def __init__(self, held: Watched, language: str = "en") -> None:
+        self.watched = held
+        self.context = held.context
+        self.words = WORDS[language]
+        self.page = held.page()
+
+    def open(self, link: str, screen: str = "intro") -> None:
+        """Open a link anew, and wait for a screen."""
+        if self.page.url.split("#")[0] == link.split("#")[0]:  # or a new fragment alone would not load it
+            self.page.goto("about:blank")
+        self.page.goto(link)
+        self.wait(screen)
+
+    def reload(self, screen: str = "intro") -> None:
+        self.page.evaluate("document.querySelector('main').dataset.screen = ''")
+        self.page.reload()
+        self.wait(screen)
+
+    def wait(self, screen: str) -> None:
+        """Wait until a screen is shown."""
+        self.page.wait_for_selector(f"main[data-screen={screen}]")
+
+    @property
+    def screen(self) -> str:
+        return self.page.get_attribute("main", "data-screen")
+
+    @property
+    def heading(self) -> str:
+        return self.page.inner_text("h1")
+
+    def press(self, key: str) -> None:
+        """Press the button with the words of a key."""
+        # "chosen before" may follow the words
+        self.page.get_by_role("button", name=re.compile(f"^{re.escape(self.words[key])}")).click()
+
+    def says(self, key: str, **gaps: Any) -> bool:
+        """Tell whether the page shows the words of a key."""
+        return self.words[key].format(**gaps) in self.page.inner_text("body")
+
+    def start(self, *, practised: bool = True) -> None:
+        """Start, and leave the practice where there is one."""
+        self.press("intro.start")
+        self.wait("question")
+        if practised:
+            self.press("practice.leave")
+            self.page.wait_for_selector("#progress:not(:empty)")
+
+    def shown(self) -> list[str]:
+        """Return the options of the question in view: of a list, or the text of each card."""
+        return self.page.locator(".options li, .card > .label").all_inner_texts()
+
+    def answer(self, variable: Mapping[str, Any], value: int | None) -> None:
+        """Answer the question in view truly, or skip it for None."""
+        label = None if value is None else variable["options"][value]
+        if value is None:
+            self.press("ask.skip")
+        elif variable["kind"] == "yes_no":
+            self.press("ask.yes" if label in self.shown() else "ask.no")
+        elif variable["kind"] == "bit":
+            secret = int(self.page.inner_text("p.number strong"))
+            self.press("ask.yes" if secret == value else "ask.no")
+        else:
+            cards = [text.split("\n") for text in self.shown()]
+            mine = next(k for k, lines in enumerate(cards) if label in [line.strip(", ") for line in lines])
+            self.page.locator(".card").nth(mine).click()
+            if variable["kind"] == "local":
+                self.wait("drawn")
+                self.press("ask.go")
+
+    def answer_all(self, manifest: Manifest, truth: Mapping[str, int | None]) -> None:
+        """Answer every question, up to the check before sending."""
+        for k, variable in enumerate(manifest.variables):
+            self.page.wait_for_function("k => document.querySelector('progress').value === k", arg=k + 1)
+            self.answer(variable, truth[variable["id"]])
+        self.wait("review")
+
+    def literal(self) -> str:
+        """Return the content that the page says it will send."""
+        return self.page.text_content("pre")
+
+    def send(self, screen: str = "done") -> None:
+        self.press("review.send")
+        self.wait(screen)
+
+    def remembered(self) -> str:
+        """Return all that this browser stores of the site."""
+        return self.page.evaluate("JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage})")
+
+
+def tour(site: "Site", visitor: Visitor, manifest: Manifest, look: Callable[[str], None]) -> None:
+    """Carry a visit through every screen of a survey with `ALL_KINDS` in code mode, and look at each."""
+    page, code = visitor.page, site.collector.code()
+    visitor.open(site.link(manifest, code))
+    page.click("summary")
+    look("intro")
+    visitor.press("intro.start")
+    visitor.wait("question")
+    look("practice")
+    page.keyboard.press("1")
+    visitor.wait("practised")
+    look("practised")
+    visitor.press("practice.go")
+    for key in ("1", "2", "1", "3"):
+        visitor.wait("question")
+        look("question")
+        page.keyboard.press(key)
+    visitor.wait("drawn")
+    look("drawn")
+    visitor.press("ask.go")
+    visitor.wait("review")
+    page.click("summary")
+    look("review")
+    visitor.press("ask.back")
+    look("before")
+    visitor.press("ask.skip")
+    visitor.wait("review")
+    page.route("**/submit", lambda route: route.abort())
+    visitor.send("unsent")
+    look("unsent")
+    page.unroute("**/submit")
+    visitor.press("unsent.retry")
+    visitor.wait("done")
+    look("done")
+    visitor.press("done.forget")
+    visitor.wait("forgotten")
+    look("forgotten")
+    visitor.reload("problem")
+    look("problem")
+    visitor.open(site.link(manifest, _opened_before(site, manifest)))
+    visitor.press("intro.start")
+    visitor.wait("elsewhere")
+    look("elsewhere")
+
+
+def _opened_before(site: "Site", manifest: Manifest) -> str:
+    """Make a code that another browser has opened."""
+    code = site.collector.code(2)
+    ticket, half = coin.read_code(code)
+    held = {"commitment": coin.commit(bytes(32)).hex(), "wrapped": coin.wrap(bytes(32), half).hex()}
+    site.collector.locks[coin.ticket_mark(manifest.id, ticket)] = held
+    return code
+
+
+@frozen
+class Site:
+    """A server with a collector in memory, and a browser."""
+
+    browser: Any
+    collector: FakeCollector
+    app: FastAPI
+    origin: str
+
+    def fresh(self, need: Any) -> "Site":
+        """Skip the test where there is no browser, and return the site with nothing in its collector."""
+        need(*PLAYWRIGHT)
+        need(*CHROMIUM)
+        self.collector.__init__()  # type: ignore[misc]
+        self.app.state.seen.clear()
+        return self
+
+    def link(self, manifest: Manifest, code: str | None = None) -> str:
+        return f"{self.origin}/s/{manifest.id}" + ("" if code is None else f"#{code}")
+
+    @contextmanager
+    def visitor(self, language: str = "en", **settings: Any) -> Iterator[Visitor]:
+        """Give somebody with a fresh browser; see `browser.watched` for the settings."""
+        with watched(self.browser, self.origin, **settings) as held:
+            yield Visitor(held, language)
+
+
+@contextmanager
+def opened_site(browser: Any) -> Iterator[Site]:
+    """Serve the page from a collector in memory."""
+    collector = FakeCollector()
+    app = respondents_app(collector)
+    with served(app) as origin:
+        yield Site(browser, collector, app, origin)
