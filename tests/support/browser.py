@@ -99,6 +99,13 @@ class Watched:
         page.set_default_timeout(10_000)
         return page
 
+    def check(self, origin: str, tolerated: tuple[str, ...] = ()) -> None:
+        """Fail if a page has complained, or a request has gone to anywhere but the origin."""
+        strange = [url for _, url, _ in self.requests if not url.startswith(f"{origin}/")]
+        assert not strange, f"requests to elsewhere: {strange}"
+        complaints = [text for text in self.errors if not any(part in text for part in tolerated)]
+        assert not complaints, f"the browser complained: {complaints}"
+
     def posts(self, ending: str) -> list[bytes]:
         """Return the bodies that were posted to addresses with this ending."""
         return [body or b"" for method, url, body in self.requests if method == "POST" and url.endswith(ending)]
@@ -125,10 +132,7 @@ def watched(browser: Any, origin: str, *, tolerated: tuple[str, ...] = (), **set
         yield held
     finally:
         context.close()
-    strange = [url for _, url, _ in held.requests if not url.startswith(f"{origin}/")]
-    assert not strange, f"requests to elsewhere: {strange}"
-    complaints = [text for text in held.errors if not any(part in text for part in tolerated)]
-    assert not complaints, f"the browser complained: {complaints}"
+    held.check(origin, tolerated)
 
 
 def violations(page: Any) -> list[str]:

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 from browser import CHROMIUM, PLAYWRIGHT, Watched, served, watched
 from fake_collector import FakeCollector, respondents_app
 from fastapi import FastAPI
@@ -47,7 +47,7 @@ class Visitor:
         self.watched = held
         self.context = held.context
         self.words = WORDS[language]
-        self.page = held.page()
+        self.page = held.context.pages[0] if held.context.pages else held.page()
 
     def open(self, link: str, screen: str = "intro") -> None:
         """Open a link anew, and wait for a screen."""
@@ -194,6 +194,7 @@ class Site:
     collector: FakeCollector
     app: FastAPI
     origin: str
+    _shared: list[Watched] = field(factory=list)
 
     def fresh(self, need: Any) -> "Site":
         """Skip the test where there is no browser, and return the site with nothing in its collector."""
@@ -207,10 +208,37 @@ class Site:
         return f"{self.origin}/s/{manifest.id}" + ("" if code is None else f"#{code}")
 
     @contextmanager
-    def visitor(self, language: str = "en", **settings: Any) -> Iterator[Visitor]:
-        """Give somebody with a fresh browser; see `browser.watched` for the settings."""
-        with watched(self.browser, self.origin, **settings) as held:
+    def visitor(
+        self, language: str = "en", *, tolerated: tuple[str, ...] = (), fresh: bool = False, **settings: Any
+    ) -> Iterator[Visitor]:
+        """Give somebody at a browser that has not been here before; see `browser.watched` for the settings.
+
+        A context takes the most time, so visitors without settings take turns in one, which is emptied for each.
+        """
+        if settings or fresh:
+            with watched(self.browser, self.origin, tolerated=tolerated, **settings) as held:
+                yield Visitor(held, language)
+            return
+        if not self._shared:
+            self._shared.append(Watched(self.browser.new_context()))
+        held = self._shared[0]
+        try:
             yield Visitor(held, language)
+            held.check(self.origin, tolerated)
+        finally:
+            self._empty(held)
+
+    def _empty(self, held: Watched) -> None:
+        page = held.context.pages[0]
+        page.unroute_all()
+        held.context.set_offline(False)
+        session = held.context.new_cdp_session(page)
+        page.goto("about:blank")
+        session.send("Storage.clearDataForOrigin", {"origin": self.origin, "storageTypes": "all"})
+        session.detach()
+        held.context.clear_cookies()
+        held.errors.clear()
+        held.requests.clear()
 
 
 @contextmanager

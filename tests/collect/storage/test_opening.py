@@ -18,7 +18,7 @@ def test_the_file_is_for_its_owner_alone(sqlite_empty_url):
 
 @pytest.mark.parametrize("url", ["", "survey.db", "mysql://a@b/c", "nonsense://x", "sqlite://", "sqlite:///:memory:"])
 def test_other_addresses_are_refused_with_a_way_out(url):
-    with pytest.raises(StoreError, match="Hint: --db survey.db"):
+    with pytest.raises(StoreError, match=r"Hint: --db survey\.db"):
         open_store(url)
 
 
@@ -36,7 +36,13 @@ def test_a_commit_waits_for_the_disk(sqlite_url):
             for name in ("synchronous", "journal_mode", "secure_delete", "foreign_keys", "trusted_schema")
         }
     engine.dispose()
-    assert found == {"synchronous": 2, "journal_mode": "wal", "secure_delete": 1, "foreign_keys": 1, "trusted_schema": 0}
+    assert found == {
+        "synchronous": 2,
+        "journal_mode": "wal",
+        "secure_delete": 1,
+        "foreign_keys": 1,
+        "trusted_schema": 0,
+    }
 
 
 def test_errors_of_the_database_do_not_quote_what_was_sent(store):

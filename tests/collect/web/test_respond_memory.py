@@ -89,7 +89,7 @@ def test_a_code_asks_the_same_in_a_second_browser_and_after_clearing(site):
         visitor.press("ask.go")
         visitor.answer_all(manifest, {"income": None, "sport": None})
         assert {name: given["asked"] for name, given in json.loads(visitor.literal())["answers"].items()} == first
-    with site.visitor() as other:
+    with site.visitor(fresh=True) as other:
         other.open(link)
         other.press("intro.start")
         other.wait("elsewhere")
@@ -192,8 +192,8 @@ def test_forget_leaves_nothing(site, mode):
 
 def test_an_open_survey_can_be_answered_from_several_browsers(site):
     manifest = site.collector.add(make_survey(variables=(INCOME,), practice=False))
-    for _ in range(2):
-        with site.visitor() as visitor:
+    for fresh in (False, True):
+        with site.visitor(fresh=fresh) as visitor:
             visitor.open(site.link(manifest))
             visitor.page.click("summary")
             assert visitor.says("limit.open")
@@ -207,7 +207,7 @@ def test_an_open_survey_can_be_answered_from_several_browsers(site):
 def test_a_browser_that_stores_nothing_can_answer_and_is_told(site, mode):
     manifest = site.collector.add(make_survey(mode, variables=(INCOME,), practice=False))
     link = site.link(manifest, site.collector.code() if mode == "code" else None)
-    with site.visitor() as visitor:
+    with site.visitor(fresh=True) as visitor:
         visitor.context.add_init_script(BLOCK_STORAGE)
         visitor.open(link)
         assert visitor.says("limit.unstored")

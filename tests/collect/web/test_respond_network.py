@@ -98,7 +98,7 @@ def test_closing_the_tab_loses_nothing(site):
 
 
 def test_a_browser_that_stores_nothing_says_to_leave_the_page_open(site):
-    with site.visitor(tolerated=NO_NETWORK) as visitor:
+    with site.visitor(tolerated=NO_NETWORK, fresh=True) as visitor:
         visitor.context.add_init_script("delete window.localStorage; Object.defineProperty(window, 'localStorage', {})")
         answered(site, visitor)
         visitor.page.route("**/submit", lambda route: route.abort())
@@ -162,7 +162,7 @@ def test_a_code_that_was_used_shows_so_at_the_start(site):
         visitor.start(practised=False)
         visitor.answer_all(manifest, TRUTH)
         visitor.send()
-    with site.visitor(tolerated=("status of 409",)) as other:  # as whoever kept the list of codes could
+    with site.visitor(tolerated=("status of 409",), fresh=True) as other:  # as whoever kept the list of codes could
         other.open(link)
         other.page.click("summary")
         assert other.says("limit.code")

@@ -157,8 +157,8 @@ OWN = [("Host", HOST), ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "appl
 @pytest.mark.parametrize(
     ("path", "most"),
     [
-        ("/s/abcdefghijklmnop/submit", 16 * 1024),
-        ("/s/abcdefghijklmnop/lock", 16 * 1024),
+        ("/s/abcdefghijklmnop/submit", 32 * 1024),
+        ("/s/abcdefghijklmnop/lock", 32 * 1024),
         ("/studio/sign-in", 64 * 1024),
         ("/studio/surveys/x/close", 64 * 1024),
         ("/studio/drafts/x/file", 1024 * 1024),

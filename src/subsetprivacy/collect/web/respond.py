@@ -54,6 +54,9 @@ class Collecting(Protocol):
     def manifest(self, survey_id: str) -> Manifest | None:
         """Return the manifest of a survey, or None."""
 
+    def is_open(self, survey_id: str) -> bool:
+        """Tell whether a survey still takes answers."""
+
     def key(self, survey_id: str) -> str | None:
         """Return the key of the study in hexadecimal once it is published."""
 
@@ -138,8 +141,8 @@ def respond_router(collector: Collecting) -> APIRouter:
     Parameters
     ----------
     collector
-        What takes the answers. Where it has a method ``is_open(survey_id)``, the manifest comes with a header that
-        says whether answers are still taken, so that nobody answers a closed survey.
+        What takes the answers. The manifest comes with a header that says whether answers are still taken, so that
+        nobody answers a closed survey in vain.
     """
     router = APIRouter(tags=["respondents"])
     page = _page()
@@ -231,9 +234,7 @@ def _manifest_response(collector: Collecting, survey_id: str) -> Response:
     if manifest is None:
         return _answer(404, _UNKNOWN)
     response = _fresh(Response(manifest.text, media_type="application/json"))
-    is_open = getattr(collector, "is_open", None)
-    if is_open is not None:
-        response.headers[STATE_HEADER] = "open" if is_open(survey_id) else "closed"
+    response.headers[STATE_HEADER] = "open" if collector.is_open(survey_id) else "closed"
     return response
 
 

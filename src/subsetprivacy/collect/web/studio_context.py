@@ -42,6 +42,7 @@ class Studio:
     base_url: str | None = None
     slowing: Slowing = field(factory=Slowing)
     desk: Desk = field(init=False)
+    _hashing: int = field(init=False, default=0)
     _limiter: CapacityLimiter = field(init=False, factory=lambda: CapacityLimiter(_AT_ONCE))
 
     @desk.default
@@ -55,9 +56,13 @@ class Studio:
 
     async def hashing(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run a function that hashes a password, two at a time."""
-        if self._limiter.statistics().tasks_waiting >= _MOST_WAITING:
+        if self._hashing >= _MOST_WAITING:
             raise Refused(503, headers={"Retry-After": "1"})
-        return await anyio.to_thread.run_sync(work, *arguments, limiter=self._limiter)
+        self._hashing += 1
+        try:
+            return await anyio.to_thread.run_sync(work, *arguments, limiter=self._limiter)
+        finally:
+            self._hashing -= 1
 
     async def slowed(self, name: str) -> None:
         """Let a try at a secret wait for its turn."""

@@ -46,14 +46,14 @@ function askAbout(answers, ball, { again, go, back }) {
   const [question] = answers.questions;
   const colour = question.variable.options[ball];
   const told = { above: story(ball, colour), below: claim("promise.practice") };
-  const judge = () => showVerdict(answers, ball, { again, go, back: () => askAbout(answers, ball, { again, go, back }) });
+  const repeat = () => askAbout(answers, ball, { again, go, back });
+  const judge = () => showVerdict(answers, ball, { again, go, back: repeat });
   showQuestion(question, {
     ...told,
     back,
     give: (choice) => {
       answers.give(0, choice);
       if (question.variable.kind !== "local") return judge();
-      const repeat = () => askAbout(answers, ball, { again, go, back });
       return showDrawn(question, answers.left(0), { ...told, go: judge, back: repeat });
     },
   });

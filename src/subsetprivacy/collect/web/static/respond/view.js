@@ -23,7 +23,7 @@ function promises(manifest, lasting) {
     claim("promise.shown", {}, "li"),
     claim("promise.counts", {}, "li"),
     manifest.variables.length > 1 && !groups.length ? claim("promise.apart", {}, "li") : null,
-    groups.map((list) => claim("promise.linked", { list }, "li")),
+    groups.length ? claim("promise.linked", { list: groups.join("; ") }, "li") : null,
     claim("promise.batches", { batch: manifest.batch }, "li"),
     claim(code ? "promise.once_code" : "promise.once_open", {}, "li"),
     same ? claim(same, {}, "li") : null,
