@@ -13,13 +13,11 @@ from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import Survey, Variable
 from subsetprivacy.collect.survey.manifest import Manifest, freeze
 from subsetprivacy.collect.survey.submission import Accepted, SubmissionError, read_submission
+from subsetprivacy.collect.web.receiving import Receiving
 from subsetprivacy.collect.web.respond import page_bytes, respond_router
+from subsetprivacy.collect.web.security import Guard
 
 KEY = bytes(range(32))
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'"
-)
 
 
 @frozen
@@ -109,7 +107,7 @@ class FakeCollector:
 
 
 class _Watching:
-    """Notes every request, and sets the policy."""
+    """Notes every request."""
 
     def __init__(self, app: Any, seen: list[Any]) -> None:
         self.app = app
@@ -120,24 +118,11 @@ class _Watching:
             return await self.app(scope, receive, send)
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         self.seen.append((scope["method"], scope["path"], headers, scope["client"][0]))
-
-        async def send_more(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS]
-            await send(message)
-
-        return await self.app(scope, receive, send_more)
-
-
-_HEADERS = [
-    (b"content-security-policy", POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-]
+        return await self.app(scope, receive, send)
 
 
 def respondents_app(collector: FakeCollector) -> FastAPI:
-    """Return an application with the public routes, under the policy that the page must live with."""
+    """Return an application with the public routes, behind what stands before them in earnest."""
     app = FastAPI()
     app.include_router(respond_router(collector))
     app.state.seen = []
@@ -150,7 +135,9 @@ def respondents_app(collector: FakeCollector) -> FastAPI:
     def preview_manifest(draft: str) -> dict[str, Any]:
         return {**collector.surveys[draft].document, "preview": True}
 
+    app.add_middleware(Receiving, collector=collector)
     app.add_middleware(_Watching, seen=app.state.seen)
+    app.add_middleware(Guard)
     return app
 
 

@@ -15,6 +15,8 @@ from sqlalchemy.exc import OperationalError
 from visitor import FakeCollector
 
 import subsetprivacy.collect.web.respond as respond
+import subsetprivacy.collect.web.security as security
+from subsetprivacy.collect.survey.submission import MOST_BYTES
 
 STATIC = Path(respond.__file__).parent / "static" / "respond"
 
@@ -41,7 +43,9 @@ class _Client:
     def ask(self, method, path, body=None, **headers):
         connection = http.client.HTTPConnection(self.place.hostname, self.place.port, timeout=20)
         try:
-            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+            given = {name.replace("_", "-"): value for name, value in headers.items()}
+            kind = {"Content-Type": "application/json"} if method == "POST" else {}
+            connection.request(method, path, body, kind | given)
             reply = connection.getresponse()
             return reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read()
         finally:
@@ -176,14 +180,15 @@ def test_a_long_body_is_refused_while_it_is_read(site, deed):
     client, collector = site
     manifest = collector.add(make_survey())
     collector.twist[deed] = lambda honest: pytest.fail("the collector was asked")
-    assert client.ask("POST", f"/s/{manifest.id}/{deed}", b"x" * (respond.MOST_BYTES + 1))[::2] == (
+    assert client.ask("POST", f"/s/{manifest.id}/{deed}", b"x" * (MOST_BYTES + 1))[::2] == (
         413,
         b'{"status":"too large"}',
     )
     # A body without a stated length, of which more is to come: the reply does not wait for the rest.
-    size = respond.MOST_BYTES + 1
+    size = MOST_BYTES + 1
     with socket.create_connection((client.place.hostname, client.place.port), timeout=5) as line:
-        head = f"POST /s/{manifest.id}/{deed} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        head = f"POST /s/{manifest.id}/{deed} HTTP/1.1\r\nHost: x\r\n"
+        head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
         line.sendall(head.encode() + b"%x\r\n" % size + b"x" * size + b"\r\n")
         assert line.recv(64).startswith(b"HTTP/1.1 413")
 
@@ -191,16 +196,18 @@ def test_a_long_body_is_refused_while_it_is_read(site, deed):
 def test_a_body_of_the_largest_size_is_read(site):
     client, collector = site
     manifest = collector.add(make_survey())
-    assert client.ask("POST", f"/s/{manifest.id}/submit", b" " * respond.MOST_BYTES)[0] == 422
+    assert client.ask("POST", f"/s/{manifest.id}/submit", b" " * MOST_BYTES)[0] == 422
 
 
 def test_a_slow_body_is_given_up(site, monkeypatch):
     client, collector = site
     manifest = collector.add(make_survey())
-    assert respond.READ_SECONDS == 10
-    monkeypatch.setattr(respond, "READ_SECONDS", 0.2)
+    assert security.READ_SECONDS == 10
+    monkeypatch.setattr(security, "READ_SECONDS", 0.2)
     with socket.create_connection((client.place.hostname, client.place.port), timeout=5) as line:
-        line.sendall(f"POST /s/{manifest.id}/submit HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{{".encode())
+        line.sendall(
+            f"POST /s/{manifest.id}/submit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{".encode()
+        )
         assert line.recv(64).startswith(b"HTTP/1.1 408")
 
 
@@ -208,7 +215,9 @@ def test_a_browser_that_hangs_up_troubles_nobody(site, caplog):
     client, collector = site
     manifest = collector.add(make_survey())
     with socket.create_connection((client.place.hostname, client.place.port), timeout=5) as line:
-        line.sendall(f"POST /s/{manifest.id}/submit HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{{".encode())
+        line.sendall(
+            f"POST /s/{manifest.id}/submit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{".encode()
+        )
     assert client.ask("GET", f"/s/{manifest.id}")[0] == 200
     assert not caplog.records
 

@@ -72,6 +72,7 @@ def by_owner_token(status=200):
     return (401, 401, 401, 403, status)
 
 
+RECEIVED = {("POST", "/s/{survey_id}/lock"), ("POST", "/s/{survey_id}/submit")}  # taken before the routing
 ROUTES = {
     ("GET", "/"): ("studio", WHOEVER[303]),
     ("GET", "/s/{survey_id}"): ("page", WHOEVER[200]),
@@ -195,7 +196,7 @@ def ask(site, client, method, path):
 
 
 def test_every_route_has_its_entry(site):
-    assert set(routes_of(site.app)) == set(ROUTES)
+    assert set(routes_of(site.app)) | RECEIVED == set(ROUTES)
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=IDS)

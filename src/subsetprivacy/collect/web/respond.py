@@ -1,6 +1,5 @@
-"""What a respondent's browser gets and sends: one page for everybody, the frozen survey, and two small posts."""
+"""What a respondent's browser gets: one page for everybody, and the frozen survey."""
 
-import asyncio
 import json
 import re
 from base64 import b64encode
@@ -11,17 +10,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from attrs import frozen
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from sqlalchemy.exc import SQLAlchemyError
-from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from subsetprivacy.collect.survey.manifest import Manifest
-from subsetprivacy.collect.survey.submission import MOST_BYTES
 
 LANGUAGES = ("en", "de", "ar")
 STATE_HEADER = "Survey-State"
-READ_SECONDS = 10.0
 _HERE = Path(__file__).parent
 _STATIC = "/static/respond"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
@@ -36,18 +32,6 @@ _IMPORT = re.compile(rb'^import \{[^}]*\} from "\./\w+\.js";\n', re.MULTILINE)
 _UNKNOWN = {"status": "unknown survey"}
 
 
-class Replying(Protocol):
-    """An answer to a browser."""
-
-    @property
-    def status(self) -> int:
-        """The status of HTTP."""
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """What is said."""
-
-
 class Collecting(Protocol):
     """What the page needs of a collector."""
 
@@ -59,12 +43,6 @@ class Collecting(Protocol):
 
     def key(self, survey_id: str) -> str | None:
         """Return the key of the study in hexadecimal once it is published."""
-
-    async def lock(self, survey_id: str, body: bytes) -> Replying:
-        """Lock a code."""
-
-    async def submit(self, survey_id: str, body: bytes) -> Replying:
-        """Count a submission."""
 
 
 @frozen
@@ -136,7 +114,7 @@ def _in_all_languages(files: Mapping[str, bytes], key: str) -> str:
 
 
 def respond_router(collector: Collecting) -> APIRouter:
-    """Return the public routes: the page, its files, the manifest, the lock, the submission, the key.
+    """Return what the page gets: itself, its files, the manifest, the key. What it sends is taken by `Receiving`.
 
     Parameters
     ----------
@@ -170,36 +148,10 @@ def respond_router(collector: Collecting) -> APIRouter:
 
         return _read(respond)
 
-    @router.post(
-        "/s/{survey_id}/lock", responses=_documented(200, 404, 408, 409, 410, 413, 422, 503), openapi_extra=_BODY
-    )
-    async def post_lock(survey_id: str, request: Request) -> Response:
-        return await _post(collector.lock, survey_id, request)
-
-    @router.post(
-        "/s/{survey_id}/submit",
-        status_code=201,
-        responses=_documented(201, 404, 408, 409, 410, 413, 422, 503),
-        openapi_extra=_BODY,
-    )
-    async def post_submit(survey_id: str, request: Request) -> Response:
-        return await _post(collector.submit, survey_id, request)
-
     return router
 
 
-_BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}}
-_WORDS = {
-    200: "As asked.",
-    201: "Counted.",
-    404: "Unknown survey or code, or not published.",
-    408: "The body came too slowly.",
-    409: "Already counted, or another version of the survey.",
-    410: "The survey is closed.",
-    413: f"A body has at most {MOST_BYTES} bytes.",
-    422: "Refused, with one of a fixed list of reasons.",
-    503: "Busy: try again.",
-}
+_WORDS = {200: "As asked.", 404: "Unknown survey, or not published.", 503: "Busy: try again."}
 
 
 def _documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -235,35 +187,4 @@ def _manifest_response(collector: Collecting, survey_id: str) -> Response:
         return _answer(404, _UNKNOWN)
     response = _fresh(Response(manifest.text, media_type="application/json"))
     response.headers[STATE_HEADER] = "open" if collector.is_open(survey_id) else "closed"
-    return response
-
-
-async def _post(take: Any, survey_id: str, request: Request) -> Response:
-    try:
-        async with asyncio.timeout(READ_SECONDS):
-            body = await _read_body(request)
-    except TimeoutError:
-        return _refuse_body(408, "too slow")
-    except ClientDisconnect:
-        return _refuse_body(400, "gone")
-    if body is None:
-        return _refuse_body(413, "too large")
-    reply: Replying = await take(survey_id, body)
-    return _busy() if reply.status == 503 else _answer(reply.status, reply.document)
-
-
-async def _read_body(request: Request) -> bytes | None:
-    """Return the body, or None as soon as it is too long."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MOST_BYTES:
-            return None
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _refuse_body(status: int, words: str) -> Response:
-    response = _answer(status, {"status": words})
-    response.headers["Connection"] = "close"  # the rest of the body is not waited for
     return response
