@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from itertools import combinations
-from math import log2
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from released import Manners, drawn, options, sent, survey_of, values
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
 from subsetprivacy.collect.service.results_document import document_text
-from subsetprivacy.collect.service.results_privacy import fingerprint_bits
 from subsetprivacy.collect.survey.submission import Framing
 from subsetprivacy.collect.survey.tallies import row_codes
 
@@ -146,27 +144,6 @@ def test_the_most_telling_answer_of_warners_question_by_bayes(found):
     assert privacy.telling_answer == max(posteriors, key=posteriors.get)
     assert privacy.largest_posterior == pytest.approx(max(posteriors.values()))
     assert privacy.told_option == "yes"
-
-
-def test_fingerprints_are_entropies_of_all_questions():
-    def kinds(p):
-        return {frozenset((a, 2**p - 1 - a)) for a in range(2**p) if 2 <= a.bit_count() <= p - 2}
-
-    for p in (4, 5, 8):
-        assert fingerprint_bits("yes_no", sp.uniform(options(p)), np.ones(p)) == pytest.approx(log2(len(kinds(p))))
-    assert fingerprint_bits("yes_no", sp.uniform(options(8)), np.ones(8)) == pytest.approx(6.9, abs=0.01)
-    assert fingerprint_bits("yes_no", sp.hadamard(options(8)), np.ones(8)) == pytest.approx(log2(7))
-    assert fingerprint_bits("groups", sp.partition(options(9), 3), np.ones(9)) == pytest.approx(log2(280))
-    assert fingerprint_bits("yes_no", sp.partition(options(7), 2), np.ones(7)) == pytest.approx(log2(35))
-    assert fingerprint_bits("groups", LISTED, np.ones(6)) == pytest.approx(2)
-    assert fingerprint_bits("local", sp.fixed_size(options(6), 3), np.ones(6)) == pytest.approx(log2(10))
-    w = np.array([0.1, 0.2, 0.3, 0.4])
-    companions = -(0.9 * log2(0.3) + 0.1 * log2(0.1))  # three triples of .3 and a pair of .1 hold each value
-    assert fingerprint_bits("local", GIVEN, w) == pytest.approx(companions)
-    nu = np.array([0.3, 0.1, *[0.075] * 8])
-    assert fingerprint_bits("yes_no", LOPSIDED, np.ones(5)) == pytest.approx(-(nu @ np.log2(nu)))
-    bit = -(0.25 * log2(0.25) + 0.75 * log2(0.75))
-    assert fingerprint_bits("bit", sp.warner(("a", "b")), np.ones(2)) == pytest.approx(bit)
 
 
 def test_fingerprints_of_groups_add_up(found):

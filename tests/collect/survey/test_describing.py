@@ -28,7 +28,8 @@ from subsetprivacy.collect.survey.shipped import example_text
         (sp.fixed_size(list("abc"), 2), 1.0),
         (sp.fixed_size(range(6), 3), math.log2(10)),
         (ASKED, 0.5 + 0.3 * math.log2(1 / 0.3) + 0.2 * math.log2(5)),
-        (sp.partition(range(48), 24), math.log2(47)),
+        (sp.partition(range(9), 3), math.log2(280)),
+        (sp.partition(range(7), 2), math.log2(35)),
     ],
     ids=repr,
 )
@@ -36,10 +37,9 @@ def test_bits_of_a_fingerprint(design, bits):
     assert fingerprint_bits(design) == pytest.approx(bits)
 
 
-@pytest.mark.parametrize(
-    "design", [GIVEN, GROUPS, TWO_GROUPS, sp.partition(SEVEN, 3), sp.uniform(ABCDE), WARNER, ASKED], ids=repr
-)
+@pytest.mark.parametrize("design", [GIVEN, sp.uniform(ABCDE), ASKED], ids=repr)
 def test_bits_are_the_largest_entropy_over_the_values(design):
+    """Where a subset tells its question, it is that of the subset given the value."""
     codes, mu = design.support()
     largest = 0.0
     for j in range(design.p):

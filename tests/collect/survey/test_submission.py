@@ -1,6 +1,7 @@
 """Submissions: accepted exactly where the survey's page could have sent them, refused in a word that tells nothing."""
 
 import json
+from functools import lru_cache
 from hashlib import sha256
 from itertools import product
 from random import Random
@@ -314,8 +315,9 @@ LARGE = {
 }
 
 
+@lru_cache(maxsize=4096)
 def members(code):
-    return {j for j in range(60) if code // 2**j % 2}
+    return frozenset(j for j in range(60) if code // 2**j % 2)
 
 
 def can_ask(rule, asked):
@@ -329,7 +331,7 @@ def can_ask(rule, asked):
         return len(groups) == 2 and min(map(len, groups)) > 1
     if rule["rule"] == "groups":
         return sorted(map(len, groups)) == sorted(rule["sizes"])
-    return any({frozenset(g) for g in groups} == {frozenset(members(c)) for c in q} for q in rule["questions"])
+    return any(set(groups) == set(map(members, question)) for question in rule["questions"])
 
 
 def mutated(asked, p, random):
@@ -359,7 +361,7 @@ def mutated(asked, p, random):
 
 
 @pytest.mark.parametrize("name", LARGE)
-@pytest.mark.parametrize("tries", [1_000, pytest.param(200_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tries", [1_000, pytest.param(50_000, marks=pytest.mark.slow)])
 def test_nothing_outside_the_support_is_accepted(name, tries):
     manifest = manifest_of({"v": LARGE[name]})
     rule, random, sent = manifest.variables[0]["draw"], Random(7), honest(manifest)

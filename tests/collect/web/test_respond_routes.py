@@ -199,15 +199,19 @@ def test_a_body_of_the_largest_size_is_read(site):
     assert client.ask("POST", f"/s/{manifest.id}/submit", b" " * MOST_BYTES)[0] == 422
 
 
+def _begun(manifest):
+    """Return a request of which only the first byte of the body has come."""
+    lines = (f"POST /s/{manifest.id}/submit HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 9")
+    return "\r\n".join([*lines, "", "{"]).encode()
+
+
 def test_a_slow_body_is_given_up(site, monkeypatch):
     client, collector = site
     manifest = collector.add(make_survey())
     assert security.READ_SECONDS == 10
     monkeypatch.setattr(security, "READ_SECONDS", 0.2)
     with socket.create_connection((client.place.hostname, client.place.port), timeout=5) as line:
-        line.sendall(
-            f"POST /s/{manifest.id}/submit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{".encode()
-        )
+        line.sendall(_begun(manifest))
         assert line.recv(64).startswith(b"HTTP/1.1 408")
 
 
@@ -215,9 +219,7 @@ def test_a_browser_that_hangs_up_troubles_nobody(site, caplog):
     client, collector = site
     manifest = collector.add(make_survey())
     with socket.create_connection((client.place.hostname, client.place.port), timeout=5) as line:
-        line.sendall(
-            f"POST /s/{manifest.id}/submit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{".encode()
-        )
+        line.sendall(_begun(manifest))
     assert client.ask("GET", f"/s/{manifest.id}")[0] == 200
     assert not caplog.records
 

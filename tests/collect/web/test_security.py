@@ -5,6 +5,7 @@ import itertools
 import logging
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from subsetprivacy.collect.web import security
 from subsetprivacy.collect.web.security import Guard
@@ -235,6 +236,18 @@ def test_errors_tell_nothing_to_anybody(path, caplog, capfd):
     assert line.startswith("ValueError in /collect/web/security.py:")
     assert not any(record.exc_info for record in caplog.records)
     assert SECRET not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_database_that_is_away_or_busy_is_worth_another_try(caplog):
+    async def busy(scope, receive, send):
+        raise OperationalError("SELECT of a secret", {"ticket": SECRET}, Exception(SECRET))
+
+    for path in ("/studio", "/api/v1/surveys"):
+        status, headers, body = ask(Guard(busy), path, "GET")
+        assert (status, headers[b"retry-after"]) == (503, b"1")
+        assert SECRET.encode() not in body
+    assert SECRET not in caplog.text
+    assert "OperationalError" in caplog.text
 
 
 def test_error_after_the_answer_has_begun_is_logged_and_ends_it(caplog):

@@ -1,7 +1,7 @@
 """What the answers give away about one person: by variable, and for variables that are kept side by side."""
 
-from collections.abc import Mapping, Sequence
-from math import factorial, isfinite, log2, prod
+from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,12 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.auditing import Audit
+from subsetprivacy.collect.survey.describing import fingerprint_bits
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import ArtificialBit, Design, EvenPartition, FixedSize, Sized, Uniform
+from subsetprivacy.design import ArtificialBit, Design, Sized
 from subsetprivacy.design.held import EQUAL
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.privacy.attacker import Setting, entropy_bits
+from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.report.gathering import listening
 from subsetprivacy.report.wording import label_text
 
@@ -81,7 +82,7 @@ class Privacy:
     notes: tuple[str, ...] = ()
 
 
-def privacy(kind: str, design: Design, counts: SubsetCounts, fit: Estimate | None) -> Privacy:
+def privacy(design: Design, counts: SubsetCounts, fit: Estimate | None) -> Privacy:
     """Return the privacy panel of one variable, at the estimate or at even shares."""
     w = np.full(design.p, 1 / design.p) if fit is None else fit.w
     with listening():
@@ -107,7 +108,7 @@ def privacy(kind: str, design: Design, counts: SubsetCounts, fit: Estimate | Non
         option,
         facts["epsilon"],
         facts["cost"],
-        fingerprint_bits(kind, design, w),
+        fingerprint_bits(design),
         tuple(notes),
     )
 
@@ -133,43 +134,6 @@ def _most_telling(design: Design, w: FloatArray) -> tuple[str, str]:
     if isinstance(design, ArtificialBit):
         return ("the numbers are the same" if code == EQUAL else "the numbers are not the same"), option
     return ", ".join(label_text(label) for label in design.members(int(code))), option
-
-
-# Fingerprints ---------------------------------------------------------------------------------
-
-
-def fingerprint_bits(kind: str, design: Design, w: FloatArray) -> float:
-    """Return the entropy of what is drawn for a person and remembered: of the question, or of a device's own draw."""
-    if isinstance(design, ArtificialBit):
-        return entropy_bits(np.array([design.q, 1 - design.q]))
-    if isinstance(design, FixedSize):
-        p, k = design.p, design.k
-        return log2(factorial(p - 1) // (factorial(k - 1) * factorial(p - k)))
-    if isinstance(design, Uniform):
-        return log2(2 ** (design.p - 1) - design.p - 1)
-    if isinstance(design, EvenPartition):
-        return log2(_partitions(design.group_sizes))
-    if kind == "local":  # P(a | j) is mu_a wherever j is in a
-        mu = design.support()[1]
-        return float(-(mu * design.support_incidence.inner(w)) @ np.log2(mu))
-    return entropy_bits(_question_law(design))
-
-
-def _partitions(sizes: Sequence[int]) -> int:
-    """Return how many partitions have groups of these sizes."""
-    alike = prod(factorial(sizes.count(k)) for k in set(sizes))
-    return factorial(sum(sizes)) // prod(map(factorial, sizes)) // alike
-
-
-def _question_law(design: Design) -> FloatArray:
-    """Return the probability of each listed question, its sides or groups in any order."""
-    groups = getattr(design, "groups", None)
-    if groups is not None:
-        _, times = np.unique(np.sort(groups, axis=1), axis=0, return_counts=True)
-        return times / times.sum()
-    codes, mu = design.support()
-    _, first = np.unique(np.minimum(codes, design.complement(codes)), return_index=True)
-    return mu[first] / mu[first].sum()
 
 
 # Rows of several variables --------------------------------------------------------------------

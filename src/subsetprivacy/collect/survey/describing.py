@@ -2,12 +2,14 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from attrs import frozen
 
 from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.drawing import WORD_BITS
 from subsetprivacy.collect.survey.rules import asking
 from subsetprivacy.design import ArtificialBit, Design, Sized
 
@@ -35,8 +37,7 @@ class VariableFacts:
     smallest_set
         How many options an answer leaves possible at least.
     bits
-        The fingerprint: the entropy of what is kept of a person, given the true value. It comes from the draw, which
-        stays the same in every wave.
+        The fingerprint: the entropy of what is drawn for a person, which stays the same in every wave.
     """
 
     id: str
@@ -92,12 +93,10 @@ def _variable_facts(variable: Variable) -> VariableFacts:
 
 
 def fingerprint_bits(design: Design) -> float:
-    r"""Return the entropy of the kept subset given the value, in bits; the largest over the values.
+    """Return the entropy of what is drawn for a person and remembered: of the question, or of a device's own draw.
 
-    Notes
-    -----
-    :math:`\max_j \sum_{a \ni j} \mu_a \log_2 (1/\mu_a)`: for a yes/no design the entropy of the question, of
-    eight options log2(119) = 6.9 for the uniform design and log2(7) = 2.8 for the Hadamard design.
+    Whoever sees a person's draws in two places can tell by them that it is the same person; where the draw depends on
+    the value, for the value that tells most.
 
     Examples
     --------
@@ -105,12 +104,27 @@ def fingerprint_bits(design: Design) -> float:
     >>> round(fingerprint_bits(uniform(range(8))), 1), round(fingerprint_bits(hadamard(range(8))), 1)
     (6.9, 2.8)
     """
-    if isinstance(design, Sized):
-        by_size = design.by_size.items()
-        return math.fsum(share * math.log2(math.comb(design.p - 1, k - 1) / share) for k, share in by_size)
-    codes, mu = design.support()
-    law = mu[:, None] * design.incidence(codes).inner(np.eye(design.p)).T
-    return float((law * -np.log2(np.where(law > 0, law, 1.0))).sum(axis=0).max())
+    _, rule = asking(design)
+    if rule["rule"] == "bit":
+        ones = rule["ones"] / (1 << WORD_BITS)
+        return _entropy_bits([ones, 1 - ones])
+    if rule["rule"] == "listed":  # both sides of a question, or its groups in any order, are the same question
+        asked: Counter[tuple[int, ...]] = Counter()
+        for question, weight in zip(rule["questions"], rule["weights"], strict=True):
+            asked[tuple(sorted(question))] += weight
+        return _entropy_bits(asked.values())
+    if rule["rule"] == "given":
+        weighed = list(zip(rule["subsets"], rule["weights"], strict=True))
+        return max(_entropy_bits([n for code, n in weighed if code >> j & 1]) for j in range(design.p))
+    if rule["rule"] == "companions":
+        return math.log2(math.comb(design.p - 1, rule["size"] - 1))
+    return math.log2(number_of_questions(rule))
+
+
+def _entropy_bits(weights: Iterable[float]) -> float:
+    held = np.array(list(weights), float)
+    share = held / held.sum()
+    return float(-(share * np.log2(share)).sum())
 
 
 def number_of_questions(rule: dict[str, Any]) -> int:
