@@ -26,7 +26,7 @@ The file is one JSON object. Byte strings are lower-case hexadecimal text; every
     ``commit_key [key, result]``, ``wrap [secret, half, result]`` (twice is back), ``open_ticket [device_seed,
     fingerprint, result]``, ``ticket_mark [survey id, ticket, result]``, ``code_text [ticket, half, code]``.
 ``"manifests"``
-    ``[{"text": the canonical JSON as text, "fingerprint": hex, "id": 16 letters}, …]``; hash the UTF-8 of the text.
+    ``[{"text": the canonical JSON as text, "fingerprint": hex, "id": 26 letters}, …]``; hash the UTF-8 of the text.
 
 Run this file to write it anew: ``python tests/support/vectors.py``.
 """

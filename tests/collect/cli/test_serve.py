@@ -123,8 +123,8 @@ def test_the_demonstration_prints_ways_in_and_leaves_nothing(served, tmp_path, m
     monkeypatch.setattr("tempfile.tempdir", None)
     result = serve("--demo")
     assert result.exit_code == 0, result.output
-    assert len(re.findall(r"/s/[a-z2-7]{16}#[a-z2-7]{32}  ", result.stdout)) == 3
-    assert len(re.findall(r"/s/[a-z2-7]{16}  ", result.stdout)) == 1
+    assert len(re.findall(r"/s/[a-z2-7]{26}#[a-z2-7]{32}  ", result.stdout)) == 3
+    assert len(re.findall(r"/s/[a-z2-7]{26}  ", result.stdout)) == 1
     assert re.search(r"/studio/demonstration/[\w-]{32}  ", result.stdout)
     assert list(tmp_path.iterdir()) == []
     assert serve("--demo", "--db", "x.db").exit_code == 2

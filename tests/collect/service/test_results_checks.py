@@ -9,6 +9,7 @@ from scipy import stats
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results
+from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import questions_put
 from subsetprivacy.collect.service.results_leaning import leaning
 from subsetprivacy.collect.service.results_tests import pair_counts, pearson_test
@@ -159,16 +160,18 @@ def test_people_who_always_say_no_lean_the_other_way():
     released = drawn(survey_of({"a": FIVE}), {"a": values([1] * 5, 3000, 1)}, manners={"a": last})
     put = questions_put(released)[0]
     swapped = type(put)(put.partitions, put.shown, np.where(np.arange(len(put.n)) % 5 == 0, 1, put.answers), (), put.n)
-    found = leaning("yes_no", FIVE, swapped, np.full(5, 0.2), 1)
+    found = leaning("yes_no", FIVE, swapped, np.full(5, 0.2), 1).settled(Alarm(1))
     assert found.share < -3 * found.se
     assert "say no" in found.said
 
 
-def test_the_stated_power_is_that_of_the_normal_test():
-    found = look(EIGHT, 2000).leaning
-    bar = stats.norm.isf(0.025)
+def test_the_stated_power_is_that_of_the_normal_test_at_the_level_of_the_alarm():
+    variable = look(EIGHT, 2000)
+    found, made = variable.leaning, len(variable.tests)
+    bar = stats.norm.isf(0.01 / made / 2)
+    assert made == 5  # nobody skips
     assert found.power == pytest.approx(stats.norm.sf(bar - 0.05 / found.se) + stats.norm.cdf(-bar - 0.05 / found.se))
-    assert 0.55 < found.power < 0.8
+    assert 0.15 < found.power < 0.4
     assert found.detectable == pytest.approx((bar + stats.norm.ppf(0.8)) * found.se)
 
 
@@ -278,6 +281,14 @@ def test_random_answers_that_cannot_be_told_say_why_in_the_librarys_words():
 
 
 def test_an_alarm_over_small_counts_is_made_sure_of():
-    found = look(EIGHT, 400, Manners(at_random=0.9)).honesty
-    assert found.answers.law == "bootstrap (99)"
+    found = look(EIGHT, 600, Manners(at_random=0.7)).honesty
+    assert found.is_alarm
+    assert found.test.law == "simulated (2000)"  # four times as many as a level of .01 for five tests takes
     assert found.notes[-1].startswith("Many answers are expected less than five times")
+    assert "2,000" in found.notes[-1]
+
+
+def test_the_share_that_would_be_found_is_that_of_the_one_sided_test_at_the_level_of_the_alarm():
+    variable = look(EIGHT, 4000)
+    bar = stats.norm.isf(0.01 / len(variable.tests))
+    assert variable.honesty.detectable == pytest.approx((bar + stats.norm.ppf(0.8)) * variable.honesty.se)

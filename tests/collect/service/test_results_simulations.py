@@ -5,6 +5,8 @@ import pytest
 from released import HONEST, Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
+from subsetprivacy.collect.service.results import results
+from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import counts_of, group_rows, questions_put
 from subsetprivacy.collect.service.results_draws import audit_draws
 from subsetprivacy.collect.service.results_honesty import honesty
@@ -29,11 +31,12 @@ def near(share, expected, runs=RUNS):
     return abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / runs)
 
 
-def leanings(design, n, manner=HONEST, runs=RUNS):
+def leanings(design, n, manner=HONEST, runs=RUNS, tests=1):
     found = []
     for seed, released in samples(design, n, manner, runs):
         fit = fit_shares(counts_of(group_rows(released, 0), "a", design)).fit
-        found.append(leaning("yes_no", design, questions_put(released)[0], lifted(fit.w, fit.n), seed))
+        look = leaning("yes_no", design, questions_put(released)[0], lifted(fit.w, fit.n), seed)
+        found.append(look.settled(Alarm(tests)))
     return found
 
 
@@ -48,11 +51,12 @@ def test_the_level_of_the_leaning_is_right(design, n):
     assert abs(z.mean()) < 0.2
 
 
-def test_five_percent_who_always_say_yes_are_found_with_the_stated_power():
-    found = leanings(sp.uniform(options(8)), 2000, Manners(always_yes=0.05))
+@pytest.mark.parametrize(("tests", "power"), [(1, 0.45), (24, 0.14)])
+def test_five_percent_who_always_say_yes_are_found_with_the_stated_power(tests, power):
+    found = leanings(sp.uniform(options(8)), 2000, Manners(always_yes=0.05), tests=tests)
     stated = float(np.mean([one.power for one in found]))
-    assert 0.6 < stated < 0.75
-    assert near(np.mean([one.test.pvalue < 0.05 for one in found]), stated)
+    assert stated == pytest.approx(power, abs=0.05)
+    assert near(np.mean([one.is_alarm for one in found]), stated)
     assert np.mean([one.share for one in found]) == pytest.approx(0.05, abs=0.005)
     covered = np.mean([one.lower < 0.05 < one.upper for one in found])
     assert near(covered, 0.95)
@@ -105,20 +109,54 @@ def test_ten_percent_who_answer_by_chance_are_estimated_right():
     assert np.mean(np.abs(shares - 0.1) < 2 * errors) > 0.9
 
 
-def test_honest_people_raise_few_alarms():
-    """All checks of a variable together: each is to raise an alarm in at most one survey of a hundred."""
-    alarms = np.zeros(4)
-    design = sp.uniform(options(8))
-    for seed, released in samples(
-        design, 400, Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.05), 200
-    ):
-        put, counts = questions_put(released)[0], counts_of(group_rows(released, 0), "a", design)
-        fit = fit_shares(counts).fit
-        checks = (
-            audit_draws("yes_no", design, put, seed),
-            leaning("yes_no", design, put, lifted(fit.w, fit.n), seed),
-            skips("yes_no", design, put, seed),
-            honesty(counts, seed),
-        )
-        alarms += [check.is_alarm for check in checks]
-    assert (alarms <= 9).all()  # two tests in the first and the last: 2 % of 200, and four standard errors
+def test_answers_by_chance_are_found_with_the_stated_power():
+    """People of whom as many answer by chance as should be found in 80 of 100 surveys with 24 tests."""
+    design, alarm = sp.uniform(options(8)), Alarm(24)
+    released = next(samples(design, 2000))[1]
+    least = honesty(counts_of(group_rows(released, 0), "a", design), 1).settled(alarm).detectable
+    assert 0.2 < least < 0.4
+    found = [
+        honesty(counts_of(group_rows(released, 0), "a", design), seed).settled(alarm)
+        for seed, released in samples(design, 2000, Manners(at_random=least), 200)
+    ]
+    assert np.mean([one.test.is_alarm for one in found]) == pytest.approx(0.8, abs=0.13)
+
+
+SIX = {
+    "a": sp.uniform(options(8)),
+    "b": sp.uniform(options(6)),
+    "c": sp.hadamard(options(12)),
+    "d": sp.partition(options(9), 3),
+    "e": sp.uniform(options(5)),
+    "f": sp.uniform(options(12)),
+}
+
+
+@pytest.mark.parametrize("n", [60, 400])
+def test_honest_people_raise_any_alarm_in_one_survey_of_a_hundred(n):
+    survey, skips_some = survey_of(SIX), Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.05)
+    runs, alarms, drawn_on = 300, 0, 0
+    for seed in range(runs):
+        truth = {name: values(np.arange(1, held.p + 1), n, 10 * seed + k) for k, (name, held) in enumerate(SIX.items())}
+        found = results(drawn(survey, truth, seed=seed, manners=dict.fromkeys(SIX, skips_some)))
+        assert 27 <= found.alarm.tests <= 33
+        alarms += any(one.is_alarm for one in found.variables)
+        drawn_on += any(test.samples > 199 for one in found.variables for test in one.tests)
+    assert alarms <= 6  # 2 % of them
+    assert drawn_on > 10  # the simulated laws have been put to the test
+
+
+def test_a_survey_with_everything_wrong_takes_less_than_two_seconds():
+    from time import process_time
+
+    def gone(shown, truth, rng):
+        return rng.random(len(truth)) < np.where(shown[:, 0] & 1 == 1, 0.2, 0.02)
+
+    designs = {**SIX, "g": sp.uniform(options(16)), "h": sp.uniform(options(48)), "i": sp.partition(options(48), 4)}
+    truth = {name: values([1] * design.p, 1500, k) for k, (name, design) in enumerate(designs.items())}
+    wrong = Manners(at_random=0.5, always_yes=0.2, skips=gone)
+    released = drawn(survey_of(designs), truth, manners=dict.fromkeys(designs, wrong))
+    start = process_time()
+    found = results(released)
+    assert process_time() - start < 2
+    assert sum(test.is_alarm for one in found.variables for test in one.tests) > 9

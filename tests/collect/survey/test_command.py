@@ -47,10 +47,10 @@ def test_a_good_file_is_described(good):
     assert ["smokes", "secret", "number", "warner", "1", "2", "of", "2", "0.8"] in rows
     assert ["sport", "drawn", "on", "the", "device", "fixed", "size", "3", "2", "of", "3", "1.0"] in rows
     assert ["health", "yes", "or", "no", "uniform", "10", "2", "of", "5", "3.3"] in rows
-    assert ["commute", "which", "group", "partition", "280", "3", "of", "9", "4.8"] in rows
+    assert ["commute", "which", "group", "partition", "280", "3", "of", "9", "8.1"] in rows
     said = " ".join(result.stdout.split())
     assert "Linked: health, income (6.1 bits)." in said
-    assert "12.7 bits in all" in said
+    assert "16.1 bits in all" in said
     assert "Notice: sport: the answer is marked on the respondent's device" in said
     assert "The pair reveals which answer it is not." in said
 

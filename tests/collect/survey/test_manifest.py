@@ -40,7 +40,7 @@ def test_the_fingerprint_and_the_id_are_of_the_text():
     manifest = freeze(SURVEY, KEY)
     digest = sha256(manifest.text)
     assert manifest.fingerprint == digest.hexdigest()
-    assert manifest.id == b32encode(digest.digest())[:16].decode().lower()
+    assert manifest.id == b32encode(digest.digest())[:26].decode().lower()
 
 
 def test_everything_is_in_it():

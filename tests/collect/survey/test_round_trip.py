@@ -100,7 +100,7 @@ def test_every_format_gives_the_survey_back(survey):
 
 
 @pytest.mark.slow
-@settings(UNHURRIED, max_examples=3000)
+@settings(UNHURRIED, max_examples=1000)
 @given(surveys())
 def test_every_format_gives_many_surveys_back(survey):
     check_round_trips(survey)

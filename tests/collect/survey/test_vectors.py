@@ -163,4 +163,4 @@ def test_manifests():
         digest = sha(held["text"].encode())
         assert digest.hex() == held["fingerprint"]
         assert b32encode(digest).decode().lower().startswith(held["id"])
-        assert len(held["id"]) == 16
+        assert len(held["id"]) == 26

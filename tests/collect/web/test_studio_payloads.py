@@ -47,7 +47,7 @@ def skeleton(reply):
     held = Skeleton()
     held.feed(reply.text)
     held.close()
-    ids = re.compile(r"[a-z2-7]{16}")
+    ids = re.compile(r"[a-z2-7]{16}(?:[a-z2-7]{10})?")
     return held.bones, [ids.sub("ID", one) for one in held.addresses]
 
 

@@ -15,7 +15,7 @@ def _table(name: str, *columns: Column[Any]) -> Table:
 
 
 def _of_survey() -> Column[Any]:
-    return Column("survey", String(16), ForeignKey("survey.id", ondelete="CASCADE"), primary_key=True)
+    return Column("survey", String(26), ForeignKey("survey.id", ondelete="CASCADE"), primary_key=True)
 
 
 # Surveys ---------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ study = _table(
 # A published version: frozen. `filling` is the number of the batch that fills, `filled` how many it has.
 survey = _table(
     "survey",
-    Column("id", String(16), primary_key=True),
+    Column("id", String(26), primary_key=True),
     Column("draft", String(16), nullable=False),
     Column("version", Integer, nullable=False),
     Column("study", Text, ForeignKey("study.name"), nullable=False),

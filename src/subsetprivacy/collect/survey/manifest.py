@@ -17,7 +17,7 @@ from subsetprivacy.errors import MismatchError
 
 FORMAT = "subsetprivacy.survey"
 VERSION = 1
-ID_LETTERS = 16
+ID_LETTERS = 26  # 130 bits: nobody can make two surveys that share an id
 
 
 @frozen(slots=False, eq=False)

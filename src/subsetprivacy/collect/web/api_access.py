@@ -23,7 +23,9 @@ _REASONS = {
     413: "Too large.",
     422: "Something is wrong with what was sent; `problems` says what.",
     500: "The fault is on the server's side.",
+    503: "The database is away or busy: try again.",
 }
+_ANYWHERE = (401, 403, 422, 500, 503)
 
 
 def anybody_with_a_token(
@@ -47,14 +49,12 @@ def owner_by_token(person: Annotated[Person, Depends(anybody_with_a_token)]) -> 
 
 Reader = Annotated[Person, Depends(anybody_with_a_token)]
 Owner = Annotated[Person, Depends(owner_by_token)]
-Id = Annotated[str, Path(description="16 letters and digits.")]
+Id = Annotated[str, Path(description="Letters and digits: 26 of a survey, 16 of a draft.")]
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the declaration of refusals: these, and those that any request can get."""
-    return {
-        status: {"model": Error, "description": _REASONS[status]} for status in sorted({*statuses, 401, 403, 422, 500})
-    }
+    return {status: {"model": Error, "description": _REASONS[status]} for status in sorted({*statuses, *_ANYWHERE})}
 
 
 def told(role: str) -> dict[str, Any]:

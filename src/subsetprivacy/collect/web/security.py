@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from subsetprivacy.collect.survey.submission import MOST_BYTES
@@ -58,7 +61,7 @@ class Guard:
         except Exception as error:  # whatever it is, the reader learns nothing and the log no more than where
             _log.error("%s in %s", type(error).__name__, _place(error))
             if not guarded.has_begun:
-                await refusal(kind, 500)(scope, receive, guarded)
+                await _failure(kind, error)(scope, receive, guarded)
 
     async def _answer(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] in _SAFE:
@@ -176,6 +179,13 @@ def _origin(address: str) -> str:
     """Return the origin of an address as a browser writes it."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}".lower().removesuffix(_PORTS.get(parts.scheme, ""))
+
+
+def _failure(kind: str, error: Exception) -> Response:
+    """Return the answer to a request that failed: where the database is away or busy, another try may do."""
+    if isinstance(error, (OperationalError, PoolTimeout)):
+        return refusal(kind, 503, headers={"Retry-After": "1"})
+    return refusal(kind, 500)
 
 
 def _place(error: BaseException) -> str:

@@ -20,7 +20,7 @@ from subsetprivacy.collect.web.studio_desk import Desk
 
 T = TypeVar("T")
 SIGN_IN = "/studio/sign-in"
-_ID = re.compile(r"[a-z2-7]{16}")
+_ID = re.compile(r"[a-z2-7]{16}(?:[a-z2-7]{10})?")  # a draft has 16 letters, a survey 26
 _AT_ONCE = 2  # hashes of passwords: each takes 64 MB
 _MOST_WAITING = 64
 

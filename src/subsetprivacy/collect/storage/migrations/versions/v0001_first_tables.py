@@ -34,7 +34,7 @@ def _held(name: str, kind: TypeEngine[Any]) -> Column[Any]:
 
 
 def _of_survey() -> Column[Any]:
-    return Column("survey", String(16), ForeignKey("survey.id", ondelete="CASCADE"), primary_key=True)
+    return Column("survey", String(26), ForeignKey("survey.id", ondelete="CASCADE"), primary_key=True)
 
 
 def _make_surveys() -> None:
@@ -42,7 +42,7 @@ def _make_surveys() -> None:
     _table("study", _key("name", Text()), _held("key", LargeBinary(32)), _held("revealed", Boolean()))
     _table(
         "survey",
-        _key("id", String(16)),
+        _key("id", String(26)),
         _held("draft", String(16)),
         _held("version", Integer()),
         Column("study", Text(), ForeignKey("study.name"), nullable=False),

@@ -1,0 +1,3 @@
+"""Loaded for the tests of faults: real servers, which can be killed."""
+
+from faults import serve, servers  # noqa: F401  fixtures

@@ -1,0 +1,81 @@
+"""A group in one transaction is counted as its people one after the other would be, whatever its size."""
+
+import random
+
+import pytest
+from attrs import evolve
+from faults import books
+from stores import SURVEY, Published, variable
+
+from subsetprivacy.collect.service.writing import MOST_AT_ONCE
+from subsetprivacy.collect.storage.collecting import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, Asked, lock_codes, record
+from subsetprivacy.collect.storage.marks import find_marks
+from subsetprivacy.collect.storage.opening import writing
+from subsetprivacy.collect.survey import coin
+
+# Ten variables with many subsets each: more counters to a group than go into one statement.
+WIDE = evolve(SURVEY, variables=tuple(variable(f"v{k}", 8) for k in range(10)), links=(("v0", "v1", "v2"),))
+
+
+@pytest.fixture
+def held(store):
+    return Published(store, WIDE)
+
+
+def locked(store, held, number):
+    """Return submissions of people with locked codes, and of others in between."""
+    tickets = held.codes(number)
+    wishes = [Asked(coin.ticket_mark(held.manifest.id, one), coin.commit(b"\1" * 32), bytes(32)) for one in tickets]
+    with writing(store) as connection:
+        assert len({one.commitment for one in lock_codes(connection, held.manifest, wishes)}) == 1
+    return [held.accepted(ticket, [random.randrange(8) for _ in range(10)]) for ticket in tickets]
+
+
+def test_a_large_group_is_counted_like_its_people_one_by_one(store, held):
+    people = locked(store, held, 2 * MOST_AT_ONCE)
+    for some in (people[:MOST_AT_ONCE], *([one] for one in people[MOST_AT_ONCE:])):
+        with writing(store) as connection:
+            assert record(connection, held.manifest, some) == [COUNTED] * len(some)
+    found = books(store, held.manifest)
+    expected = {}
+    for one in people:
+        for grp, row in enumerate(one.rows):
+            expected[grp, row] = expected.get((grp, row), 0) + 1
+    assert found.rows == expected
+    assert len(expected) > 500
+    assert found.pending == 2 * MOST_AT_ONCE
+    assert found.marks == {one.mark for one in people}
+
+
+def test_outcomes_stand_in_the_order_of_the_group(store, held):
+    people = locked(store, held, 40)
+    strangers = [held.accepted(None, [0] * 10) for _ in range(10)]
+    thieves = [evolve(one, commitment=bytes(32)) for one in people[30:]]
+    group = [*people[:30], *people[:10], *strangers, *thieves]
+    told = [COUNTED] * 30 + [ALREADY] * 10 + [UNKNOWN] * 10 + [NOT_OPENED] * 10
+    order = random.sample(range(len(group)), len(group))
+    with writing(store) as connection:
+        outcomes = record(connection, held.manifest, [group[k] for k in order])
+    twice = {one.mark for one in people[:10]}
+    for k, outcome in zip(order, outcomes):
+        if group[k].mark not in twice:
+            assert outcome == told[k]
+    both = [outcome for k, outcome in zip(order, outcomes) if group[k].mark in twice]
+    assert (both.count(COUNTED), both.count(ALREADY)) == (10, 10)
+    assert books(store, held.manifest).pending == 30
+
+
+@pytest.mark.parametrize("number", [1, 2, 255])
+def test_marks_are_found_one_by_one(store, held, number):
+    """The marks go to the database as one string; each is its own there."""
+    people = locked(store, held, 3)
+    with writing(store) as connection:
+        record(connection, held.manifest, people[:2])
+        others = {random.randbytes(32) for _ in range(number - 1)}
+        found = find_marks(connection, held.manifest.id, {people[0].mark} | others)
+        assert found.keys() == {people[0].mark} | others
+        assert found[people[0].mark].is_counted
+        assert not any(found[mark].is_counted or found[mark].is_code or found[mark].locked for mark in others)
+        last = find_marks(connection, held.manifest.id, {people[2].mark})[people[2].mark]
+        assert (last.is_counted, last.is_code) == (False, True)
+        assert last.locked.commitment == people[2].commitment

@@ -1,0 +1,178 @@
+"""PostgreSQL that stops, dies, hangs or throws everybody out, and a network that delays, resets or swallows."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from faults import Proxy, go_through
+from sqlalchemy import make_url
+
+from subsetprivacy.collect.storage.opening import open_store
+
+
+@pytest.fixture
+def engine(postgres_url):
+    made = open_store(postgres_url)
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def proxy(postgres):
+    made = Proxy("127.0.0.1", postgres.port)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def proxied_url(postgres, postgres_url, proxy):
+    """The address of the store through the proxy."""
+    direct = make_url(postgres.url(make_url(postgres_url).database, tcp=True))
+    return direct.set(port=proxy.port).render_as_string(hide_password=False)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["fast", "immediate"])
+@pytest.mark.parametrize("seconds", [0.5, pytest.param(8.0, marks=pytest.mark.slow)])
+def test_postgres_is_stopped_and_started(serve, engine, postgres, postgres_url, how, seconds):
+    go_through(serve, engine, postgres_url, fault=lambda: postgres.stop(how), end=postgres.start, seconds=seconds)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("repeat", range(5))
+def test_postgres_is_killed(serve, engine, postgres, postgres_url, repeat):
+    go_through(
+        serve, engine, postgres_url, fault=lambda: postgres.stop(signal.SIGKILL), end=postgres.start, seconds=0.5
+    )
+
+
+@pytest.mark.parametrize("seconds", [1.0, pytest.param(20.0, marks=pytest.mark.slow)])
+def test_every_connection_is_thrown_out_again_and_again(serve, engine, postgres, postgres_url, seconds):
+    stopped = threading.Event()
+    name = make_url(postgres_url).database
+    everybody = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+
+    def storm():
+        while not stopped.wait(0.03):
+            postgres.execute(everybody)
+
+    thread = threading.Thread(target=storm, daemon=True)
+
+    def end():
+        stopped.set()
+        thread.join()
+
+    go_through(serve, engine, postgres_url, fault=thread.start, end=end, seconds=seconds, mode="open")
+
+
+@pytest.mark.parametrize(
+    ("mode", "seconds"),
+    [
+        ("drop", 0.5),
+        ("hold", 1.0),
+        ("lose", 0.5),
+        pytest.param("drop", 10.0, marks=pytest.mark.slow),
+        pytest.param("hold", 10.0, marks=pytest.mark.slow),
+        pytest.param("lose", 10.0, marks=pytest.mark.slow),
+    ],
+)
+def test_the_network_fails(serve, engine, proxy, proxied_url, mode, seconds):
+    """Connections are reset; or nothing goes through for a time; or what was connected stays silent for ever."""
+    go_through(
+        serve,
+        engine,
+        proxied_url,
+        fault=lambda: proxy.do(mode),
+        end=lambda: proxy.do("pass"),
+        seconds=seconds,
+        refusals=mode != "hold" or seconds > 6,
+    )
+
+
+@pytest.mark.parametrize(("delay", "seconds"), [(0.03, 1.0), pytest.param(0.3, 20.0, marks=pytest.mark.slow)])
+def test_the_network_is_slow(serve, engine, proxy, proxied_url, delay, seconds):
+    go_through(
+        serve,
+        engine,
+        proxied_url,
+        fault=lambda: proxy.do("pass", delay),
+        end=lambda: proxy.do("pass"),
+        seconds=seconds,
+        refusals=False,
+    )
+
+
+def family(parent):
+    """Return a process and its children."""
+    found = [parent]
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdigit() and int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(folder.name))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [2.0, 10.0])
+def test_postgres_hangs(serve, engine, postgres, postgres_url, seconds):
+    """All of its processes stand still: whoever connects is neither let in nor refused."""
+
+    def send(number):
+        for pid in family(postgres.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    try:
+        go_through(
+            serve,
+            engine,
+            postgres_url,
+            fault=lambda: send(signal.SIGSTOP),
+            end=lambda: send(signal.SIGCONT),
+            seconds=seconds,
+            refusals=seconds > 6,
+        )
+    finally:
+        send(signal.SIGCONT)
+
+
+def test_the_proxy_does_what_it_says(postgres, proxy, proxied_url):
+    """Each mode is what its name says, so that the tests above test something."""
+    import psycopg
+
+    def answers(connection):
+        return connection.execute("SELECT 1").fetchone() == (1,)
+
+    def silent(connection, seconds):
+        done = threading.Event()
+
+        def ask():
+            with contextlib.suppress(psycopg.Error):
+                done.was = answers(connection)
+            done.set()
+
+        threading.Thread(target=ask, daemon=True).start()
+        return not done.wait(seconds)
+
+    with psycopg.connect(proxied_url, autocommit=True) as connection:
+        assert answers(connection)
+        proxy.do("pass", 0.1)
+        begun = time.monotonic()
+        assert answers(connection)
+        assert time.monotonic() - begun >= 0.2
+        proxy.do("hold")
+        assert silent(connection, 0.3)
+        proxy.do("drop")
+        with pytest.raises(psycopg.OperationalError, match=r"closed|reset|server"):
+            psycopg.connect(proxied_url)
+    proxy.do("pass")
+    dead = psycopg.connect(proxied_url, autocommit=True)
+    proxy.do("lose")
+    proxy.do("pass")
+    assert silent(dead, 0.3)
+    with psycopg.connect(proxied_url) as connection:
+        assert answers(connection)
+    proxy.drop()
