@@ -13,10 +13,12 @@ from scipy.stats import spearmanr
 from sqlalchemy import text
 from stores import SURVEY, Published, variable
 
-from subsetprivacy.collect.storage.collecting import record
-from subsetprivacy.collect.storage.opening import reading, writing
+from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
+from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_released
-from subsetprivacy.collect.storage.releasing import release_due, release_last, wipe
+from subsetprivacy.collect.storage.releasing import release_due, release_full, release_last, wipe
+from subsetprivacy.collect.storage.schema import metadata
+from subsetprivacy.collect.survey import coin
 from subsetprivacy.design import uniform
 
 PEOPLE = 8000  # chance alone gives a rank correlation of .011
@@ -90,6 +92,63 @@ def _dump(store) -> bytes:
     program = postgres_programs() / "pg_dump"
     url = store.url.set(drivername="postgresql").render_as_string(hide_password=False)
     return subprocess.run([program, "--data-only", url], capture_output=True, check=True).stdout
+
+
+@pytest.fixture
+def answered(postgres_url):
+    """A survey with codes, of which some were used and some are still waiting for a release."""
+    engine = open_store(postgres_url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE EXTENSION pageinspect"))
+    held = Published(engine)
+    for ticket in held.codes(25):
+        wish = Asked(coin.ticket_mark(held.manifest.id, ticket), coin.commit(b"\1" * 32), bytes(32))
+        with writing(engine) as connection:
+            lock_codes(connection, held.manifest, [wish])
+        with writing(engine) as connection:
+            record(connection, held.manifest, [held.accepted(ticket)])
+    yield engine, held
+    engine.dispose()
+
+
+def _left(engine) -> dict[str, int]:
+    """Return how many rows the files of the tables still hold that are no longer there."""
+    dead = {}
+    with engine.connect() as connection:
+        for table in metadata.tables:
+            pages = connection.scalar(text(f"SELECT pg_relation_size('{table}') / 8192"))
+            held = "SELECT count(*) FROM heap_page_items(get_raw_page(:t, :p)) WHERE t_data IS NOT NULL"
+            rows = sum(connection.scalar(text(held), {"t": table, "p": page}) for page in range(pages))
+            dead[table] = rows - connection.scalar(text(f"SELECT count(*) FROM {table}"))
+    return {table: number for table, number in dead.items() if number}
+
+
+def test_a_release_leaves_no_used_code_behind_and_no_transaction_in_common(answered):
+    """On PostgreSQL a row says which transaction wrote it: a code and an answer must not share one."""
+    engine, _ = answered
+    assert _left(engine), "before, the files hold what was deleted"
+    assert release_due(engine)
+    assert _left(engine) == {}
+    with engine.connect() as connection:
+        writers = {table: _writers(connection, table) for table in ("pending", "pending_framing", "spent", "tally")}
+    assert set(map(len, writers.values())) == {1}, writers  # all of them were written by the release
+
+
+def _writers(connection, table):
+    return set(connection.scalars(text(f"SELECT xmin::text FROM {table}")))
+
+
+def test_the_wipe_says_when_somebody_keeps_what_was_removed(answered):
+    """A dump or a forgotten transaction that looks at an older state."""
+    engine, _ = answered
+    with reading(engine) as connection:
+        connection.execute(text("SELECT count(*) FROM survey"))
+        with engine.connect() as other:
+            assert release_full(other)
+        assert not wipe(engine, seconds=0.1)
+        assert _left(engine)
+    assert wipe(engine)
+    assert _left(engine) == {}
 
 
 def test_the_measure_finds_an_order_where_there_is_one():

@@ -10,6 +10,7 @@ from sqlalchemy.dialects import sqlite
 
 from subsetprivacy.collect.storage.schema import (
     arrived,
+    code,
     framing,
     lock,
     pending,
@@ -23,7 +24,11 @@ from subsetprivacy.collect.storage.schema import (
 _NO_WAIT = 20  # milliseconds
 _PAUSE_SECONDS = 0.02
 _KEPT_BACK = 2  # batches: the one that fills, and a full one
-_TOUCHED = (pending, pending_framing, arrived, spent, lock, tally, framing)
+_TOUCHED = (pending, pending_framing, arrived, spent, code, lock, tally, framing, survey, release)
+# Whoever looks at an older state of the database keeps what was removed since: everybody's answer, a code's use.
+_LOOKED_AT = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND age(backend_xmin) > age(CAST(:now AS xid))"
+)
 
 
 def today() -> str:
@@ -83,7 +88,8 @@ def wipe(engine: Engine, *, seconds: float = 5.0) -> bool:
     engine
         The store.
     seconds
-        How long to try on SQLite, where others that read or write may be in the way.
+        How long to wait for others that are in the way: on SQLite all who read or write, on PostgreSQL those who look
+        at a state from before.
 
     Returns
     -------
@@ -92,10 +98,17 @@ def wipe(engine: Engine, *, seconds: float = 5.0) -> bool:
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":  # outside of any transaction, so not through SQLAlchemy
             return _empty_log(connection.connection.driver_connection, time.monotonic() + seconds)
-        alone = connection.execution_options(isolation_level="AUTOCOMMIT")
-        for table in _TOUCHED:
-            alone.execute(text(f"VACUUM {table.name}"))
-        return True
+        return _vacuum(connection.execution_options(isolation_level="AUTOCOMMIT"), time.monotonic() + seconds)
+
+
+def _vacuum(connection: Connection, until: float) -> bool:
+    """Remove dead rows on PostgreSQL, and tell whether nobody kept some of them."""
+    now = connection.scalar(text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"))
+    while (looked_at := connection.scalar(_LOOKED_AT, {"now": now})) and time.monotonic() < until:
+        time.sleep(_PAUSE_SECONDS)
+    for table in _TOUCHED:
+        connection.execute(text(f"VACUUM {table.name}"))
+    return not looked_at
 
 
 def _empty_log(driver: Any, until: float) -> bool:
@@ -147,6 +160,9 @@ def _move(connection: Connection, source: Table, target: Table, survey_id: str, 
         connection.execute(delete(source).where(*chosen))
     else:
         _write_anew(connection, target, names, [(source, chosen), (target, (target.c.survey == survey_id,))])
+        # What stays pending, too: the transaction that wrote it also deleted a code.
+        rest = [column.name for column in source.primary_key.columns]
+        _write_anew(connection, source, rest, [(source, (source.c.survey == survey_id,))])
 
 
 def _move_marks(connection: Connection, survey_id: str) -> None:
