@@ -1,5 +1,6 @@
 """What is kept of answers that are not linked cannot be put together again."""
 
+from collections import Counter
 from itertools import product
 
 import pytest
@@ -9,8 +10,12 @@ from stores import SURVEY, Published
 
 from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
 from subsetprivacy.collect.storage.opening import reading, writing
+from subsetprivacy.collect.storage.released import read_released
+from subsetprivacy.collect.storage.releasing import release_due
 from subsetprivacy.collect.storage.schema import metadata, pending
 from subsetprivacy.collect.survey import coin
+from subsetprivacy.collect.survey.drawing import Stream, draw_question
+from subsetprivacy.collect.survey.tallies import row_codes
 
 _ANSWERS = {"pending", "pending_framing", "tally", "framing"}
 
@@ -56,3 +61,42 @@ def test_the_same_answers_otherwise_put_together_leave_the_same_counters(store):
             counters.append(sorted((grp, bytes(row), n) for grp, row, n in connection.execute(mine)))
     assert one.rows[2] != two.rows[2]
     assert counters[0] == counters[1]
+
+
+# What cannot be promised ----------------------------------------------------------------------
+
+
+def test_whoever_fills_a_batch_can_tell_the_one_answer_that_is_not_theirs(store):
+    """Of a batch of ten, nine are sent by one: the release less these is the tenth person's set. It is no more."""
+    held = Published(store, evolve(SURVEY, mode="open"))
+    own = [held.accepted(values=(0, 0, k % 5, 0)) for k in range(9)]
+    other = held.accepted(values=(1, 2, 3, 3), secret=b"\5" * 32)
+    with writing(store) as connection:
+        record(connection, held.manifest, [*own, other])
+        record(connection, held.manifest, [held.accepted() for _ in range(10)])
+    release_due(store)
+    with reading(store) as connection:
+        released = read_released(connection, held.manifest.id)
+    for grp, rows in enumerate(released.rows):
+        left = Counter(rows) - Counter(one.rows[grp] for one in own)
+        assert list(left) == [other.rows[grp]]
+    assert all(code.bit_count() >= 2 for row in other.rows for code in row_codes(row))
+
+
+def test_whoever_has_the_codes_can_tell_an_answer_by_its_question(store):
+    """The lock of an open code gives its question to whoever has the code; a rare question marks its answer."""
+    held = Published(store)
+    (ticket,) = held.codes(1)
+    secret, half = b"\6" * 32, b"\7" * coin.HALF_BYTES
+    wish = Asked(coin.ticket_mark(held.manifest.id, ticket), coin.commit(secret), coin.wrap(secret, half))
+    with writing(store) as connection:
+        lock_codes(connection, held.manifest, [wish])
+        (locked,) = lock_codes(connection, held.manifest, [evolve(wish, commitment=bytes(32))])
+    share = coin.share(held.key, ticket, locked.commitment)  # which the server replies
+    seed = coin.seed(share, coin.wrap(locked.wrapped, half))
+    income = held.manifest.variables[2]
+    asked = draw_question(income["draw"], Stream(seed, held.manifest.study, "income"))
+    with writing(store) as connection:
+        record(connection, held.manifest, [held.accepted(ticket, secret=secret)])
+        rows = {row_codes(bytes(row))[0] for row in connection.scalars(select(pending.c.row).where(pending.c.grp == 0))}
+    assert rows < set(asked)

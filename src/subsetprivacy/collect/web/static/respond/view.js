@@ -35,6 +35,7 @@ function limits(manifest) {
     "limit.operator",
     "limit.page",
     manifest.mode === "code" ? "limit.code" : "limit.open",
+    "limit.batch",
     manifest.variables.length > 1 && "limit.together",
     linked(manifest).length && "limit.linked",
     "limit.little",
