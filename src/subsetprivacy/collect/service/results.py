@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import (
     GroupRows,
     counts_of,
@@ -25,6 +26,7 @@ from subsetprivacy.collect.service.results_document import results_document
 from subsetprivacy.collect.service.results_pairs import MOST_PAIRS, PairResult, look_across, too_many
 from subsetprivacy.collect.service.results_privacy import Candidates, candidates
 from subsetprivacy.collect.service.results_shares import LEVEL
+from subsetprivacy.collect.service.results_tests import alarm_for
 from subsetprivacy.collect.service.results_variable import VariableResult, look_at
 from subsetprivacy.collect.survey.tallies import Release, Released
 from subsetprivacy.errors import SubsetPrivacyError
@@ -78,6 +80,8 @@ class Results:
         Whether people selected themselves (open mode).
     level
         The confidence level of all intervals.
+    alarm
+        How many tests are made of the data, and below which p-value each is an alarm.
     fingerprint_bits
         How much all remembered questions of a person tell her from others, to whoever sees a whole submission.
     """
@@ -97,6 +101,7 @@ class Results:
     releases: tuple[Release, ...]
     self_selected: bool
     level: float
+    alarm: Alarm
     fingerprint_bits: float
     variables: tuple[VariableResult, ...]
     groups: tuple[GroupResult, ...]
@@ -138,18 +143,21 @@ def _results(released: Released) -> Results:
     tables = [group_rows(released, k) for k in range(len(manifest.groups))]
     counts = {name: counts_of(rows, name, manifest.designs[name]) for rows in tables for name in rows.names}
     put = questions_put(released)
-    variables = tuple(
+    looks = [
         look_at(held, counts[held["id"]], put[k], partial(seed_of, released, held["id"]))
         for k, held in enumerate(manifest.variables)
-    )
+    ]
+    alarm = alarm_for([test for one in looks for test in one.tests])
+    variables = tuple(one.settled(alarm) for one in looks)
     every = sum(len(rows.names) * (len(rows.names) - 1) // 2 for rows in tables)
     return Results(
         **_facts(released),
         level=LEVEL,
+        alarm=alarm,
         fingerprint_bits=sum(one.privacy.fingerprint_bits for one in variables),
         variables=variables,
         groups=tuple(_group(released, rows, variables, every) for rows in tables),
-        notes=_notes(released),
+        notes=_notes(released, alarm),
     )
 
 
@@ -165,9 +173,10 @@ def _facts(released: Released) -> dict[str, Any]:
     }
 
 
-def _notes(released: Released) -> tuple[str, ...]:
-    notes = [] if released.n else [_EMPTY]
-    return (*notes, _SELF_SELECTED) if released.manifest.mode == "open" else tuple(notes)
+def _notes(released: Released, alarm: Alarm) -> tuple[str, ...]:
+    empty = "" if released.n else _EMPTY
+    chosen = _SELF_SELECTED if released.manifest.mode == "open" else ""
+    return tuple(filter(None, (empty, chosen, alarm.note)))
 
 
 def _group(released: Released, rows: GroupRows, variables: Sequence[VariableResult], every: int) -> GroupResult:

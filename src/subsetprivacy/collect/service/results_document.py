@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import fields, has
 
+from subsetprivacy.collect.service.results_alarms import CHANCE
 from subsetprivacy.collect.service.results_draws import DrawsCheck
 from subsetprivacy.collect.service.results_pairs import PairResult
 from subsetprivacy.collect.service.results_variable import VariableResult
@@ -35,6 +36,8 @@ def results_document(results: "Results") -> dict[str, Any]:
         survey                    id, fingerprint, title, study, mode, version, state ("open" or "closed"),
                                   opened_day, closed_day, batch, self_selected
         n, locked, seal, level    people released; codes opened and not used; seal of the last release; 0.95
+        alarms                    chance (0.01, that honest people raise any), tests (in the whole survey), level (the
+                                  p-value below which a test is an alarm: chance / tests)
         fingerprint_bits          of all questions of a person together
         releases                  [no, n, total (so far), locked, day, tally_sha256, chain_sha256]
         variables                 a list, in the order of the survey, of
@@ -67,6 +70,7 @@ def results_document(results: "Results") -> dict[str, Any]:
         "locked": results.locked,
         "seal": results.seal,
         "level": results.level,
+        "alarms": {"chance": CHANCE, "tests": results.alarm.tests, "level": plain(results.alarm.level)},
         "fingerprint_bits": plain(results.fingerprint_bits),
         "releases": _releases(results),
         "variables": [_variable(one) for one in results.variables],
@@ -90,7 +94,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, (bool, str, int)) or value is None:
         return value
     if has(type(value)):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(type(value))}
+        shown = (one.name for one in fields(type(value)) if one.metadata.get("shown", True))
+        return {name: plain(getattr(value, name)) for name in shown}
     return _rounded(float(value))
 
 

@@ -1,23 +1,21 @@
 """Whether the questions that were asked are those that the design draws."""
 
 from math import comb
+from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from scipy.special import bdtr
 
 from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
-from subsetprivacy.collect.service.results_tests import ALARM, Test, pair_counts, pairs_test
-from subsetprivacy.data import SubsetCounts
+from subsetprivacy.collect.service.results_tests import Test, pair_counts, pairs_test, pearson_test, settle
 from subsetprivacy.design import Design, Sized
-from subsetprivacy.errors import SubsetPrivacyError
-from subsetprivacy.honesty import check_draws
-from subsetprivacy.report.wording import label_text, sentence
+from subsetprivacy.report.wording import label_text
 
 MOST_LISTED = 4096  # answers of a design up to which its questions are counted one by one
 WORST = 20
-REPLICATIONS = 199
 _NONE = np.empty(0)
 
 
@@ -63,11 +61,26 @@ class DrawsCheck:
     @property
     def is_alarm(self) -> bool:
         """Whether the draws do not fit the design."""
-        return any(test is not None and test.is_alarm for test in (self.test, self.sides))
+        return any(test.is_alarm for test in self.tests)
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests that are made."""
+        return tuple(test for test in (self.test, self.sides) if test is not None)
+
+    def settled(self, alarm: Alarm) -> "DrawsCheck":
+        """Return the audit at the level of the survey, in words."""
+        if not self.tests:
+            return self
+        check = evolve(self, test=settle(self.test, alarm), sides=settle(self.sides, alarm))
+        return evolve(check, said=_in_words(check, alarm), notes=(*self.notes, *_small(check.test)))
 
 
 _UNKNOWN = {
-    "groups": "Which groups were asked is not kept with an answer, so the draws cannot be compared with the design.",
+    "groups": (
+        "Which groups somebody was shown is not kept with the answer, so nobody can check here whether the questions "
+        "come as the design says."
+    ),
     "bit": "Everybody is asked the same; the secret number stays on the respondent’s device and cannot be checked.",
     "local": "The set is drawn on the respondent’s device around the answer, so the draws cannot be checked alone.",
 }
@@ -83,9 +96,7 @@ def audit_draws(kind: str, design: Design, put: Put, seed: int) -> DrawsCheck:
     n = np.bincount(at, weights=put.n).astype(np.int64)
     sides = _sides(put, design)
     found = _by_pairs(design, asked, n, seed) if is_long(design) else _by_questions(design, asked, n, seed)
-    test, observed, expected, cells, problem, notes = found
-    alarm = any(one is not None and one.is_alarm for one in (test, sides))
-    return DrawsCheck(put.asked, test, sides, observed, expected, cells, _in_words(alarm), problem, notes)
+    return DrawsCheck(put.asked, sides=sides, **found)
 
 
 def is_long(design: Design) -> bool:
@@ -95,27 +106,23 @@ def is_long(design: Design) -> bool:
     return len(design.support()[0]) > MOST_LISTED
 
 
-_Found = tuple[Test | None, FloatArray, FloatArray, tuple[Cell, ...], str, tuple[str, ...]]
-
-
-def _by_questions(design: Design, asked: IntArray, n: IntArray, seed: int) -> _Found:
+def _by_questions(design: Design, asked: IntArray, n: IntArray, seed: int) -> dict[str, Any]:
     codes, mu = design.support()
     names, first = np.unique(np.minimum(codes, design.complement(codes)), return_index=True)
-    observed = np.zeros(len(names))
+    observed = np.zeros(len(names), np.int64)
     observed[np.searchsorted(names, asked)] = n
     expected = n.sum() * mu[first] / mu[first].sum()
     order = np.lexsort((-observed, -expected.round(6)))  # equal laws may differ by rounding
-    cells = _worst([label_text(_side(design, int(code))) for code in names], observed, expected)
-    try:
-        counts = SubsetCounts(asked, n, design)
-        fit = check_draws(counts, replications=REPLICATIONS, seed=seed)
-    except SubsetPrivacyError as error:
-        return None, observed[order], expected[order], cells, sentence(str(error)), ()
-    test = Test("questions", fit.statistic, fit.df, fit.pvalue, fit.law)
-    return test, observed[order], expected[order], cells, "", tuple(sentence(note) for note in fit.notes)
+    return {
+        "test": pearson_test("questions", observed, mu[first], seed) if len(names) > 1 else None,
+        "observed": observed[order].astype(np.float64),
+        "expected": expected[order],
+        "cells": _worst([label_text(_side(design, int(code))) for code in names], observed, expected),
+        "problem": "" if len(names) > 1 else "There is one question only, so there is nothing to compare.",
+    }
 
 
-def _by_pairs(design: Design, asked: IntArray, n: IntArray, seed: int) -> _Found:
+def _by_pairs(design: Design, asked: IntArray, n: IntArray, seed: int) -> dict[str, Any]:
     groups = np.column_stack([asked, design.complement(asked)])
     above = np.triu_indices(design.p, 1)
     observed = pair_counts(groups, n, design.p)[above]
@@ -126,8 +133,13 @@ def _by_pairs(design: Design, asked: IntArray, n: IntArray, seed: int) -> _Found
         "There are too many questions to count each: it is counted how often two options stand on the same side, for "
         "every pair of them."
     )
-    test = pairs_test(design, groups, n, seed)
-    return test, np.sort(observed)[::-1], expected, _worst(names, observed, expected), "", (note,)
+    return {
+        "test": pairs_test(design, groups, n, seed),
+        "observed": np.sort(observed)[::-1],
+        "expected": expected,
+        "cells": _worst(names, observed, expected),
+        "notes": (note,),
+    }
 
 
 def _side(design: Design, code: int) -> str:
@@ -137,7 +149,7 @@ def _side(design: Design, code: int) -> str:
     return ", ".join(str(label) for label in design.members(smaller))
 
 
-def _worst(names: list[str], observed: FloatArray, expected: FloatArray) -> tuple[Cell, ...]:
+def _worst(names: list[str], observed: FloatArray | IntArray, expected: FloatArray) -> tuple[Cell, ...]:
     distance = np.abs(observed - expected) / np.sqrt(expected)
     order = np.argsort(-distance, kind="stable")[:WORST]
     return tuple(Cell(names[k], int(observed[k]), float(expected[k])) for k in order)
@@ -151,13 +163,23 @@ def _sides(put: Put, design: Design) -> Test:
     return Test("sides", smaller / n, None, pvalue, "exact")
 
 
-def _in_words(alarm: bool) -> str:
-    if alarm:
-        return (
-            "The questions do not come as the design says. Somebody chooses them, or draws again. Maximum likelihood "
-            "holds if the choice has nothing to do with the answer; moments do not hold."
-        )
+def _small(test: Test | None) -> tuple[str, ...]:
+    if test is None or not test.samples or test.by != "questions":
+        return ()
     return (
-        f"The questions come as the design says, as far as can be seen (alarm below p = {ALARM}). People who draw "
-        "again for the sake of their answer show here only if they are many."
+        f"Many questions are expected less than five times: the p-value is from {test.samples:,} samples drawn as the "
+        "design says.",
     )
+
+
+def _in_words(check: DrawsCheck, alarm: Alarm) -> str:
+    if check.is_alarm:
+        return (
+            f"The questions do not come as the design says ({alarm.words}). Somebody chooses them, or draws again. "
+            "Maximum likelihood holds if the choice has nothing to do with the answer; moments do not hold."
+        )
+    said = (
+        f"The questions come as the design says, as far as can be seen ({alarm.words}). People who draw again for the "
+        "sake of their answer show here only if they are many."
+    )
+    return " ".join(filter(None, (said, *(test.remark for test in check.tests))))

@@ -1,9 +1,12 @@
 """How many people answer by chance, where the design can tell."""
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, field, frozen
+from scipy.special import ndtri
 
-from subsetprivacy.collect.service.results_tests import ALARM, Test
+from subsetprivacy.collect.service.results_alarms import Alarm
+from subsetprivacy.collect.service.results_honesty_samples import answer_samplers
+from subsetprivacy.collect.service.results_tests import UNSHOWN, Test, settle
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.honesty import GoodnessOfFit, HonestyCheck, check_honesty
@@ -11,13 +14,11 @@ from subsetprivacy.report.gathering import listening
 from subsetprivacy.report.wording import sentence, share, unlike
 
 LEVEL = 0.95
-REPLICATIONS = 99
 LARGE = 50_000_000  # cells times the square of options, beyond which even one fit takes a second
-_QUICK = 1e6  # the same for a bootstrap
 _SUSPECT = 0.05
+_POWER = 0.8
 _TECHNICAL = ("Answers:", "Draws:", "Rest:", "The draws are not tested")  # the draws have a check of their own
-_ROUGH = "Many answers are expected less than five times: the p-value of whether any shares explain them is rough."
-_SURE = f"Many answers are expected less than five times: p-values are from {REPLICATIONS} samples drawn from the fit."
+_SMALL = "Many answers are expected less than five times"
 
 
 @frozen(eq=False)
@@ -30,9 +31,11 @@ class Honesty:
         The test that some shares explain all answers.
     test, share, se, lower, upper, detectable
         The test that nobody answers by chance; the estimated share, which can be below 0 where there are none;
-        its standard error, interval, and the share that is found in 80 of 100 such samples.
+        its standard error, interval, and the share that raises an alarm in 80 of 100 such samples.
     problem
         Why there is no check.
+    is_small
+        Whether counts are too small for the chi-square law.
     """
 
     answers: Test | None = None
@@ -45,21 +48,36 @@ class Honesty:
     said: str = ""
     notes: tuple[str, ...] = ()
     problem: str = ""
+    is_small: bool = field(default=False, metadata=UNSHOWN)
 
     @property
     def is_alarm(self) -> bool:
         """Whether no shares explain the answers, or some are given by chance."""
-        return any(test is not None and test.is_alarm for test in (self.answers, self.test))
+        return any(test.is_alarm for test in self.tests)
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests that are made."""
+        return tuple(test for test in (self.answers, self.test) if test is not None)
+
+    def settled(self, alarm: Alarm) -> "Honesty":
+        """Return the check at the level of the survey, in words."""
+        answers = settle(self.answers, alarm)
+        if answers is None:
+            return self
+        test = settle(self.test, alarm)
+        least = None if self.se is None else float(ndtri(_POWER) - ndtri(alarm.level)) * self.se  # one side only
+        check = evolve(self, answers=answers, test=test, detectable=least)
+        return evolve(check, said=_in_words(check, alarm), notes=(*self.notes, *_laws(self, check)))
 
 
 def honesty(counts: SubsetCounts, seed: int) -> Honesty:
     """Check the answers of one variable.
 
-    The chi-square law is used first. Where counts are small and it would raise an alarm, the alarm is made sure of
-    by samples drawn from the fit.
+    The chi-square law is used first. Where counts are small and it is near an alarm, the alarm is made sure of by
+    samples drawn from the fit.
     """
-    work = len(counts.observed_codes) * counts.categories.p**2
-    if work > LARGE:
+    if len(counts.observed_codes) * counts.categories.p**2 > LARGE:
         return Honesty(
             problem="There are too many different answers for this check here. The export has them all: "
             "check_honesty of the package takes a few seconds."
@@ -67,59 +85,65 @@ def honesty(counts: SubsetCounts, seed: int) -> Honesty:
     with listening():
         try:
             check = check_honesty(counts, level=LEVEL, method="chi-square")
-            if work <= _QUICK and _is_suspect(check):
-                check = check_honesty(counts, level=LEVEL, replications=REPLICATIONS, seed=seed)
         except SubsetPrivacyError as error:
             return Honesty(problem=_capital(sentence(str(error))))
-    notes = [sentence(text) for text in check.notes if not text.startswith(_TECHNICAL)]
-    if check.answers.notes:
-        notes.append(_ROUGH if "bootstrap" not in check.answers.law else _SURE)
-    return _found(check, tuple(unlike(notes)))
-
-
-def _is_suspect(check: HonestyCheck) -> bool:
-    parts = [check.answers, check.random.test if check.random else None]
-    return any(part is not None and part.pvalue < _SUSPECT and bool(check.answers.notes) for part in parts)
-
-
-def _found(check: HonestyCheck, notes: tuple[str, ...]) -> Honesty:
-    answers, chance = _test(check.answers), check.random
-    if chance is None:
-        return Honesty(answers, said=_in_words(answers, None, 0.0, 1.0), notes=notes)
+    answers, test = _tests(check, seed)
+    notes = tuple(unlike(sentence(text) for text in check.notes if not text.startswith(_TECHNICAL)))
+    held = Honesty(answers, test, notes=notes, is_small=bool(check.answers.notes))
+    if check.random is None:
+        return held
     lower, upper = check.random_share_interval
-    test = _test(chance.test)
-    return Honesty(
-        answers,
-        test,
-        chance.share,
-        chance.se,
-        lower,
-        upper,
-        chance.detectable,
-        _in_words(answers, test, chance.share, chance.detectable),
-        notes,
-    )
+    return evolve(held, share=check.random.share, se=check.random.se, lower=lower, upper=upper)
 
 
-def _test(part: GoodnessOfFit) -> Test:
+def _tests(check: HonestyCheck, seed: int) -> tuple[Test, Test | None]:
+    """Return the two tests, with a way to draw samples where their laws are doubtful and it matters."""
+    answers, test = _plain(check.answers), None if check.random is None else _plain(check.random.test)
+    suspect = [one is not None and one.pvalue < _SUSPECT for one in (answers, test)]
+    if not check.answers.notes or not any(suspect):  # counts are large, or nothing hangs on them
+        return answers, test
+    of_answers, of_chance = answer_samplers(check.counts, (seed, seed ^ 1))
+    if suspect[0]:
+        answers = evolve(answers, sampler=of_answers)
+    return answers, evolve(test, sampler=of_chance) if test is not None and suspect[1] else test
+
+
+def _plain(part: GoodnessOfFit) -> Test:
     return Test("answers", part.statistic, part.df, part.pvalue, part.law)
 
 
-def _in_words(answers: Test, test: Test | None, found: float, least: float) -> str:
-    if test is not None and test.is_alarm:
+def _laws(look: Honesty, check: Honesty) -> tuple[str, ...]:
+    """Say what p-values rest on where counts are small, from the check before and after it was settled."""
+    if not check.is_small:
+        return ()
+    drawn = " and ".join(f"{test.samples:,}" for test in check.tests if test.samples)
+    both = zip(look.tests, check.tests, strict=True)
+    if any(before.sampler is not None and not after.samples for before, after in both):
         return (
-            f"About {share(found)} of the answers seem to be given by chance. They pull the estimate towards even "
-            "shares."
+            f"{_SMALL}: p-values are rough. The samples that would make sure of an alarm take too long here; "
+            "check_honesty of the package draws them from the export.",
         )
-    if answers.is_alarm:
-        return "No shares explain the answers: some people answer wrongly, or not by the design."
-    if test is None:
-        return f"The answers fit the design (alarm below p = {ALARM}); answers given by chance cannot be told."
-    if not np.isfinite(least) or least >= 1:
-        return "No sign of answers given by chance, but among so few people none could be found."
+    if drawn:
+        return (f"{_SMALL}: a p-value near an alarm is from samples drawn from the fit ({drawn}).",)
+    return (f"{_SMALL}: the p-value of whether any shares explain them is rough.",)
+
+
+def _in_words(check: Honesty, alarm: Alarm) -> str:
+    if check.test is not None and check.test.is_alarm:
+        return (
+            f"About {share(check.share or 0.0)} of the answers seem to be given by chance ({alarm.words}). They pull "
+            "the estimate towards even shares."
+        )
+    if check.is_alarm:
+        return f"No shares explain the answers ({alarm.words}): some people answer wrongly, or not by the design."
+    if check.test is None:
+        return f"The answers fit the design ({alarm.words}); answers given by chance cannot be told."
+    least = check.detectable
+    if least is None or not np.isfinite(least) or least >= 1:
+        return f"No sign of answers given by chance ({alarm.words}), but among so few people none could be found."
     return (
-        f"No sign of answers given by chance (alarm below p = {ALARM}). A share of {share(least)} would be found in 80 "
-        "of 100 such surveys."
+        f"No sign of answers given by chance ({alarm.words}). A share of {share(least)} would be found in 80 of 100 "
+        "such surveys."
     )
 
 

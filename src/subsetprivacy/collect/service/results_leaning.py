@@ -1,12 +1,13 @@
 """Whether people lean to yes, or to a place on the screen, whatever they are asked."""
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy._types import FloatArray
+from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
-from subsetprivacy.collect.service.results_tests import ALARM, Test, pearson_test
+from subsetprivacy.collect.service.results_tests import Test, pearson_test, settle
 from subsetprivacy.design import Design
 from subsetprivacy.report.wording import share
 
@@ -27,9 +28,9 @@ class Leaning:
         Of yes/no questions the estimated share of people who say yes whatever is asked, less the share who say no;
         its standard error and 95 % interval. None where there are no such questions.
     detectable
-        The share that the test at 5 % finds in 80 of 100 such samples.
+        The share that raises an alarm in 80 of 100 such samples.
     power
-        In how many such samples it finds a share of 5 %.
+        In how many such samples a share of 5 % does.
     positions
         Of questions with groups: how often each place was chosen, from the first.
     test
@@ -60,6 +61,27 @@ class Leaning:
     def is_alarm(self) -> bool:
         """Whether there is a leaning that chance hardly explains."""
         return self.test is not None and self.test.is_alarm
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The test, if it is made."""
+        return () if self.test is None else (self.test,)
+
+    def settled(self, alarm: Alarm) -> "Leaning":
+        """Return the check at the level of the survey, in words."""
+        test = settle(self.test, alarm)
+        if test is None:
+            return self
+        if self.share is None or self.se is None:
+            return evolve(self, test=test, said=_place_in_words(test, self.positions, alarm))
+        least = (_bar(alarm.level) + float(ndtri(_POWER))) * self.se
+        return evolve(
+            self,
+            test=test,
+            detectable=least,
+            power=power_for(SOME, self.se, alarm.level),
+            said=_yes_in_words(test, self.share, least, alarm),
+        )
 
 
 _NO_QUESTION = {
@@ -101,39 +123,33 @@ def _to_yes(design: Design, put: Put, w: FloatArray) -> Leaning:
     half = float(ndtri(0.5 + LEVEL / 2)) * se
     z = estimate / se
     test = Test("sides", z, None, 2 * float(ndtr(-abs(z))), "normal")
-    least = float(ndtri(0.5 + LEVEL / 2) + ndtri(_POWER)) * se
-    return Leaning(
-        round(n),
-        estimate,
-        se,
-        max(estimate - half, -1.0),
-        min(estimate + half, 1.0),
-        least,
-        power_for(SOME, se),
-        test=test,
-        said=_yes_in_words(test, estimate, least),
-    )
+    return Leaning(round(n), estimate, se, max(estimate - half, -1.0), min(estimate + half, 1.0), test=test)
 
 
-def power_for(leaning: float, se: float) -> float:
-    """Return the probability that the test at 5 % finds a leaning of this size."""
-    bar, shift = float(ndtri(0.5 + LEVEL / 2)), leaning / se
+def _bar(level: float) -> float:
+    """Return how many standard errors from 0, either way, a test at this level rejects."""
+    return float(-ndtri(level / 2))
+
+
+def power_for(leaning: float, se: float, level: float) -> float:
+    """Return the probability that the test at a level finds a leaning of this size."""
+    bar, shift = _bar(level), leaning / se
     return float(ndtr(shift - bar) + ndtr(-shift - bar))
 
 
-def _yes_in_words(test: Test, estimate: float, least: float) -> str:
+def _yes_in_words(test: Test, estimate: float, least: float, alarm: Alarm) -> str:
     if test.is_alarm:
         side = "yes" if estimate > 0 else "no"
         return (
-            f"About {share(abs(estimate))} of the people seem to say {side} whatever they are asked. Such answers pull "
-            "the estimate towards even shares."
+            f"About {share(abs(estimate))} of the people seem to say {side} whatever they are asked ({alarm.words}). "
+            "Such answers pull the estimate towards even shares."
         )
     unseen = (
         "None could be found among so few people."
         if least >= 1
-        else (f"A share of {share(least)} would be found in 80 of 100 such surveys, a smaller one less often.")
+        else f"A share of {share(least)} would be found in 80 of 100 such surveys, a smaller one less often."
     )
-    return f"No leaning to yes or no was found (alarm below p = {ALARM}). {unseen}"
+    return f"No leaning to yes or no was found ({alarm.words}). {unseen}"
 
 
 def _to_a_place(design: Design, put: Put, seed: int) -> Leaning:
@@ -142,11 +158,13 @@ def _to_a_place(design: Design, put: Put, seed: int) -> Leaning:
     chosen = put.answers >= 0
     counts = np.bincount(put.answers[chosen], weights=put.n[chosen], minlength=m).astype(np.int64)
     test = pearson_test("positions", counts, np.full(m, 1 / m), seed)
-    often = int(counts.argmax()) + 1
-    said = (
-        f"Place {often} is chosen too often: groups stand in a random order, so each should come equally often. Such "
-        "answers pull the estimate towards even shares."
-        if test.is_alarm
-        else f"No place on the screen is chosen too often (alarm below p = {ALARM})."
-    )
-    return Leaning(int(counts.sum()), positions=tuple(counts.tolist()), test=test, said=said)
+    return Leaning(int(counts.sum()), positions=tuple(counts.tolist()), test=test)
+
+
+def _place_in_words(test: Test, positions: tuple[int, ...], alarm: Alarm) -> str:
+    if test.is_alarm:
+        return (
+            f"Place {positions.index(max(positions)) + 1} is chosen too often ({alarm.words}): groups stand in a "
+            "random order, so each should come equally often. Such answers pull the estimate towards even shares."
+        )
+    return f"No place on the screen is chosen too often ({alarm.words}). {test.remark}".strip()

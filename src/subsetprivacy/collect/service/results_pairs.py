@@ -6,7 +6,6 @@ import numpy as np
 from attrs import evolve, frozen
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.collect.service.results_tests import ALARM
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import SubsetPrivacyError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
@@ -20,6 +19,7 @@ from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import pvalue_text
 
 LEVEL = 0.95
+SURE = 0.01  # pairs are results and no alarms: of a larger p-value it is said that chance may be behind it
 PERMUTATIONS, FEWER = 999, 199
 BUDGET = 0.2  # seconds of a plain machine for the tables of one test; the same tables on every machine
 TOTAL_BUDGET = 1.0
@@ -182,6 +182,6 @@ def _in_words(names: tuple[str, str], test: IndependenceResult | None) -> str:
     text = pvalue_text(test.pvalue)
     value = f"p {text if text.startswith('<') else f'= {text}'}"
     if test.pvalue < 1 - LEVEL:
-        sure = "" if test.pvalue < ALARM else ", though such a result comes once in a while by chance"
+        sure = "" if test.pvalue < SURE else ", though such a result comes once in a while by chance"
         return f"“{one}” and “{two}” go together{sure} ({value})."
     return f"No dependence of “{one}” and “{two}” was found, which does not prove that there is none ({value})."

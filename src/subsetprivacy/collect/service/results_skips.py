@@ -1,18 +1,22 @@
 """Whether skipping depends on the question: then it may depend on the answer, and nothing repairs that."""
 
+from collections.abc import Callable
+
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from scipy.special import ndtri
 
 from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
+from subsetprivacy.collect.service.results_resampling import Sampler
 from subsetprivacy.collect.service.results_tests import (
-    ALARM,
     Test,
     are_small,
     pairs_test,
     pearson_test,
-    simulated_test,
+    settle,
+    simulated,
 )
 from subsetprivacy.collect.survey.submission import SKIPPED
 from subsetprivacy.design import Design, ListedPartition
@@ -23,6 +27,8 @@ LEVEL = 0.95
 _DENSE = 5  # skips per question on average, from which questions are compared one by one
 _FEW = 10
 _RANK = 1e-9
+_SET = 5e-8  # seconds for one in a sample
+_BLOCK, _MOST_CELLS = 200, 1 << 20
 
 
 @frozen
@@ -66,6 +72,18 @@ class Skips:
         """Whether skipping depends on the question."""
         return self.test is not None and self.test.is_alarm
 
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The test, if it is made."""
+        return () if self.test is None else (self.test,)
+
+    def settled(self, alarm: Alarm) -> "Skips":
+        """Return the check at the level of the survey, in words."""
+        if not self.asked:
+            return self
+        test = settle(self.test, alarm)
+        return evolve(self, test=test, said=_in_words(test, self.skipped, self.asked, alarm))
+
 
 _SAME = {
     "bit": "Everybody is asked the same, so there are no questions to compare.",
@@ -87,8 +105,7 @@ def skips(kind: str, design: Design, put: Put, seed: int) -> Skips:
         problem = "Everybody skipped."
     elif not problem:
         test = _questions_test(put, design, seed) if kind == "yes_no" else _groups_test(put, design, seed)
-    said = _in_words(test, skipped, asked)
-    return Skips(asked, skipped, skipped / asked, lower, upper, test, options, said, problem)
+    return Skips(asked, skipped, skipped / asked, lower, upper, test, options, problem=problem)
 
 
 def _wilson(k: int, n: int) -> tuple[float, float]:
@@ -126,14 +143,13 @@ def _table_test(asked: FloatArray, skipped: FloatArray, seed: int) -> Test:
     rate = skipped.sum() / asked.sum()
     spread = asked * rate * (1 - rate)
 
-    def distance(gone: FloatArray) -> float:
-        return float(((gone - asked * rate) ** 2 / spread).sum())
+    def distance(gone: FloatArray) -> FloatArray:
+        return np.asarray(((gone - asked * rate) ** 2 / spread).sum(axis=-1))
 
-    statistic, df = distance(skipped), len(asked) - 1
+    statistic, df = float(distance(skipped)), len(asked) - 1
     if not are_small(asked * rate) and not are_small(asked * (1 - rate)):
         return Test("questions", statistic, df, chi_square_pvalue(statistic, df), CHI_SQUARE)
-    redraw = _Redraw(asked, skipped, seed)
-    return simulated_test("questions", statistic, lambda: distance(redraw()))
+    return _redrawn("questions", asked, skipped, distance, seed)
 
 
 def _options_test(held: FloatArray, asked: FloatArray, skipped: FloatArray, seed: int) -> Test:
@@ -152,30 +168,29 @@ def _options_test(held: FloatArray, asked: FloatArray, skipped: FloatArray, seed
     kept = values > _RANK * max(float(values.max()), 1e-300)
     scaled, df = vectors[:, kept] / np.sqrt(values[kept]), int(kept.sum())
 
-    def distance(gone: FloatArray) -> float:
-        return float(((((gone @ held) - k * mean) @ scaled) ** 2).sum())
+    def distance(gone: FloatArray) -> FloatArray:
+        return np.asarray(((((gone @ held) - k * mean) @ scaled) ** 2).sum(axis=-1))
 
-    statistic = distance(skipped)
     if not df:
         return Test("options", 0.0, 0, 1.0, CHI_SQUARE)
     if min(k, n - k) >= _DENSE * max(df, _FEW):
+        statistic = float(distance(skipped))
         return Test("options", statistic, df, chi_square_pvalue(statistic, df), CHI_SQUARE)
-    redraw = _Redraw(asked, skipped, seed)
-    return simulated_test("options", statistic, lambda: distance(redraw()))
+    return _redrawn("options", asked, skipped, distance, seed)
 
 
-class _Redraw:
-    """Draws who skips anew: as many people, any of them."""
+def _redrawn(
+    by: str, asked: FloatArray, skipped: FloatArray, distance: Callable[[FloatArray], FloatArray], seed: int
+) -> Test:
+    """Compare with samples in which as many people skip, any of them."""
+    people, k = asked.astype(np.int64), int(skipped.sum())
 
-    def __init__(self, asked: FloatArray, skipped: FloatArray, seed: int) -> None:
-        self._ends = np.cumsum(asked).astype(np.int64)
-        self._k = int(skipped.sum())
-        self._generator = np.random.default_rng(seed)
+    def draw(generator: np.random.Generator, number: int) -> FloatArray:
+        gone = generator.multivariate_hypergeometric(people, k, number, method="count")
+        return distance(gone.astype(np.float64))
 
-    def __call__(self) -> FloatArray:
-        people = self._generator.choice(int(self._ends[-1]), self._k, replace=False, shuffle=False)
-        at = np.searchsorted(self._ends, people, side="right")
-        return np.bincount(at, minlength=len(self._ends)).astype(np.float64)
+    block = max(1, min(_BLOCK, _MOST_CELLS // len(asked)))
+    return simulated(by, Sampler(float(distance(skipped)), draw, _SET * (100 + len(asked)), seed, block))
 
 
 # Questions with groups ------------------------------------------------------------------------
@@ -203,7 +218,7 @@ def _placed(listed: IntArray, groups: IntArray, n: IntArray) -> IntArray:
     return observed
 
 
-def _in_words(test: Test | None, skipped: int, asked: int) -> str:
+def _in_words(test: Test | None, skipped: int, asked: int, alarm: Alarm) -> str:
     if not skipped:
         return "Nobody skipped."
     first = f"{count_of(skipped, 'person', 'people')} of {asked:,} skipped ({share(skipped / asked)})."
@@ -211,7 +226,7 @@ def _in_words(test: Test | None, skipped: int, asked: int) -> str:
         return f"{first} If those who skip differ from the others, the estimate is of the others alone."
     if test.is_alarm:
         return (
-            f"{first} Skipping depends on the question. Then it may depend on the answer as well, and skipping that "
-            "depends on both biases everything on this page."
+            f"{first} Skipping depends on the question ({alarm.words}). Then it may depend on the answer as well, and "
+            "skipping that depends on both biases everything on this page."
         )
-    return f"{first} No sign that skipping depends on the question (alarm below p = {ALARM})."
+    return f"{first} No sign that skipping depends on the question ({alarm.words}). {test.remark}".strip()

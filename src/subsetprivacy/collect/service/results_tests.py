@@ -1,34 +1,43 @@
 """Tests of counts against a stated law, with a law of their own where counts are small."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, field, frozen
 
 from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.collect.service.results_alarms import CHANCE, SECONDS, SPARES, Alarm, even_share
+from subsetprivacy.collect.service.results_resampling import Sampler
 from subsetprivacy.design import Design
-from subsetprivacy.honesty.laws import CHI_SQUARE, chi_square_pvalue, resampled_pvalue
+from subsetprivacy.honesty.laws import CHI_SQUARE, chi_square_pvalue
 from subsetprivacy.mechanism.randomness import SeededSource
 
-ALARM = 0.01  # checks are many: a p-value below this is an alarm
-REPLICATIONS = 199
-SIMULATED = f"simulated ({REPLICATIONS})"
+SUSPECT = 0.02  # the p-value of the first samples up to which it may end below a level
+UNSHOWN = {"shown": False}  # of fields that are no result
 _PEOPLE = 500  # whose draws make the law of a statistic that has settled by then
 _BLOCK = 1 << 16
+_CELL, _MEMBERSHIP = 5e-8, 1e-8  # seconds for one of a sample
 
 
-@frozen
+@frozen(eq=False)
 class Test:
     """A test: what was looked at, the statistic, and how likely one at least as large is by chance.
 
     Attributes
     ----------
     by
-        What the people are told apart by: "questions", "options", "pairs of options", "positions", "sides".
+        What the people are told apart by: "questions", "options", "pairs of options", "positions", "sides", "answers".
     df
         The degrees of freedom; None where the law is not chi-square.
     law
-        What the p-value rests on: "chi-square", "simulated (199)", "exact", "normal".
+        What the p-value rests on: "chi-square", "half chi-square", "simulated (199)", "exact", "normal".
+    level
+        The p-value below which it is an alarm.
+    samples
+        How many samples the p-value is from, where it is.
+    sampler
+        Draws them, and further ones; None where there is a law that holds, and when the test is settled.
     """
 
     __test__ = False  # no class of pytest's
@@ -38,11 +47,62 @@ class Test:
     df: int | None
     pvalue: float
     law: str
+    level: float = field(default=CHANCE, metadata=UNSHOWN)
+    samples: int = field(default=0, metadata=UNSHOWN)
+    sampler: Sampler | None = field(default=None, metadata=UNSHOWN, repr=False)
 
     @property
     def is_alarm(self) -> bool:
         """Whether chance hardly explains it."""
-        return self.pvalue < ALARM
+        return self.pvalue < self.level
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether an alarm may hang on further samples."""
+        return self.sampler is not None and (not self.samples or self.pvalue <= SUSPECT)
+
+    @property
+    def remark(self) -> str:
+        """What is to be said where too few samples could be drawn for an alarm, although none was as extreme."""
+        if not self.samples or (1 + self.samples) * max(self.pvalue, self.level) > 1 + 1e-9:
+            return ""
+        return (
+            f"None of {self.samples:,} samples drawn for comparison is as far off as the data. An alarm needs more "
+            f"than {round(1 / self.level):,} of them, which take too long here: look at the numbers with care."
+        )
+
+
+def simulated(by: str, sampler: Sampler) -> Test:
+    """Compare a statistic with others that are drawn under the hypothesis, the first of them."""
+    pvalue, drawn = sampler.pvalue()
+    return Test(by, sampler.statistic, None, pvalue, f"simulated ({drawn})", samples=drawn, sampler=sampler)
+
+
+def alarm_for(tests: Sequence[Test]) -> Alarm:
+    """Return when each of these tests, all of a survey, is an alarm."""
+    level = Alarm(len(tests)).level
+    costs = [test.sampler.cost for test in tests if test.sampler is not None and test.goes_on]
+    spare = next((some for some in SPARES if some * sum(costs) <= level * SECONDS), SPARES[-1])
+    return Alarm(len(tests), even_share([spare * cost / level for cost in costs]), spare)
+
+
+def settle(test: Test | None, alarm: Alarm) -> Test | None:
+    """Return the test at the level of the survey, with as many samples as that takes.
+
+    A law that is rough, of a test that has one, stays where there is no time for so many.
+    """
+    if test is None:
+        return None
+    level, sampler = alarm.level, test.sampler
+    settled = evolve(test, level=level, sampler=None)
+    if sampler is None or not test.goes_on:
+        return settled
+    most = sampler.most(ceil(alarm.spare / level), alarm.seconds)
+    if not test.samples and level * (1 + most) <= 1:
+        return settled
+    pvalue, drawn = sampler.pvalue(level, most)
+    law = f"simulated ({drawn})"
+    return evolve(settled, statistic=sampler.statistic, df=None, pvalue=pvalue, law=law, samples=drawn)
 
 
 def are_small(expected: FloatArray) -> bool:
@@ -52,23 +112,24 @@ def are_small(expected: FloatArray) -> bool:
 
 def pearson_test(by: str, observed: IntArray, law: FloatArray, seed: int) -> Test:
     """Test whether counts follow a law, by Pearson's statistic."""
-    n = int(observed.sum())
-    expected = n * law / law.sum()
+    n, law = int(observed.sum()), law / law.sum()
+    expected = n * law
 
-    def distance(counts: IntArray) -> float:
-        return float(((counts - expected) ** 2 / expected).sum())
+    def distance(counts: IntArray) -> FloatArray:
+        return np.asarray(((counts - expected) ** 2 / expected).sum(axis=-1))
 
-    statistic = distance(observed)
+    statistic = float(distance(observed))
     if not are_small(expected):
         return Test(by, statistic, len(law) - 1, chi_square_pvalue(statistic, len(law) - 1), CHI_SQUARE)
-    generator = np.random.default_rng(seed)
-    return simulated_test(by, statistic, lambda: distance(generator.multinomial(n, law / law.sum())))
-
-
-def simulated_test(by: str, statistic: float, draw: Callable[[], float]) -> Test:
-    """Compare a statistic with others that are drawn under the hypothesis."""
-    drawn = np.array([draw() for _ in range(REPLICATIONS)])
-    return Test(by, statistic, None, resampled_pvalue(drawn, statistic), SIMULATED)
+    return simulated(
+        by,
+        Sampler(
+            statistic,
+            lambda generator, number: distance(generator.multinomial(n, law, number)),
+            _CELL * (10 + len(law)),
+            seed,
+        ),
+    )
 
 
 # Pairs of options: where questions are too many to be counted one by one ------------------------
@@ -104,17 +165,23 @@ def pairs_test(design: Design, groups: IntArray, n: IntArray, seed: int) -> Test
     it hardly changes, and 500 are drawn.
     """
     q, p = _same_group(design), design.p
-    people = min(int(n.sum()), _PEOPLE)
-    source = SeededSource(np.random.default_rng(seed))
-    drawn = np.asarray(design.draw_options(people * REPLICATIONS, source), np.int64)
-    samples = iter(drawn.reshape(REPLICATIONS, people, -1))
-    above, ones = np.triu_indices(p, 1), np.ones(people, np.int64)
+    people, m = min(int(n.sum()), _PEOPLE), groups.shape[1]
+    above = np.triu_indices(p, 1)
 
-    def distance(asked: IntArray, amounts: IntArray) -> float:
-        total = float(amounts.sum())
-        return float(((pair_counts(asked, amounts, p)[above] - total * q) ** 2).sum() / total)
+    def distance(together: FloatArray, total: int) -> FloatArray:
+        return np.asarray(((together[..., *above] - total * q) ** 2).sum(axis=-1) / total)
 
-    return simulated_test("pairs of options", distance(groups, n), lambda: distance(next(samples), ones))
+    def draw(generator: np.random.Generator, number: int) -> FloatArray:
+        asked = np.asarray(design.draw_options(people * number, SeededSource(generator)), np.int64)
+        together = np.zeros((number, p, p), np.float32)  # counts below 2^24 are whole in it, and it is faster
+        for group in asked.reshape(number, people, m).transpose(2, 0, 1):
+            held = (group[..., None] >> np.arange(p) & 1).astype(np.float32)
+            together += held.transpose(0, 2, 1) @ held
+        return distance(together.astype(np.float64), people)
+
+    statistic = float(distance(pair_counts(groups, n, p), int(n.sum())))
+    cost = _MEMBERSHIP * people * m * p
+    return simulated("pairs of options", Sampler(statistic, draw, cost, seed, block=50))
 
 
 def _same_group(design: Design) -> float:

@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
+from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
 from subsetprivacy.collect.service.results_draws import DrawsCheck, audit_draws
 from subsetprivacy.collect.service.results_honesty import Honesty, honesty
@@ -12,6 +13,7 @@ from subsetprivacy.collect.service.results_leaning import Leaning, leaning
 from subsetprivacy.collect.service.results_privacy import Privacy, privacy
 from subsetprivacy.collect.service.results_shares import Needed, Shares, fit_shares, lifted, moment_shares, needed
 from subsetprivacy.collect.service.results_skips import Skips, skips
+from subsetprivacy.collect.service.results_tests import Test
 from subsetprivacy.data import SubsetCounts
 
 _MOMENTS_FAIL = (
@@ -65,11 +67,29 @@ class VariableResult:
     @property
     def is_alarm(self) -> bool:
         """Whether some check of the data raises an alarm."""
-        return any(check.is_alarm for check in (self.draws, self.leaning, self.skips, self.honesty))
+        return any(test.is_alarm for test in self.tests)
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests of all checks."""
+        return (*self.draws.tests, *self.leaning.tests, *self.skips.tests, *self.honesty.tests)
+
+    def settled(self, alarm: Alarm) -> "VariableResult":
+        """Return the results with all checks at the level of the survey, in words."""
+        draws = self.draws.settled(alarm)
+        return evolve(
+            self,
+            draws=draws,
+            leaning=self.leaning.settled(alarm),
+            skips=self.skips.settled(alarm),
+            honesty=self.honesty.settled(alarm),
+            moments_hold=not draws.is_alarm,
+            notes=(*self.notes, _MOMENTS_FAIL) if draws.is_alarm else self.notes,
+        )
 
 
 def look_at(held: dict[str, Any], counts: SubsetCounts, put: Put, seeds: Any) -> VariableResult:
-    """Estimate and check one variable.
+    """Estimate one variable and look at its data; what is an alarm is settled when all variables are looked at.
 
     Parameters
     ----------
@@ -82,7 +102,6 @@ def look_at(held: dict[str, Any], counts: SubsetCounts, put: Put, seeds: Any) ->
     """
     kind, design, people = str(held["kind"]), counts.design, int(counts.counts.sum())
     found = fit_shares(counts)
-    draws = audit_draws(kind, design, put, seeds("draws"))
     wanted, remark = ((), "") if found.fit is None else needed(design, found.fit, people)
     w = np.full(design.p, 1 / design.p) if found.fit is None else lifted(found.fit.w, float(found.fit.n))
     return VariableResult(
@@ -94,13 +113,13 @@ def look_at(held: dict[str, Any], counts: SubsetCounts, put: Put, seeds: Any) ->
         skipped=int(counts.n_missing),
         shares=found.shares,
         moments=None if found.shares is None else moment_shares(counts),
-        moments_hold=not draws.is_alarm,
+        moments_hold=True,
         needed=wanted,
-        privacy=privacy(kind, design, counts, found.fit),
-        draws=draws,
+        privacy=privacy(design, counts, found.fit),
+        draws=audit_draws(kind, design, put, seeds("draws")),
         leaning=leaning(kind, design, put, w, seeds("leaning")),
         skips=skips(kind, design, put, seeds("skips")),
         honesty=honesty(counts, seeds("honesty")),
-        notes=tuple(filter(None, (remark, _MOMENTS_FAIL if draws.is_alarm else ""))),
+        notes=(remark,) if remark else (),
         problem=found.problem,
     )

@@ -151,7 +151,10 @@ class Writer:
         return True
 
     def _do(self, work: Callable[[Connection], Done]) -> Done:
-        """Do something with the connection. One that failed is not trusted again."""
+        """Do something with the connection. If that fails, it is not trusted again, nor are the others of the store.
+
+        (On SQLite a connection that was made while the file could not be written never writes.)
+        """
         try:
             if self._connection is None:
                 self._connection = self.engine.connect()
@@ -159,6 +162,7 @@ class Writer:
                 done = work(self._connection)
         except Exception as error:  # whatever it is: a thread that ended would leave everybody waiting
             self._let_go()
+            self._store.dispose()
             self._note(type(error).__name__)
             raise BusyError from None
         self._note(None)
