@@ -6,7 +6,7 @@ REPRODUCE ?= all
 
 .NOTPARALLEL:  # two pips in one .venv would meet
 
-.PHONY: help demo test test-slow check format bench bench-scale docs reproduce clean
+.PHONY: help demo test test-slow check format bench bench-scale bench-collect docs reproduce clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,9 @@ bench: .venv/.bench  ## Measure against peers, side by side in one run
 
 bench-scale: .venv/.scale  ## Measure files of 10^8 rows and Spark against hand-written code (4 GB of disk)
 	$(BIN)/python benchmarks/scale/run.py $(BENCH)
+
+bench-collect: .venv/.test  ## Measure submissions a second on SQLite and PostgreSQL, beside bare commits
+	$(BIN)/python benchmarks/collect/load.py $(BENCH)
 
 reproduce: .venv/.plot,conic  ## Reproduce the paper in results/ (REPRODUCE="all --quick" for the short form)
 	$(BIN)/subsetprivacy reproduce $(REPRODUCE) -o results
