@@ -12,7 +12,7 @@ from visitor import TRUTH, opened_site
 import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import Variable
-from subsetprivacy.collect.survey.manifest import Manifest
+from subsetprivacy.collect.survey.manifest import ID_LETTERS, Manifest
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def doctored(manifest, change):
     change(document)
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     digest = sha256(text)
-    return Manifest(text, document, digest.hexdigest(), b32encode(digest.digest()).decode().lower()[:16])
+    return Manifest(text, document, digest.hexdigest(), b32encode(digest.digest()).decode().lower()[:ID_LETTERS])
 
 
 def test_other_questions_behind_the_same_link_are_refused(site):

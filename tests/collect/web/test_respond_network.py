@@ -228,7 +228,7 @@ def test_a_lock_whose_reply_was_lost_is_the_same_lock(site):
 def test_over_plain_http_it_works_and_warns(site):
     manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
     origin = site.origin.replace("127.0.0.1", "survey.test")
-    with watched(site.browser, origin) as held:
+    with watched(site.browser, origin, tolerated=("Cross-Origin-Opener-Policy",)) as held:
         visitor = Visitor(held)
         visitor.open(f"{origin}/s/{manifest.id}#{site.collector.code()}")
         assert visitor.page.evaluate("isSecureContext || !!crypto.subtle") is False

@@ -211,7 +211,8 @@ def test_an_interrupt_at_any_moment(folder):
         codes.append(process.returncode)
         assert "Traceback" not in said, said
         if output.exists():  # it was faster than the signal, or nearly so
-            assert process.returncode == 0 or "out.parquet is complete" in said
+            # Or it was met on its way out, when nothing is left to say.
+            assert process.returncode in {0, -signal.SIGINT} or "out.parquet is complete" in said
             assert sp.read_release(output).rows == rows
             output.unlink()
             (folder / "out.parquet.design.json").unlink()

@@ -10,12 +10,12 @@ _PLACE = re.compile(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", 
 _SPACE = re.compile(r"[ \t]*")
 _BLANK = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_STRINGS = tuple(  # the long ones first
+_STRINGS = tuple(  # the long ones first; without possessive repeats, which the first Pythons 3.11 got wrong
     re.compile(pattern, re.DOTALL)
     for pattern in (
-        r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"{3,5}',
-        r"'''(?:[^']++|'{1,2}(?!'))*+'{3,5}",
-        r'"(?:[^"\\\n]++|\\.)*+"',
+        r'"""[^"\\]*(?:(?:\\.|"{1,2}(?!"))[^"\\]*)*"{3,5}',
+        r"'''[^']*(?:'{1,2}(?!')[^']*)*'{3,5}",
+        r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"',
         r"'[^'\n]*'",
     )
 )

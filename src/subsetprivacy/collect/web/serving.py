@@ -195,5 +195,11 @@ def log_settings() -> dict[str, Any]:
         "formatters": {"terse": {"()": Terse}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "terse", "stream": "ext://sys.stderr"}},
         "root": {"handlers": ["stderr"], "level": "ERROR"},
-        "loggers": {"uvicorn": {"level": "ERROR"}, "uvicorn.error": {"level": "ERROR"}, _OURS: {"level": "WARNING"}},
+        # Whatever was set before, all of it goes through the one handler.
+        "loggers": {
+            "uvicorn": {"level": "ERROR", "propagate": True},
+            "uvicorn.error": {"level": "ERROR", "propagate": True},
+            "uvicorn.access": {"level": "CRITICAL", "propagate": True},
+            _OURS: {"level": "WARNING", "propagate": True},
+        },
     }
