@@ -39,17 +39,20 @@ class People:
 
     def locks(self) -> list[bytes]:
         """Return the requests that lock the codes."""
-        return [self._post("lock", one.lock(self.manifest)) for one in self.people]
+        return [self._post("lock", _json(one.lock(self.manifest))) for one in self.people]
 
     def submissions(self, shares: dict[int, bytes]) -> list[bytes]:
         """Return the requests with the answers, given the replies to the locks."""
         requests = []
         for number, one in enumerate(self.people):
             one.take_share(self.manifest, json.loads(shares[number]))
-            requests.append(self._post("submit", one.submission(self.manifest)))
+            requests.append(self._post("submit", one.body(self.manifest)))
         return requests
 
-    def _post(self, act: str, document: object) -> bytes:
-        body = json.dumps(document, separators=(",", ":")).encode()
+    def _post(self, act: str, body: bytes) -> bytes:
         head = f"POST /s/{self.manifest.id}/{act} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def _json(document: object) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()

@@ -8,8 +8,8 @@ from faults import books
 from stores import SURVEY, Published, variable
 
 from subsetprivacy.collect.service.writing import MOST_AT_ONCE
-from subsetprivacy.collect.storage.collecting import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, Asked, lock_codes, record
-from subsetprivacy.collect.storage.marks import find_marks
+from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
+from subsetprivacy.collect.storage.marks import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, judge, judge_locks
 from subsetprivacy.collect.storage.opening import writing
 from subsetprivacy.collect.survey import coin
 
@@ -71,11 +71,15 @@ def test_marks_are_found_one_by_one(store, held, number):
     people = locked(store, held, 3)
     with writing(store) as connection:
         record(connection, held.manifest, people[:2])
-        others = {random.randbytes(32) for _ in range(number - 1)}
-        found = find_marks(connection, held.manifest.id, {people[0].mark} | others)
-        assert found.keys() == {people[0].mark} | others
-        assert found[people[0].mark].is_counted
-        assert not any(found[mark].is_counted or found[mark].is_code or found[mark].locked for mark in others)
-        last = find_marks(connection, held.manifest.id, {people[2].mark})[people[2].mark]
-        assert (last.is_counted, last.is_code) == (False, True)
-        assert last.locked.commitment == people[2].commitment
+        others = [random.randbytes(32) for _ in range(number - 1)]
+        marks, last = [people[0].mark, *others], people[2]
+        outcomes = [ALREADY] + [UNKNOWN] * (number - 1)
+        survey_id = held.manifest.id
+        commitments = [people[0].commitment, *others]
+        assert judge(connection, survey_id, "code", marks, commitments) == dict(enumerate(outcomes))
+        assert judge(connection, survey_id, "open", marks, commitments) == {0: ALREADY}
+        assert judge_locks(connection, survey_id, marks) == dict(zip(marks, outcomes))
+        assert judge(connection, survey_id, "code", [*marks, last.mark], [*commitments, last.commitment]) == dict(
+            enumerate(outcomes)
+        )
+        assert judge_locks(connection, survey_id, [last.mark])[last.mark].commitment == last.commitment

@@ -6,19 +6,10 @@ import pytest
 from sqlalchemy import func, select, update
 from stores import SURVEY, Published
 
-from subsetprivacy.collect.storage.collecting import (
-    ALREADY,
-    CLOSED,
-    COUNTED,
-    NOT_OPENED,
-    UNKNOWN,
-    Asked,
-    Locked,
-    lock_codes,
-    record,
-)
+from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
+from subsetprivacy.collect.storage.marks import ALREADY, CLOSED, COUNTED, NOT_OPENED, UNKNOWN, Locked
 from subsetprivacy.collect.storage.opening import reading, writing
-from subsetprivacy.collect.storage.schema import arrived, code, lock, pending, pending_framing, survey
+from subsetprivacy.collect.storage.schema import arrived, code, pending, pending_framing, survey
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.tallies import row_codes
 
@@ -53,7 +44,7 @@ def test_a_locked_code_counts_once(store, held):
     assert take(store, held.manifest, one) == [COUNTED]
     assert take(store, held.manifest, one) == [ALREADY]
     assert take(store, held.manifest, one, one) == [ALREADY, ALREADY]
-    assert (count(store, arrived), count(store, code), count(store, lock)) == (1, 0, 0)
+    assert (count(store, arrived), count(store, code)) == (1, 0)
 
 
 def test_the_same_ticket_twice_in_one_group_counts_once(store, held):
@@ -67,7 +58,7 @@ def test_the_same_ticket_twice_in_one_group_counts_once(store, held):
 
 def test_a_code_that_was_never_made_or_never_locked_counts_nothing(store, held):
     (ticket,) = held.codes(1)
-    assert take(store, held.manifest, held.accepted(ticket), held.accepted()) == [UNKNOWN, UNKNOWN]
+    assert take(store, held.manifest, held.accepted(ticket), held.accepted()) == [NOT_OPENED, UNKNOWN]
     assert count(store, pending) == count(store, arrived) == 0
 
 

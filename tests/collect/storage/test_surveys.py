@@ -5,6 +5,7 @@ import threading
 
 from sqlalchemy import func, select
 
+from subsetprivacy.collect.storage.erasing import erase
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_released
 from subsetprivacy.collect.storage.schema import metadata
@@ -14,7 +15,6 @@ from subsetprivacy.collect.storage.surveys import (
     close_survey,
     delete_draft,
     delete_survey,
-    erase,
     hold_study,
     hold_survey,
     read_draft,

@@ -88,12 +88,13 @@ def test_whoever_has_the_codes_can_tell_an_answer_by_its_question(store):
     held = Published(store)
     (ticket,) = held.codes(1)
     secret, half = b"\6" * 32, b"\7" * coin.HALF_BYTES
-    wish = Asked(coin.ticket_mark(held.manifest.id, ticket), coin.commit(secret), coin.wrap(secret, half))
+    commitment = coin.commit(secret)
+    wish = Asked(coin.ticket_mark(held.manifest.id, ticket), commitment, coin.wrap(secret, half, commitment))
     with writing(store) as connection:
         lock_codes(connection, held.manifest, [wish])
         (locked,) = lock_codes(connection, held.manifest, [evolve(wish, commitment=bytes(32))])
     share = coin.share(held.key, ticket, locked.commitment)  # which the server replies
-    seed = coin.seed(share, coin.wrap(locked.wrapped, half))
+    seed = coin.seed(share, coin.wrap(locked.wrapped, half, locked.commitment))
     income = held.manifest.variables[2]
     asked = draw_question(income["draw"], Stream(seed, held.manifest.study, "income"))
     with writing(store) as connection:

@@ -15,7 +15,6 @@ from sqlalchemy.exc import OperationalError
 from visitor import FakeCollector
 
 import subsetprivacy.collect.web.respond as respond
-import subsetprivacy.collect.web.security as security
 from subsetprivacy.collect.survey.submission import MOST_BYTES
 
 STATIC = Path(respond.__file__).parent / "static" / "respond"
@@ -203,16 +202,6 @@ def _begun(manifest):
     """Return a request of which only the first byte of the body has come."""
     lines = (f"POST /s/{manifest.id}/submit HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 9")
     return "\r\n".join([*lines, "", "{"]).encode()
-
-
-def test_a_slow_body_is_given_up(site, monkeypatch):
-    client, collector = site
-    manifest = collector.add(make_survey())
-    assert security.READ_SECONDS == 10
-    monkeypatch.setattr(security, "READ_SECONDS", 0.2)
-    with socket.create_connection((client.place.hostname, client.place.port), timeout=5) as line:
-        line.sendall(_begun(manifest))
-        assert line.recv(64).startswith(b"HTTP/1.1 408")
 
 
 def test_a_browser_that_hangs_up_troubles_nobody(site, caplog):

@@ -17,11 +17,13 @@ POWERS_OFF = (
 EVERYWHERE = {
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
-    "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
+    "x-robots-tag": "noindex, nofollow",
+}
+OF_PAGES = {
+    "cross-origin-opener-policy": "same-origin",
     "cross-origin-embedder-policy": "require-corp",
     "permissions-policy": POWERS_OFF,
-    "x-robots-tag": "noindex, nofollow",
 }
 NOTHING = "default-src 'none'; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 RESPONDENT = (
@@ -49,6 +51,8 @@ HEADERS = {
     "api": {"content-security-policy": NOTHING, "x-frame-options": "DENY", "cache-control": "no-store"},
     "export": {"content-security-policy": NOTHING, "x-frame-options": "DENY", "cache-control": "no-store"},
 }
+for kind in ("page", "preview", "studio"):
+    HEADERS[kind] |= OF_PAGES
 # Besides these a route says what its answer is, and nothing else.
 OF_ITS_OWN = {"content-type", "content-length", "content-disposition", "location", "set-cookie", "www-authenticate"}
 OF_ITS_OWN |= {"allow", "connection", "survey-state", "retry-after", "transfer-encoding"}
@@ -125,6 +129,7 @@ ROUTES = {
     ("POST", "/studio/surveys/{survey_id}/earlier-codes"): ("studio", owners(404)),
     ("GET", "/studio/surveys/{survey_id}/close"): ("studio", owners(200)),
     ("POST", "/studio/surveys/{survey_id}/close"): ("studio", owners(404)),
+    ("POST", "/studio/surveys/{survey_id}/key"): ("studio", owners(404)),
     ("GET", "/studio/surveys/{survey_id}/delete"): ("studio", owners(200)),
     ("POST", "/studio/surveys/{survey_id}/delete"): ("studio", owners(404)),
     # For programs
@@ -139,6 +144,7 @@ ROUTES = {
     ("GET", "/api/v1/surveys/{survey_id}/groups/{group}/export.parquet"): ("api", by_token()),
     ("POST", "/api/v1/surveys/{survey_id}/codes"): ("api", by_owner_token(404)),
     ("POST", "/api/v1/surveys/{survey_id}/close"): ("api", by_owner_token(404)),
+    ("POST", "/api/v1/surveys/{survey_id}/key"): ("api", by_owner_token(404)),
     ("DELETE", "/api/v1/surveys/{survey_id}"): ("api", by_owner_token(404)),
     ("GET", "/api/v1/drafts"): ("api", by_owner_token()),
     ("POST", "/api/v1/drafts"): ("api", by_owner_token(422)),
@@ -206,6 +212,20 @@ def test_who_may_use_a_route(site, route):
     if route == ("POST", "/studio/sign-out"):
         site.people[1:3] = [site.signed_in(ANALYST), site.signed_in(OWNER)]
     assert statuses == ROUTES[route][1]
+
+
+@pytest.mark.parametrize(
+    "route", [route for route in ROUTES if route[0] != "GET" and route[1].startswith("/studio")], ids=str
+)
+@pytest.mark.parametrize("said", [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": None, "Origin": "http://x.org"}])
+def test_no_other_site_uses_a_route_that_changes_something(site, route, said):
+    method, path = route
+    owner = site.people[2]
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert (
+        owner.request(method, path.format(survey_id=site.survey, draft_id=site.draft), b"", said | kind).status == 403
+    )
+    assert owner.get("/studio").status == 200
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=IDS)

@@ -8,15 +8,8 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from subsetprivacy.collect.service.writing import WAIT_SECONDS, BusyError, Writer
-from subsetprivacy.collect.storage.collecting import (
-    ALREADY,
-    CLOSED,
-    COUNTED,
-    NOT_OPENED,
-    UNKNOWN,
-    Asked,
-)
-from subsetprivacy.collect.storage.marks import Locked
+from subsetprivacy.collect.storage.collecting import Asked
+from subsetprivacy.collect.storage.marks import ALREADY, CLOSED, COUNTED, NOT_OPENED, UNKNOWN, Locked
 from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.released import is_open, read_key, read_manifest_of
 from subsetprivacy.collect.survey import coin

@@ -6,6 +6,9 @@ from sqlalchemy import Connection, delete, func, insert, select, text, update
 from subsetprivacy.collect.storage.schema import account, api_token, deed, session
 
 _accounts = select(account.c.name, account.c.password, account.c.role)
+# Begins the mark of a browser that is known, in the table of sessions: too long to be the mark of a session.
+_BROWSER = b"browser"
+_MARK_BYTES = 32
 _tokens = select(api_token.c.mark, api_token.c.name, api_token.c.role, api_token.c.made_by, api_token.c.made_day)
 
 
@@ -80,7 +83,7 @@ def add_account(connection: Connection, made: Account) -> None:
 
 
 def set_password(connection: Connection, name: str, password: str) -> None:
-    """Replace what is kept of a password, and end all sessions of the account."""
+    """Replace what is kept of a password, end all sessions of the account, and forget its browsers."""
     connection.execute(update(account).where(account.c.name == name).values(password=password))
     end_sessions(connection, name)
 
@@ -110,13 +113,35 @@ def read_session(connection: Connection, mark: bytes, today: str) -> Account | N
     return None if row is None else Account(*row)
 
 
+def add_browser(connection: Connection, mark: bytes, name: str, last_day: str, most: int) -> None:
+    """Keep a browser as known to an account up to a day, and of all its browsers no more than some, the newest."""
+    connection.execute(insert(session).values(mark=_BROWSER + mark, account=name, last_day=last_day))
+    known = (session.c.account == name) & (func.length(session.c.mark) > _MARK_BYTES)
+    rows = connection.execute(select(session.c.last_day, session.c.mark).where(known)).all()
+    oldest = sorted((bytes(one) == _BROWSER + mark, last, bytes(one)) for last, one in rows)
+    for _, _, surplus in oldest[: max(len(oldest) - most, 0)]:
+        connection.execute(delete(session).where(session.c.mark == surplus))
+
+
+def keep_browser(connection: Connection, mark: bytes, name: str, last_day: str) -> bool:
+    """Keep a known browser for longer; return whether it is known to the account."""
+    known = (session.c.mark == _BROWSER + mark) & (session.c.account == name)
+    return connection.execute(update(session).where(known).values(last_day=last_day)).rowcount > 0
+
+
+def is_browser(connection: Connection, mark: bytes, name: str, today: str) -> bool:
+    """Tell whether a browser is known to an account."""
+    known = (session.c.mark == _BROWSER + mark) & (session.c.account == name) & (session.c.last_day >= today)
+    return connection.scalar(select(func.count()).select_from(session).where(known)) == 1
+
+
 def end_session(connection: Connection, mark: bytes) -> None:
     """End a session."""
     connection.execute(delete(session).where(session.c.mark == mark))
 
 
 def end_sessions(connection: Connection, name: str) -> None:
-    """End all sessions of an account."""
+    """End all sessions of an account, and forget the browsers known to it."""
     connection.execute(delete(session).where(session.c.account == name))
 
 

@@ -8,16 +8,21 @@ from attrs import frozen
 from sqlalchemy import BindParameter, Connection, bindparam, select, update
 
 from subsetprivacy.collect.storage.counters import add
-from subsetprivacy.collect.storage.marks import Found, Locked, delete_marks, find_marks, insert_arrived, insert_locks
-from subsetprivacy.collect.storage.schema import code, lock, pending, pending_framing, survey
+from subsetprivacy.collect.storage.marks import (
+    ALREADY,
+    CLOSED,
+    COUNTED,
+    Locked,
+    delete_codes,
+    insert_arrived,
+    insert_locks,
+    judge,
+    judge_locks,
+)
+from subsetprivacy.collect.storage.opening import sent_together
+from subsetprivacy.collect.storage.schema import pending, pending_framing, survey
 from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.collect.survey.submission import Accepted
-
-COUNTED = "counted"
-ALREADY = "already counted"
-UNKNOWN = "unknown code"
-CLOSED = "closed"
-NOT_OPENED = "opening"  # not the number that the code was locked to
 
 _SURVEY: BindParameter[str] = bindparam("in_survey")
 _HOLD = select(survey.c.open, survey.c.filling, survey.c.filled).where(survey.c.id == _SURVEY).with_for_update()
@@ -42,10 +47,11 @@ def record(connection: Connection, manifest: Manifest, group: Sequence[Accepted]
     state = _hold(connection, manifest.id)
     if state is None or not state.open:
         return [CLOSED] * len(group)
-    found = find_marks(connection, manifest.id, {one.mark for one in group})
+    marks, commitments = [one.mark for one in group], [one.commitment for one in group]
+    refused = judge(connection, manifest.id, manifest.mode, marks, commitments)
     outcomes, counted = [], {}
-    for one in group:
-        outcome = ALREADY if one.mark in counted else _outcome(one, found[one.mark], manifest.mode)
+    for k, one in enumerate(group):
+        outcome = ALREADY if one.mark in counted else refused.get(k, COUNTED)
         outcomes.append(outcome)
         if outcome == COUNTED:
             counted[one.mark] = one
@@ -59,32 +65,20 @@ def lock_codes(connection: Connection, manifest: Manifest, group: Sequence[Asked
     state = _hold(connection, manifest.id)
     if state is None or not state.open:
         return [CLOSED] * len(group)
-    found = find_marks(connection, manifest.id, {one.mark for one in group})
-    held = {mark: one.locked for mark, one in found.items() if one.locked is not None}
+    found = judge_locks(connection, manifest.id, [one.mark for one in group])
     fresh = {
         one.mark: Locked(one.commitment, one.wrapped)
         for one in reversed(group)  # so that the first of them is kept
-        if found[one.mark].is_code and one.mark not in held
+        if one.mark not in found
     }
     if fresh:
         insert_locks(connection, manifest.id, fresh)
-    held |= fresh
-    return [held.get(one.mark, ALREADY if found[one.mark].is_counted else UNKNOWN) for one in group]
+    return [found[one.mark] if one.mark in found else fresh[one.mark] for one in group]
 
 
 def _hold(connection: Connection, survey_id: str) -> Any:
     """Lock the row of a survey until the end of the transaction, and return it."""
     return connection.execute(_HOLD, {"in_survey": survey_id}).one_or_none()
-
-
-def _outcome(one: Accepted, found: Found, mode: str) -> str:
-    if found.is_counted:
-        return ALREADY
-    if mode == "open":
-        return COUNTED
-    if found.locked is None:
-        return UNKNOWN
-    return COUNTED if found.locked.commitment == one.commitment else NOT_OPENED
 
 
 def _count(connection: Connection, manifest: Manifest, counted: list[Accepted], filling: int, filled: int) -> None:
@@ -97,10 +91,10 @@ def _count(connection: Connection, manifest: Manifest, counted: list[Accepted], 
         if filled == manifest.batch:
             filling, filled = filling + 1, 0
     marks = [one.mark for one in counted]
-    insert_arrived(connection, manifest.id, marks)
-    if manifest.mode == "code":
-        for table in (lock, code):
-            delete_marks(connection, table, manifest.id, marks)
-    add(connection, pending, manifest.id, rows)
-    add(connection, pending_framing, manifest.id, framings)
-    connection.execute(_FILL, {"in_survey": manifest.id, "filling": filling, "filled": filled})
+    with sent_together(connection):
+        insert_arrived(connection, manifest.id, marks)
+        if manifest.mode == "code":
+            delete_codes(connection, manifest.id, marks)
+        add(connection, pending, manifest.id, rows)
+        add(connection, pending_framing, manifest.id, framings)
+        connection.execute(_FILL, {"in_survey": manifest.id, "filling": filling, "filled": filled})

@@ -1,11 +1,12 @@
 """Keeping a store: looking whether it is whole, and copying it to a file."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, Table, insert, literal, select, update
+from sqlalchemy import URL, Column, Connection, Engine, Table, insert, literal, select, update
 from sqlalchemy.exc import DBAPIError
 
 from subsetprivacy.collect.storage.checking import Finding, check
@@ -14,7 +15,6 @@ from subsetprivacy.collect.storage.opening import StoreError, make_engine, readi
 from subsetprivacy.collect.storage.schema import (
     arrived,
     code,
-    lock,
     metadata,
     pending,
     pending_framing,
@@ -26,7 +26,8 @@ from subsetprivacy.collect.survey.manifest import read_manifest
 __all__ = ["Finding", "backup", "check", "sqlite_address"]
 
 _NEVER = {session}
-_UNRELEASED = {pending, pending_framing, arrived, lock}
+_UNRELEASED = {pending, pending_framing, arrived}
+_LOCKS = {code.c.commitment, code.c.wrapped}
 _AT_ONCE = 2000
 
 
@@ -46,8 +47,9 @@ def backup(engine: Engine, target: Path, *, everything: bool = False) -> None:
         The file to make. It appears when it is complete.
     everything
         Whether to copy what is not released too, with the tickets of its people and the locks of open codes. By
-        default a copy has released data only: codes used since the last release work again there, and whoever
-        has answered before that release and is not released yet is lost.
+        default a copy has released data only. Codes that nobody has used work there, and codes used since the last
+        release work again. The answers that were waiting at the last release, one to two batches, are in no copy,
+        and their codes stay used: these people are lost to it.
 
     Raises
     ------
@@ -74,7 +76,7 @@ def backup(engine: Engine, target: Path, *, everything: bool = False) -> None:
 def _copy(source: Connection, copy: Connection, everything: bool) -> None:
     for table in metadata.sorted_tables:
         if table not in _NEVER and (everything or table not in _UNRELEASED):
-            _copy_rows(source, copy, table, table)
+            _copy_rows(source, copy, table, table, but=() if everything else _LOCKS)
     if everything:
         return
     for row in copy.execute(select(survey.c.id, survey.c.manifest, survey.c.released).where(survey.c.open)).all():
@@ -84,9 +86,18 @@ def _copy(source: Connection, copy: Connection, everything: bool) -> None:
         copy.execute(update(survey).where(survey.c.id == row.id).values(**empty))
 
 
-def _copy_rows(source: Connection, copy: Connection, table: Table, into: Table, survey_id: str | None = None) -> None:
-    """Copy a table, in the order of its key, some rows at a time."""
-    wanted = select(table).order_by(*table.primary_key.columns)
+def _copy_rows(
+    source: Connection,
+    copy: Connection,
+    table: Table,
+    into: Table,
+    survey_id: str | None = None,
+    *,
+    but: Collection[Column[Any]] = (),
+) -> None:
+    """Copy a table but for some columns, in the order of its key, some rows at a time."""
+    chosen = [column for column in table.columns if column not in but]
+    wanted = select(*chosen).order_by(*table.primary_key.columns)
     if survey_id is not None:
         wanted = wanted.where(table.c.survey == literal(survey_id))
     found = source.execute(wanted.execution_options(yield_per=_AT_ONCE))

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,15 @@ def _sqlite(place: URL, *, hurried: bool) -> Engine:
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def sent_together(connection: Connection) -> AbstractContextManager[Any]:
+    """Let the statements of a block, none of which returns rows, go to PostgreSQL without waiting for each other."""
+    if connection.dialect.name == "sqlite":
+        return nullcontext()
+    driver: Any = connection.connection.driver_connection
+    together: AbstractContextManager[Any] = driver.pipeline()
+    return together
 
 
 @contextmanager

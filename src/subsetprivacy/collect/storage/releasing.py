@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, text, union_all, update
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import OperationalError
 
 from subsetprivacy.collect.storage.schema import (
     arrived,
     code,
     framing,
-    lock,
     pending,
     pending_framing,
     release,
@@ -24,7 +24,11 @@ from subsetprivacy.collect.storage.schema import (
 _NO_WAIT = 20  # milliseconds
 _PAUSE_SECONDS = 0.02
 _KEPT_BACK = 2  # batches: the one that fills, and a full one
-_TOUCHED = (pending, pending_framing, arrived, spent, code, lock, tally, framing, survey, release)
+# A vacuum leaves the bytes of rows in free space, with the number of the transaction: of these it would join the answer
+# to the ticket. The tables are small, but for the codes.
+_WRITTEN_ANEW = {pending, pending_framing, arrived, code}
+_LOCK_MILLISECONDS = 200  # for so long everybody waits behind it
+_TOUCHED = (pending, pending_framing, arrived, spent, code, tally, framing, survey, release)
 # Whoever looks at an older state of the database keeps what was removed since: everybody's answer, a code's use.
 _LOOKED_AT = text(
     "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND age(backend_xmin) > age(CAST(:now AS xid))"
@@ -106,8 +110,14 @@ def _vacuum(connection: Connection, until: float) -> bool:
     now = connection.scalar(text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"))
     while (looked_at := connection.scalar(_LOOKED_AT, {"now": now})) and time.monotonic() < until:
         time.sleep(_PAUSE_SECONDS)
-    for table in _TOUCHED:
-        connection.execute(text(f"VACUUM {table.name}"))
+    connection.execute(text(f"SET lock_timeout = '{_LOCK_MILLISECONDS}ms'"))
+    try:
+        for table in _TOUCHED:
+            connection.execute(text(f"VACUUM {'(FULL) ' if table in _WRITTEN_ANEW else ''}{table.name}"))
+    except OperationalError:  # somebody reads a table
+        return False
+    finally:
+        connection.execute(text("RESET lock_timeout"))
     return not looked_at
 
 
@@ -200,7 +210,8 @@ def _seal(connection: Connection, survey_id: str, people: int) -> None:
     newest = select(release.c.no, release.c.chain_sha256).where(release.c.survey == survey_id)
     before = connection.execute(newest.order_by(release.c.no.desc()).limit(1)).one_or_none()
     number, chain = (before.no + 1, before.chain_sha256) if before else (1, "")
-    locked = connection.scalar(select(func.count()).select_from(lock).where(lock.c.survey == survey_id)) or 0
+    opened = select(func.count(code.c.commitment)).where(code.c.survey == survey_id)
+    locked = connection.scalar(opened) or 0
     counters, day = tally_sha256(connection, survey_id), today()
     row = {"no": number, "n": people, "locked": locked, "day": day, "tally_sha256": counters}
     sealed = {**row, "chain_sha256": chain_sha256(chain, row), "survey": survey_id}

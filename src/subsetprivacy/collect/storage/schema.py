@@ -1,6 +1,7 @@
-"""The tables. None has a row per person, a time, an order or an address.
+"""The tables. None has a time, an order or an address, and none joins a person to an answer.
 
-Tables of answers are keyed by their content: on SQLite WITHOUT ROWID, so that a row lies where its content puts it.
+Codes and tickets have a row each, as hashes; answers have a row for each content. All of these are keyed by their
+content: on SQLite WITHOUT ROWID, so that a row lies where its content puts it.
 """
 
 from typing import Any
@@ -15,7 +16,8 @@ def _table(name: str, *columns: Column[Any]) -> Table:
 
 
 def _of_survey() -> Column[Any]:
-    return Column("survey", String(26), ForeignKey("survey.id", ondelete="CASCADE"), primary_key=True)
+    # No foreign key: for each row that is written the survey would be looked up, which whoever writes has locked.
+    return Column("survey", String(26), primary_key=True)
 
 
 # Surveys ---------------------------------------------------------------------------------------
@@ -56,16 +58,13 @@ survey = _table(
 
 # Codes and tickets -----------------------------------------------------------------------------
 
-# A code that was made and not yet used: the hash of its first half.
-code = _table("code", _of_survey(), Column("mark", LargeBinary(32), primary_key=True))
-
-# A code that was opened: what its browser committed to.
-lock = _table(
-    "lock",
+# A code that was made and not yet used: the hash of its first half. Once it was opened, what its browser committed to.
+code = _table(
+    "code",
     _of_survey(),
     Column("mark", LargeBinary(32), primary_key=True),
-    Column("commitment", LargeBinary(32), nullable=False),
-    Column("wrapped", LargeBinary(32), nullable=False),
+    Column("commitment", LargeBinary(32)),
+    Column("wrapped", LargeBinary(32)),
 )
 
 # Tickets that were counted: first `arrived`, moved in their own order to `spent` at the next release.
@@ -152,3 +151,5 @@ deed = Table(  # what researchers did; the only table with an order
     Column("actor", String(64), nullable=False),
     Column("act", Text, nullable=False),
 )
+
+OF_SURVEY = tuple(table for table in metadata.sorted_tables if "survey" in table.c)

@@ -1,22 +1,19 @@
 """Drafts, published surveys, their codes and keys: the rows that a researcher's acts change."""
 
 import secrets
-from collections.abc import Iterable
-from pathlib import Path
-from time import sleep
+from collections.abc import Iterable, MutableMapping
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from subsetprivacy.collect.storage.releasing import release_last, today, wipe
-from subsetprivacy.collect.storage.schema import arrived, code, draft, lock, release, spent, study, survey
+from subsetprivacy.collect.storage.releasing import release_last, today
+from subsetprivacy.collect.storage.schema import OF_SURVEY, arrived, code, draft, release, spent, study, survey
 from subsetprivacy.collect.survey.manifest import Manifest, read_manifest
 
 KEY_BYTES = 32
 _AT_ONCE = 10_000  # codes to a statement
-_TRIES, _PAUSE = 10, 0.2
 
 
 @frozen
@@ -27,6 +24,15 @@ class Draft:
     title: str
     format: str
     text: str
+
+
+@frozen
+class Facts:
+    """What a list shows of a manifest, which never changes."""
+
+    title: str
+    mode: str
+    batch: int
 
 
 @frozen
@@ -96,7 +102,7 @@ def hold_study(connection: Connection, name: str) -> tuple[bytes, bool]:
 
 
 def manifests_of_study(connection: Connection, name: str) -> list[Manifest]:
-    """Return what was ever published in a study and not deleted."""
+    """Return what was ever published in a study and not deleted: of what is deleted nothing is left to compare."""
     held = connection.scalars(select(survey.c.manifest).where(survey.c.study == name).order_by(survey.c.id))
     return [read_manifest(bytes(one)) for one in held]
 
@@ -124,27 +130,48 @@ def add_survey(connection: Connection, manifest: Manifest, published: Draft) -> 
     )
 
 
-def read_lines(connection: Connection) -> list[SurveyLine]:
-    """Return all published surveys: by draft, the newest version first."""
-    released = (
-        select(release.c.survey, func.sum(release.c.n).label("n"), func.count().label("releases"))
-        .group_by(release.c.survey)
-        .subquery()
-    )
-    wanted = select(survey, released.c.n, released.c.releases).outerjoin(released, survey.c.id == released.c.survey)
-    return [_line(row) for row in connection.execute(wanted.order_by(survey.c.draft, survey.c.version.desc()))]
+def read_lines(
+    connection: Connection, known: MutableMapping[str, Facts] | None = None, *, only: str | None = None
+) -> list[SurveyLine]:
+    """Return all published surveys: by draft, the newest version first.
+
+    Parameters
+    ----------
+    connection
+        The store.
+    known
+        What was read of manifests before, by the ids of their surveys; what is read now is added.
+    only
+        The id of the one survey to return.
+    """
+    known = {} if known is None else known
+    counted = select(release.c.survey, func.sum(release.c.n).label("n"), func.count().label("releases"))
+    released = counted.group_by(release.c.survey).subquery()
+    columns = [column for column in survey.c if column.name not in {"manifest", "source"}]
+    wanted = select(*columns, released.c.n, released.c.releases).outerjoin(released, survey.c.id == released.c.survey)
+    if only is not None:
+        wanted = wanted.where(survey.c.id == only)
+    rows = connection.execute(wanted.order_by(survey.c.draft, survey.c.version.desc())).all()
+    unknown = [row.id for row in rows if row.id not in known]
+    if unknown:
+        held = connection.execute(select(survey.c.id, survey.c.manifest).where(survey.c.id.in_(unknown)))
+        known.update({survey_id: _facts(read_manifest(bytes(text))) for survey_id, text in held})
+    return [_line(row, known[row.id]) for row in rows]
 
 
-def _line(row: Any) -> SurveyLine:
-    manifest = read_manifest(bytes(row.manifest))
+def _facts(manifest: Manifest) -> Facts:
+    return Facts(manifest.title, manifest.mode, manifest.batch)
+
+
+def _line(row: Any, facts: Facts) -> SurveyLine:
     return SurveyLine(
         id=row.id,
         draft=row.draft,
         version=row.version,
-        title=manifest.title,
+        title=facts.title,
         study=row.study,
-        mode=manifest.mode,
-        batch=manifest.batch,
+        mode=facts.mode,
+        batch=facts.batch,
         is_open=bool(row.open),
         opened_day=row.opened_day,
         closed_day=row.closed_day,
@@ -164,8 +191,7 @@ def close_survey(connection: Connection, manifest: Manifest) -> None:
     if not hold_survey(connection, manifest.id):
         return
     release_last(connection, manifest.id, manifest.batch)
-    for table in (lock, code):
-        connection.execute(delete(table).where(table.c.survey == manifest.id))
+    connection.execute(delete(code).where(code.c.survey == manifest.id))
     closed = update(survey).where(survey.c.id == manifest.id)
     connection.execute(closed.values(open=False, closed_day=today()))
 
@@ -187,6 +213,9 @@ def hold_survey(connection: Connection, survey_id: str) -> bool | None:
 
 def delete_survey(connection: Connection, manifest: Manifest) -> None:
     """Delete a survey with all that was ever kept of it, and the key of its study with the last one."""
+    hold_survey(connection, manifest.id)  # whoever is writing to it has ended then
+    for table in OF_SURVEY:
+        connection.execute(delete(table).where(table.c.survey == manifest.id))
     connection.execute(delete(survey).where(survey.c.id == manifest.id))
     if not connection.scalar(select(func.count()).select_from(survey).where(survey.c.study == manifest.study)):
         connection.execute(delete(study).where(study.c.name == manifest.study))
@@ -203,20 +232,11 @@ def add_codes(connection: Connection, survey_id: str, marks: Iterable[bytes]) ->
         connection.execute(delete(code).where(code.c.survey == survey_id, code.c.mark.in_(known)))
 
 
-def erase(engine: Engine) -> None:
-    """Remove what the database's files still hold of rows that are gone."""
-    wipe(engine)
-    if engine.dialect.name == "postgresql":
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            for table in (draft, study, survey, code, release):
-                connection.execute(text(f"VACUUM {table.name}"))
-        return
-    log = Path(f"{engine.url.database}-wal")
-    for _ in range(_TRIES):  # somebody who reads an older state keeps it in the log until they have done
-        if not log.exists() or not log.stat().st_size:
-            return
-        sleep(_PAUSE)
-        wipe(engine)
+def count_codes(connection: Connection, survey_id: str) -> int:
+    """Return how many codes were let in, whether used or not: a number that no answer changes."""
+    tables = (code, arrived, spent)
+    unused, waiting, used = (select(func.count()).where(one.c.survey == survey_id).scalar_subquery() for one in tables)
+    return connection.scalar(select(unused + waiting + used)) or 0  # in one look: a code moves from one to the next
 
 
 def _insert(connection: Connection, table: Any) -> Any:

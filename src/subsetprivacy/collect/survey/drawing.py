@@ -13,7 +13,7 @@ from typing import Any
 WORD_BITS = 48
 _WORDS = 1 << WORD_BITS
 _WORD_BYTES = WORD_BITS // 8
-_WORDS_PER_BLOCK = 32 // _WORD_BYTES
+_BLOCK_BYTES = 30  # of 32: the last two make no word
 _PREFIX = b"subsetprivacy draw v1\0"
 
 
@@ -31,20 +31,17 @@ class Stream:
     def __init__(self, seed: bytes, study: str, variable: str) -> None:
         self._keyed = hmac.new(seed, _PREFIX + f"{study}\0{variable}\0".encode(), sha256)
         self._blocks = 0
-        self._words: list[int] = []
+        self._left = b""  # of the last block, whole words
 
     def word(self) -> int:
         """Return the next number below 2^48."""
-        if not self._words:
+        if not self._left:
             block = self._keyed.copy()
             block.update(self._blocks.to_bytes(4, "big"))
             self._blocks += 1
-            held = block.digest()
-            self._words = [
-                int.from_bytes(held[k * _WORD_BYTES : (k + 1) * _WORD_BYTES], "big")
-                for k in reversed(range(_WORDS_PER_BLOCK))
-            ]
-        return self._words.pop()
+            self._left = block.digest()[:_BLOCK_BYTES]
+        word, self._left = int.from_bytes(self._left[:_WORD_BYTES], "big"), self._left[_WORD_BYTES:]
+        return word
 
     def below(self, bound: int) -> int:
         """Return an even draw from 0 … bound - 1; the bound is 2^48 at most."""

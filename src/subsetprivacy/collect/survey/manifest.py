@@ -69,6 +69,16 @@ class Manifest:
         return held
 
     @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of the variables."""
+        return frozenset(held["id"] for held in self.variables)
+
+    @cached_property
+    def listed(self) -> tuple[frozenset[frozenset[int]], ...]:
+        """For each variable the questions that its rule lists, if it does, in no order of their sides."""
+        return tuple(frozenset(map(frozenset, held["draw"].get("questions", ()))) for held in self.variables)
+
+    @cached_property
     def designs(self) -> dict[str, Design]:
         """The design of each variable, by its id."""
         return {held["id"]: design_from_json(json.dumps(held["design"])) for held in self.variables}
@@ -96,15 +106,7 @@ def freeze(survey: Survey, key: bytes | None = None, *, nonce: str | None = None
         "format": FORMAT,
         "version": VERSION,
         "nonce": secrets.token_hex(8) if nonce is None else nonce,
-        "title": survey.title,
-        "study": survey.study,
-        "language": survey.language,
-        "mode": survey.mode,
-        "batch": survey.batch,
-        "introduction": survey.introduction,
-        "thanks": survey.thanks,
-        "contact": survey.contact,
-        "practice": survey.practice,
+        **survey.settings,
         "key_commitment": None if key is None else commit_key(key).hex(),
         "groups": [list(group) for group in survey.groups],
         "variables": [_frozen_variable(variable) for variable in survey.variables],
@@ -116,11 +118,7 @@ def freeze(survey: Survey, key: bytes | None = None, *, nonce: str | None = None
 def _frozen_variable(variable: Variable) -> dict[str, Any]:
     kind, rule = asking(variable.design)
     return {
-        "id": variable.id,
-        "label": variable.label,
-        "question": variable.question,
-        "help": variable.help,
-        "options": list(variable.options),
+        **variable.words,
         "guess": None if variable.guess is None else list(variable.guess),
         "kind": kind,
         "draw": rule,

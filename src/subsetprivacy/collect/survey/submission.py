@@ -144,27 +144,28 @@ def read_hex(text: Any, length: int, reason: str) -> bytes:
 
 
 def _read_answers(sent: Any, manifest: Manifest, seed: bytes | None) -> tuple[list[int], tuple[Framing, ...]]:
-    if not isinstance(sent, dict) or sent.keys() != {held["id"] for held in manifest.variables}:
+    if not isinstance(sent, dict) or sent.keys() != manifest.ids:
         raise SubmissionError("answers")
     codes, framings = [], []
     for k, held in enumerate(manifest.variables):
-        code, framing = _READERS[held["kind"]](k, held, sent[held["id"]], manifest.study, seed)
+        code, framing = _READERS[held["kind"]](k, manifest, sent[held["id"]], seed)
         codes.append(code)
         framings.append(framing)
     return codes, tuple(framings)
 
 
-def _read_question(k: int, held: dict[str, Any], given: Any, study: str, seed: bytes | None) -> tuple[int, Framing]:
+def _read_question(k: int, manifest: Manifest, given: Any, seed: bytes | None) -> tuple[int, Framing]:
     """Read the answer to a yes/no question or one of groups."""
+    held = manifest.variables[k]
     if not isinstance(given, dict) or given.keys() != {"asked", "answer"}:
         raise SubmissionError("answers")
     asked, answer = given["asked"], given["answer"]
     if not isinstance(asked, list) or not all(type(code) is int for code in asked):
         raise SubmissionError("answers")
     if seed is None:
-        if not _is_asked(held["draw"], asked):
+        if not _is_asked(held["draw"], manifest.listed[k], asked):
             raise SubmissionError("not drawn")
-    elif asked != draw_question(held["draw"], Stream(seed, study, held["id"])):
+    elif asked != draw_question(held["draw"], Stream(seed, manifest.study, held["id"])):
         raise SubmissionError("not drawn")
     chosen = _read_choice(answer, len(asked))
     if held["kind"] == "yes_no":
@@ -175,7 +176,7 @@ def _read_question(k: int, held: dict[str, Any], given: Any, study: str, seed: b
     return ((1 << held["draw"]["p"]) - 1 if chosen == SKIPPED else asked[chosen]), framing
 
 
-def _is_asked(rule: dict[str, Any], asked: list[int]) -> bool:
+def _is_asked(rule: dict[str, Any], listed: frozenset[frozenset[int]], asked: list[int]) -> bool:
     """Tell whether a rule can draw this question."""
     full = (1 << rule["p"]) - 1
     if any(not 0 < code < full for code in asked) or sum(asked) != full:
@@ -187,10 +188,10 @@ def _is_asked(rule: dict[str, Any], asked: list[int]) -> bool:
         return len(asked) == 2 and sizes[0] >= 2
     if rule["rule"] == "groups":
         return sizes == sorted(rule["sizes"])
-    return any(sorted(asked) == sorted(question) for question in rule["questions"])
+    return frozenset(asked) in listed  # with the sum of the sizes: no side stands there twice
 
 
-def _read_bit(k: int, held: dict[str, Any], given: Any, study: str, seed: bytes | None) -> tuple[int, Framing]:
+def _read_bit(k: int, manifest: Manifest, given: Any, seed: bytes | None) -> tuple[int, Framing]:
     """Read the answer to Warner's question: the numbers are the same (0) or not (1)."""
     if not isinstance(given, dict) or given.keys() != {"answer"}:
         raise SubmissionError("answers")
@@ -198,11 +199,11 @@ def _read_bit(k: int, held: dict[str, Any], given: Any, study: str, seed: bytes 
     return (EQUAL, 0b1111 - EQUAL, 0b1111)[chosen], Framing(k, "", 0, chosen)
 
 
-def _read_local(k: int, held: dict[str, Any], given: Any, study: str, seed: bytes | None) -> tuple[int, Framing]:
+def _read_local(k: int, manifest: Manifest, given: Any, seed: bytes | None) -> tuple[int, Framing]:
     """Read a subset that the respondent's device drew around the value."""
     if not isinstance(given, dict) or given.keys() != {"kept"}:
         raise SubmissionError("answers")
-    kept, rule = given["kept"], held["draw"]
+    kept, rule = given["kept"], manifest.variables[k]["draw"]
     if kept is None:
         return (1 << rule["p"]) - 1, Framing(k, "", 0, SKIPPED)
     if type(kept) is not int:

@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI, Request
 from fastapi.telemetry import TelemetryConfig
 from sqlalchemy import Engine
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from subsetprivacy.collect.service.collecting import Collector
 from subsetprivacy.collect.web.api import api_router
@@ -26,6 +28,16 @@ _NO_TELEMETRY: TelemetryConfig = {
     "auto_configure": False,
     "exclude": lambda scope: True,
 }
+
+
+class _Application(FastAPI):
+    """The framework's application, with something before all of it."""
+
+    before: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self.before(scope, receive, send)
 
 
 def create_app(
@@ -61,7 +73,7 @@ def create_app(
         finally:
             collector.stop()
 
-    app = FastAPI(
+    app = _Application(
         lifespan=lifespan,
         openapi_url=None,  # the API's own route gives it
         docs_url=None,  # these pages would load scripts from elsewhere
@@ -74,8 +86,8 @@ def create_app(
     app.include_router(studio_router())
     app.include_router(api_router())
     install_refusals(app)
-    app.add_middleware(Receiving, collector=collector)
-    app.add_middleware(Guard, secure=secure, base_url=base_url)  # the last one added stands before all others
+    app.add_middleware(Guard, secure=secure, base_url=base_url)
+    app.before = Receiving(partial(FastAPI.__call__, app), collector=collector, secure=secure)
 
     @app.exception_handler(NotSignedIn)
     async def to_sign_in(request: Request, error: NotSignedIn) -> Response:

@@ -1,18 +1,25 @@
-"""What respondents' pages send, taken before the framework's routing.
+"""What respondents' pages send, taken before the framework.
 
-Routing, with all it can do for a request, costs half a millisecond of the processor: more than to check a submission
-and to write it to disk. These two paths are known beforehand, so they are answered here.
+The framework, with all it can do for a request, costs half a millisecond of the processor: more than to check a
+submission and to write it to disk. These two paths are known beforehand, so they are answered here, by the same rules
+as anything else: headers word for word, limits, errors without details. How long a request may take to arrive is the
+connection's to say (`serving.Connection`).
 """
 
 import json
 from functools import cache
-from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from subsetprivacy.collect.service.collecting import Collector, Reply
+from subsetprivacy.collect.survey.submission import MOST_BYTES
+from subsetprivacy.collect.web.security import is_json, note_failure, read_body
+from subsetprivacy.collect.web.security_headers import headers_of
 
 RETRY_SECONDS = 1
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_NOT_JSON = Reply(415, {"status": "refused"})
+_TOO_LARGE = Reply(413, {"status": "too large"})
 
 
 class Receiving:
@@ -24,11 +31,14 @@ class Receiving:
         What comes after it.
     collector
         What takes the answers.
+    secure
+        Whether people reach the server by https.
     """
 
-    def __init__(self, app: ASGIApp, *, collector: Collector) -> None:
+    def __init__(self, app: ASGIApp, *, collector: Collector, secure: bool = False) -> None:
         self._app = app
         self._take = {"lock": collector.lock, "submit": collector.submit}
+        self._secure = secure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -36,12 +46,22 @@ class Receiving:
         if found is None:
             await self._app(scope, receive, send)
             return
-        survey_id, act = found
-        message = await receive()  # whole: the guard has read it, within limits of size and time
-        reply = await self._take[act](survey_id, message.get("body", b""))
-        body = json.dumps(reply.document, separators=(",", ":")).encode()
-        await send({"type": "http.response.start", "status": reply.status, "headers": _headers(reply, len(body))})
-        await send({"type": "http.response.body", "body": body})
+        try:
+            reply = await self._answer(*found, scope, receive)
+        except Exception as error:
+            reply = Reply(note_failure(error), {"status": "busy"})
+        if reply is not None:
+            body = _encode(reply.document).encode()
+            await send(_head(reply.status, len(body), self._secure))
+            await send({"type": "http.response.body", "body": body})
+
+    async def _answer(self, survey_id: str, act: str, scope: Scope, receive: Receive) -> Reply | None:
+        if not is_json(scope["headers"]):
+            return _NOT_JSON
+        body = await read_body(receive, MOST_BYTES)
+        if body is None:
+            return None  # the browser has gone
+        return _TOO_LARGE if isinstance(body, int) else await self._take[act](survey_id, body)
 
 
 def _addressed(scope: Scope) -> tuple[str, str] | None:
@@ -54,11 +74,16 @@ def _addressed(scope: Scope) -> tuple[str, str] | None:
     return parts[2], parts[3]
 
 
-def _headers(reply: Reply, length: int) -> list[tuple[bytes, bytes]]:
-    return [*_fixed(reply.status == 503), (b"content-length", b"%d" % length)]
+def _head(status: int, length: int, secure: bool) -> Message:
+    headers = [(b"content-length", b"%d" % length), *_fixed(status, secure)]
+    return {"type": "http.response.start", "status": status, "headers": headers}
 
 
 @cache
-def _fixed(busy: bool) -> tuple[tuple[bytes, bytes], ...]:
-    again: Any = ((b"retry-after", b"%d" % RETRY_SECONDS),) if busy else ()
-    return ((b"content-type", b"application/json"), *again)
+def _fixed(status: int, secure: bool) -> tuple[tuple[bytes, bytes], ...]:
+    own = [(b"content-type", b"application/json")]
+    if status == 503:
+        own.append((b"retry-after", b"%d" % RETRY_SECONDS))
+    if status in {413, 415}:
+        own.append((b"connection", b"close"))  # the rest of the body is not waited for
+    return (*own, *headers_of("data", secure=secure))

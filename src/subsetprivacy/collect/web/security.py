@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from subsetprivacy.collect.survey.submission import MOST_BYTES
@@ -58,10 +57,11 @@ class Guard:
         guarded = _Sender(send, headers_of(kind, secure=self._secure))
         try:
             await self._answer(kind, scope, receive, guarded)
-        except Exception as error:  # whatever it is, the reader learns nothing and the log no more than where
-            _log.error("%s in %s", type(error).__name__, _place(error))
+        except Exception as error:  # whatever it is
+            status = note_failure(error)
             if not guarded.has_begun:
-                await _failure(kind, error)(scope, receive, guarded)
+                again = {"Retry-After": "1"} if status == 503 else None
+                await refusal(kind, status, headers=again)(scope, receive, guarded)
 
     async def _answer(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] in _SAFE:
@@ -70,7 +70,7 @@ class Guard:
         status = self._objection(kind, scope)
         body: bytes | int | None = status
         if status is None:
-            body = await _read(receive, _most_bytes(kind, scope["path"]))
+            body = await _read_in_time(receive, _most_bytes(kind, scope["path"]))
         if body is None:
             return  # the browser has gone
         if isinstance(body, int):
@@ -83,7 +83,7 @@ class Guard:
         """Return the status with which a request that changes something is refused before it is read."""
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         if kind in {"page", "data"}:
-            return None if _is_json(headers) else 415
+            return None if is_json(headers) else 415
         if kind == "api":
             return None  # by token only: cookies are not looked at
         return None if self._is_own(headers, scope["scheme"]) else 403
@@ -140,23 +140,27 @@ class _Replay:
         return {"type": "http.request", "body": body, "more_body": False}
 
 
-async def _read(receive: Receive, most: int) -> bytes | int | None:
-    """Return the body, the status to refuse it with, or None if the browser has gone."""
-    parts, size = [], 0
+async def _read_in_time(receive: Receive, most: int) -> bytes | int | None:
     try:
         async with asyncio.timeout(READ_SECONDS):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return None
-                size += len(message.get("body", b""))
-                if size > most:
-                    return 413
-                parts.append(message.get("body", b""))
-                if not message.get("more_body", False):
-                    return b"".join(parts)
+            return await read_body(receive, most)
     except TimeoutError:
         return 408
+
+
+async def read_body(receive: Receive, most: int) -> bytes | int | None:
+    """Return the body, the status to refuse it with, or None if the browser has gone."""
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        size += len(message.get("body", b""))
+        if size > most:
+            return 413
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
 
 
 def _most_bytes(kind: str, path: str) -> int:
@@ -169,7 +173,8 @@ def _values(headers: Sequence[tuple[bytes, bytes]], name: bytes) -> list[str]:
     return [value.decode("latin-1").strip() for key, value in headers if key.lower() == name]
 
 
-def _is_json(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+def is_json(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Tell whether a request says that it is JSON."""
     return [text.partition(";")[0].strip().lower() for text in _values(headers, b"content-type")] == [
         "application/json"
     ]
@@ -181,11 +186,10 @@ def _origin(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}".lower().removesuffix(_PORTS.get(parts.scheme, ""))
 
 
-def _failure(kind: str, error: Exception) -> Response:
-    """Return the answer to a request that failed: where the database is away or busy, another try may do."""
-    if isinstance(error, (OperationalError, PoolTimeout)):
-        return refusal(kind, 503, headers={"Retry-After": "1"})
-    return refusal(kind, 500)
+def note_failure(error: Exception) -> int:
+    """Log where a request failed, no more, and return its status: where the database is away, another try may do."""
+    _log.error("%s in %s", type(error).__name__, _place(error))
+    return 503 if isinstance(error, (OperationalError, PoolTimeout)) else 500
 
 
 def _place(error: BaseException) -> str:

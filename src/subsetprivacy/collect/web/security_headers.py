@@ -14,11 +14,14 @@ _POWERS = (
 _COMMON = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Robots-Tag": "noindex, nofollow",
+}
+# These say what a page may do; with anything else browsers ignore them.
+_OF_PAGES = {
+    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Permissions-Policy": ", ".join(f"{power}=()" for power in _POWERS),
-    "X-Robots-Tag": "noindex, nofollow",
 }
 _NEVER_KEPT = {"Cache-Control": "no-store"}
 _NEVER_FRAMED = {"X-Frame-Options": "DENY"}
@@ -36,19 +39,20 @@ _NO_PAGE = {
 
 KINDS: dict[str, dict[str, str]] = {
     # What a respondent opens.
-    "page": {"Content-Security-Policy": _PAGE_POLICY} | _NEVER_FRAMED | _NEVER_KEPT,
+    "page": {"Content-Security-Policy": _PAGE_POLICY} | _OF_PAGES | _NEVER_FRAMED | _NEVER_KEPT,
     # The same page before it is published, shown beside the editor.
     "preview": {
         "Content-Security-Policy": _PAGE_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'"),
         "X-Frame-Options": "SAMEORIGIN",
     }
+    | _OF_PAGES
     | _NEVER_KEPT,
     # What a respondent's page asks for and sends.
     "data": _NO_PAGE | _NEVER_FRAMED | _NEVER_KEPT,
     # Scripts and styles, the same for everybody; their address changes with their content.
     "static": _NO_PAGE | _NEVER_FRAMED | {"Cache-Control": "public, max-age=31536000, immutable"},
     # The researcher's pages, and whatever else people may land on.
-    "studio": {"Content-Security-Policy": _STUDIO_POLICY} | _NEVER_FRAMED | _NEVER_KEPT,
+    "studio": {"Content-Security-Policy": _STUDIO_POLICY} | _OF_PAGES | _NEVER_FRAMED | _NEVER_KEPT,
     # For programs.
     "api": _NO_PAGE | _NEVER_FRAMED | _NEVER_KEPT,
     # Files to save.

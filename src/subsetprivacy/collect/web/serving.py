@@ -1,6 +1,7 @@
 """Running the application: the socket, the server, and a log that holds nothing of anybody."""
 
 import errno
+import gc
 import logging
 import signal
 import socket
@@ -97,6 +98,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and tell so."""
+        gc.collect()
+        gc.freeze()  # what is loaded by now stays: to look through it again and again would stop everything for 100 ms
         await super().startup(sockets=sockets)
         if self.started:
             self._tell()

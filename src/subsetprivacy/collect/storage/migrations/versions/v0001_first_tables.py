@@ -21,8 +21,11 @@ def upgrade() -> None:
     _make_researchers()
 
 
-def _table(name: str, *columns: Column[Any]) -> None:
-    op.create_table(name, *columns, sqlite_with_rowid=False)
+def _table(name: str, *columns: Column[Any], **options: Any) -> None:
+    op.create_table(name, *columns, **({"sqlite_with_rowid": False} | options))
+    if op.get_bind().dialect.name == "postgresql":  # statistics would be samples, kept when the rows are gone
+        for column in columns:
+            op.execute(f'ALTER TABLE {name} ALTER COLUMN "{column.name}" SET STATISTICS 0')
 
 
 def _key(name: str, kind: TypeEngine[Any]) -> Column[Any]:
@@ -34,7 +37,7 @@ def _held(name: str, kind: TypeEngine[Any]) -> Column[Any]:
 
 
 def _of_survey() -> Column[Any]:
-    return Column("survey", String(26), ForeignKey("survey.id", ondelete="CASCADE"), primary_key=True)
+    return _key("survey", String(26))
 
 
 def _make_surveys() -> None:
@@ -58,10 +61,10 @@ def _make_surveys() -> None:
 
 
 def _make_tickets() -> None:
-    for name in ("code", "arrived", "spent"):
+    for name in ("arrived", "spent"):
         _table(name, _of_survey(), _key("mark", LargeBinary(32)))
-    locked = (_held("commitment", LargeBinary(32)), _held("wrapped", LargeBinary(32)))
-    _table("lock", _of_survey(), _key("mark", LargeBinary(32)), *locked)
+    locked = (Column("commitment", LargeBinary(32)), Column("wrapped", LargeBinary(32)))
+    _table("code", _of_survey(), _key("mark", LargeBinary(32)), *locked)
 
 
 def _make_answers() -> None:
@@ -98,10 +101,11 @@ def _make_researchers() -> None:
         _held("made_by", String(64)),
         _held("made_day", String(10)),
     )
-    op.create_table(
+    _table(
         "deed",
         _key("no", Integer()),
         _held("day", String(10)),
         _held("actor", String(64)),
         _held("act", Text()),
+        sqlite_with_rowid=True,
     )

@@ -1,0 +1,63 @@
+"""Ridding the database's files of what was deleted: at once, or in the background where somebody is in the way."""
+
+import threading
+import time
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from subsetprivacy.collect.storage import erasing as storage
+from subsetprivacy.collect.storage.opening import reading
+
+FIRST_SECONDS = 5.0
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+_at_work: dict[Engine, threading.Thread] = {}
+_lock = threading.Lock()
+
+
+def erase(engine: Engine) -> bool:
+    """Rid the files of what was deleted, and return whether that is done; if not, it is tried again and again."""
+    if storage.erase(engine, seconds=FIRST_SECONDS):
+        return True
+    _begin(engine, is_owed=True)
+    return False
+
+
+def resume_erasing(engine: Engine) -> None:
+    """Go on with what a server that has ended left undone, in the background."""
+    if engine.dialect.name == "postgresql":
+        _begin(engine, is_owed=False)
+
+
+def is_erasing(engine: Engine) -> bool:
+    """Tell whether something that was deleted may still be in the files."""
+    with reading(engine) as connection:
+        return engine in _at_work or storage.owes_erasing(connection)
+
+
+def _begin(engine: Engine, *, is_owed: bool) -> None:
+    with _lock:
+        if engine not in _at_work:
+            _at_work[engine] = threading.Thread(target=_go_on, args=(engine, is_owed), name="eraser", daemon=True)
+            _at_work[engine].start()
+
+
+def _go_on(engine: Engine, is_owed: bool) -> None:
+    pause = _SHORTEST_PAUSE
+    try:
+        while is_owed or _is_owed(engine):
+            time.sleep(pause)
+            if storage.erase(engine, seconds=0.0):
+                return
+            is_owed, pause = True, min(2 * pause, _LONGEST_PAUSE)
+    finally:
+        with _lock:
+            del _at_work[engine]
+
+
+def _is_owed(engine: Engine) -> bool:
+    try:
+        with reading(engine) as connection:
+            return storage.owes_erasing(connection)
+    except SQLAlchemyError:  # it is away now: looked at again later
+        return True

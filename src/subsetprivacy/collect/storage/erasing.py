@@ -1,0 +1,113 @@
+"""Removing what the database's files still hold of rows that are gone.
+
+SQLite overwrites what is deleted; what remains of it is in the log, which is emptied. PostgreSQL leaves the bytes of
+a deleted row in the free space of its pages and in the indexes: these are written anew without them. (Samples of
+columns, which it would keep for its plans, are never taken: see the first revision.) Its write-ahead log holds what
+was ever written until the server recycles it, and so do copies of that log: no program that is not the database's own
+can change that.
+"""
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import OperationalError
+
+from subsetprivacy.collect.storage.releasing import wipe
+from subsetprivacy.collect.storage.schema import OF_SURVEY, draft, study, survey
+
+_PAUSE_SECONDS = 0.05
+_LOCK_SECONDS = 1  # others wait behind whoever waits for a lock
+_REWRITE_SECONDS = 3600
+# A debt is noted where no other table has to change, and in the transaction that made it: as a remark on a table.
+_NOTED_ON = study
+_NOTE = "to be erased: "
+_READ_NOTE = text(f"SELECT obj_description('{_NOTED_ON.name}'::regclass, 'pg_class')")
+# Whoever looks at an older state keeps what was deleted since, as do prepared transactions and copies that follow.
+_IN_THE_WAY = text(
+    "SELECT (SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+    "AND (datname = current_database() OR datname IS NULL) AND age(backend_xmin) > age(CAST(:now AS xid))) "
+    "+ (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()) "
+    "+ (SELECT count(*) FROM pg_replication_slots WHERE age(xmin) > age(CAST(:now AS xid)))"
+)
+
+
+def owe_erasing(connection: Connection) -> None:
+    """Note, with what the transaction deletes, that the files are to be rid of it: for `erase`, even after a crash."""
+    if connection.dialect.name == "postgresql":
+        _note(connection, f"'{_NOTE}{secrets.token_hex(8)}'")
+
+
+def owes_erasing(connection: Connection) -> bool:
+    """Tell whether the files may hold something of what was deleted; on SQLite a server sees to that as it starts."""
+    return connection.dialect.name == "postgresql" and _debt(connection) is not None
+
+
+def erase(engine: Engine, *, seconds: float = 5.0) -> bool:
+    """Remove what the database's files still hold of rows that are gone, but for PostgreSQL's write-ahead log.
+
+    On PostgreSQL each table is locked while it is written anew.
+
+    Parameters
+    ----------
+    engine
+        The store.
+    seconds
+        How long to wait for others that look at a state from before.
+
+    Returns
+    -------
+    Whether all of it is removed. If not, somebody is in the way, and it is to be tried again.
+    """
+    try:
+        if engine.dialect.name == "sqlite":
+            return wipe(engine, seconds=seconds)
+        with _unhurried(engine) as connection:
+            return _rewrite(connection, time.monotonic() + seconds)
+    except OperationalError:  # a lock that others hold, or the database is away
+        return False
+
+
+@contextmanager
+def _unhurried(engine: Engine) -> Iterator[Connection]:
+    """Give a connection outside of transactions, whose statements may take long but wait for locks only shortly."""
+    with engine.connect() as held:
+        connection = held.execution_options(isolation_level="AUTOCOMMIT")
+        driver: Any = connection.connection.driver_connection
+        usual, driver.patience = driver.patience, _REWRITE_SECONDS
+        limits = {"statement_timeout": f"{_REWRITE_SECONDS}s", "lock_timeout": f"{_LOCK_SECONDS}s"}
+        for name, value in limits.items():
+            connection.execute(text(f"SET {name} = '{value}'"))
+        try:
+            yield connection
+        finally:
+            driver.patience = usual
+            if not driver.closed:
+                for name in limits:
+                    connection.execute(text(f"RESET {name}"))
+
+
+def _rewrite(connection: Connection, until: float) -> bool:
+    debt = _debt(connection)
+    now = connection.scalar(text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"))
+    while connection.scalar(_IN_THE_WAY, {"now": now}):
+        if time.monotonic() > until:
+            return False
+        time.sleep(_PAUSE_SECONDS)
+    for table in (draft, study, survey, *OF_SURVEY):
+        connection.execute(text(f"VACUUM (FULL) {table.name}"))
+    if debt is not None and _debt(connection) == debt:  # otherwise more was deleted meanwhile
+        _note(connection, "NULL")
+    return True
+
+
+def _debt(connection: Connection) -> str | None:
+    held: str | None = connection.scalar(_READ_NOTE)
+    return held if held is not None and held.startswith(_NOTE) else None
+
+
+def _note(connection: Connection, written: str) -> None:
+    connection.execute(text(f"COMMENT ON TABLE {_NOTED_ON.name} IS {written}"))
