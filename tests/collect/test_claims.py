@@ -115,7 +115,7 @@ def test_the_page_says_nothing_but_the_survey_and_the_sentences_of_its_files(sit
     with site.visitor(language, tolerated=("ERR_FAILED",)) as visitor:
 
         def look(name):
-            literal = visitor.page.text_content("pre") if name == "review" else None
+            literal = visitor.page.text_content("pre").strip() if name == "review" else None
             for text, claim in visitor.page.evaluate(TEXTS):
                 if claim is not None:
                     assert patterns[claim].fullmatch(text), (name, claim, text)

@@ -20,6 +20,12 @@ from subsetprivacy.collect.web.security import Guard
 KEY = bytes(range(32))
 
 
+def lock_to(secret: bytes, half: bytes) -> dict[str, str]:
+    """Return what the server keeps of a code that somebody locked to a number."""
+    commitment = coin.commit(secret)
+    return {"commitment": commitment.hex(), "wrapped": coin.wrap(secret, half, commitment).hex()}
+
+
 @frozen
 class FakeReply:
     status: int

@@ -207,7 +207,7 @@ class Site:
 
     def signed_in(self, person: Person = OWNER) -> Client:
         """Return a client with a session."""
-        cookie = self.app.state.studio.cookie
+        cookie = self.app.state.studio.cookie(f"127.0.0.1:{self.port}")
         return Client(self.port, {cookie: accounts.begin_session(self.engine, person)})
 
     def with_token(self, role: str = "owner") -> Client:

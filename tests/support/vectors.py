@@ -23,10 +23,12 @@ The file is one JSON object. Byte strings are lower-case hexadecimal text; every
 ``"coin"``
     For each function of `coin` rows of its arguments and its result, all but the survey id and the code in hexadecimal:
     ``commit [secret, result]``, ``share [key, ticket, commitment, result]``, ``seed [server_share, secret, result]``,
-    ``commit_key [key, result]``, ``wrap [secret, half, result]`` (twice is back), ``open_ticket [device_seed,
-    fingerprint, result]``, ``ticket_mark [survey id, ticket, result]``, ``code_text [ticket, half, code]``.
+    ``commit_key [key, result]``, ``wrap [secret, half, commitment, result]`` (twice is back),
+    ``open_ticket [device_seed, fingerprint, result]``, ``ticket_mark [survey id, ticket, result]``,
+    ``code_text [ticket, half, code]``.
 ``"manifests"``
-    ``[{"text": the canonical JSON as text, "fingerprint": hex, "id": 26 letters}, …]``; hash the UTF-8 of the text.
+    ``[{"text": the canonical JSON as text, "fingerprint": hex, "id": 26 letters, "length": of every submission, in
+    bytes}, …]``; hash the UTF-8 of the text.
 
 Run this file to write it anew: ``python tests/support/vectors.py``.
 """
@@ -42,6 +44,7 @@ from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import Survey, Variable
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_bit, draw_question
 from subsetprivacy.collect.survey.manifest import freeze
+from subsetprivacy.collect.survey.padding import length_of
 from subsetprivacy.collect.survey.rules import asking
 
 FILE = Path(sp.__file__).parent / "collect" / "survey" / "vectors.json"
@@ -160,7 +163,7 @@ def _coin() -> dict[str, list[list[str]]]:
         "share": (coin.share, (32, 10, 32)),
         "seed": (coin.seed, (32, 32)),
         "commit_key": (coin.commit_key, (32,)),
-        "wrap": (coin.wrap, (32, 10)),
+        "wrap": (coin.wrap, (32, 10, 32)),
         "open_ticket": (coin.open_ticket, (32, 32)),
     }
     made: dict[str, list[list[str]]] = {}
@@ -177,13 +180,13 @@ def _coin() -> dict[str, list[list[str]]]:
     return made
 
 
-def _manifest(number: int) -> dict[str, str]:
+def _manifest(number: int) -> dict[str, Any]:
     labels = (("never", "once", "often"), ("ja", "nein"), ("لا", "نعم", "ربما", "أحيانا", "دائما", "😀"))[number]
     design = (sp.small if len(labels) < 4 else sp.uniform)(labels)
     variable = Variable("habit", 'A "label"', f"Größe\u2009– {number}?", labels, design, guess=None)
     survey = Survey(("Habits", "Gewohnheiten", "عادات")[number], (variable,), "habits")
     made = freeze(survey, seed(number), nonce=f"{number:016x}")
-    return {"text": made.text.decode(), "fingerprint": made.fingerprint, "id": made.id}
+    return {"text": made.text.decode(), "fingerprint": made.fingerprint, "id": made.id, "length": length_of(made)}
 
 
 def vectors_text() -> str:

@@ -26,7 +26,7 @@ from typing import Any
 
 from attrs import field, frozen
 from browser import CHROMIUM, PLAYWRIGHT, Watched, served, watched
-from fake_collector import FakeCollector, respondents_app
+from fake_collector import FakeCollector, lock_to, respondents_app
 from fastapi import FastAPI
 
 import subsetprivacy.collect.web.respond as respond
@@ -81,6 +81,11 @@ class Visitor:
     def says(self, key: str, **gaps: Any) -> bool:
         """Tell whether the page shows the words of a key."""
         return self.words[key].format(**gaps) in self.page.inner_text("body")
+
+    def appear(self, screen: str) -> None:
+        """Give the page a sign that somebody is there, and wait for what it then shows."""
+        self.page.keyboard.press("Shift")
+        self.wait(screen)
 
     def start(self, *, practised: bool = True) -> None:
         """Start, and leave the practice where there is one."""
@@ -145,6 +150,7 @@ def tour(site: "Site", visitor: Visitor, manifest: Manifest, look: Callable[[str
     visitor.wait("practised")
     look("practised")
     visitor.press("practice.go")
+    page.click("summary")  # all possible answers
     for key in ("1", "2", "1", "3"):
         visitor.wait("question")
         look("question")
@@ -172,8 +178,7 @@ def tour(site: "Site", visitor: Visitor, manifest: Manifest, look: Callable[[str
     visitor.reload("problem")
     look("problem")
     visitor.open(site.link(manifest, _opened_before(site, manifest)))
-    visitor.press("intro.start")
-    visitor.wait("elsewhere")
+    visitor.appear("elsewhere")
     look("elsewhere")
 
 
@@ -181,8 +186,7 @@ def _opened_before(site: "Site", manifest: Manifest) -> str:
     """Make a code that another browser has opened."""
     code = site.collector.code(2)
     ticket, half = coin.read_code(code)
-    held = {"commitment": coin.commit(bytes(32)).hex(), "wrapped": coin.wrap(bytes(32), half).hex()}
-    site.collector.locks[coin.ticket_mark(manifest.id, ticket)] = held
+    site.collector.locks[coin.ticket_mark(manifest.id, ticket)] = lock_to(bytes(32), half)
     return code
 
 

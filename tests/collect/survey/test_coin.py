@@ -42,7 +42,7 @@ def test_the_functions_are_apart():
         coin.seed(b"", SECRET),
         coin.open_ticket(SECRET, TICKET + SECRET),
         coin.ticket_mark("", SECRET),
-        coin.wrap(bytes(32), SECRET),
+        coin.wrap(bytes(32), SECRET, SECRET),
     ]
     assert all(len(value) == 32 for value in shown)
     assert all(a != b for a, b in itertools.combinations(shown, 2))
@@ -50,14 +50,28 @@ def test_the_functions_are_apart():
 
 @given(st.binary(min_size=32, max_size=32), st.binary(min_size=10, max_size=10))
 def test_wrapping_twice_is_back(secret, half):
-    wrapped = coin.wrap(secret, half)
+    commitment = coin.commit(secret)
+    wrapped = coin.wrap(secret, half, commitment)
     assert wrapped != secret
-    assert coin.wrap(wrapped, half) == secret
+    assert coin.wrap(wrapped, half, commitment) == secret
+
+
+@given(st.lists(st.binary(min_size=32, max_size=32), min_size=2, max_size=4, unique=True))
+def test_the_number_of_one_wave_does_not_open_that_of_another(secrets):
+    """The server sees the numbers of two waves wrapped under one half, and one of them opened with the answers."""
+    wrapped = [coin.wrap(secret, HALF, coin.commit(secret)) for secret in secrets]
+    pads = {_xor(*pair) for pair in zip(secrets, wrapped, strict=True)}
+    assert len(pads) == len(secrets)
+    assert _xor(*wrapped[:2]) != _xor(*secrets[:2])
+
+
+def _xor(one, other):
+    return bytes(a ^ b for a, b in zip(one, other, strict=True))
 
 
 def test_wrapping_needs_a_whole_secret():
     with pytest.raises(ValueError, match=r"zip\(\) argument"):
-        coin.wrap(SECRET[:-1], HALF)
+        coin.wrap(SECRET[:-1], HALF, coin.commit(SECRET))
 
 
 @given(st.binary(min_size=10, max_size=10), st.binary(min_size=10, max_size=10))

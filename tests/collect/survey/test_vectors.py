@@ -151,8 +151,8 @@ def test_coin():
     assert all(sha(named("key"), raw(k)).hex() == out for k, out in coin["commit_key"])
     assert all(hmac(raw(d), named("ticket") + raw(f)).hex() == out for d, f, out in coin["open_ticket"])
     assert all(sha(named("mark"), s.encode(), b"\0", raw(t)).hex() == out for s, t, out in coin["ticket_mark"])
-    for secret, half, out in coin["wrap"]:
-        assert int(secret, 16) ^ int(hmac(raw(half), named("wrap")).hex(), 16) == int(out, 16)
+    for secret, half, commitment, out in coin["wrap"]:
+        assert int(secret, 16) ^ int(hmac(raw(half), named("wrap") + raw(commitment)).hex(), 16) == int(out, 16)
     for ticket, half, text in coin["code_text"]:
         assert b32encode(raw(ticket + half)).decode().lower() == text
     assert min(len(rows) for rows in coin.values()) >= 8
@@ -164,3 +164,17 @@ def test_manifests():
         assert digest.hex() == held["fingerprint"]
         assert b32encode(digest).decode().lower().startswith(held["id"])
         assert len(held["id"]) == 26
+        assert held["length"] == _longest(json.loads(held["text"]))
+
+
+def _longest(manifest):
+    """Return the length of the longest submission in code mode, counted letter by letter."""
+    (variable,) = manifest["variables"]
+    rule = variable["draw"]
+    longest = {
+        "bit": lambda: '{"answer":null}',
+        "local": lambda: '{"kept":null}',  # of three options: no set has four digits
+        "yes_no": lambda: '{"asked":[%s,%s],"answer":null}' % ((2 ** rule["p"] - 1,) * 2),
+    }[variable["kind"]]()
+    envelope = '{"fingerprint":"","ticket":"","opening":"","answers":{"":}}'
+    return len(envelope) + 64 + 20 + 64 + len(variable["id"]) + len(longest)

@@ -92,6 +92,17 @@ def test_words_and_bounds_equal_those_of_python(run):
     assert below == [row[3] for row in VECTORS["below"]]
 
 
+def test_bounds_that_no_word_meets_are_refused(run):
+    program = """
+    return given.map((bound) => {
+      try { return new Stream(new Uint8Array(32), "s", "v").below(bound); } catch (error) { return error.message; }
+    });
+    """
+    assert run(program, [0, -1, 1.5, None, "3"]) == ["unsafe"] * 5
+    assert run(program, [2**48 + 1, 2**53]) == ["unsafe"] * 2  # these would look for a word for ever
+    assert all(isinstance(drawn, int) for drawn in run(program, [1, 2**48]))
+
+
 def test_a_draw_with_modulo_bias_would_be_noticed(run):
     program = "const honest = Stream.prototype.below;"
     program += "Stream.prototype.below = function (bound) { return this.word() % bound; };"
@@ -109,7 +120,7 @@ def test_the_coin_equals_that_of_python(run):
         return {
           commit: by("commit", (secret) => hex(coin.commit(bytes(secret)))),
           seed: by("seed", (share, secret) => hex(coin.seedOf(bytes(share), bytes(secret)))),
-          wrap: by("wrap", (secret, half) => hex(coin.wrap(bytes(secret), bytes(half)))),
+          wrap: by("wrap", (...given) => hex(coin.wrap(...given.map(bytes)))),
           open_ticket: by("open_ticket", (seed, print) => hex(coin.openTicket(bytes(seed), bytes(print)))),
           code_text: by("code_text", (ticket, half) => base32([...bytes(ticket), ...bytes(half)])),
           codes: given.coin.code_text.map(([ticket, half, code]) => {
@@ -118,7 +129,12 @@ def test_the_coin_equals_that_of_python(run):
           }),
           manifests: given.manifests.map(({ text }) => {
             const digest = sha256(utf8(text));
-            return [hex(digest), base32(digest).slice(0, 26)];
+            const { study, variables } = JSON.parse(text);
+            const seed = new Uint8Array(32);
+            const answers = new script.Answers(study, variables, { question: seed, device: seed });
+            answers.give(0, null);
+            const envelope = { fingerprint: hex(digest), ticket: hex(seed.subarray(22)), opening: hex(seed) };
+            return [hex(digest), base32(digest).slice(0, 26), answers.body(envelope).length];
           }),
         };
         """,
@@ -127,7 +143,7 @@ def test_the_coin_equals_that_of_python(run):
     for name in ("commit", "seed", "wrap", "open_ticket", "code_text"):
         assert made[name] == [row[-1] for row in VECTORS["coin"][name]], name
     assert made["codes"] == [row[:2] for row in VECTORS["coin"]["code_text"]]
-    assert made["manifests"] == [[held["fingerprint"], held["id"]] for held in VECTORS["manifests"]]
+    assert made["manifests"] == [[held["fingerprint"], held["id"], held["length"]] for held in VECTORS["manifests"]]
 
 
 def test_sha256_of_every_length_around_a_block(run):

@@ -7,6 +7,9 @@ from browser import chromium
 from fake_collector import ALL_KINDS, DRUGS, HEALTH, INCOME, SPORT, make_survey
 from visitor import TRUTH, opened_site
 
+import subsetprivacy as sp
+from subsetprivacy.collect.survey.definition import Variable
+from subsetprivacy.collect.survey.padding import length_of
 from subsetprivacy.collect.survey.submission import read_submission
 from subsetprivacy.collect.survey.tallies import row_codes
 
@@ -59,6 +62,72 @@ def test_what_is_shown_is_what_is_sent_byte_by_byte(site, mode):
     assert sent["fingerprint"] == manifest.fingerprint
     assert sent.keys() == {"fingerprint", "ticket", "answers"} | ({"opening"} if mode == "code" else set())
     assert sent["answers"]["sport"]["answer"] is None
+
+
+@pytest.mark.parametrize("mode", ["open", "code"])
+def test_what_is_sent_is_as_long_whatever_is_asked_and_answered(site, mode):
+    labels = tuple(f"option {k}" for k in range(12))
+    wide = Variable("wide", "Wide", "Which?", labels, sp.uniform(labels))
+    manifest = site.collector.add(make_survey(mode, variables=(*ALL_KINDS, wide), practice=False))
+    truths = (TRUTH | {"wide": 11}, dict.fromkeys((*TRUTH, "wide")))
+    with site.visitor() as visitor:
+        for number, truth in enumerate(truths):
+            visitor.page.evaluate("location.protocol.startsWith('http') && localStorage.clear()")  # a new draw
+            visitor.open(site.link(manifest, site.collector.code(number) if mode == "code" else None))
+            visitor.start(practised=False)
+            visitor.answer_all(manifest, truth)
+            assert visitor.says("promise.length")
+            visitor.send()
+        bodies = visitor.watched.posts("/submit")
+    assert len(site.collector.counted) == len(bodies) == 2
+    assert {len(body) for body in bodies} == {length_of(manifest)}
+    assert len({len(body.rstrip()) for body in bodies}) > 1
+
+
+def test_all_possible_answers_can_be_looked_at_beside_those_asked_about(site):
+    manifest = site.collector.add(make_survey(variables=(INCOME, SPORT), practice=False))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        asked = visitor.shown()
+        page = visitor.page
+        assert not visitor.says("all.note")  # folded up: the question is about the list above
+        page.get_by_text(visitor.words["all.heading"]).click()
+        assert visitor.says("all.note")
+        lines = [line.strip() for line in page.locator(".all li").all_text_contents()]
+        marked = [line.strip() for line in page.locator(".all .asked").all_text_contents()]
+        told = visitor.words["all.asked"]
+        assert marked == [f"{label} {told}" for label in asked]  # in words too, for those who hear it
+        assert [line.removesuffix(f" {told}") for line in lines] == list(INCOME.options)
+        assert 2 <= len(asked) <= 4
+        page.keyboard.press("y")
+        cards = [line.strip(", ") for text in visitor.shown() for line in text.split("\n") if line.strip(", ")]
+        assert sorted(cards) == sorted(SPORT.options)  # groups show all of them anyway
+        assert page.locator(".all").count() == 0
+
+
+def test_how_it_works_tells_of_the_kinds_that_the_survey_has(site):
+    with site.visitor() as visitor:
+        for variables in ((INCOME,), (HEALTH,), (SPORT, DRUGS), ALL_KINDS):
+            manifest = site.collector.add(make_survey(variables=variables))
+            visitor.open(site.link(manifest))
+            kinds = {held["kind"] for held in manifest.variables}
+            for kind in ("yes_no", "groups", "bit", "local"):
+                assert visitor.says(f"how.{kind}") is (kind in kinds)
+            assert visitor.says("how.kinds") is (len(kinds) > 1)
+            assert visitor.page.locator("ol").count() == 0  # they are no steps one after the other
+            assert visitor.page.locator(".steps .steps > li").count() == (len(kinds) if len(kinds) > 1 else 0)
+
+
+@pytest.mark.parametrize("thanks", ["", "Thank you. The results come in May."])
+def test_the_last_screen_thanks_once(site, thanks):
+    manifest = site.collector.add(make_survey(variables=(INCOME,), practice=False, thanks=thanks))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        visitor.answer_all(manifest, TRUTH)
+        visitor.send()
+        assert visitor.page.inner_text("main").count("Thank you") == 1
 
 
 def test_every_answer_leaves_two_options_and_the_value_is_not_sent(site):

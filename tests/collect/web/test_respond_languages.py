@@ -23,7 +23,7 @@ MADE = {
 }
 PROBLEMS = (
     *("unknown_survey", "unreachable", "mismatch", "unsafe", "no_code", "broken_code", "unknown_code"),
-    *("bad_lock", "stale", "closed", "refused", "broken"),
+    *("already_counted", "bad_lock", "stale", "closed", "refused", "broken"),
 )
 
 
@@ -70,7 +70,7 @@ def test_every_key_is_used_and_every_key_used_is_there():
 def test_problems_are_those_that_scripts_and_replies_name():
     thrown = set(re.findall(r'new Error\((?:fragment \? )?"(\w+)"(?: : "(\w+)")?', "\n".join(SCRIPTS.values())))
     thrown = {name for pair in thrown for name in pair if name}
-    replies = {"stale", "closed", "unknown_code", "unknown_survey", "refused"}
+    replies = {"already_counted", "stale", "closed", "unknown_code", "unknown_survey", "refused"}
     assert thrown | replies | {"broken", "unreachable"} == set(PROBLEMS)
 
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import pytest
 from browser import chromium
-from fake_collector import DRUGS, HEALTH, INCOME, KEY, SPORT, FakeReply, make_survey
+from fake_collector import DRUGS, HEALTH, INCOME, KEY, SPORT, FakeReply, lock_to, make_survey
 from visitor import TRUTH, opened_site
 
 import subsetprivacy as sp
@@ -64,6 +64,8 @@ UNSAFE = {
     "a number that is no secret": (DRUGS, {"rule": "bit", "p": 2, "ones": 0}),
     "a number that is always 1": (DRUGS, {"rule": "bit", "p": 2, "ones": 2**48}),
     "no companions": (HEALTH, {"rule": "companions", "p": 3, "size": 1}),
+    "weights that are none": (INCOME, {"rule": "listed", "p": 6, "questions": [[3, 60]], "weights": [0]}),
+    "weights beyond all words": (INCOME, {"rule": "listed", "p": 6, "questions": [[3, 60]], "weights": [2**49]}),
     "a set of one": (HEALTH, {"rule": "given", "p": 3, "subsets": [1, 6], "weights": [1, 1]}),
 }
 
@@ -124,8 +126,7 @@ def test_a_lock_that_does_not_fit_is_refused(site):
         for number, lie in enumerate([wrong_share, no_share, shouted_share, other_commitment, short_wrapping]):
             site.collector.twist["lock"] = lie
             visitor.open(site.link(manifest, site.collector.code(number)))
-            visitor.press("intro.start")
-            visitor.wait("problem")
+            visitor.appear("problem")
             assert visitor.heading == visitor.words["problem.bad_lock.title"], lie.__name__
         assert visitor.watched.posts("/submit") == []
 
@@ -140,17 +141,15 @@ def test_a_server_that_changes_its_share_or_its_lock_is_refused(site):
         asked = visitor.shown()
         site.collector.twist["lock"] = lambda honest: FakeReply(200, honest.document | {"share": "ab" * 32})
         visitor.reload()
-        visitor.press("intro.start")
-        visitor.wait("problem")
+        visitor.appear("problem")
         assert visitor.heading == visitor.words["problem.bad_lock.title"]
         # A lock made by someone who kept the code: it unwraps, and still is not the one of this device.
         chosen = bytes(range(32))
-        made = {"commitment": coin.commit(chosen).hex(), "wrapped": coin.wrap(chosen, half).hex()}
+        made = lock_to(chosen, half)
         share = coin.share(KEY, ticket, coin.commit(chosen)).hex()
         site.collector.twist["lock"] = lambda honest: FakeReply(200, {**made, "share": share})
         visitor.reload()
-        visitor.press("intro.start")
-        visitor.wait("problem")
+        visitor.appear("problem")
         assert visitor.heading == visitor.words["problem.bad_lock.title"]
         site.collector.twist.clear()  # honest again: the same question as before
         visitor.reload()
@@ -162,15 +161,10 @@ def test_whoever_has_the_code_can_open_the_link_first_and_the_page_says_so(site)
     manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
     code = site.collector.code()
     ticket, half = coin.read_code(code)
-    chosen = bytes(32)
-    site.collector.locks[coin.ticket_mark(manifest.id, ticket)] = {
-        "commitment": coin.commit(chosen).hex(),
-        "wrapped": coin.wrap(chosen, half).hex(),
-    }
+    site.collector.locks[coin.ticket_mark(manifest.id, ticket)] = lock_to(bytes(32), half)
     with site.visitor() as visitor:
         visitor.open(site.link(manifest, code))
-        visitor.press("intro.start")
-        visitor.wait("elsewhere")
+        visitor.appear("elsewhere")
         assert visitor.says("limit.reopened")
 
 

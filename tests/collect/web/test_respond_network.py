@@ -163,13 +163,54 @@ def test_a_code_that_was_used_shows_so_at_the_start(site):
         visitor.answer_all(manifest, TRUTH)
         visitor.send()
     with site.visitor(tolerated=("status of 409",), fresh=True) as other:  # as whoever kept the list of codes could
-        other.open(link)
-        other.page.click("summary")
-        assert other.says("limit.code")
-        other.press("intro.start")
-        other.wait("done")
-        assert other.says("done.already_counted")
+        for _ in range(2):  # and a second time no different
+            other.open(link)
+            assert other.says("limit.summary")
+            other.appear("problem")
+            assert other.heading == other.words["problem.already_counted.title"]
+            assert other.says("problem.already_counted.text")
+            assert not other.says("promise.cleared")  # there were no answers here
+            assert not other.says("limit.device")
+        other.press("done.forget")
+        other.wait("forgotten")
+        assert other.remembered() == "{}{}"
     assert len(site.collector.counted) == 1
+
+
+def test_a_code_is_locked_when_somebody_is_there_and_not_before(site):
+    """Programs that check the links in letters open them: the person must not be told that somebody else did."""
+    manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
+    link = site.link(manifest, site.collector.code())
+    with site.visitor(fresh=True) as program:
+        program.open(link)
+        program.page.wait_for_timeout(300)
+        assert site.collector.locks == {}
+    for deed in ("mouse", "wheel", "key", "touch"):
+        site.collector.locks.clear()
+        with site.visitor(fresh=True, has_touch=True, viewport={"width": 320, "height": 480}) as person:
+            person.open(link)
+            with person.page.expect_response("**/lock"):
+                {
+                    "mouse": lambda page: page.mouse.move(20, 30),
+                    "wheel": lambda page: page.mouse.wheel(0, 100),
+                    "key": lambda page: page.keyboard.press("Tab"),
+                    "touch": lambda page: page.touchscreen.tap(20, 30),
+                }[deed](person.page)
+            assert len(site.collector.locks) == 1, deed
+            assert person.screen == "intro"
+            person.start(practised=False)
+            assert len(person.watched.posts("/lock")) == 1
+
+
+def test_start_alone_locks_a_code_and_tells_what_is_wrong(site):
+    """Some software presses a button without a move or a key before it."""
+    manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
+    with site.visitor(tolerated=("status of 404",), fresh=True) as visitor:
+        for code, screen in ((site.collector.code(), "question"), ("a" * 32, "problem")):
+            visitor.open(site.link(manifest, code))
+            visitor.page.evaluate("document.querySelector('.main').click()")
+            visitor.wait(screen)
+        assert visitor.heading == visitor.words["problem.unknown_code.title"]
 
 
 def test_a_link_that_leads_nowhere_says_why(site):
@@ -180,8 +221,7 @@ def test_a_link_that_leads_nowhere_says_why(site):
             visitor.open(site.origin + path.format(id=manifest.id), "problem")
             assert visitor.heading == visitor.words[f"problem.{problem}.title"]
         visitor.open(site.link(manifest, "a" * 32))
-        visitor.press("intro.start")
-        visitor.wait("problem")
+        visitor.appear("problem")
         assert visitor.heading == visitor.words["problem.unknown_code.title"]
 
 
@@ -196,8 +236,10 @@ def test_a_closed_survey_says_so_before_anything_is_asked(site):
 def test_no_connection_at_the_start_is_said_and_tried_again(site):
     manifest = site.collector.add(make_survey("code"))
     with site.visitor(tolerated=NO_NETWORK) as visitor:
-        visitor.open(site.link(manifest, site.collector.code()))
         visitor.page.route("**/lock", lambda route: route.abort())
+        visitor.open(site.link(manifest, site.collector.code()))
+        with visitor.page.expect_event("requestfailed"):
+            visitor.appear("intro")  # nothing is lost yet: somebody reads
         visitor.press("intro.start")
         visitor.wait("problem")
         assert visitor.heading == visitor.words["problem.unreachable.title"]
@@ -210,13 +252,13 @@ def test_no_connection_at_the_start_is_said_and_tried_again(site):
 def test_a_lock_whose_reply_was_lost_is_the_same_lock(site):
     manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
     with site.visitor(tolerated=NO_NETWORK) as visitor:
-        visitor.open(site.link(manifest, site.collector.code()))
 
         def lose(route):
             route.fetch()
             route.abort()
 
         visitor.page.route("**/lock", lose)
+        visitor.open(site.link(manifest, site.collector.code()))
         visitor.press("intro.start")
         visitor.wait("problem")
         visitor.page.unroute("**/lock")

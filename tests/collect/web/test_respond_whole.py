@@ -71,8 +71,7 @@ def test_replies_of_the_real_service_are_understood(service):
     (code,) = make_codes(engine, manifest.id, 1)
     with site.visitor(tolerated=("status of 404", "status of 409")) as visitor:
         visitor.open(site.link(manifest, "a" * 32))
-        visitor.press("intro.start")
-        visitor.wait("problem")
+        visitor.appear("problem")
         assert visitor.heading == visitor.words["problem.unknown_code.title"]
         visitor.open(site.link(manifest, code))
         visitor.start(practised=False)
@@ -80,8 +79,7 @@ def test_replies_of_the_real_service_are_understood(service):
         visitor.send()
         visitor.page.evaluate("localStorage.clear()")
         visitor.open(site.link(manifest, code))
-        visitor.press("intro.start")
-        visitor.wait("done")
-        assert visitor.says("done.already_counted")
+        visitor.appear("problem")
+        assert visitor.heading == visitor.words["problem.already_counted.title"]
     with reading(engine) as connection:
         assert connection.scalar(select(func.sum(pending.c.n)).where(pending.c.grp == 0)) == 1

@@ -1,6 +1,5 @@
 """People who take part, simulated: each does in Python what the respondent's page does in a browser."""
 
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +18,7 @@ from subsetprivacy.collect.storage.releasing import release_due
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_bit, draw_question
 from subsetprivacy.collect.survey.manifest import Manifest
+from subsetprivacy.collect.survey.padding import padded
 from subsetprivacy.collect.survey.submission import read_submission
 
 _AT_ONCE = 150  # people to a transaction, and at most one release after each
@@ -107,11 +107,12 @@ class Respondent:
         if self._ticket is None or self._half is None:
             raise ValueError("a respondent must have a code to take part in a survey with codes")
         flip = self._flips.setdefault(manifest.study, _Flip(self._rng.randbytes(coin.SECRET_BYTES)))
+        commitment = coin.commit(flip.secret)
         return {
             "fingerprint": manifest.fingerprint,
             "ticket": self._ticket.hex(),
-            "commitment": coin.commit(flip.secret).hex(),
-            "wrapped": coin.wrap(flip.secret, self._half).hex(),
+            "commitment": commitment.hex(),
+            "wrapped": coin.wrap(flip.secret, self._half, commitment).hex(),
         }
 
     def take_share(self, manifest: Manifest, reply: Mapping[str, Any]) -> None:
@@ -126,7 +127,7 @@ class Respondent:
         commitment = bytes.fromhex(reply["commitment"])
         if commitment != coin.commit(flip.secret):
             assert self._half is not None
-            flip.secret = coin.wrap(bytes.fromhex(reply["wrapped"]), self._half)
+            flip.secret = coin.wrap(bytes.fromhex(reply["wrapped"]), self._half, commitment)
             if commitment != coin.commit(flip.secret):
                 raise ValueError("the number that the code is locked to must fit its commitment")
         flip.share = bytes.fromhex(reply["share"])
@@ -144,6 +145,10 @@ class Respondent:
             seed = self._device_seed(manifest)
             body["ticket"] = coin.open_ticket(seed, bytes.fromhex(manifest.fingerprint)).hex()
         return {**body, "answers": {held["id"]: self._answer(held, manifest, seed) for held in manifest.variables}}
+
+    def body(self, manifest: Manifest) -> bytes:
+        """Return the literal content of a submission, as long as everyone's."""
+        return padded(self.submission(manifest), manifest)
 
     def _device_seed(self, manifest: Manifest) -> bytes:
         """Return the number that never leaves the device, one for each study."""
@@ -195,7 +200,7 @@ def _answer_at_once(connection: Connection, manifest: Manifest, group: list[Resp
         group, refused = _lock(connection, manifest, key, group)
     else:
         refused = []
-    bodies = (json.dumps(person.submission(manifest)).encode() for person in group)
+    bodies = (person.body(manifest) for person in group)
     return refused + record(connection, manifest, [read_submission(body, manifest, key) for body in bodies])
 
 

@@ -44,12 +44,14 @@ def commit_key(key: bytes) -> bytes:
     return sha256(_named("key") + key).digest()
 
 
-def wrap(secret: bytes, half: bytes) -> bytes:
+def wrap(secret: bytes, half: bytes, commitment: bytes) -> bytes:
     """Return the number hidden under the second half of a code, or the number back from that.
 
     The half stays in the address bar: the server keeps the wrapped number for a second device and cannot read it.
+    The commitment to the number makes each pad anew: the number of one wave is opened with the answers, and would
+    otherwise open that of another.
     """
-    pad = _keyed(half, _named("wrap"))
+    pad = _keyed(half, _named("wrap") + commitment)
     return bytes(a ^ b for a, b in zip(secret, pad, strict=True))
 
 

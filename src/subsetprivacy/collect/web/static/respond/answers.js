@@ -15,6 +15,16 @@ function isPartition(codes, p) {
   return sum(codes) === 2 ** p - 1 && sum(sizes) === p && sizes.every((size) => size >= 2);
 }
 
+// An answer to a variable at its longest. Whoever watches the line sees how long a message is: spaces make it as long
+// as everyone's.
+function longest({ kind, draw }) {
+  const full = 2 ** draw.p - 1;
+  if (kind === "bit") return { answer: null };
+  if (kind === "local") return { kept: Math.max(full, 1000) }; // four digits are as long as `null`
+  const questions = draw.questions ?? [draw.sizes ?? [0, 0]];
+  return { asked: Array(Math.max(...questions.map(({ length }) => length))).fill(full), answer: null };
+}
+
 /**
  * The questions and answers of a survey.
  *
@@ -76,9 +86,12 @@ export class Answers {
     return variable.kind === "bit" ? { answer: choice } : { asked, answer: choice };
   }
 
-  /** Return the literal content: the answers after what the envelope says. */
+  /** Return the literal content: the answers after what the envelope says, then spaces. */
   body(envelope) {
-    const answers = this.questions.map(({ variable }, k) => [variable.id, this.sent(k)]);
-    return JSON.stringify({ ...envelope, answers: Object.fromEntries(answers) });
+    const content = (held) => {
+      const answers = this.questions.map(({ variable }, k) => [variable.id, held(variable, k)]);
+      return JSON.stringify({ ...envelope, answers: Object.fromEntries(answers) });
+    };
+    return content((_, k) => this.sent(k)).padEnd(content(longest).length);
   }
 }

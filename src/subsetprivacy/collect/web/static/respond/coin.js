@@ -10,9 +10,9 @@ export const commit = (secret) => sha256(labelled("commit", secret));
 /** Return the seed of the draws, which both shares fix. */
 export const seedOf = (share, secret) => sha256(labelled("seed", share, secret));
 
-/** Return the number hidden under the second half of a code, or the number back from that. */
-export function wrap(secret, half) {
-  const pad = hmac(half, labelled("wrap"));
+/** Return the number hidden under the second half of a code, or the number back; each commitment has its own pad. */
+export function wrap(secret, half, commitment) {
+  const pad = hmac(half, labelled("wrap", commitment));
   return secret.map((byte, k) => byte ^ pad[k]);
 }
 
@@ -37,10 +37,10 @@ export function readLock(answer, mine, half) {
   const commitment = unhex(answer.commitment, 32);
   const wrapped = unhex(answer.wrapped, 32);
   if (!share || !commitment || !wrapped) throw new Error("bad_lock");
-  if (answer.commitment === hex(commit(mine))) return { share, secret: mine, elsewhere: false };
-  const secret = wrap(wrapped, half);
+  if (answer.commitment === hex(commit(mine))) return { share, secret: mine, strange: false };
+  const secret = wrap(wrapped, half, commitment);
   if (answer.commitment !== hex(commit(secret))) throw new Error("bad_lock");
-  return { share, secret, elsewhere: true };
+  return { share, secret, strange: true };
 }
 
 /** Tell whether a published key is the one committed to, and made the share that this device was given. */

@@ -29,6 +29,7 @@ export class Stream {
 
   /** Return an even draw from 0 … bound - 1: words above the last whole multiple are thrown away. */
   below(bound) {
+    if (!Number.isInteger(bound) || bound < 1 || bound > WORDS) throw new Error("unsafe"); // no word would do
     const limit = WORDS - (WORDS % bound);
     let word = this.word();
     while (word >= limit) word = this.word();

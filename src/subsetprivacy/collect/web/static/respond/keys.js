@@ -24,6 +24,14 @@ export function listen() {
   });
 }
 
+/** Wait for a sign of a person: a move, a touch, a key. */
+export const somebody = () =>
+  new Promise((go) => {
+    for (const sign of ["pointermove", "pointerdown", "scroll", "keydown"]) {
+      addEventListener(sign, go, { once: true, passive: true });
+    }
+  });
+
 /** Return the keys of a deed ("yes", "no", "skip", "back") with the number of its button, the one to show first. */
 export function keysOf(deed, number) {
   const letters = Object.keys(ENGLISH).filter((key) => ENGLISH[key] === deed);

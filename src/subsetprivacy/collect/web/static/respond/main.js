@@ -4,7 +4,7 @@ import { Answers } from "./answers.js";
 import { commit, isFair, openTicket, readCode, readLock, seedOf, wrap } from "./coin.js";
 import { claim } from "./element.js";
 import { base32, hex, random, sha256, unhex } from "./hash.js";
-import { listen } from "./keys.js";
+import { listen, somebody } from "./keys.js";
 import { practise } from "./practice.js";
 import { showDrawn, showQuestion } from "./question.js";
 import { base, getKey, getManifest, lock, send } from "./server.js";
@@ -30,6 +30,8 @@ let preview; // shown by the studio: nothing is stored, locked or sent
 let state; // "open" or "closed", where the server says it
 let store; // what this device remembers
 let answers; // the questions of this visit, and the answers so far
+let drawing = null; // the promise of them, once the draw has begun
+let elsewhere = false; // whether another browser had opened the link, until that is told
 let backward = null; // what "back" does on the screen in view
 
 async function open() {
@@ -62,22 +64,55 @@ async function begin() {
   if (visit?.unsent) return deliver(visit.unsent);
   if (visit === "sent") return finish("already_counted");
   if (state === "closed") return fail("closed");
-  return showIntro(manifest, { lasting: store.lasting || preview, start: () => attempt(start) });
+  showIntro(manifest, { lasting: store.lasting || preview, start: () => attempt(start) });
+  if (isFlipped() && !drawing) await meet();
+}
+
+const isFlipped = () => manifest.mode === "code" && !preview;
+
+// Whether a code still works is told before anybody reads on. But not before there is somebody: programs that check
+// the links in letters open them too, and would lock the code.
+async function meet() {
+  await somebody();
+  const reading = () => document.body.dataset.screen === "intro"; // or "Start" was pressed, and tells by itself
+  try {
+    await draw();
+    if (reading() && elsewhere) warn(begin);
+  } catch (error) {
+    // With no connection there is time until "Start".
+    if (reading() && error.message !== "unreachable") throw error;
+  }
 }
 
 async function start() {
-  if (answers) return prepare();
-  const device = unhex(store.person.seed, 32);
-  let question = device;
-  let elsewhere = false;
-  if (manifest.mode === "code" && !preview) {
-    showStarting();
-    ({ question, elsewhere } = await flip());
+  if (!answers) {
+    if (isFlipped()) showStarting();
+    await draw();
   }
+  if (!preview && history.state !== HERE) stay();
+  return warn(prepare);
+}
+
+// Draw the questions, once.
+function draw() {
+  drawing ??= drawn().catch((error) => {
+    drawing = null;
+    throw error;
+  });
+  return drawing;
+}
+
+async function drawn() {
+  const device = unhex(store.person.seed, 32);
+  const question = isFlipped() ? await flip() : device;
   answers = new Answers(manifest.study, manifest.variables, { question, device });
-  if (!preview) history.pushState(null, "", location.href); // for the browser's own "back"
-  if (elsewhere) return showElsewhere(prepare);
-  return prepare();
+}
+
+// Go on, after a warning where there is something to tell.
+function warn(next) {
+  if (!elsewhere) return next();
+  elsewhere = false;
+  return showElsewhere(next);
 }
 
 // Lock the code to this device's number and learn the server's share; both together fix the questions.
@@ -87,15 +122,18 @@ async function flip() {
   const mine = unhex(known, 32) ?? random(32);
   // Remembered before it is sent: should the reply be lost, the same number is sent again.
   store.change((person) => (person.secret = hex(mine)));
-  const answer = await lock({ fingerprint, ticket, commitment: hex(commit(mine)), wrapped: hex(wrap(mine, half)) });
-  const { share, secret, elsewhere } = readLock(answer, mine, half);
-  const replaced = elsewhere ? store.visit(survey) : before && before !== hex(share);
+  const commitment = commit(mine);
+  const wrapped = wrap(mine, half, commitment);
+  const answer = await lock({ fingerprint, ticket, commitment: hex(commitment), wrapped: hex(wrapped) });
+  const { share, secret, strange } = readLock(answer, mine, half);
+  const replaced = strange ? store.visit(survey) : before && before !== hex(share);
   if (replaced) throw new Error("bad_lock");
+  elsewhere = strange;
   store.change((person) => {
     Object.assign(person, { secret: hex(secret), share: hex(share) });
     person.visits[survey] ??= "locked";
   });
-  return { question: seedOf(share, secret), elsewhere };
+  return seedOf(share, secret);
 }
 
 function prepare() {
@@ -182,8 +220,8 @@ function forget() {
 
 async function fail(name) {
   backward = null;
-  if (name !== "closed") return showProblem(name);
-  state = "closed";
+  if (name === "closed") state = "closed";
+  if (name !== "closed" && name !== "already_counted") return showProblem(name);
   return showProblem(name, { more: fairnessWords(await judge()), forget: store.lasting && forget });
 }
 
@@ -192,17 +230,16 @@ async function attempt(step) {
     await step();
   } catch (error) {
     if (!manifest) await speak();
-    if (error.message === "already_counted") {
-      store.note(survey, "sent");
-      return finish("already_counted");
-    }
     await fail(error.message);
   }
 }
 
+// The browser's own "back" does what the button does.
+const HERE = "here";
+const stay = () => history.pushState(HERE, "", location.href);
 addEventListener("popstate", () => {
   if (!backward) return;
-  history.pushState(null, "", location.href);
+  stay();
   backward();
 });
 addEventListener("hashchange", () => location.hash && location.reload());

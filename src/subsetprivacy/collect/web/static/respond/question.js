@@ -1,5 +1,6 @@
 // The screen of one question, of each kind.
 
+import { holds } from "./drawing.js";
 import { button, claim, el, paragraphs, show } from "./element.js";
 import { keySwitch, keysOf } from "./keys.js";
 import { labels } from "./meaning.js";
@@ -77,9 +78,27 @@ const stacked = (items) =>
     return el("span", { class: "line" }, item, k < items.length - 1 ? comma : null);
   });
 
+// All options in the order of the survey, those asked about marked: folded up, since the question is about these alone.
+function allOptions(variable, code) {
+  const item = (option, j) =>
+    el(
+      "li",
+      { class: holds(code, j) && "asked", dir: "auto" },
+      option,
+      holds(code, j) ? [" ", el("span", { class: "hidden" }, say("all.asked"))] : null,
+    );
+  return el(
+    "details",
+    { class: "all" },
+    el("summary", {}, say("all.heading")),
+    el("p", { class: "small" }, say("all.note")),
+    el("ul", {}, variable.options.map(item)),
+  );
+}
+
 const KINDS = {
   yes_no: ({ variable, asked }, give, before) => ({
-    content: [prompt(say("ask.yes_no")), optionList(labels(variable, asked[0]))],
+    content: [prompt(say("ask.yes_no")), optionList(labels(variable, asked[0])), allOptions(variable, asked[0])],
     pair: pair(give, before),
   }),
   groups: ({ variable, asked }, give, before) => ({

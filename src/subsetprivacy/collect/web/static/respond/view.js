@@ -44,11 +44,19 @@ function limits(manifest) {
   return keys.filter(Boolean).map((key) => claim(key, {}, "li"));
 }
 
+// How the questions go; where there are several kinds, they stand side by side.
+function steps(manifest) {
+  const kinds = [...new Set(manifest.variables.map(({ kind }) => kind))];
+  const each = kinds.map((kind) => el("li", {}, say(`how.${kind}`)));
+  return [
+    kinds.some((kind) => kind !== "local") ? el("li", {}, say("how.think")) : null,
+    kinds.length > 1 ? el("li", {}, say("how.kinds"), el("ul", { class: "steps" }, each)) : each,
+    el("li", {}, say("how.end")),
+  ];
+}
+
 /** Show what the survey is about, how it goes, what is promised and what cannot be. */
 export function showIntro(manifest, { start, lasting }) {
-  const kinds = new Set(manifest.variables.map(({ kind }) => kind));
-  const steps = [...kinds].map((kind) => `how.${kind}`);
-  if (steps.some((step) => step !== "how.local")) steps.unshift("how.think");
   show({
     name: "intro",
     heading: manifest.title,
@@ -57,7 +65,7 @@ export function showIntro(manifest, { start, lasting }) {
       lasting ? null : claim("limit.unstored"),
       isSecureContext ? null : claim("limit.plain"),
       el("h2", {}, say("intro.how")),
-      el("ol", { class: "steps" }, [...steps, "how.end"].map((key) => el("li", {}, say(key)))),
+      el("ul", { class: "steps" }, steps(manifest)),
       el("h2", {}, say("intro.promises")),
       el("ul", { class: "claims" }, promises(manifest, lasting)),
       el(
@@ -86,6 +94,7 @@ export function showReview(manifest, answers, body, { send, back, change }) {
       el("h2", {}, say("review.content")),
       claim("promise.literal"),
       el("pre", { dir: "ltr", translate: "no" }, body),
+      claim("promise.length"),
       el("details", {}, el("summary", {}, say("review.parts")), parts(manifest)),
       claim("limit.envelope"),
     ],
@@ -137,7 +146,7 @@ export function showUnsent(lasting, retry) {
 
 /** Show the end; `outcome` is "counted", "already_counted" or "preview". */
 export function showDone(manifest, { outcome, fairness, lasting, forget }) {
-  const thanks = manifest.thanks ? paragraphs(manifest.thanks, "lead") : [];
+  const thanks = paragraphs(manifest.thanks.trim() || say("done.thanks"), "lead");
   const stored = outcome !== "preview" && lasting;
   show({
     name: "done",

@@ -1,0 +1,39 @@
+"""Submissions of one length: encryption hides what is sent, and not how long it is.
+
+A skip is longer than an answer, and a set of early options has fewer digits. So spaces follow the document, up to the
+length of the longest that anybody can send to the survey.
+"""
+
+import json
+from typing import Any
+
+from subsetprivacy.collect.survey import coin
+from subsetprivacy.collect.survey.manifest import Manifest
+
+
+def padded(document: dict[str, Any], manifest: Manifest) -> bytes:
+    """Return the bytes of a submission, as many as of every other one to the same survey."""
+    return _compact(document).ljust(length_of(manifest)).encode()
+
+
+def length_of(manifest: Manifest) -> int:
+    """Return how long the submissions to a survey are: an answer of each kind at its longest."""
+    longest = {"fingerprint": manifest.fingerprint, "ticket": "00" * 32}
+    if manifest.mode == "code":
+        longest |= {"ticket": "00" * coin.TICKET_BYTES, "opening": "00" * coin.SECRET_BYTES}
+    return len(_compact({**longest, "answers": {held["id"]: _longest(held) for held in manifest.variables}}))
+
+
+def _longest(held: dict[str, Any]) -> dict[str, Any]:
+    rule = held["draw"]
+    full = (1 << rule["p"]) - 1
+    if held["kind"] == "bit":
+        return {"answer": None}
+    if held["kind"] == "local":
+        return {"kept": max(full, 1000)}  # four digits are as long as `null`
+    questions = rule.get("questions", [rule.get("sizes", (0, 0))])
+    return {"asked": [full] * max(map(len, questions)), "answer": None}
+
+
+def _compact(document: dict[str, Any]) -> str:
+    return json.dumps(document, separators=(",", ":"))

@@ -1,0 +1,46 @@
+"""Pages of the studio in a real browser, opened as the owner.
+
+@pytest.fixture
+def visit(need, browser, site):
+    need(*PLAYWRIGHT)
+    need(*CHROMIUM)
+    with visits(browser, site) as open_page:
+        yield open_page
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from browser import watched
+from sites import OWNER, Site
+
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+
+
+@contextmanager
+def visits(browser: Any, site: Site) -> Iterator[Callable[..., Any]]:
+    """Give what opens a page; at the end no page may have complained, and all requests must have gone to the site."""
+    with ExitStack() as stack:
+
+        def open_page(
+            path: str, where: Site = site, tolerated: tuple[str, ...] = (), signed_in: bool = True, **settings: Any
+        ) -> Any:
+            held = stack.enter_context(watched(browser, where.url, tolerated=tolerated, **settings))
+            if signed_in:
+                cookies = where.signed_in(OWNER).cookies.items()
+                held.context.add_cookies([{"name": k, "value": v, "url": f"{where.url}/studio"} for k, v in cookies])
+            page = held.page()
+            page.goto(where.url + path)
+            return page
+
+        yield open_page
+
+
+def faults(page: Any) -> list[tuple[str, list[str]]]:
+    """Return what axe finds, everything that can be unfolded being open."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}, "resultTypes": ["violations"]})
+    return [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found.response["violations"]]
