@@ -101,6 +101,33 @@ def test_rows_are_distinct_and_in_the_order_of_their_content(released):
     assert sum(held["count_"]) == 500
 
 
+def test_randomised_response_is_written_in_words_beside_its_code(archive, released, unpacked):
+    """From the answers as they were sent: the word of a row is that of its own code, and the library reads the file."""
+    table = list(csv.DictReader(io.StringIO(archive.read("data/01-income-count-three.csv").decode())))
+    assert list(table[0]) == ["income", "count", "three", "count (answer)", "count_"]
+    word = {"9": "same", "6": "not the same", "15": "skipped"}
+    assert {row["count"] for row in table} == set(word)
+    assert all(row["count (answer)"] == word[row["count"]] for row in table)
+    framed = Counter()
+    at = [held["id"] for held in released.manifest.variables].index("count")
+    for framing, n in released.framings.items():
+        if framing.variable == at:
+            framed[{0: "same", 1: "not the same", -1: "skipped"}[framing.answer]] += n
+    said = Counter()
+    for row in table:
+        said[row["count (answer)"]] += int(row["count_"])
+    assert said == framed
+    counts = sp.read_release(unpacked / "data" / "01-income-count-three.csv").count("count")
+    assert counts.n + counts.n_missing == sum(said.values())
+
+
+def test_names_of_columns_never_meet():
+    designs = {"a": sp.warner(("no", "yes")), "a (answer)": sp.warner(("no", "yes"))}
+    released = drawn(survey_of(designs, [list(designs)]), {name: values([1, 1], 60, 1) for name in designs})
+    head = export_csv(released, 0).decode().partition("\n")[0]
+    assert head == "a,a (answer),a (answer)_,a (answer) (answer),count"
+
+
 def test_no_cell_is_a_formula(archive):
     for name in archive.namelist():
         if name.endswith(".csv"):
@@ -170,8 +197,10 @@ def printed_pair(pair):
     if pair.problem:
         yield None
         return
-    yield from map(list, pair.shares)
-    yield [pair.strength.value]
+    for tables in zip(pair.shares, pair.lower, pair.upper, strict=True):
+        yield from map(list, tables)
+    strength = pair.strength
+    yield [x for x in (strength.value, strength.lower, strength.upper) if x is not None]
     yield [pair.test.statistic, pair.test.pvalue]
 
 

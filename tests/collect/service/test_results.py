@@ -153,6 +153,15 @@ def test_fingerprints_of_groups_add_up(found):
     assert found.fingerprint_bits == pytest.approx(sum(each.values()))
 
 
+def test_of_groups_a_row_holds_the_chosen_one_alone():
+    """Nine options in groups of three: 280 questions, and 28 groups that hold a value."""
+    designs = {name: sp.partition(options(9), 3) for name in ("a", "b")}
+    truth = {name: values([1] * 9, 60, 1) for name in designs}
+    found = results(drawn(survey_of(designs, [["a", "b"]]), truth))
+    assert found.groups[0].fingerprint_bits == pytest.approx(2 * np.log2(28))
+    assert found.fingerprint_bits == pytest.approx(2 * np.log2(280))
+
+
 def test_candidate_rows_are_those_that_hold_the_values_of_a_person():
     designs = {"one": sp.uniform(options(5)), "two": sp.hadamard(options(8)), "three": sp.warner(("a", "b"))}
     truth = truths(designs, 600)
@@ -207,13 +216,13 @@ def test_everybody_skips():
     for one in variable.variables:
         assert one.shares is None
         assert (one.answered, one.skipped, one.skips.rate) == (0, 30, 1.0)
-        assert one.skips.problem == "Everybody skipped."
+        assert (one.skips.said, one.skips.problem) == ("Everybody skipped.", "There is nothing to compare.")
 
 
 def test_forty_eight_options_of_which_all_subsets_are_asked(found):
     variable = found.variable("large")
     assert variable.draws.test.by == "pairs of options"
-    assert variable.skips.problem == "Nobody skipped."
+    assert (variable.skips.said, variable.skips.problem) == ("Nobody skipped.", "There is nothing to compare.")
     assert variable.leaning.se < 0.06
     assert "even shares" in variable.notes[0]
     assert variable.privacy.fingerprint_bits == pytest.approx(47, abs=1e-9)

@@ -272,8 +272,11 @@ def test_random_clickers_are_found_where_the_design_allows():
 def test_random_answers_that_cannot_be_told_say_why_in_the_librarys_words():
     four = look(sp.uniform(options(4)), 500).honesty
     assert four.test is None
-    assert four.problem.startswith("The answers must leave a degree of freedom to be checked")
-    assert "Hint" not in four.problem
+    assert four.problem.startswith("Answers given by chance cannot be told from honest ones here")
+    assert "degree of freedom" not in four.problem
+    (detail,) = four.notes
+    assert detail.startswith("The answers must leave a degree of freedom to be checked")
+    assert "Hint" not in detail
     thirds = look(NINE, 500).honesty
     assert thirds.answers is not None
     assert thirds.share is None

@@ -106,7 +106,7 @@ GOLDEN = {
     ],
     "pairs": [
         {
-            **keys("variables rows columns n incomplete method shares se said notes problem"),
+            **keys("variables rows columns n incomplete method shares se lower upper said notes problem"),
             "test": keys("method statistic df pvalue law tables"),
             "strength": keys("value se lower upper"),
         }

@@ -96,6 +96,18 @@ def test_the_points_of_shares_lie_in_their_lines_and_in_order_of_size():
     assert np.corrcoef(points, w)[0, 1] == pytest.approx(1, abs=1e-4)
 
 
+def test_no_grid_line_runs_through_a_text():
+    """A text of 14 pixels reaches about 11 above its base line and 3 below."""
+    tree = ElementTree.fromstring(figures(options(5))["shares"])
+    lines = [one for one in tree.iter(f"{SVG}line") if one.get("class") == "figure-grid"]
+    texts = [(float(one.get("y")), int(one.get("font-size"))) for one in tree.iter(f"{SVG}text")]
+    assert len(lines) >= 5 * 3
+    assert len(texts) >= 5 * 2
+    for line in lines:
+        top, bottom = sorted((float(line.get("y1")), float(line.get("y2"))))
+        assert all(bottom <= y - 0.8 * size or top >= y + 0.2 * size for y, size in texts)
+
+
 def test_forty_eight_options_with_long_names_fit():
     names = tuple(f"{k} a very long name of an option, which goes on and on beyond any screen {k}" for k in range(48))
     found = results(drawn(survey_of({"a": sp.uniform(names)}), {"a": values([1] * 48, 400, 1)}))

@@ -1,13 +1,16 @@
 """Two variables of a link group: joint shares, tests, strength."""
 
+import warnings
+
 import numpy as np
 import pytest
 from released import Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service import results_pairs
-from subsetprivacy.collect.service.results import results
+from subsetprivacy.collect.service.results import results, results_document
 from subsetprivacy.collect.survey.tallies import row_codes
+from subsetprivacy.errors import BoundaryWarning
 
 DESIGNS = {"one": sp.uniform(options(5)), "two": sp.warner(("no", "yes")), "three": sp.fixed_size(options(3), 2)}
 
@@ -54,11 +57,69 @@ def test_joint_shares_and_strength_are_those_of_the_library_from_the_rows(pairs,
         direct = sp.crosstab(columns[one], columns[two], names=[one, two])
         assert (pair.n, pair.incomplete) == (direct.n, direct.n_missing)
         fit = sp.estimate(direct)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundaryWarning)
+            cov, se = fit.cov, fit.se
         assert pair.shares.ravel() == pytest.approx(fit.w, abs=1e-9)
         alone = np.outer(pair.shares.sum(axis=1), pair.shares.sum(axis=0))
-        square = ((pair.shares - alone) ** 2 / alone).sum() / (min(pair.shares.shape) - 1)
-        assert pair.strength.value == pytest.approx(np.sqrt(square))
+        k = min(pair.shares.shape) - 1
+        square = ((pair.shares - alone) ** 2 / alone).sum() / k
+        bias = _bias(pair.shares, cov) / k
+        if square > 2 * bias:
+            assert pair.strength.value == pytest.approx(np.sqrt(square - bias), abs=1e-6)
+        else:
+            assert pair.strength.value is None
+        assert pair.lower.ravel() == pytest.approx(np.clip(fit.w - 1.959964 * se, 0, 1), abs=1e-6)
+        assert pair.upper.ravel() == pytest.approx(np.clip(fit.w + 1.959964 * se, 0, 1), abs=1e-6)
         assert pair.test.statistic == pytest.approx(sp.independence_test(direct, permutations=0).statistic, abs=1e-6)
+
+
+def _bias(W, cov):
+    """How much sampling error adds to phi squared: the trace over the residuals, by numerical derivatives."""
+    alone = np.outer(W.sum(axis=1), W.sum(axis=0))
+
+    def residuals(w):
+        table = w.reshape(W.shape)
+        return (table - np.outer(table.sum(axis=1), table.sum(axis=0))).ravel()
+
+    step = 1e-6 * np.eye(W.size)
+    J = np.array([(residuals(W.ravel() + e) - residuals(W.ravel() - e)) / 2e-6 for e in step]).T
+    return (np.diag(J @ cov @ J.T) / alone.ravel()).sum()
+
+
+def small(n, seed, dependent=False, link=("one", "two")):
+    designs = {name: sp.uniform(options(4)) for name in link}
+    first = values([1] * 4, n, seed)
+    second = first if dependent else values([1] * 4, n, seed + 1000)
+    return results(drawn(survey_of(designs, [list(link)]), dict(zip(link, (first, second), strict=True)), seed=seed))
+
+
+def test_among_few_people_no_strength_is_made_of_chance():
+    """Uncorrected, V of fifty people whose answers have nothing to do with each other is about a half."""
+    for seed in range(8):
+        pair = small(50, seed).pairs[0]
+        alone = np.outer(pair.shares.sum(axis=1), pair.shares.sum(axis=0))
+        assert (((pair.shares - alone) ** 2)[alone > 0] / alone[alone > 0]).sum() / 3 > 0.3**2
+        assert pair.strength.value is None
+        assert pair.strength.lower == 0
+        assert any("not given as one value" in note for note in pair.notes)
+        assert any("cannot be told from 0" in note for note in pair.notes)
+
+
+def test_a_strength_is_given_with_what_chance_would_add():
+    pair = small(1500, 1, dependent=True).pairs[0]
+    assert pair.strength.value > 0.9
+    (note,) = [note for note in pair.notes if "Cramér" in note]
+    assert "without the part that chance adds" in note
+    assert not any("cannot be told from 0" in note for note in small(1500, 1).pairs[0].notes)
+
+
+def test_the_document_says_the_same_words_and_has_the_intervals():
+    found = small(50, 3)
+    (held,) = results_document(found)["pairs"]
+    assert held["strength"] == {"value": None, "se": None, "lower": 0.0, "upper": found.pairs[0].strength.upper}
+    assert held["notes"] == list(found.pairs[0].notes)
+    assert np.array(held["lower"]).shape == np.array(held["upper"]).shape == (4, 4)
 
 
 def test_dependence_is_found_and_independence_is_not(pairs):

@@ -3,15 +3,18 @@
 import csv
 import io
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from subsetprivacy.collect.service.results import Results, results, results_document
-from subsetprivacy.collect.service.results_counts import group_rows
+from subsetprivacy.collect.service.results_counts import GroupRows, group_rows
 from subsetprivacy.collect.service.results_document import document_text
 from subsetprivacy.collect.service.snippet import FOLDER, python_snippet
 from subsetprivacy.collect.survey.tallies import Released
+from subsetprivacy.design import ArtificialBit, Design
+from subsetprivacy.design.held import EQUAL
 from subsetprivacy.design.text import safe_header
 from subsetprivacy.frames.files import sidecar_of
 from subsetprivacy.frames.output import open_output
@@ -21,6 +24,7 @@ from subsetprivacy.frames.trouble import arrow
 __all__ = ["export_csv", "export_parquet", "export_zip", "file_stem", "python_snippet"]
 
 COUNT = "count"
+IN_WORDS = " (answer)"
 _DAY = (1980, 1, 1, 0, 0, 0)  # the same for every file: nothing tells when an export was made
 _MODE = 0o644 << 16
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -33,8 +37,10 @@ Survey {id}, version {version}. Fingerprint {fingerprint}.
 {folder}/NN-….csv, .parquet
                       The released answers of one variable, or of variables that are kept side by side: a row for
                       each content that occurs, and in the last column how many people sent it. A cell holds the
-                      options that an answer leaves possible; all options together mean that it was skipped. (For
-                      the question with a secret number: 9 the numbers are the same, 6 they are not, 15 skipped.)
+                      options that an answer leaves possible; all options together mean that it was skipped. An
+                      answer to a question with a secret number (randomised response) leaves both options possible:
+                      its cell holds a code, and in the CSV file a column beside it says the answer in words ("same":
+                      its number is the secret one; "not the same"; "skipped").
                       The designs stand in the .design.json beside the CSV file, and inside the Parquet file:
                       subsetprivacy.read_release(file) opens either.
 framings.csv          How each question was put and answered, counted by itself: variable, partition (the smaller
@@ -81,19 +87,38 @@ def _written(released: Released, group: int, ending: str) -> tuple[bytes, bytes]
     designs = {name: released.manifest.designs[name] for name in rows.names}
     count = count_column(rows.names)
     columns = {name: pa.array(rows.column(name), pa.int64()) for name in rows.names}
-    table = pa.table({**columns, count: pa.array(rows.n, pa.int64())})
+    words = _in_words(rows, designs) if ending == "csv" else {}
+    table = pa.table({**columns, **words, count: pa.array(rows.n, pa.int64())})
+    kept = [table.schema.field(name) for name in (*words, count)]
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{file_stem(released, group)}.{ending}"
         with open_output(path, designs) as output:
-            output.begin(designs, [table.schema.field(count)], Weights(count, "frequency"))
+            output.begin(designs, kept, Weights(count, "frequency"))
             output.write(table)
         return path.read_bytes(), sidecar_of(path).read_bytes()
 
 
-def count_column(names: tuple[str, ...]) -> str:
+def count_column(names: Iterable[str]) -> str:
     """Return the name of the column of numbers: one that no variable has."""
-    name = COUNT
-    while name in names:
+    return _free(COUNT, names)
+
+
+def _in_words(rows: GroupRows, designs: Mapping[str, Design]) -> dict[str, list[str]]:
+    """Return the answers in words of the variables whose codes are no sets of options, by the name of a column."""
+    taken, out = [*rows.names, count_column(rows.names)], {}
+    for name, design in designs.items():
+        if isinstance(design, ArtificialBit):
+            column = _free(f"{name}{IN_WORDS}", taken)
+            said = {EQUAL: "same", design.missing_code: "skipped"}
+            out[column] = [said.get(code, "not the same") for code in rows.column(name).tolist()]
+            taken.append(column)
+    return out
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """Return a name that no column has yet."""
+    held = set(taken)
+    while name in held:
         name += "_"
     return name
 

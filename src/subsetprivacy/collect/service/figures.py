@@ -28,6 +28,7 @@ from subsetprivacy.report.wording import count_of, share, span, whole
 ACCENT = "#2a7fb8"
 MOST_POINTS = 120
 _TEXT, _SMALL = 14, 12  # sizes of text, in pixels
+_HALF = 10  # from a point to the end of the grid above and below it
 _LINE = 17  # from one line of text to the next
 _WIDE = 34  # letters of a name in one line, beside which a number still fits at 320 pixels
 _CELL = 26
@@ -46,13 +47,12 @@ def shares_figure(names: Sequence[str], shares: Shares, title: str) -> Html:
         drawn, height = _dot_row(name, float(w), (float(low), float(high)), scale, top)
         parts += drawn
         top += height
-    grid = [_line(scale.at(tick), 0, scale.at(tick), top, "figure-grid", **_GRID) for tick in scale.ticks]
     ticks = [
         _text(share(tick, 0), scale.at(tick), top + _LINE, size=_SMALL, anchor="middle", dim=True)
         for tick in scale.ticks
     ]
     said = "; ".join(_said(name, *numbers) for name, *numbers in _columns(names, shares))
-    return _svg(title, f"{title}: {said}.", top + _LINE + 8, *grid, *parts, *ticks)
+    return _svg(title, f"{title}: {said}.", top + _LINE + 8, *parts, *ticks)
 
 
 def _columns(names: Sequence[str], shares: Shares) -> Any:
@@ -67,14 +67,20 @@ def _said(name: str, w: float, low: float, high: float) -> str:
 def _dot_row(name: str, w: float, ends: tuple[float, float], scale: Scale, top: int) -> tuple[list[Html], int]:
     """Return the name of an option above its point and line, and the height they take."""
     written = _lines(name)
-    y = top + _LINE * len(written) + 6
-    parts = [_text(text, "0", top + _LINE * (k + 1) - 3) for k, text in enumerate(written)]
+    y = top + _LINE * len(written) + _HALF
+    # The grid is drawn beside the point alone, so that no line runs through a name.
+    ends_of = {"y1": y - _HALF + 2, "y2": y + _HALF - 2}
+    parts = [
+        el("line", x1=scale.at(tick), x2=scale.at(tick), class_="figure-grid", **ends_of, **_GRID)
+        for tick in scale.ticks
+    ]
+    parts += [_text(text, "0", top + _LINE * (k + 1) - 3) for k, text in enumerate(written)]
     parts.append(_text(share(w), "100%", top + _LINE - 3, anchor="end"))
     if np.isfinite(ends).all():
         low, high = (scale.at(end) for end in ends)
         parts.append(_line(low, y, high, y, "figure-line", stroke=ACCENT, stroke_width=3, stroke_linecap="round"))
     parts.append(el("circle", cx=scale.at(w), cy=y, r=5, fill=ACCENT, class_="figure-mark"))
-    return parts, y - top + 14
+    return parts, y - top + _HALF + 4
 
 
 # Draws ----------------------------------------------------------------------------------------

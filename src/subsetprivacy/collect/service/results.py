@@ -28,6 +28,7 @@ from subsetprivacy.collect.service.results_privacy import Candidates, candidates
 from subsetprivacy.collect.service.results_shares import LEVEL
 from subsetprivacy.collect.service.results_tests import alarm_for
 from subsetprivacy.collect.service.results_variable import VariableResult, look_at
+from subsetprivacy.collect.survey.describing import kept_rows
 from subsetprivacy.collect.survey.tallies import Release, Released
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.report.wording import sentence
@@ -51,7 +52,8 @@ class GroupResult:
     variables
         Their ids; a variable that is kept by itself is a group of one.
     fingerprint_bits
-        How much the remembered questions of a row tell a person from others.
+        How much a row tells a person from others with the same values: of a question with groups it holds the chosen
+        one alone.
     candidates
         How many rows fit the values of one person, in a group of several.
     pairs
@@ -182,7 +184,7 @@ def _notes(released: Released, alarm: Alarm) -> tuple[str, ...]:
 def _group(released: Released, rows: GroupRows, variables: Sequence[VariableResult], every: int) -> GroupResult:
     designs = {name: released.manifest.designs[name] for name in rows.names}
     mine = [one for one in variables if one.id in designs]
-    bits = sum(one.privacy.fingerprint_bits for one in mine)
+    bits = sum(kept_rows(design).bits for design in designs.values())
     if len(rows.names) == 1 or not released.n:
         return GroupResult(rows.names, len(rows.n), bits, None, ())
     shares = {

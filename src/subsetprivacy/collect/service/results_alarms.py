@@ -37,23 +37,20 @@ class Alarm:
         return CHANCE / max(self.tests, 1)
 
     @property
-    def words(self) -> str:
-        """The level for people, as part of a sentence."""
-        return f"alarm below p = {self._number}" + (f", for {self.tests} tests" if self.tests > 1 else "")
-
-    @property
     def note(self) -> str:
         """What it means for the whole survey; empty where nothing is tested."""
         if not self.tests:
             return ""
         return (
-            f"The data are put to {count_of(self.tests, 'test', 'tests')}. Each is an alarm below p = {self._number}, "
-            f"so that honest people raise any at a release in at most {round(100 * CHANCE)} of 100 surveys."
+            f"The data are put to {count_of(self.tests, 'test', 'tests')}. Each is an alarm below "
+            f"p = {level_text(self.level)}, so that honest people raise any at a release in at most "
+            f"{round(100 * CHANCE)} of 100 surveys."
         )
 
-    @property
-    def _number(self) -> str:
-        return np.format_float_positional(self.level, precision=2, fractional=False, trim="-")
+
+def level_text(level: float) -> str:
+    """Return the level of a test for people: two figures, no power of ten."""
+    return np.format_float_positional(level, precision=2, fractional=False, trim="-")
 
 
 def even_share(needs: Iterable[float]) -> float:

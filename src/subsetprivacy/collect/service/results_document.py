@@ -56,8 +56,9 @@ def results_document(results: "Results") -> dict[str, Any]:
         groups                    a list of variables, rows, fingerprint_bits, candidates (expected, least; None for a
                                   variable by itself), notes
         pairs                     a list of variables (two ids), rows, columns (options), n, incomplete, method,
-                                  shares, se (tables), test (method, statistic, df, pvalue, law, tables), strength
-                                  (value, se, lower, upper), said, notes, problem
+                                  shares, se, lower, upper (tables), test (method, statistic, df, pvalue, law,
+                                  tables), strength (value, se, lower, upper of Cramér's V less its upward bias; no
+                                  value where the bias is as large as what would be left), said, notes, problem
         notes                     sentences on the whole
 
     A test is by, statistic, df, pvalue, law. Numbers have ten figures.
@@ -162,6 +163,4 @@ def _group(group: "GroupResult") -> dict[str, Any]:
 def _pair(pair: PairResult) -> dict[str, Any]:
     held = plain(pair)
     held["variables"] = held.pop("names")
-    if pair.strength is not None:
-        held["strength"] = {name: plain(getattr(pair.strength, name)) for name in ("value", "se", "lower", "upper")}
     return held

@@ -10,7 +10,7 @@ from scipy.special import bdtr
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
-from subsetprivacy.collect.service.results_tests import Test, pair_counts, pairs_test, pearson_test, settle
+from subsetprivacy.collect.service.results_tests import Checked, Test, pair_counts, pairs_test, pearson_test, settle
 from subsetprivacy.design import Design, Sized
 from subsetprivacy.report.wording import label_text
 
@@ -29,7 +29,7 @@ class Cell:
 
 
 @frozen(eq=False)
-class DrawsCheck:
+class DrawsCheck(Checked):
     """The audit of the draws.
 
     Attributes
@@ -59,11 +59,6 @@ class DrawsCheck:
     notes: tuple[str, ...] = ()
 
     @property
-    def is_alarm(self) -> bool:
-        """Whether the draws do not fit the design."""
-        return any(test.is_alarm for test in self.tests)
-
-    @property
     def tests(self) -> tuple[Test, ...]:
         """The tests that are made."""
         return tuple(test for test in (self.test, self.sides) if test is not None)
@@ -73,7 +68,7 @@ class DrawsCheck:
         if not self.tests:
             return self
         check = evolve(self, test=settle(self.test, alarm), sides=settle(self.sides, alarm))
-        return evolve(check, said=_in_words(check, alarm), notes=(*self.notes, *_small(check.test)))
+        return evolve(check, said=_in_words(check), notes=(*self.notes, *_small(check.test)))
 
 
 _UNKNOWN = {
@@ -81,8 +76,8 @@ _UNKNOWN = {
         "Which groups somebody was shown is not kept with the answer, so nobody can check here whether the questions "
         "come as the design says."
     ),
-    "bit": "Everybody is asked the same; the secret number stays on the respondent’s device and cannot be checked.",
-    "local": "The set is drawn on the respondent’s device around the answer, so the draws cannot be checked alone.",
+    "bit": "Everybody is asked the same. The secret number never leaves the device, so nobody can check it.",
+    "local": "The device draws a set around the answer, so nobody can check the draw without the answer.",
 }
 
 
@@ -172,14 +167,14 @@ def _small(test: Test | None) -> tuple[str, ...]:
     )
 
 
-def _in_words(check: DrawsCheck, alarm: Alarm) -> str:
+def _in_words(check: DrawsCheck) -> str:
     if check.is_alarm:
         return (
-            f"The questions do not come as the design says ({alarm.words}). Somebody chooses them, or draws again. "
-            "Maximum likelihood holds if the choice has nothing to do with the answer; moments do not hold."
+            "The questions do not come as the design says. Somebody chooses them, or draws again. The shares above "
+            "still hold if the choice has nothing to do with the answer; the estimate by moments does not."
         )
     said = (
-        f"The questions come as the design says, as far as can be seen ({alarm.words}). People who draw again for the "
-        "sake of their answer show here only if they are many."
+        "The questions come as the design says, as far as can be seen. People who draw again for the sake of their "
+        "answer show here only if they are many."
     )
     return " ".join(filter(None, (said, *(test.remark for test in check.tests))))

@@ -6,9 +6,9 @@ from scipy.special import ndtri
 
 from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_honesty_samples import answer_samplers
-from subsetprivacy.collect.service.results_tests import UNSHOWN, Test, settle
+from subsetprivacy.collect.service.results_tests import UNSHOWN, Checked, Test, settle
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.errors import NotIdentifiableError, SubsetPrivacyError
 from subsetprivacy.honesty import GoodnessOfFit, HonestyCheck, check_honesty
 from subsetprivacy.report.gathering import listening
 from subsetprivacy.report.wording import sentence, share, unlike
@@ -18,11 +18,15 @@ LARGE = 50_000_000  # cells times the square of options, beyond which even one f
 _SUSPECT = 0.05
 _POWER = 0.8
 _TECHNICAL = ("Answers:", "Draws:", "Rest:", "The draws are not tested")  # the draws have a check of their own
+_ANY_FITS = (
+    "Answers given by chance cannot be told from honest ones here: whatever mix of answers comes, some shares explain "
+    "it."
+)
 _SMALL = "Many answers are expected less than five times"
 
 
 @frozen(eq=False)
-class Honesty:
+class Honesty(Checked):
     """Whether some shares explain the answers, and how many answers are given by chance.
 
     Attributes
@@ -51,11 +55,6 @@ class Honesty:
     is_small: bool = field(default=False, metadata=UNSHOWN)
 
     @property
-    def is_alarm(self) -> bool:
-        """Whether no shares explain the answers, or some are given by chance."""
-        return any(test.is_alarm for test in self.tests)
-
-    @property
     def tests(self) -> tuple[Test, ...]:
         """The tests that are made."""
         return tuple(test for test in (self.answers, self.test) if test is not None)
@@ -68,7 +67,7 @@ class Honesty:
         test = settle(self.test, alarm)
         least = None if self.se is None else float(ndtri(_POWER) - ndtri(alarm.level)) * self.se  # one side only
         check = evolve(self, answers=answers, test=test, detectable=least)
-        return evolve(check, said=_in_words(check, alarm), notes=(*self.notes, *_laws(self, check)))
+        return evolve(check, said=_in_words(check), notes=(*self.notes, *_laws(self, check)))
 
 
 def honesty(counts: SubsetCounts, seed: int) -> Honesty:
@@ -85,6 +84,8 @@ def honesty(counts: SubsetCounts, seed: int) -> Honesty:
     with listening():
         try:
             check = check_honesty(counts, level=LEVEL, method="chi-square")
+        except NotIdentifiableError as error:
+            return Honesty(problem=_ANY_FITS, notes=(_capital(sentence(str(error))),))
         except SubsetPrivacyError as error:
             return Honesty(problem=_capital(sentence(str(error))))
     answers, test = _tests(check, seed)
@@ -128,23 +129,20 @@ def _laws(look: Honesty, check: Honesty) -> tuple[str, ...]:
     return (f"{_SMALL}: the p-value of whether any shares explain them is rough.",)
 
 
-def _in_words(check: Honesty, alarm: Alarm) -> str:
+def _in_words(check: Honesty) -> str:
     if check.test is not None and check.test.is_alarm:
         return (
-            f"About {share(check.share or 0.0)} of the answers seem to be given by chance ({alarm.words}). They pull "
-            "the estimate towards even shares."
+            f"About {share(check.share or 0.0)} of the answers seem to be given by chance. They pull the "
+            "estimate towards even shares."
         )
     if check.is_alarm:
-        return f"No shares explain the answers ({alarm.words}): some people answer wrongly, or not by the design."
+        return "No shares explain the answers: some people answer wrongly, or not by the design."
     if check.test is None:
-        return f"The answers fit the design ({alarm.words}); answers given by chance cannot be told."
+        return "The answers fit the design. Answers given by chance cannot be told from honest ones here."
     least = check.detectable
     if least is None or not np.isfinite(least) or least >= 1:
-        return f"No sign of answers given by chance ({alarm.words}), but among so few people none could be found."
-    return (
-        f"No sign of answers given by chance ({alarm.words}). A share of {share(least)} would be found in 80 of 100 "
-        "such surveys."
-    )
+        return "No sign of answers given by chance, but among so few people none could be found."
+    return f"No sign of answers given by chance. A share of {share(least)} would be found in 80 of 100 such surveys."
 
 
 def _capital(text: str) -> str:

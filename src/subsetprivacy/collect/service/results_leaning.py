@@ -7,7 +7,7 @@ from scipy.special import ndtr, ndtri
 from subsetprivacy._types import FloatArray
 from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
-from subsetprivacy.collect.service.results_tests import Test, pearson_test, settle
+from subsetprivacy.collect.service.results_tests import CheckedOnce, Test, pearson_test, settle
 from subsetprivacy.design import Design
 from subsetprivacy.report.wording import share
 
@@ -17,7 +17,7 @@ _POWER = 0.8
 
 
 @frozen(eq=False)
-class Leaning:
+class Leaning(CheckedOnce):
     r"""How many more people say yes (or take a place) whatever is asked than say no.
 
     Attributes
@@ -57,39 +57,26 @@ class Leaning:
     said: str = ""
     problem: str = ""
 
-    @property
-    def is_alarm(self) -> bool:
-        """Whether there is a leaning that chance hardly explains."""
-        return self.test is not None and self.test.is_alarm
-
-    @property
-    def tests(self) -> tuple[Test, ...]:
-        """The test, if it is made."""
-        return () if self.test is None else (self.test,)
-
     def settled(self, alarm: Alarm) -> "Leaning":
         """Return the check at the level of the survey, in words."""
         test = settle(self.test, alarm)
         if test is None:
             return self
         if self.share is None or self.se is None:
-            return evolve(self, test=test, said=_place_in_words(test, self.positions, alarm))
+            return evolve(self, test=test, said=_place_in_words(test, self.positions))
         least = (_bar(alarm.level) + float(ndtri(_POWER))) * self.se
         return evolve(
             self,
             test=test,
             detectable=least,
             power=power_for(SOME, self.se, alarm.level),
-            said=_yes_in_words(test, self.share, least, alarm),
+            said=_yes_in_words(test, self.share, least),
         )
 
 
 _NO_QUESTION = {
-    "bit": (
-        "Everybody answers one question, whose answers may come in any proportion: a leaning cannot be told from the "
-        "shares."
-    ),
-    "local": "The answer is marked on the device and a set is drawn around it: there is nothing to say yes to.",
+    "bit": "Everybody answers the same question, so people who always say “the same” look like honest ones.",
+    "local": "People mark their answer on their own device: there is no yes to lean to.",
 }
 
 
@@ -137,19 +124,19 @@ def power_for(leaning: float, se: float, level: float) -> float:
     return float(ndtr(shift - bar) + ndtr(-shift - bar))
 
 
-def _yes_in_words(test: Test, estimate: float, least: float, alarm: Alarm) -> str:
+def _yes_in_words(test: Test, estimate: float, least: float) -> str:
     if test.is_alarm:
         side = "yes" if estimate > 0 else "no"
         return (
-            f"About {share(abs(estimate))} of the people seem to say {side} whatever they are asked ({alarm.words}). "
+            f"About {share(abs(estimate))} of the people seem to say {side} whatever they are asked. "
             "Such answers pull the estimate towards even shares."
         )
     unseen = (
-        "None could be found among so few people."
+        "Among so few people none could be found."
         if least >= 1
         else f"A share of {share(least)} would be found in 80 of 100 such surveys, a smaller one less often."
     )
-    return f"No leaning to yes or no was found ({alarm.words}). {unseen}"
+    return f"No leaning to yes or no was found. {unseen}"
 
 
 def _to_a_place(design: Design, put: Put, seed: int) -> Leaning:
@@ -161,10 +148,10 @@ def _to_a_place(design: Design, put: Put, seed: int) -> Leaning:
     return Leaning(int(counts.sum()), positions=tuple(counts.tolist()), test=test)
 
 
-def _place_in_words(test: Test, positions: tuple[int, ...], alarm: Alarm) -> str:
+def _place_in_words(test: Test, positions: tuple[int, ...]) -> str:
     if test.is_alarm:
         return (
-            f"Place {positions.index(max(positions)) + 1} is chosen too often ({alarm.words}): groups stand in a "
-            "random order, so each should come equally often. Such answers pull the estimate towards even shares."
+            f"Place {positions.index(max(positions)) + 1} is chosen too often: groups stand in a random order, "
+            "so each should come equally often. Such answers pull the estimate towards even shares."
         )
-    return f"No place on the screen is chosen too often ({alarm.words}). {test.remark}".strip()
+    return f"No place on the screen is chosen too often. {test.remark}".strip()

@@ -87,8 +87,14 @@ def fit_shares(counts: SubsetCounts) -> Fitted:
             told = fit.to_dict(LEVEL, method=kind)
         except SubsetPrivacyError as error:
             return Fitted(None, None, sentence(str(error)))
-    notes = unlike(sentence(text, fit.on_boundary) for text in (*fit.notes, *heard.texts))
+    notes = unlike(doubt(text, fit) for text in (*fit.notes, *heard.texts))
     return Fitted(fit, _shares("mle", kind, fit, told, notes))
+
+
+def doubt(text: str, fit: Estimate) -> str:
+    """Return a doubt of the library about an estimate for readers, who need no word for where a share of 0 lies."""
+    said = sentence(text, fit.on_boundary).removeprefix("On the boundary: ")
+    return said[:1].upper() + said[1:]
 
 
 def moment_shares(counts: SubsetCounts) -> Shares | None:
@@ -99,7 +105,7 @@ def moment_shares(counts: SubsetCounts) -> Shares | None:
             told = fit.to_dict(LEVEL)
         except SubsetPrivacyError:
             return None
-    return _shares("mom", "wald", fit, told, unlike(sentence(text) for text in (*fit.notes, *heard.texts)))
+    return _shares("mom", "wald", fit, told, unlike(doubt(text, fit) for text in (*fit.notes, *heard.texts)))
 
 
 def _shares(method: str, kind: str, fit: Estimate, told: dict[str, list[float]], notes: list[str]) -> Shares:

@@ -11,6 +11,7 @@ from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
 from subsetprivacy.collect.service.results_resampling import Sampler
 from subsetprivacy.collect.service.results_tests import (
+    CheckedOnce,
     Test,
     are_small,
     pairs_test,
@@ -43,7 +44,7 @@ class OptionSkips:
 
 
 @frozen(eq=False)
-class Skips:
+class Skips(CheckedOnce):
     """How many skip, and whether that depends on what they are asked.
 
     Attributes
@@ -67,22 +68,12 @@ class Skips:
     said: str = ""
     problem: str = ""
 
-    @property
-    def is_alarm(self) -> bool:
-        """Whether skipping depends on the question."""
-        return self.test is not None and self.test.is_alarm
-
-    @property
-    def tests(self) -> tuple[Test, ...]:
-        """The test, if it is made."""
-        return () if self.test is None else (self.test,)
-
     def settled(self, alarm: Alarm) -> "Skips":
         """Return the check at the level of the survey, in words."""
         if not self.asked:
             return self
         test = settle(self.test, alarm)
-        return evolve(self, test=test, said=_in_words(test, self.skipped, self.asked, alarm))
+        return evolve(self, test=test, said=_in_words(test, self.skipped, self.asked))
 
 
 _SAME = {
@@ -99,10 +90,8 @@ def skips(kind: str, design: Design, put: Put, seed: int) -> Skips:
     lower, upper = _wilson(skipped, asked)
     options = _by_option(design, put) if kind == "yes_no" else ()
     test, problem = None, _SAME.get(kind, "")
-    if not problem and not skipped:
-        problem = "Nobody skipped."
-    elif not problem and skipped == asked:
-        problem = "Everybody skipped."
+    if not problem and skipped in (0, asked):
+        problem = "There is nothing to compare."
     elif not problem:
         test = _questions_test(put, design, seed) if kind == "yes_no" else _groups_test(put, design, seed)
     return Skips(asked, skipped, skipped / asked, lower, upper, test, options, problem=problem)
@@ -218,15 +207,17 @@ def _placed(listed: IntArray, groups: IntArray, n: IntArray) -> IntArray:
     return observed
 
 
-def _in_words(test: Test | None, skipped: int, asked: int, alarm: Alarm) -> str:
+def _in_words(test: Test | None, skipped: int, asked: int) -> str:
     if not skipped:
         return "Nobody skipped."
+    if skipped == asked:
+        return "Everybody skipped."
     first = f"{count_of(skipped, 'person', 'people')} of {asked:,} skipped ({share(skipped / asked)})."
     if test is None:
         return f"{first} If those who skip differ from the others, the estimate is of the others alone."
     if test.is_alarm:
         return (
-            f"{first} Skipping depends on the question ({alarm.words}). Then it may depend on the answer as well, and "
-            "skipping that depends on both biases everything on this page."
+            f"{first} Skipping depends on the question. Then it may depend on the answer as well, and skipping "
+            " that depends on both biases everything on this page."
         )
-    return f"{first} No sign that skipping depends on the question ({alarm.words}). {test.remark}".strip()
+    return f"{first} No sign that skipping depends on the question. {test.remark}".strip()

@@ -72,6 +72,34 @@ class Test:
         )
 
 
+class Checked:
+    """Something that was put to tests, any of which may raise an alarm."""
+
+    __slots__ = ()
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests that are made."""
+        raise NotImplementedError
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether any test finds what chance hardly explains."""
+        return any(test.is_alarm for test in self.tests)
+
+
+class CheckedOnce(Checked):
+    """Something that was put to one test, or to none."""
+
+    __slots__ = ()
+    test: Test | None
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The test, if it is made."""
+        return () if self.test is None else (self.test,)
+
+
 def simulated(by: str, sampler: Sampler) -> Test:
     """Compare a statistic with others that are drawn under the hypothesis, the first of them."""
     pvalue, drawn = sampler.pvalue()

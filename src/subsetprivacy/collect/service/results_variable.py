@@ -13,7 +13,7 @@ from subsetprivacy.collect.service.results_leaning import Leaning, leaning
 from subsetprivacy.collect.service.results_privacy import Privacy, privacy
 from subsetprivacy.collect.service.results_shares import Needed, Shares, fit_shares, lifted, moment_shares, needed
 from subsetprivacy.collect.service.results_skips import Skips, skips
-from subsetprivacy.collect.service.results_tests import Test
+from subsetprivacy.collect.service.results_tests import Checked, Test
 from subsetprivacy.data import SubsetCounts
 
 _MOMENTS_FAIL = (
@@ -22,7 +22,7 @@ _MOMENTS_FAIL = (
 
 
 @frozen(eq=False)
-class VariableResult:
+class VariableResult(Checked):
     """What is said of one variable.
 
     Attributes
@@ -63,11 +63,6 @@ class VariableResult:
     honesty: Honesty
     notes: tuple[str, ...] = ()
     problem: str = ""
-
-    @property
-    def is_alarm(self) -> bool:
-        """Whether some check of the data raises an alarm."""
-        return any(test.is_alarm for test in self.tests)
 
     @property
     def tests(self) -> tuple[Test, ...]:

@@ -65,12 +65,18 @@ def show_pair(both, seed):
     except SubsetPrivacyError as error:
         print(f"  no estimate: {error}")
         return
-    for row in fit.table():
+    ends = fit.interval(0.95)
+    for k, row in enumerate(fit.table()):
         print("  shares", *(f"{w:.6f}" for w in row))
+        for name, side in zip(("lower", "upper"), ends[k * len(row) : (k + 1) * len(row)].T):
+            print(f"  {name}", *(f"{w:.6f}" for w in side))
     try:
-        print(f"  strength {sp.association(fit).cramers_v().value:.6f}")
+        raw, less = (sp.association(fit).cramers_v(corrected=yes) for yes in (False, True))
     except SubsetPrivacyError as error:
         print(f"  no strength: {error}")
+    else:  # without the bias that chance adds, where more than that is left
+        value = f"{less.value:.6f} " if less.value**2 > raw.value**2 / 2 else ""
+        print(f"  strength {value}lower {less.lower:.6f} upper {less.upper:.6f}")
     try:
         if heavy:
             test = sp.independence_test(both, "bonferroni", permutations=0)

@@ -21,6 +21,8 @@ KIND_WORDS = {
     "local": "drawn on the device",
 }
 
+_DESIGN_WORDS = {"artificial_bit": "randomised response"}  # Warner's; what people who run surveys call it
+
 
 @frozen
 class VariableFacts:
@@ -56,7 +58,7 @@ class SurveyFacts:
     Attributes
     ----------
     groups
-        The ids kept side by side and the bits of their fingerprint; the links first, then every other variable alone.
+        The ids kept side by side and the bits of what is kept; the links first, then every other variable alone.
     bits
         The fingerprint of everything a person sends, which only the server sees together, while it arrives.
     notices
@@ -69,19 +71,30 @@ class SurveyFacts:
     notices: tuple[str, ...]
 
 
+def design_words(kind: str) -> str:
+    """Return the name of a kind of design for people.
+
+    Examples
+    --------
+    >>> design_words("artificial_bit"), design_words("fixed_size")
+    ('randomised response', 'fixed size')
+    """
+    return _DESIGN_WORDS.get(kind, kind.replace("_", " "))
+
+
 def survey_facts(survey: Survey) -> SurveyFacts:
     """Return what a survey will ask and keep."""
     facts = tuple(_variable_facts(variable) for variable in survey.variables)
-    bits = {each.id: each.bits for each in facts}
-    groups = tuple((group, math.fsum(bits[name] for name in group)) for group in survey.groups)
+    kept = {each.id: kept_rows(each.design) for each in survey.variables}
+    groups = tuple((group, math.fsum(kept[name].bits for name in group)) for group in survey.groups)
     notices = [notice for each, held in zip(survey.variables, facts, strict=True) for notice in _notices(each, held)]
-    notices += [_linked(names, total) for names, total in groups if len(names) > 1]
+    notices += [_linked(names, [kept[name] for name in names]) for names in survey.groups if len(names) > 1]
     if survey.mode == "open":
         notices.append(
             "open mode: whoever has the link can answer, and a cleared browser draws another question. "
             "The people select themselves."
         )
-    return SurveyFacts(facts, groups, math.fsum(bits.values()), tuple(notices))
+    return SurveyFacts(facts, groups, math.fsum(each.bits for each in facts), tuple(notices))
 
 
 def _variable_facts(variable: Variable) -> VariableFacts:
@@ -119,6 +132,63 @@ def fingerprint_bits(design: Design) -> float:
     if rule["rule"] == "companions":
         return math.log2(math.comb(design.p - 1, rule["size"] - 1))
     return math.log2(number_of_questions(rule))
+
+
+@frozen
+class KeptRows:
+    """What is kept of people who have the same value: how many contents there can be, and their entropy.
+
+    Attributes
+    ----------
+    number
+        How many different contents, for the value that has most.
+    bits
+        The entropy of the content, for the value that tells most.
+    """
+
+    number: int
+    bits: float
+
+
+def kept_rows(design: Design) -> KeptRows:
+    """Return how far what is kept of a variable tells people with the same value apart.
+
+    Of a question with groups only the chosen one is kept: so there is less to tell people by than the question itself,
+    which whoever sees a whole submission sees (`fingerprint_bits`).
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import partition, uniform
+    >>> kept_rows(partition(range(9), 3)).number, kept_rows(uniform(range(5))).number
+    (28, 10)
+    """
+    _, rule = asking(design)
+    p = int(rule["p"])
+    if rule["rule"] == "bit":
+        return KeptRows(2, fingerprint_bits(design))
+    if rule["rule"] == "groups":  # a value is in a group of s with probability s/p for each of them, any s - 1 others
+        likely = {size: size * times / p for size, times in Counter(rule["sizes"]).items()}
+        ways = {size: math.comb(p - 1, size - 1) for size in likely}
+        return KeptRows(sum(ways.values()), math.fsum(x * math.log2(ways[s] / x) for s, x in likely.items()))
+    if rule["rule"] == "listed":
+        asked = zip(rule["questions"], rule["weights"], strict=True)
+        return _kept_of([(code, weight) for question, weight in asked for code in question], p)
+    if rule["rule"] == "given":
+        return _kept_of(list(zip(rule["subsets"], rule["weights"], strict=True)), p)
+    number = math.comb(p - 1, rule["size"] - 1) if rule["rule"] == "companions" else number_of_questions(rule)
+    return KeptRows(number, math.log2(number))
+
+
+def _kept_of(weighed: list[tuple[int, int]], p: int) -> KeptRows:
+    """Return what is kept where every set has a weight among those that hold a value."""
+    number, bits = 0, 0.0
+    for j in range(p):
+        held: Counter[int] = Counter()
+        for code, weight in weighed:
+            if code >> j & 1:
+                held[code] += weight
+        number, bits = max(number, len(held)), max(bits, _entropy_bits(held.values()))
+    return KeptRows(number, bits)
 
 
 def _entropy_bits(weights: Iterable[float]) -> float:
@@ -170,9 +240,10 @@ def _notices(variable: Variable, facts: VariableFacts) -> list[str]:
     return notices
 
 
-def _linked(names: tuple[str, ...], bits: float) -> str:
-    rows = "more than a million" if bits > 20 else f"about {2**bits:.0f}"
+def _linked(names: tuple[str, ...], kept: list[KeptRows]) -> str:
+    number, bits = math.prod(each.number for each in kept), math.fsum(each.bits for each in kept)
+    rows = "more than a million" if number > 10**6 else f"up to {number:,}"
     return (
-        f"{' and '.join(names)} are kept side by side: the draws alone make {rows} different rows ({bits:.1f} bits). "
-        "With fewer people than that, most rows are like no other."
+        f"{' and '.join(names)} are kept side by side: the draws alone make {rows} different rows of people with the "
+        f"same answers ({bits:.1f} bits). With fewer people than that, most rows are like no other."
     )

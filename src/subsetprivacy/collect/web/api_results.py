@@ -244,7 +244,7 @@ class DependenceOf(Given):
 
 
 class StrengthOf(Given):
-    """Cramér's V."""
+    """Cramér's V less its upward bias; no value where the bias is as large as what would be left."""
 
     value: float | None
     se: float | None
@@ -263,6 +263,8 @@ class PairOf(Given):
     method: str
     shares: list[list[float | None]] | None
     se: list[list[float | None]] | None
+    lower: list[list[float | None]] | None
+    upper: list[list[float | None]] | None
     test: DependenceOf | None
     strength: StrengthOf | None
     said: str

@@ -1,29 +1,39 @@
 """The dashboard of a survey: everything on it is worked out at a release and stays until the next."""
 
+from collections.abc import Iterator
+
 from attrs import frozen
 
 from subsetprivacy.collect.service.exporting import python_snippet
 from subsetprivacy.collect.service.figures import pair_figure, releases_figure
 from subsetprivacy.collect.service.results import GroupResult, Results
-from subsetprivacy.collect.service.results_pairs import PairResult
+from subsetprivacy.collect.service.results_pairs import Dependence, PairResult
 from subsetprivacy.collect.survey.tallies import Released
-from subsetprivacy.collect.web.studio_panels import VariablePanel, variable_panel
+from subsetprivacy.collect.web.studio_panels import VariablePanel, p_text, variable_panel
 from subsetprivacy.report.markup import Html
 from subsetprivacy.report.wording import bits, share, span, whole
-from subsetprivacy.tables import number, pvalue_text
+from subsetprivacy.tables import number
 
 _LAST_SEALS = 12
+_BESIDE = 3  # columns of a table that stands beside its picture
+_MANY = 1e6
 
 
 @frozen(eq=False)
 class PairPanel:
-    """What is shown of two variables together."""
+    """What is shown of two variables together.
+
+    Attributes
+    ----------
+    rows
+        The names of the table's rows, each with its cells: the share, and the interval where there is one.
+    """
 
     held: PairResult
     labels: tuple[str, str]
     said: str
     figure: Html
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     facts: tuple[tuple[str, str], ...]
 
     @property
@@ -32,9 +42,9 @@ class PairPanel:
         return f"{self.labels[0]} and {self.labels[1]}"
 
     @property
-    def head(self) -> tuple[str, ...]:
-        """The names of the table's columns."""
-        return (self.labels[0], *self.held.columns)
+    def is_wide(self) -> bool:
+        """Whether the table takes the whole width."""
+        return len(self.held.columns) > _BESIDE
 
 
 @frozen(eq=False)
@@ -60,6 +70,12 @@ class Dashboard:
     snippet: str
 
     @property
+    def told_apart(self) -> str:
+        """How many people all questions of a person together could tell apart."""
+        number_of = 2**self.held.fingerprint_bits
+        return f"about {whole(number_of)}" if number_of < _MANY else "more than a million"
+
+    @property
     def alarms(self) -> int:
         """How many checks raise an alarm."""
         return sum(panel.alarms for panel in self.variables)
@@ -82,36 +98,45 @@ def dashboard(released: Released, held: Results) -> Dashboard:
 
 def _pair(held: PairResult, labels: dict[str, str]) -> PairPanel:
     names = (labels[held.names[0]], labels[held.names[1]])
-    rows: tuple[tuple[str, ...], ...] = ()
-    if held.shares is not None:
-        rows = tuple(
-            (name, *(share(float(value)) for value in line)) for name, line in zip(held.rows, held.shares, strict=True)
-        )
     figure = pair_figure(held, names, f"{names[0]} by {names[1]}") if held.shares is not None else Html()
     said = held.said
     for name, label in zip(held.names, names, strict=True):
         said = said.replace(f"“{name}”", f"“{label}”")
-    return PairPanel(held, names, said, figure, rows, tuple(_pair_facts(held)))
+    return PairPanel(held, names, said, figure, tuple(_pair_rows(held)), tuple(_pair_facts(held)))
+
+
+def _pair_rows(held: PairResult) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    if held.shares is None or held.lower is None or held.upper is None:
+        return
+    for name, *lines in zip(held.rows, held.shares.tolist(), held.lower.tolist(), held.upper.tolist(), strict=True):
+        yield name, tuple((share(w), span(low, high, share)) for w, low, high in zip(*lines, strict=True))
 
 
 def _pair_facts(held: PairResult) -> list[tuple[str, str]]:
     facts = [("People who answered both", whole(held.n))]
     if held.test is not None:
-        value = pvalue_text(held.test.pvalue)
-        facts.append(("Independence", f"p {value if value.startswith('<') else f'= {value}'} ({held.test.law})"))
+        facts.append(("Test of independence", f"{p_text(held.test.pvalue)} ({_law(held.test)})"))
     if held.strength is not None:
-        low, high = held.strength.lower, held.strength.upper
-        at = span(float(low), float(high), lambda x: number(x, 2))
-        facts.append(("Cramér’s V", f"{number(held.strength.value, 2)}{f' ({at})' if at else ''}"))
+        value, at = held.strength.value, span(held.strength.lower, held.strength.upper, lambda x: number(x, 2))
+        text = f"between {at.replace(' to ', ' and ')}" if value is None else f"{number(value, 2)} ({at})"
+        facts.append(("Cramér’s V, less its bias (95\N{NO-BREAK SPACE}% interval)", text))
     return facts
+
+
+def _law(test: Dependence) -> str:
+    """Say what the p-value rests on."""
+    if test.law != "permutation":
+        return test.law
+    least = test.pvalue * (1 + test.tables) < 1.5
+    return f"from {whole(test.tables)} random tables" + (", none of them as far off" if least else "")
 
 
 def _group(k: int, held: GroupResult, labels: dict[str, str]) -> GroupPanel:
     label = ", ".join(labels[name] for name in held.variables)
     if held.candidates is None:
-        return GroupPanel(k, label, f"{bits(held.fingerprint_bits)} of fingerprint")
+        return GroupPanel(k, label, f"{bits(held.fingerprint_bits)} of fingerprint in a row")
     risk = (
-        f"{bits(held.fingerprint_bits)} of fingerprint together. Somebody who knows all of a person’s values finds "
+        f"{bits(held.fingerprint_bits)} of fingerprint in a row. Somebody who knows all of a person’s values finds "
         f"about {whole(held.candidates.expected)} rows that could be theirs, for the rarest values "
         f"{whole(held.candidates.least)}."
     )

@@ -6,17 +6,19 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy.collect.service.figures import draws_figure, shares_figure
+from subsetprivacy.collect.service.results_alarms import level_text
 from subsetprivacy.collect.service.results_privacy import Leak, Privacy
 from subsetprivacy.collect.service.results_shares import Shares
 from subsetprivacy.collect.service.results_tests import Test
 from subsetprivacy.collect.service.results_variable import VariableResult
+from subsetprivacy.collect.survey.describing import design_words
 from subsetprivacy.report.markup import Html
-from subsetprivacy.report.wording import bits, digits_for, fine_share, share, span, times, whole
+from subsetprivacy.report.wording import bits, count_of, digits_for, fine_share, share, span, times, whole
 from subsetprivacy.tables import number, pvalue_text
 
 _NO_PICTURE = Html()
-GOOD, ALARM, NONE = "good", "alarm", "none"
-_STATES = {GOOD: "Nothing found", ALARM: "Alarm", NONE: "Cannot be checked"}
+GOOD, ALARM, NONE, COUNTED = "good", "alarm", "none", "counted"
+_STATES = {GOOD: "Nothing found", ALARM: "Alarm", NONE: "Cannot be checked", COUNTED: "Counted only"}
 
 
 @frozen
@@ -43,6 +45,7 @@ class VariablePanel:
     """All that is shown of a variable."""
 
     held: VariableResult
+    design: str
     figure: Html
     shares: tuple[tuple[str, ...], ...]
     moments: tuple[tuple[str, ...], ...]
@@ -56,6 +59,16 @@ class VariablePanel:
         """How many checks raise an alarm."""
         return sum(check.state == ALARM for check in self.checks)
 
+    @property
+    def made(self) -> tuple[Check, ...]:
+        """The checks that say something of the data."""
+        return tuple(check for check in self.checks if check.state != NONE)
+
+    @property
+    def impossible(self) -> tuple[Check, ...]:
+        """The checks that cannot be made, which say why."""
+        return tuple(check for check in self.checks if check.state == NONE)
+
 
 def variable_panel(held: VariableResult) -> VariablePanel:
     """Return what is shown of a variable."""
@@ -64,10 +77,11 @@ def variable_panel(held: VariableResult) -> VariablePanel:
         figure = shares_figure(held.options, held.shares, f"Estimated shares of {held.label}")
     return VariablePanel(
         held,
+        design_words(held.design),
         figure,
         _share_rows(held.options, held.shares),
         _share_rows(held.options, held.moments),
-        tuple((f"±{share(one.margin, 0)}", _more(one.people)) for one in held.needed),
+        tuple((_margin(one.margin), _more(one.people)) for one in held.needed),
         tuple(_privacy_rows(held.privacy)),
         (_draws(held), _leaning(held), _honesty(held), _skips(held)),
         (*(held.shares.notes if held.shares else ()), *held.notes, *held.privacy.notes),
@@ -83,15 +97,25 @@ def _share_rows(options: tuple[str, ...], shares: Shares | None) -> tuple[tuple[
         (
             name,
             share(float(w), digits),
-            share(float(se), digits),
+            _points(float(se), digits),
             span(float(low), float(high), lambda x: share(x, digits)),
         )
         for name, w, se, low, high in columns
     )
 
 
+def _points(part: float, digits: int) -> str:
+    """Return a difference of shares in percentage points; a dash where there is none."""
+    return number(100 * part, digits) if np.isfinite(part) else "–"
+
+
+def _margin(margin: float) -> str:
+    points = f"{100 * margin:g}"
+    return f"± {points} percentage {'point' if points == '1' else 'points'} (95\N{NO-BREAK SPACE}% interval)"
+
+
 def _more(people: int) -> str:
-    return "enough" if people == 0 else f"{whole(people)} more" if people < 10**9 else "out of reach"
+    return "enough people" if people == 0 else f"{whole(people)} more people" if people < 10**9 else "out of reach"
 
 
 # What an answer gives away ----------------------------------------------------------------------
@@ -185,7 +209,7 @@ def _leaning(held: VariableResult) -> Check:
     check = held.leaning
     facts = _test("No leaning", check.test)
     if check.share is not None:
-        facts = [("Say yes whatever is asked", _within(check.share, check.lower, check.upper)), *facts]
+        facts = [("Always yes, less always no", _within(check.share, check.lower, check.upper)), *facts]
     if check.positions:
         facts.append(("Chosen, by place", ", ".join(map(whole, check.positions))))
     title = "Leaning to a place" if held.kind == "groups" else "Leaning to yes"
@@ -196,7 +220,7 @@ def _honesty(held: VariableResult) -> Check:
     check = held.honesty
     facts = []
     if check.share is not None:
-        facts.append(("Answers given by chance", _within(check.share, check.lower, check.upper)))
+        facts.append(("Answers given by chance", _by_chance(check.share, check.lower, check.upper)))
     facts += _test("Nobody answers by chance", check.test) + _test("Some shares explain the answers", check.answers)
     seen = check.test or check.answers
     return Check("Random answers", _state(check, seen), check.said or check.problem, tuple(facts), check.notes)
@@ -213,10 +237,10 @@ def _skips(held: VariableResult) -> Check:
         for one in check.options
     )
     state = _state(check, check.test)
-    if state == NONE and held.n and not held.skipped:
-        state = GOOD
+    if state == NONE and held.n:
+        state = COUNTED if held.skipped else GOOD
     head = ("Answer", "Skipped when asked about", "When not") if table else ()
-    said = check.said if not check.problem else f"{check.said} {check.problem}".strip()
+    said = f"{check.said} {check.problem}".strip()
     return Check("Skips", state, said, tuple(facts), table=table, head=head)
 
 
@@ -227,15 +251,27 @@ def _state(check: Any, test: Test | None) -> str:
 def _test(name: str, test: Test | None) -> list[tuple[str, str]]:
     if test is None:
         return []
-    value = pvalue_text(test.pvalue)
-    freedom = "" if test.df is None else f", {test.df} degrees of freedom"
-    return [(name, f"p {value if value.startswith('<') else f'= {value}'} ({test.law}{freedom})")]
+    freedom = "" if test.df is None else f", {count_of(test.df, 'degree', 'degrees')} of freedom"
+    return [(name, f"{p_text(test.pvalue)}, alarm below {level_text(test.level)} ({test.law}{freedom})")]
+
+
+def p_text(pvalue: float) -> str:
+    """Return a p-value with its name."""
+    text = pvalue_text(pvalue)
+    return f"p {text if text.startswith('<') else f'= {text}'}"
 
 
 def _within(value: float, lower: float | None, upper: float | None) -> str:
     if lower is None or upper is None or not np.isfinite([lower, upper]).all():
         return share(value)
     return f"{share(value)} ({span(lower, upper, share)})"
+
+
+def _by_chance(value: float, lower: float | None, upper: float | None) -> str:
+    """Return a share whose estimate can fall below 0, where the interval, which cannot, would not hold it."""
+    if value > 0:
+        return _within(value, lower, upper)
+    return "none seen" + (f", at most {share(upper)}" if upper is not None and np.isfinite(upper) else "")
 
 
 def _rate(part: int, every: int) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy.collect.survey.definition import Survey, Variable
-from subsetprivacy.collect.survey.describing import VariableFacts, survey_facts
+from subsetprivacy.collect.survey.describing import VariableFacts, design_words, survey_facts
 from subsetprivacy.report.wording import times, whole
 
 MANY_BITS = 10.0  # about a thousand people told apart
@@ -35,7 +35,7 @@ class Promises:
     Attributes
     ----------
     linked
-        The groups that are kept side by side, by their labels, and the bits of their questions together.
+        The groups that are kept side by side, by their labels, and the bits of what is kept of them together.
     warnings
         What to think about first.
     notices
@@ -66,7 +66,7 @@ def _line(variable: Variable, facts: VariableFacts) -> Line:
     return Line(
         label=variable.label,
         asked=_KINDS[facts.kind],
-        design=facts.design.replace("_", " "),
+        design=design_words(facts.design),
         smallest="all of them" if hidden else f"{whole(facts.smallest_set)} of {whole(facts.options)}",
         factor=times(variable.design.S),
         bits=facts.bits,
@@ -83,8 +83,8 @@ def _warnings(survey: Survey, linked: tuple[tuple[str, float], ...]) -> list[str
     for names, bits in linked:
         if bits > MANY_BITS:
             out.append(
-                f"The answers about {names} are kept side by side. A person’s questions together are like a number "
-                f"plate of {bits:.0f} bits, which tells about {whole(2**bits)} people apart. Link fewer variables, or "
+                f"The answers about {names} are kept side by side. What is kept of a person is like a number plate of "
+                f"{bits:.0f} bits, which tells about {whole(2**bits)} people apart. Link fewer variables, or "
                 "take designs with few questions (Hadamard)."
             )
     if not survey.contact.strip():
