@@ -44,7 +44,10 @@ def design_from_json(text: str | bytes) -> Design:
     """
     try:
         document = json.loads(text, parse_constant=_refuse)
-    except (TypeError, ValueError):
+        json.dumps(document, ensure_ascii=False).encode()  # "\ud800" alone is JSON, but no text in any encoding
+    except UnicodeEncodeError:
+        raise DesignDocumentError("a design document must hold whole characters; got half of one.") from None
+    except (TypeError, ValueError, RecursionError):
         raise DesignDocumentError("a design document must be JSON text; got something else.") from None
     if not isinstance(document, dict) or document.get("format") != DOCUMENT_FORMAT:
         table = isinstance(document, dict) and "columns" in document

@@ -146,7 +146,7 @@ def check_free(path: str | Path, *, overwrite: bool = False, sidecar: bool = Tru
         if target.is_dir():
             raise trouble(target, "must be a file to be written; it is a folder")
         if not target.parent.is_dir():
-            raise trouble(target, "must be in a folder that exists; it is not")
+            raise trouble(target, f"must be in a folder that exists; {str(target.parent)!r} does not")
         for place in (target, sidecar_of(target)) if sidecar else (target,):
             if place.exists() and not overwrite:
                 raise trouble(place, "must not exist yet; it does. Hint: overwrite=True replaces it")

@@ -44,7 +44,7 @@ def test_a_good_file_is_described(good):
     lines = result.stdout.splitlines()
     assert lines[0] == f"{good} is a good survey: Work and health, study work-2026, code mode, batches of 25"
     rows = [line.split() for line in lines]
-    assert ["smokes", "secret", "number", "warner", "1", "2", "of", "2", "0.8"] in rows
+    assert ["smokes", "secret", "number", "randomised", "response", "1", "2", "of", "2", "0.8"] in rows
     assert ["sport", "drawn", "on", "the", "device", "fixed", "size", "3", "2", "of", "3", "1.0"] in rows
     assert ["health", "yes", "or", "no", "uniform", "10", "2", "of", "5", "3.3"] in rows
     assert ["commute", "which", "group", "partition", "280", "3", "of", "9", "8.1"] in rows
@@ -147,6 +147,13 @@ def test_conversions(good, suffix, tmp_path):
     result = run("convert", good, "-o", path)
     assert result.stdout == f"Wrote {path}.\n"
     assert load_survey(path) == load_survey(good)
+
+
+def test_a_folder_that_is_absent_is_named(good, tmp_path):
+    for arguments in (["convert", good], ["example"], ["schema"]):
+        result = run(*arguments, "-o", tmp_path / "nowhere" / "other.json")
+        assert result.exit_code == 1
+        assert f"{str(tmp_path / 'nowhere')!r} does not." in result.stderr
 
 
 def test_a_bad_file_is_not_converted(bad, tmp_path):

@@ -9,12 +9,19 @@ import pytest
 from lopsided import ABCDE, ASKED, GIVEN, GROUPS, SEVEN, TWO_GROUPS, WARNER
 
 import subsetprivacy as sp
-from subsetprivacy.collect.survey.describing import fingerprint_bits, number_of_questions, survey_facts
+from subsetprivacy.collect.survey.describing import (
+    design_words,
+    fingerprint_bits,
+    kept_rows,
+    number_of_questions,
+    survey_facts,
+)
 from subsetprivacy.collect.survey.documents import survey_from_document
 from subsetprivacy.collect.survey.drawing import Stream, draw_question
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.survey.rules import asking
 from subsetprivacy.collect.survey.shipped import example_text
+from subsetprivacy.collect.web.studio_promises import promises
 
 
 @pytest.mark.parametrize(
@@ -98,9 +105,73 @@ def test_facts_of_the_example():
         "smokes: an answer multiplies the odds of an option by at most 3.",
         "sport: the answer is marked on the respondent's device, and 2 of the 3 options are sent. "
         "The pair reveals which answer it is not.",
-        "health and income are kept side by side: the draws alone make about 70 different rows (6.1 bits). "
-        "With fewer people than that, most rows are like no other.",
+        "health and income are kept side by side: the draws alone make up to 70 different rows of people with the same "
+        "answers (6.1 bits). With fewer people than that, most rows are like no other.",
     )
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        sp.uniform(ABCDE),
+        ASKED,
+        GIVEN,
+        GROUPS,
+        TWO_GROUPS,
+        WARNER,
+        sp.partition(range(6), 3),
+        sp.partition(range(7), 3),
+        sp.partition(range(9), 3),
+        sp.partition(ABCDE, 2),
+        sp.hadamard(SEVEN),
+        sp.fixed_size(list("abc"), 2),
+        sp.fixed_size(range(6), 3),
+    ],
+    ids=repr,
+)
+def test_what_is_kept_of_people_with_the_same_value_is_enumerated(design):
+    """From the law of the stored codes given each value, which the library has apart from the rules of drawing."""
+    codes, mu = design.support()
+    number, bits = 0, 0.0
+    for j in range(design.p):
+        law = mu * design.incidence(codes).inner(np.eye(design.p)[j])
+        law = law[law > 1e-12]
+        assert law.sum() == pytest.approx(1.0)
+        number, bits = max(number, len(law)), max(bits, float(-(law * np.log2(law)).sum()))
+    held = kept_rows(design)
+    assert (held.number, held.bits) == (number, pytest.approx(bits))
+
+
+def test_rows_of_linked_groups_are_fewer_than_their_questions():
+    """Drawn many times for two people with the same answers: so many different rows come, and no more."""
+    options = [f"o{k}" for k in range(6)]
+    held = {"question": "?", "options": options, "design": {"kind": "partition", "groups": 3}}
+    linked = {"title": "T", "variables": [{"id": name, **held} for name in "ab"], "links": [{"variables": ["a", "b"]}]}
+    survey = survey_from_document(linked)
+    rules = [asking(variable.design)[1] for variable in survey.variables]
+    rows = set()
+    for k in range(1500):
+        drawn = [draw_question(rule, Stream(k.to_bytes(32, "big"), "", name)) for rule, name in zip(rules, "ab")]
+        rows.add(tuple(next(group for group in question if group & 1) for question in drawn))
+    assert len(rows) == 25  # the partner of the value is one of five; there are 15 x 15 questions
+    facts = survey_facts(survey)
+    (notice,) = facts.notices
+    assert "up to 25 different rows of people with the same answers (4.6 bits)" in notice
+    assert facts.groups == ((("a", "b"), pytest.approx(2 * math.log2(5))),)
+    assert facts.bits == pytest.approx(2 * math.log2(15))
+
+
+def test_one_name_for_a_design_everywhere():
+    assert design_words("artificial_bit") == "randomised response"
+    assert design_words("fixed_size") == "fixed size"
+    survey = read_survey(example_text("toml"), "toml")
+    assert {line.design for line in promises(survey).lines} == {
+        "randomised response",
+        "fixed size",
+        "uniform",
+        "hadamard",
+        "partition",
+    }
 
 
 def document(**more):
@@ -124,4 +195,4 @@ def test_other_notices():
     wide = {"title": "T", "variables": [{"id": f"v{k}", "question": "?", "options": list("pqrst")} for k in range(9)]}
     wide["links"] = [{"variables": [f"v{k}" for k in range(9)]}]
     (notice,) = survey_facts(survey_from_document(wide)).notices
-    assert "more than a million different rows (29.9 bits)" in notice
+    assert "more than a million different rows of people with the same answers (29.9 bits)" in notice

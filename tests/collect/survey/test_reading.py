@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.checking import LANGUAGES, MOST_MANIFEST, study_of
@@ -57,7 +58,8 @@ TOML_SAYS = """
 1: titel: must be a known key; got "titel". Hint: `title`?
 2: study: must be a short name (small letters a to z, digits, - and _, a letter first, at most 32); got "Bad Study".
 3: mode: must be one of code, open; got "closed".
-4: batch: must be a whole number from 10 to 1000000; got the number 5.
+4: batch: must be a whole number from 10 to 1000000; got the number 5. \
+Among fewer people at a time, one answer could be worked out from the others.
 9: variable 1 (income), option 2: must be text; got the number 2000. Hint: put it in quotes.
 9: variable 1 (income), option 3: must be text; got the number 1.5. Hint: put it in quotes.
 10: variable 1 (income), option 4: must be text; got the truth value true. Hint: put it in quotes.
@@ -68,7 +70,7 @@ TOML_SAYS = """
 21: variable 3 (three), design: a uniform design must have at least 4 options; got 3. \
 Hint: "recommended" fits any number of options.
 22: variable 3 (three), guess: must sum to 1; the sum is 1.1.
-25: link 1, variable 2: must be the id of a variable; got "incom".
+25: link 1, variable 2: must be the id of a variable; got "incom". Hint: "income"?
 27: link 2, variables: must be at least two ids; got 1.
 27: link 2, variable 1: must be in one link only, once; link 1 has "income" too.
 """
@@ -186,7 +188,7 @@ def test_the_message_tells_all():
         read_survey(TOML, "toml")
     lines = str(caught.value).splitlines()
     assert len(lines) == 18
-    assert lines[1] == "line 1: the survey: must have `title`; it is missing."
+    assert lines[1] == "line 1, the survey: must have `title`; it is missing."
 
 
 # One fault at a time ------------------------------------------------------------------------------
@@ -245,12 +247,15 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (("study",), "-x", "must be a short name"),
         (("study",), "x" * 33, "must be a short name"),
         (("study",), "", "must not be empty"),
-        (("language",), "EN", "must be one of en, de, ar"),
+        (("language",), "EN", r'must be one of en, de, ar; got "EN". Hint: "en"\?$'),
+        (("language",), "fr", 'got "fr".$'),
+        (("mode",), "Codes", r'must be one of code, open; got "Codes". Hint: "code"\?$'),
+        (("mode",), "closed", 'must be one of code, open; got "closed".$'),
         (("mode",), 1, "must be one of code, open; got the number 1"),
-        (("batch",), 9, "must be a whole number from 10"),
+        (("batch",), 9, "must be a whole number from 10 .* got the number 9. Among fewer people at a time, one answer"),
         (("batch",), 25.0, "must be a whole number from 10"),
         (("batch",), True, "got the truth value true"),
-        (("batch",), 10**7, "to 1000000"),
+        (("batch",), 10**7, "to 1000000; got the number 10000000.$"),
         (("batch",), 1 << 53, r"must be a number below 2\^53"),
         (("practice",), 1, "must be true or false"),
         (("variables",), [], "must be 1 to 64 variables; got 0"),
@@ -279,12 +284,20 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (("variables", 0, "guess"), [0.2, 0.2, 0.2, 0.2, True], "must be a number; got the truth value true"),
         (("variables", 0, "guess"), 1, "must be a list of shares"),
         (DESIGN, 5, "must be a name or a table; got the number 5"),
-        (DESIGN, "unifrom", 'must be one of recommended, uniform, hadamard, warner, pair, or a table; got "unifrom"'),
+        (
+            DESIGN,
+            "unifrom",
+            r'recommended, uniform, hadamard, warner, pair, or a table; got "unifrom". Hint: "uniform"\?$',
+        ),
+        (DESIGN, "fixed size", r'got "fixed size". Hint: write a table, \{kind = "fixed_size"'),
+        (DESIGN, "zzz", 'got "zzz". Hint: "recommended" fits any number of options.$'),
         (DESIGN, "partition", r'Hint: write a table, \{kind = "partition"'),
         (DESIGN, "warner", "Warner's question must have two options; got 5"),
         (DESIGN, "hadamard", "with 5 options some answer leaves fewer than two"),
         (DESIGN, {}, "must be one of uniform, hadamard.*it is missing"),
         (DESIGN, {"kind": "covered"}, 'got "covered"'),
+        (DESIGN, {"kind": "Partitions"}, r'got "Partitions". Hint: "partition"\?$'),
+        (DESIGN, {"kind": "partition", "group": 2}, r'which has groups, partitions. Hint: "groups"\?$'),
         (DESIGN, {"kind": "covered", "base": {}}, 'got "covered"'),
         (DESIGN, {"kind": "uniform", "size": 2}, "must be a key of the kind uniform, which has no other keys"),
         (DESIGN, {"kind": "partition", "groups": 3}, "`groups` must be at most 2 for 5 options"),
@@ -317,7 +330,7 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (("links",), [{"variables": "ab"}], "must be a list of ids"),
         (("links",), [{"variables": ["a", "a"]}], 'once; this link has "a" too'),
         (("links",), [{"variables": ["a", 1]}], "must be text"),
-        (("links",), [{"variables": ["a", "z"]}], "must be the id of a variable"),
+        (("links",), [{"variables": ["a", "z"]}], 'must be the id of a variable; got "z".$'),
         (("links",), [{"variables": ["a", "b"], "name": "x"}], "must be a known key"),
     ],
     ids=lambda value: None if isinstance(value, (dict, list)) else str(value)[:40].encode("ascii", "replace").decode(),
@@ -372,9 +385,9 @@ def test_questions_that_fill_a_browser_are_refused():
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_bytes_that_are_no_text(form):
-    with pytest.raises(SurveyError, match="line 2: the file: must be text in UTF-8; it has other bytes"):
+    with pytest.raises(SurveyError, match="line 2, the file: must be text in UTF-8; it has other bytes"):
         read_survey(b'title = "a"\n\xff', form)
-    with pytest.raises(SurveyError, match="line 2: the file: must be text in UTF-8"):
+    with pytest.raises(SurveyError, match="line 2, the file: must be text in UTF-8"):
         read_survey("\n\ud800", form)
 
 
@@ -458,15 +471,19 @@ def test_texts_are_normalised():
     assert survey.variables[0].design == sp.uniform(survey.variables[0].options)
 
 
-def test_linked_variables_get_the_design_for_links():
+def test_the_recommended_design_is_that_of_the_mode_and_the_links():
     many = {"id": "d", "question": "D?", "options": list("pqrstuv")}
-    alone = survey_from_document({**GOOD, "variables": [*GOOD["variables"], many]})
-    linked = survey_from_document(
-        {**GOOD, "variables": [*GOOD["variables"], many], "links": [{"variables": ["d", "a"]}]}
-    )
-    assert alone.variable("d").design == sp.uniform(list("pqrstuv"))
-    assert linked.variable("d").design == sp.hadamard(list("pqrstuv"))
+    document = {**GOOD, "variables": [*GOOD["variables"], many]}
+    coded, free = (survey_from_document({**document, "mode": mode}) for mode in ("code", "open"))
+    linked = survey_from_document({**document, "mode": "open", "links": [{"variables": ["d", "a"]}]})
+    assert free.variable("d").design == sp.uniform(list("pqrstuv"))
+    assert coded.variable("d").design == linked.variable("d").design == sp.hadamard(list("pqrstuv"))
     assert linked.groups == (("d", "a"), ("b",), ("c",))
+    for survey in (coded, free, linked):
+        assert survey_document(survey)["variables"][3]["design"] == "recommended"
+        assert survey_from_document(survey_document(survey)) == survey
+    other = survey_document(evolve(free, mode="code"))  # by a program: the design it holds is not that of the mode
+    assert other["variables"][3]["design"] == sp.uniform(list("pqrstuv")).document()
 
 
 PQRST = list("pqrst")

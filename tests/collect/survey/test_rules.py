@@ -1,7 +1,9 @@
 """Which designs a browser can ask by, and how; what is refused, and why."""
 
 import json
+import random
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from lopsided import BIT, BIT3, COVERED, DESIGNS, GIVEN, GROUPS, NEW, RECORDED, 
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.definition import MOST_OPTIONS
+from subsetprivacy.collect.survey.drawing import Stream, draw_question
 from subsetprivacy.collect.survey.rules import KINDS, MOST_LISTED, _whole, asking, recommended
 from subsetprivacy.design import Mixture, design_from_json
 from subsetprivacy.design.small import singles
@@ -141,23 +144,64 @@ def test_the_least_weight_is_not_lost():
 
 @pytest.mark.parametrize("p", range(2, MOST_OPTIONS + 1))
 @pytest.mark.parametrize("linked", [False, True])
-def test_the_recommended_design_can_be_asked(p, linked):
+@pytest.mark.parametrize("mode", ["code", "open"])
+def test_the_recommended_design_can_be_asked(p, mode, linked):
     options = tuple(f"option {k}" for k in range(p))
-    design = recommended(options, linked=linked)
+    design = recommended(options, mode=mode, linked=linked)
     assert design.categories.labels == options
     kind, _ = asking(design)
     assert kind == ("bit" if p == 2 else "local" if p == 3 else "yes_no")
-    few = p <= (5 if linked else 8)
+    few = p <= (5 if linked or mode == "code" else 8)
     assert design.kind == ("artificial_bit" if p == 2 else "fixed_size" if p == 3 else "uniform" if few else "hadamard")
 
 
-def test_linked_variables_get_fewer_questions():
+@pytest.mark.parametrize("p", range(6, 9))
+def test_linked_variables_and_those_with_codes_get_fewer_questions(p):
     from subsetprivacy.collect.survey.describing import fingerprint_bits
 
-    for p in range(6, 9):
-        options = tuple(f"option {k}" for k in range(p))
-        alone, linked = (fingerprint_bits(recommended(options, linked=linked)) for linked in (False, True))
-        assert linked < alone
+    options = tuple(f"option {k}" for k in range(p))
+    alone = fingerprint_bits(recommended(options, mode="open"))
+    assert fingerprint_bits(recommended(options, mode="open", linked=True)) < alone
+    assert fingerprint_bits(recommended(options, mode="code")) < alone
+
+
+def found(design, n, seed):
+    """Return how many of n people are the only ones who gave the answers to their question that came."""
+    chance = random.Random(seed)
+    _, rule = asking(design)
+    told = Counter()
+    asked = []
+    for k in range(n):
+        question = frozenset(draw_question(rule, Stream(chance.randbytes(32), "study", "v")))
+        value = 1 << k % design.p
+        told[next(code for code in question if code & value)] += 1
+        asked.append(question)
+    return sum(sum(code in told for code in question) == 1 for question in asked)
+
+
+@pytest.mark.parametrize("p", range(6, 9))
+def test_the_recommended_design_for_codes_hides_an_answer_from_who_knows_the_question(p):
+    """Two batches of 25: of all questions many have one answer only, of those of the recommended design few."""
+    options = tuple(f"option {k}" for k in range(p))
+    before, now = sp.uniform(options), recommended(options, mode="code")
+    shares = {design.kind: np.mean([found(design, 50, seed) for seed in range(40)]) / 50 for design in (before, now)}
+    for design in (before, now):
+        assert shares[design.kind] == pytest.approx(chance_to_be_found(design, 50), abs=0.05)
+    assert shares["uniform"] > 0.35
+    assert shares["hadamard"] < 0.06
+
+
+def chance_to_be_found(design, n):
+    """Return the chance that nobody who is asked the same answers otherwise, options being equally frequent."""
+    _, rule = asking(design)
+    if rule["rule"] == "uniform":
+        sides = [code for code in range(1 << design.p) if 2 <= code.bit_count() <= design.p - 2]
+        questions = {frozenset((code, (1 << design.p) - 1 - code)) for code in sides}
+    else:
+        questions = {frozenset(question) for question in rule["questions"]}
+    nu = 1 / len(questions)
+    share = [code.bit_count() / design.p for question in questions for code in question]
+    return sum(nu * s * (1 - nu * (1 - s)) ** (n - 1) for s in share)
 
 
 def test_the_half_of_the_options_has_the_law_of_its_question():

@@ -7,6 +7,7 @@ from subsetprivacy.collect.survey.definition import MOST_OPTIONS, MOST_VARIABLES
 from subsetprivacy.collect.survey.entries import check_keys, read_list, read_name, read_number, read_table
 from subsetprivacy.collect.survey.positions import Path
 from subsetprivacy.collect.survey.problems import Findings
+from subsetprivacy.collect.survey.rules import recommended
 from subsetprivacy.collect.survey.spelled import read_design
 from subsetprivacy.collect.survey.texts import looks, normal, read_text
 
@@ -15,15 +16,15 @@ LENGTHS = {"label": 100, "question": 500, "help": 1000, "option": 200}
 SHARES_TOLERANCE = 1e-6
 
 
-def read_variables(given: Any, linked: set[str], findings: Findings) -> list[Variable]:
+def read_variables(given: Any, mode: str, linked: set[str], findings: Findings) -> list[Variable]:
     """Return the variables that are fit; why others are not is among the findings.
 
     Parameters
     ----------
     given
         The list in the file.
-    linked
-        The ids that stand in a link.
+    mode, linked
+        The mode, and the ids that stand in a link: what is recommended depends on them.
     """
     listed = read_list(given, "variables", ("variables",), findings)
     if listed is None:
@@ -33,7 +34,7 @@ def read_variables(given: Any, linked: set[str], findings: Findings) -> list[Var
     variables: list[Variable | None] = []
     first: dict[str, int] = {}
     for k, held in enumerate(listed[:MOST_VARIABLES]):
-        variables.append(_variable(held, linked, ("variables", k), findings))
+        variables.append(_variable(held, mode, linked, ("variables", k), findings))
         name = id_of(held)
         if name is not None and first.setdefault(name, k) != k:
             findings.add(("variables", k, "id"), f"must be unique; variable {first[name] + 1} has it too.")
@@ -46,7 +47,7 @@ def id_of(given: Any) -> str | None:
     return normal(name) if isinstance(name, str) else None
 
 
-def _variable(given: Any, linked: set[str], path: Path, findings: Findings) -> Variable | None:
+def _variable(given: Any, mode: str, linked: set[str], path: Path, findings: Findings) -> Variable | None:
     held = read_table(given, "id, question and options", path, findings)
     if held is None:
         return None
@@ -63,7 +64,8 @@ def _variable(given: Any, linked: set[str], path: Path, findings: Findings) -> V
         guess = _guess(held["guess"], options, (*path, "guess"), findings)
     if options is None:
         return None
-    design = read_design(held.get("design", RECOMMENDED), options, name in linked, (*path, "design"), findings)
+    default = recommended(options, mode=mode, linked=name in linked)
+    design = read_design(held.get("design", RECOMMENDED), options, default, (*path, "design"), findings)
     if design is None:
         return None
     return Variable(id=name, options=options, design=design[0], written=design[1], guess=guess, **texts)

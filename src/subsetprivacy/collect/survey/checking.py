@@ -7,7 +7,15 @@ from typing import Any
 
 from subsetprivacy.collect.survey.asked import id_of, read_variables
 from subsetprivacy.collect.survey.definition import DEFAULT_BATCH, LEAST_BATCH, MODES, OPEN_BATCH, Survey
-from subsetprivacy.collect.survey.entries import check_keys, read_choice, read_list, read_name, read_table, read_truth
+from subsetprivacy.collect.survey.entries import (
+    check_keys,
+    meant,
+    read_choice,
+    read_list,
+    read_name,
+    read_table,
+    read_truth,
+)
 from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.positions import REFUSED, Marked, Path, UnreadableError, plain
 from subsetprivacy.collect.survey.problems import Findings, Problem, SurveyError
@@ -32,6 +40,7 @@ LONG = ("introduction", "thanks", "contact")  # may have several lines, or be em
 MOST_BATCH = 1_000_000
 MOST_MANIFEST = 1 << 20  # bytes that a respondent's browser loads
 _MOST_LINKS = 64
+_MOST_ID = 100  # of what is looked at
 
 
 def check(marked: Marked) -> Survey:
@@ -64,9 +73,10 @@ def _survey(given: Any, findings: Findings) -> Survey | None:
         if key in data
     }
     links = _links(data.get("links", []), findings)
-    variables = read_variables(data.get("variables", REFUSED), {name for group in links for name in group}, findings)
-    _check_links(links, data, findings)
     mode = read_choice(data.get("mode", MODES[0]), MODES, ("mode",), findings)
+    linked = {name for group in links for name in group}
+    variables = read_variables(data.get("variables", REFUSED), mode, linked, findings)
+    _check_links(links, data, findings)
     settings: dict[str, Any] = {
         "study": read_name(data.get("study", study_of(texts.get("title", ""))), ("study",), findings),
         "language": read_choice(data.get("language", LANGUAGES[0]), LANGUAGES, ("language",), findings),
@@ -101,7 +111,9 @@ def _batch(given: Any, findings: Findings) -> int:
     if type(given) is int and LEAST_BATCH <= given <= MOST_BATCH:
         return given
     if given is not REFUSED:
-        findings.add(("batch",), f"must be a whole number from {LEAST_BATCH} to {MOST_BATCH}; got {shown(given)}.")
+        low = isinstance(given, int) and given < LEAST_BATCH
+        why = " Among fewer people at a time, one answer could be worked out from the others." if low else ""
+        findings.add(("batch",), f"must be a whole number from {LEAST_BATCH} to {MOST_BATCH}; got {shown(given)}.{why}")
     return DEFAULT_BATCH
 
 
@@ -131,12 +143,14 @@ def _check_links(links: list[list[str]], data: dict[str, Any], findings: Finding
     """Note ids that no variable has, and variables that stand in two links or twice in one."""
     listed = data.get("variables")
     ids = {id_of(held) for held in listed} if isinstance(listed, list) else set()
+    known = sorted(name[:_MOST_ID] for name in ids if name)
     place: dict[str, int] = {}
     for k, group in enumerate(links):
         for i, name in enumerate(group):
             path = ("links", k, "variables", i)
             if name and name not in ids:
-                findings.add(path, f"must be the id of a variable; got {shown(name)}.")
+                hint = meant(name, known, findings)
+                findings.add(path, f"must be the id of a variable; got {shown(name)}.{hint}")
             elif name and name in place:
                 where = "this link" if place[name] == k else f"link {place[name] + 1}"
                 findings.add(path, f"must be in one link only, once; {where} has {shown(name)} too.")

@@ -48,6 +48,17 @@ class Variable:
     guess: tuple[float, ...] | None = None
     help: str = ""
 
+    @property
+    def words(self) -> dict[str, Any]:
+        """What a respondent reads, under the keys of a file and of a manifest."""
+        return {
+            "id": self.id,
+            "label": self.label,
+            "question": self.question,
+            "help": self.help,
+            "options": list(self.options),
+        }
+
 
 @frozen
 class Survey:
@@ -85,6 +96,21 @@ class Survey:
     @_by_id.default
     def _number(self) -> dict[str, int]:
         return {variable.id: k for k, variable in enumerate(self.variables)}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All but the variables and links, under the keys of a file and of a manifest."""
+        return {
+            "title": self.title,
+            "study": self.study,
+            "language": self.language,
+            "mode": self.mode,
+            "batch": self.batch,
+            "introduction": self.introduction,
+            "thanks": self.thanks,
+            "contact": self.contact,
+            "practice": self.practice,
+        }
 
     def variable(self, name: str) -> Variable:
         """Return the variable with this id."""

@@ -6,38 +6,27 @@ from subsetprivacy.collect.survey.checking import check
 from subsetprivacy.collect.survey.definition import RECOMMENDED, Survey, Variable
 from subsetprivacy.collect.survey.positions import Marked
 from subsetprivacy.collect.survey.rules import recommended
+from subsetprivacy.design import Design
 
 
 def survey_document(survey: Survey) -> dict[str, Any]:
     """Return a survey as plain data: every key there is, but `guess` where there is none."""
     linked = {name for group in survey.links for name in group}
     return {
-        "title": survey.title,
-        "study": survey.study,
-        "language": survey.language,
-        "mode": survey.mode,
-        "batch": survey.batch,
-        "introduction": survey.introduction,
-        "thanks": survey.thanks,
-        "contact": survey.contact,
-        "practice": survey.practice,
-        "variables": [_variable_document(variable, variable.id in linked) for variable in survey.variables],
+        **survey.settings,
+        "variables": [
+            _variable_document(variable, recommended(variable.options, mode=survey.mode, linked=variable.id in linked))
+            for variable in survey.variables
+        ],
         "links": [{"variables": list(group)} for group in survey.links],
     }
 
 
-def _variable_document(variable: Variable, linked: bool) -> dict[str, Any]:
+def _variable_document(variable: Variable, default: Design) -> dict[str, Any]:
     written = variable.written
-    if written == RECOMMENDED and variable.design != recommended(variable.options, linked=linked):
+    if written == RECOMMENDED and variable.design != default:
         written = variable.design.document()  # a survey that was put together by a program
-    document = {
-        "id": variable.id,
-        "label": variable.label,
-        "question": variable.question,
-        "help": variable.help,
-        "options": list(variable.options),
-        "design": written,
-    }
+    document = {**variable.words, "design": written}
     return document if variable.guess is None else {**document, "guess": list(variable.guess)}
 
 

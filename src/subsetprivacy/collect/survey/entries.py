@@ -1,7 +1,7 @@
 """The entries of a survey's file one by one: keys, names, words out of a list, truth values."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,6 +12,8 @@ from subsetprivacy.collect.survey.texts import read_text, shown
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _NAME_HINT = "small letters a to z, digits, - and _, a letter first, at most 32"
 _MOST_NAME = 1000  # of what is looked at
+_MOST_LIKENED = 200
+_ALIKE = 0.7  # of short words, which are soon alike
 
 
 def check_keys(
@@ -23,9 +25,24 @@ def check_keys(
             findings.add(path, f"must have `{key}`; it is missing.")
     for key in held:
         if key not in known and not findings.are_many:
-            near = get_close_matches(key[:40].lower(), known, 1)
-            hint = f"Hint: `{near[0]}`?" if near else f"Hint: the keys are {', '.join(known)}."
+            near = nearest(key, known)
+            hint = f"Hint: `{near}`?" if near else f"Hint: the keys are {', '.join(known)}."
             findings.add((*path, key), f"must be a known key; got {shown(key)}. {hint}")
+
+
+def nearest(given: Any, known: Iterable[str], least: float = 0.6) -> str | None:
+    """Return the known word that a mistyped one is most like, if there is one."""
+    if not isinstance(given, str):
+        return None
+    spelled = {word.lower(): word for word in known}
+    near = get_close_matches(given[:_MOST_LIKENED].lower(), list(spelled), 1, least)
+    return spelled[near[0]] if near else None
+
+
+def meant(given: Any, known: Iterable[str], findings: Findings, least: float = 0.6) -> str:
+    """Return the hint at that word, with a blank before it."""
+    near = None if findings.are_many else nearest(given, known, least)
+    return f" Hint: {shown(near)}?" if near else ""
 
 
 def read_name(given: Any, path: Path, findings: Findings) -> str:
@@ -42,7 +59,8 @@ def read_choice(given: Any, allowed: tuple[str, ...], path: Path, findings: Find
     if isinstance(given, str) and given in allowed:
         return given
     if given is not REFUSED:
-        findings.add(path, f"must be one of {', '.join(allowed)}; got {shown(given)}.")
+        hint = meant(given, allowed, findings, _ALIKE)
+        findings.add(path, f"must be one of {', '.join(allowed)}; got {shown(given)}.{hint}")
     return allowed[0]
 
 

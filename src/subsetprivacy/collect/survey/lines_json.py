@@ -6,19 +6,19 @@ from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
 from subsetprivacy.collect.survey.positions import (
-    MOST_DEPTH,
+    MOST_DIGITS,
     REFUSED,
-    Fault,
+    TOO_LARGE,
     Marked,
+    Notes,
     Path,
     UnreadableError,
-    too_deep,
+    open_quote,
 )
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))((?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
 _WORDS = {"true": True, "false": False, "null": None}
-_MOST_DIGITS = 400
 _DECODER = JSONDecoder()
 
 
@@ -37,14 +37,13 @@ def read_json(text: str) -> Marked:
     at = reader.skip(at)
     if at < len(text):
         raise reader.unreadable(at, "must end after its closing bracket")
-    return Marked(data, reader.lines, tuple(reader.faults))
+    return reader.marked(data)
 
 
-class _Reader:
+class _Reader(Notes):
     def __init__(self, text: str) -> None:
+        super().__init__()
         self.text = text
-        self.lines: dict[Path, int] = {}
-        self.faults: list[Fault] = []
         self._breaks = [found.start() for found in re.finditer("\n", text)]
 
     def line(self, at: int) -> int:
@@ -62,8 +61,8 @@ class _Reader:
         sign = self.text[at : at + 1]
         if sign == '"':
             return self.string(at)
-        if sign and sign in "{[" and len(path) >= MOST_DEPTH:
-            raise too_deep(self.line(at))
+        if sign and sign in "{[":
+            self.check_depth(path, self.line(at))
         if sign == "{":
             return self.table(at, path)
         if sign == "[":
@@ -77,6 +76,8 @@ class _Reader:
         try:
             return _DECODER.raw_decode(self.text, at)
         except JSONDecodeError as error:
+            if error.msg.startswith("Unterminated") or self.text.startswith("\n", error.pos):
+                raise open_quote(self.line(at)) from None
             said = error.msg.removesuffix(" at").removesuffix(" starting")
             raise UnreadableError(self.line(error.pos), f"must be JSON: {said}.") from None
 
@@ -84,8 +85,8 @@ class _Reader:
         found = _NUMBER.match(self.text, at)
         if found is None:
             raise self.unreadable(at, "must have a value here: text in double quotes, a number, true, false, [ or {")
-        if len(found[1]) > _MOST_DIGITS:
-            self.faults.append((path, self.line(at), "must be a number below 2^53; got a larger one."))
+        if len(found[1]) > MOST_DIGITS:
+            self.fault(path, self.line(at), TOO_LARGE)
             return REFUSED, found.end()
         return (float(found[0]) if found[2] else int(found[1])), found.end()
 
@@ -125,13 +126,6 @@ class _Reader:
         at = self.skip(at)
         if self.text[at : at + 1] != ":":
             raise self.unreadable(at, "must have a colon after a key")
-        inner = (*path, key)
-        repeated = key in held
-        if repeated:
-            self.faults.append((inner, line, "must stand once; it stands here again."))
-        else:
-            self.lines[inner] = line
-        # What stands under a repeated key is read for its grammar alone.
-        value, at = self.value(self.skip(at + 1), inner if not repeated else (*inner, "again"))
+        value, at = self.value(self.skip(at + 1), self.key(path, key, line, held))
         held.setdefault(key, value)
         return self.skip(at)

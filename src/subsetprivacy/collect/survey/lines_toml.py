@@ -4,7 +4,7 @@ import re
 import tomllib
 from contextlib import suppress
 
-from subsetprivacy.collect.survey.positions import MOST_DEPTH, Marked, Path, UnreadableError, too_deep
+from subsetprivacy.collect.survey.positions import MOST_DEPTH, Marked, Path, UnreadableError, open_quote, too_deep
 
 _PLACE = re.compile(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", re.DOTALL)
 _SPACE = re.compile(r"[ \t]*")
@@ -20,6 +20,11 @@ _STRINGS = tuple(  # the long ones first; without possessive repeats, which the 
     )
 )
 _OTHER = re.compile(r"[^,\]}#\n]+")
+_HINTS = {  # by the beginning of what the standard library says
+    "Invalid value": ' Hint: text stands in straight quotes, "like this"; true and false do not.',
+    "Expected newline": ' Hint: a quote inside of text is written \\".',
+    "Cannot overwrite": " Hint: a key stands once.",
+}
 
 
 def read_toml(text: str) -> Marked:
@@ -36,11 +41,22 @@ def read_toml(text: str) -> Marked:
     try:
         return Marked(tomllib.loads(text), finder.lines)
     except ValueError as error:
-        found = _PLACE.fullmatch(str(error))
-        if found is None:
-            raise UnreadableError(None, "must be TOML: a number is too large.") from None
-        line = int(found[2]) if found[2] else text.count("\n") + 1
-        raise UnreadableError(line, f"must be TOML: {found[1]}.") from None
+        raise _unreadable(str(error), finder) from None
+
+
+def _unreadable(said: str, finder: "_Finder") -> UnreadableError:
+    """Return what the standard library says of a file, with what to do about the usual slips."""
+    if finder.open_quote is not None:
+        return open_quote(finder.open_quote)
+    found = _PLACE.fullmatch(said)
+    if found is None:
+        return UnreadableError(None, "must be TOML: a number is too large.")
+    lines = finder.text.split("\n")
+    line = int(found[2]) if found[2] else len(lines)
+    hint = next((hint for start, hint in _HINTS.items() if found[1].startswith(start)), "")
+    if "inside of text" in hint and lines[line - 1].count('"') < 3:
+        hint = ""
+    return UnreadableError(line, f"must be TOML: {found[1]}.{hint}")
 
 
 class _LostError(Exception):
@@ -56,6 +72,7 @@ class _Finder:
         self.lines: dict[Path, int] = {(): 1}
         self._line, self._counted = 1, 0
         self._lists: dict[Path, int] = {}  # how many tables a list of tables has so far
+        self.open_quote: int | None = None  # the line of a text that does not end
 
     def mark(self, path: Path) -> None:
         self._line += self.text.count("\n", self._counted, self.at)
@@ -132,7 +149,16 @@ class _Finder:
             self.items(path)
         elif self.sees("{"):
             self.inner_table(path)
-        elif not (self.string() or self.skip(_OTHER)):
+        elif self.sees('"') or self.sees("'"):
+            self.quoted()
+        elif not self.skip(_OTHER):
+            raise _LostError
+
+    def quoted(self) -> None:
+        start, found = self.at, self.string()
+        # Three quotes that are never closed look like an empty text with another quote after it.
+        if not found or (len(found) == 2 and self.sees(found[0])):
+            self.open_quote = self.text.count("\n", 0, start) + 1
             raise _LostError
 
     def items(self, path: Path) -> None:

@@ -16,14 +16,14 @@ from yaml.events import (
 from yaml.resolver import Resolver
 
 from subsetprivacy.collect.survey.positions import (
-    MOST_DEPTH,
+    MOST_DIGITS,
     REFUSED,
-    Fault,
     Marked,
+    Notes,
     Path,
     Unclear,
     UnreadableError,
-    too_deep,
+    open_quote,
 )
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
@@ -31,8 +31,8 @@ _NUMBER_TO_SOME = re.compile(r"[-+]?[0-9._]+([eE][-+]?[0-9]+)?|0o[0-7]+")
 _TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _NOTHING = {"", "~", "null", "Null", "NULL"}
 _LIKE = {"bool": "a truth value", "int": "a number", "float": "a number", "timestamp": "a date"}
-_MOST_DIGITS = 400
 _MOST_PARTS = 20_000
+_IN_QUOTES = "while scanning a quoted scalar"
 _RESOLVER = Resolver()
 
 
@@ -51,12 +51,14 @@ def read_yaml(text: str) -> Marked:
         line = text.count("\n", 0, error.position) + 1
         raise UnreadableError(line, "must have no control characters; it has one.") from None
     except yaml.MarkedYAMLError as error:
+        if error.context == _IN_QUOTES and "unexpected" in str(error.problem) and error.context_mark is not None:
+            raise open_quote(error.context_mark.line + 1) from None
         mark = error.problem_mark or error.context_mark
         said = ", ".join(part for part in (error.context, error.problem) if part)
         raise UnreadableError(None if mark is None else mark.line + 1, f"must be YAML: {said}.") from None
     except (ValueError, OverflowError):  # an escape like "\UFFFFFFFF", for a character that there is not
         raise UnreadableError(None, "must be YAML: an escaped character or a number is out of its range.") from None
-    return Marked(data, reader.lines, tuple(reader.faults))
+    return reader.marked(data)
 
 
 def plain_scalar(text: str) -> Any:
@@ -66,7 +68,7 @@ def plain_scalar(text: str) -> Any:
     if text in _TRUTH:
         return _TRUTH[text]
     number = _NUMBER.fullmatch(text)
-    if number is not None and len(text) <= _MOST_DIGITS:
+    if number is not None and len(text) <= MOST_DIGITS:
         return int(text) if number[2] is None and number[3] is None else float(text)
     tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
     kind = str(tag).rpartition(":")[2]
@@ -75,11 +77,10 @@ def plain_scalar(text: str) -> Any:
     return Unclear(text, _LIKE.get(kind, "a number" if kind == "str" else "something else"))
 
 
-class _Reader:
+class _Reader(Notes):
     def __init__(self, text: str) -> None:
+        super().__init__()
         self._events: Iterator[Any] = yaml.parse(text, Loader=yaml.SafeLoader)
-        self.lines: dict[Path, int] = {(): 1}
-        self.faults: list[Fault] = []
         self._parts = 0
 
     def next(self) -> Any:
@@ -106,18 +107,17 @@ class _Reader:
     def node(self, event: Any, path: Path) -> Any:
         line = event.start_mark.line + 1
         if isinstance(event, AliasEvent):
-            self.faults.append((path, line, "must not refer to another place by an alias (*). Hint: write it out."))
+            self.fault(path, line, "must not refer to another place by an alias (*). Hint: write it out.")
             return REFUSED
         if event.anchor is not None:
-            self.faults.append((path, line, "must not have an anchor (&). Hint: leave it out, or put text in quotes."))
+            self.fault(path, line, "must not have an anchor (&). Hint: leave it out, or put text in quotes.")
         if event.tag is not None:
-            self.faults.append((path, line, "must not have a tag (!). Hint: leave it out, or put text in quotes."))
+            self.fault(path, line, "must not have a tag (!). Hint: leave it out, or put text in quotes.")
             self.skip(event)
             return REFUSED
         if isinstance(event, ScalarEvent):
             return event.value if event.style else plain_scalar(event.value)
-        if len(path) >= MOST_DEPTH:
-            raise too_deep(line)
+        self.check_depth(path, line)
         return self.sequence(path) if isinstance(event, SequenceStartEvent) else self.table(path)
 
     def skip(self, event: Any) -> None:
@@ -141,16 +141,11 @@ class _Reader:
         while not isinstance(event := self.next(), MappingEndEvent):
             line = event.start_mark.line + 1
             key = self.node(event, (*path, "key"))
-            inner = (*path, key if isinstance(key, str) else "key")
-            if not isinstance(key, str):
-                if key is not REFUSED:
-                    self.faults.append((path, line, "must have keys that are text. Hint: put the key in quotes."))
-            elif key in held:
-                self.faults.append((inner, line, "must stand once; it stands here again."))
-                inner = (*inner, "again")
-            else:
-                self.lines[inner] = line
-            value = self.node(self.next(), inner)
             if isinstance(key, str):
+                value = self.node(self.next(), self.key(path, key, line, held))
                 held.setdefault(key, value)
+                continue
+            if key is not REFUSED:
+                self.fault(path, line, "must have keys that are text. Hint: put the key in quotes.")
+            self.node(self.next(), (*path, "key"))
         return held

@@ -12,6 +12,8 @@ Path = tuple[str | int, ...]
 Fault = tuple[Path, int | None, str]
 MOST_DEPTH = 24  # a survey needs 7
 LARGEST = 1 << 53
+MOST_DIGITS = 400
+TOO_LARGE = "must be a number below 2^53; got a larger one."
 _HALF = re.compile("[\ud800-\udfff]")  # a surrogate, which no file in UTF-8 can hold
 
 
@@ -77,6 +79,43 @@ def too_deep(line: int | None) -> UnreadableError:
     return UnreadableError(line, f"must not be nested deeper than {MOST_DEPTH} levels; it is.")
 
 
+def open_quote(line: int) -> UnreadableError:
+    """Return the error of a file with a text that does not end."""
+    return UnreadableError(
+        line, 'must close every quote; one that is opened here stays open. Hint: "text" has a quote at both ends.'
+    )
+
+
+class Notes:
+    """What a reader has noted of a file so far: the lines of its parts, and its faults."""
+
+    def __init__(self) -> None:
+        self.lines: dict[Path, int] = {(): 1}
+        self.faults: list[Fault] = []
+
+    def fault(self, path: Path, line: int | None, message: str) -> None:
+        """Note a fault."""
+        self.faults.append((path, line, message))
+
+    def key(self, path: Path, key: str, line: int, held: Mapping[str, Any]) -> Path:
+        """Note a key of a table that holds these already, and return the path of its value."""
+        inner = (*path, key)
+        if key not in held:
+            self.lines[inner] = line
+            return inner
+        self.fault(inner, line, "must stand once; it stands here again.")
+        return (*inner, "again")  # which nobody asks for: it is read for its grammar alone
+
+    def check_depth(self, path: Path, line: int) -> None:
+        """Raise if a list or table begins too deep inside of others."""
+        if len(path) >= MOST_DEPTH:
+            raise too_deep(line)
+
+    def marked(self, data: Any) -> Marked:
+        """Return what the file holds."""
+        return Marked(data, self.lines, tuple(self.faults))
+
+
 def plain(marked: Marked) -> Marked:
     """Return the same with every number finite and exact everywhere, dates unclear, and nothing else than plain data.
 
@@ -115,7 +154,7 @@ def _trouble_with(held: Any) -> str | None:
     if held is None or held is REFUSED or isinstance(held, (bool, Unclear, date, time)):
         return None
     if isinstance(held, int):
-        return None if abs(held) < LARGEST else "must be a number below 2^53; got a larger one."
+        return None if abs(held) < LARGEST else TOO_LARGE
     if isinstance(held, float):
         return None if math.isfinite(held) else f"must be a finite number; got {held}."
     return f"must be text, a number, a list or a table; got {type(held).__name__}."

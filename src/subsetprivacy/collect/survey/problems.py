@@ -35,7 +35,7 @@ class Problem:
     path: Path = ()
 
     def __str__(self) -> str:
-        where = "" if self.line is None else f"line {self.line}: "
+        where = "" if self.line is None else f"line {self.line}, "
         return f"{where}{self.place}: {self.message}"
 
 

@@ -42,8 +42,8 @@ def read_survey(source: str | bytes, format: str) -> Survey:
     Traceback (most recent call last):
     ...
     subsetprivacy.collect.survey.problems.SurveyError: a survey must have no problem; this one has 2 problems.
-    line 2: variable 1: must have `id`; it is missing.
-    line 3: variable 1, idd: must be a known key; got "idd". Hint: `id`?
+    line 2, variable 1: must have `id`; it is missing.
+    line 3, variable 1, idd: must be a known key; got "idd". Hint: `id`?
     """
     try:
         marked = _reader_of(format)(_decoded(source))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.collect.survey.definition import MOST_OPTIONS
+from subsetprivacy.collect.survey.definition import MODES, MOST_OPTIONS
 from subsetprivacy.collect.survey.drawing import WORD_BITS
 from subsetprivacy.design import (
     ArtificialBit,
@@ -28,24 +28,26 @@ from subsetprivacy.errors import InvalidDesignError
 
 KINDS = ("yes_no", "groups", "bit", "local")
 MOST_LISTED = 2048  # questions that a manifest may list
-_FEW = 8  # options up to which all subsets are asked about; beyond, the few questions of a Hadamard design
+_FEW = 5  # options up to which all subsets are asked about; beyond, the few questions of a Hadamard design
+_FEW_APART = 8  # the same where nobody can know what a person was asked: in open mode, outside a link
 _WEIGHT_BITS = 36  # weights are stated to this many bits: 2048 of them still sum below 2^48
 
 
 @lru_cache(maxsize=256)  # an editor checks its text with every change
-def recommended(options: tuple[str, ...], *, linked: bool = False) -> Design:
+def recommended(options: tuple[str, ...], *, mode: str = MODES[0], linked: bool = False) -> Design:
     """Return the design to take where the file names none.
 
-    Two options get Warner's question, three the device's draw of a companion. Up to eight, every subset may be asked
-    about; more, or variables that are linked to others, get the few questions of a Hadamard design, since a
-    person's questions together are like a fingerprint.
+    Two options get Warner's question, three the device's draw of a companion. Of a few options every subset may be
+    asked about; more get the few questions of a Hadamard design. More than five are too many in a link, since a
+    person's questions together are like a fingerprint, and in code mode, since whoever kept the list of codes may
+    know what each was asked, and would find the answer to a question that nobody else had.
     """
     if len(options) == 2:
         return warner(options)
     if len(options) == 3:
         return fixed_size(options, 2)
-    few = len(options) <= (5 if linked else _FEW)
-    return uniform(options) if few else hadamard(options)
+    few = _FEW_APART if mode == "open" and not linked else _FEW
+    return uniform(options) if len(options) <= few else hadamard(options)
 
 
 def asking(design: Design) -> tuple[str, dict[str, Any]]:

@@ -2,17 +2,16 @@
 
 import json
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
 from attrs import frozen
 
 from subsetprivacy.collect.survey.definition import RECOMMENDED
-from subsetprivacy.collect.survey.entries import read_number, read_whole
+from subsetprivacy.collect.survey.entries import meant, nearest, read_number, read_whole
 from subsetprivacy.collect.survey.positions import REFUSED, Path, Unclear
 from subsetprivacy.collect.survey.problems import Findings
-from subsetprivacy.collect.survey.rules import MOST_LISTED, asking, recommended
+from subsetprivacy.collect.survey.rules import MOST_LISTED, asking
 from subsetprivacy.collect.survey.texts import normal, shown
 from subsetprivacy.design import (
     Design,
@@ -44,12 +43,18 @@ class _Kind:
 
 
 def read_design(
-    given: Any, options: Options, linked: bool, path: Path, findings: Findings
+    given: Any, options: Options, default: Design, path: Path, findings: Findings
 ) -> tuple[Design, Any] | None:
-    """Return a design and how it was written, or None with the reason among the findings."""
+    """Return a design and how it was written, or None with the reason among the findings.
+
+    Parameters
+    ----------
+    default
+        The recommended one.
+    """
     read: tuple[Design, Any] | None
     if isinstance(given, str):
-        read = _read_name(given, options, linked, path, findings)
+        read = _read_name(given, options, default, path, findings)
     elif isinstance(given, dict) and "format" in given:
         read = _read_document(given, options, path, findings)
     elif isinstance(given, dict):
@@ -67,13 +72,18 @@ def read_design(
     return read
 
 
-def _read_name(name: str, options: Options, linked: bool, path: Path, findings: Findings) -> tuple[Design, Any] | None:
+def _read_name(
+    name: str, options: Options, default: Design, path: Path, findings: Findings
+) -> tuple[Design, Any] | None:
     if name == RECOMMENDED:
-        return recommended(options, linked=linked), name
+        return default, name
     if name in NAMES:
         return _made(name, {}, options, path, findings, name)
-    hint = f'Hint: write a table, {{kind = "{name}", …}}.' if name in KINDS else _SAFE
-    findings.add(path, f"must be one of {', '.join(NAMES)}, or a table; got {shown(name)}. {hint}")
+    near = None if findings.are_many else nearest(name, [*NAMES, *KINDS])
+    hint = f" Hint: {shown(near)}?" if near in NAMES else f' Hint: write a table, {{kind = "{near}", …}}.'
+    findings.add(
+        path, f"must be one of {', '.join(NAMES)}, or a table; got {shown(name)}.{hint if near else f' {_SAFE}'}"
+    )
     return None
 
 
@@ -101,13 +111,15 @@ def _read_table(given: dict[str, Any], options: Options, path: Path, findings: F
     name = given.get("kind")
     if not isinstance(name, str) or name not in KINDS:
         missing = "it is missing" if "kind" not in given else f"got {shown(name)}"
-        findings.add((*path, "kind"), f"must be one of {', '.join(KINDS)}; {missing}. {_SAFE}")
+        hint = meant(name, KINDS, findings) or f" {_SAFE}"
+        findings.add((*path, "kind"), f"must be one of {', '.join(KINDS)}; {missing}.{hint}")
         return None
     kind, good = KINDS[name], True
     entries: dict[str, Any] = {}
     for key in [key for key in given if key != "kind" and key not in kind.readers]:
         known = ", ".join(kind.readers) or "no other keys"
-        findings.add((*path, key), f"must be a key of the kind {name}, which has {known}.")
+        hint = meant(key, kind.readers, findings)
+        findings.add((*path, key), f"must be a key of the kind {name}, which has {known}.{hint}")
         good = False
     for key, reader in kind.readers.items():
         if key in given:
@@ -139,8 +151,7 @@ def _subset(given: Any, path: Path, options: Options, findings: Findings) -> lis
         if text in options:
             labels.append(str(text))
         elif label is not REFUSED:
-            near = get_close_matches(str(text)[:200], options, 1) if text and not findings.are_many else []
-            hint = f" Hint: {shown(near[0])}?" if near else ""
+            hint = meant(text, options, findings)
             quotes = " Hint: put it in quotes." if isinstance(label, (bool, int, float, Unclear)) else ""
             findings.add((*path, k), f"must be one of the options; got {shown(label)}.{hint or quotes}")
     return labels if len(labels) == len(given) else None

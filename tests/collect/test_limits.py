@@ -1,0 +1,114 @@
+"""What whoever kept the list of codes can do: the documents say so, and it is no more than they say."""
+
+import asyncio
+import json
+import random
+
+import pytest
+
+from subsetprivacy.collect.service import publishing
+from subsetprivacy.collect.service.collecting import Collector
+from subsetprivacy.collect.service.respondents import Respondent
+from subsetprivacy.collect.storage.opening import open_store, reading
+from subsetprivacy.collect.storage.released import read_released
+from subsetprivacy.collect.survey import tallies
+
+PEOPLE = 100
+
+
+@pytest.fixture
+def engine(sqlite_url):
+    engine = open_store(sqlite_url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def post(engine):
+    """Send a document to the service's public routes, as anybody can."""
+    collector = Collector(engine)
+    with asyncio.Runner() as runner:
+        runner.run(_call(collector.start))
+
+        def post(path, document):
+            survey, deed = path.removeprefix("/s/").split("/")
+            reply = runner.run(getattr(collector, deed)(survey, json.dumps(document).encode()))
+            return reply.status, reply.document
+
+        yield post
+        runner.run(_call(collector.stop))
+
+
+async def _call(function):
+    function()
+
+
+def publish(engine, options, design):
+    listed = [f"option {chr(97 + k)}" for k in range(options)]
+    variable = {"id": "v", "question": "Which?", "options": listed, "design": design}
+    document = {"title": "T", "mode": "code", "batch": 25, "variables": [variable]}
+    draft = publishing.save_draft(engine, json.dumps(document), "json")
+    return draft, publishing.publish(engine, draft.id)
+
+
+def question_of(code, manifest, post):
+    """Return what the owner of a code is asked, as a second device learns it; or why it is not told."""
+    second = Respondent({"v": 0}, code=code)
+    status, reply = post(f"/s/{manifest.id}/lock", second.lock(manifest))
+    if status != 200:
+        return reply["status"]
+    second.take_share(manifest, reply)
+    return second.submission(manifest)["answers"]["v"]["asked"]
+
+
+@pytest.mark.parametrize(("design", "least", "most"), [("uniform", 35, PEOPLE), ("recommended", 0, 20)])
+def test_the_list_of_codes_and_the_results_give_answers_away(engine, post, design, least, most):
+    """Without the database: asked while its owner answers, a code tells the question, and a rare one its answer.
+
+    Of eight options the recommended design has few questions, so that most answers have company.
+    """
+    _, manifest = publish(engine, 8, design)
+    asked, sent = {}, {}
+    chance = random.Random(8)
+    for code in publishing.make_codes(engine, manifest.id, PEOPLE):
+        person = Respondent({"v": chance.randrange(8)}, code=code)
+        status, reply = post(f"/s/{manifest.id}/lock", person.lock(manifest))
+        assert status == 200
+        person.take_share(manifest, reply)
+        asked[code] = question_of(code, manifest, post)
+        body = person.submission(manifest)
+        answer = body["answers"]["v"]
+        assert asked[code] == answer["asked"]
+        sent[code] = answer["asked"][answer["answer"]]
+        assert post(f"/s/{manifest.id}/submit", body)[0] == 201
+        assert question_of(code, manifest, post) == "already counted"  # it was used, and tells no more
+    publishing.close(engine, manifest.id)
+    with reading(engine) as connection:
+        released = read_released(connection, manifest.id)
+    told = {tallies.row_codes(row)[0] for row in released.rows[0]}
+    found = {code: left[0] for code in asked if len(left := [group for group in asked[code] if group in told]) == 1}
+    assert all(sent[code] == group for code, group in found.items())
+    assert least <= len(found) <= most
+
+
+def test_an_owner_who_kept_the_codes_can_pick_a_question_and_the_page_can_tell(engine, post):
+    """Further versions of the survey let the same code in, and each tells where one more number would lead."""
+    draft, manifest = publish(engine, 4, "recommended")
+    (code,) = publishing.make_codes(engine, manifest.id, 1)
+    wanted = [0b0011, 0b1100]
+    for _ in range(200):
+        version = publishing.publish(engine, draft.id)
+        publishing.keep_codes(engine, version.id, [code])
+        stranger = Respondent({"v": 0}, code=code)
+        _, reply = post(f"/s/{version.id}/lock", stranger.lock(version))
+        stranger.take_share(version, reply)
+        if stranger.submission(version)["answers"]["v"]["asked"] == wanted:
+            break
+    assert post(f"/s/{manifest.id}/lock", stranger.lock(manifest))[0] == 200
+    person = Respondent({"v": 0}, code=code)
+    own = person.lock(manifest)
+    _, reply = post(f"/s/{manifest.id}/lock", own)
+    person.take_share(manifest, reply)
+    assert person.submission(manifest)["answers"]["v"]["asked"] == wanted
+    # What the page warns of: the code is locked to a number that is not this device's.
+    assert reply["commitment"] != own["commitment"]
