@@ -74,10 +74,19 @@ def check(db: str, as_json: bool) -> None:
 def backup(target: Path, everything: bool, db: str) -> None:
     """Copy the database to TARGET, a new SQLite file that `serve --db TARGET` can serve.
 
-    It may be in use meanwhile, and may be PostgreSQL. By default the copy has what is
-    released, and nothing of the people after that: their answers would be lost, their
-    unused codes work. With --all it has everything, and must be kept as safe as the
-    database itself. Nobody stays signed in in a copy.
+    It may be in use meanwhile, and may be PostgreSQL. Nobody stays signed in in a copy.
+
+    By default the copy has what is released and no other answer. If you go back to it:
+    answers that came after the last release are lost, and their codes work again;
+    answers that were waiting at that release (one to two batches) are lost, and their
+    codes stay used; codes that were not used work.
+
+    With --all it has everything, and must be kept as safe as the database itself: what
+    came after the copy is lost, and those codes work again.
+
+    A copy made before a survey was closed has it open again, and the study's key as
+    secret although it may be published since: whoever knows that key can choose their
+    own question. Close the survey again before anybody answers.
 
     \b
     Example:

@@ -24,7 +24,7 @@ from subsetprivacy.collect.service.respondents import Respondent, answer_all
 from subsetprivacy.collect.storage.opening import open_store, reading
 from subsetprivacy.collect.storage.released import read_key, read_released
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.reading import SurveyError
+from subsetprivacy.collect.survey.reading import SurveyError, read_survey
 
 TEA = """
 title = "Tea"
@@ -52,6 +52,28 @@ def published(engine, text=TEA):
 
 def take_part(engine, manifest, codes):
     return answer_all(engine, manifest, [Respondent({"tea": 1}, code=code) for code in codes])
+
+
+# Refusals beforehand ------------------------------------------------------------------------------
+
+
+def test_what_publishing_would_refuse_is_told_and_nothing_is_written(store):
+    def told(text):
+        return publishing.objection(store, read_survey(text, "toml"))
+
+    assert told(TEA) is None
+    with reading(store) as connection:
+        assert read_key(connection, "drinks") is None  # looking makes no study
+    first = published(store)
+    assert told(TEA) is None
+    for text in (TEA.replace('"none"', '"no tea"'), OPEN.replace('"none"', '"no tea"')):
+        with pytest.raises(PublishingError, match="must have the same options") as caught:
+            published(store, text)
+        assert told(text) == str(caught.value)
+    close(store, first.id)
+    assert "whose key is secret" in told(TEA)
+    assert told(OPEN) is None
+    assert [line.id for line in surveys(store)] == [first.id]
 
 
 # Drafts -------------------------------------------------------------------------------------------

@@ -85,6 +85,17 @@ def test_a_second_try_sends_the_same(server):
     assert others == [first, first]
 
 
+def test_what_is_sent_is_as_long_for_everyone(server):
+    lengths = set()
+    for skips in (0, 0.5, 1):
+        for _ in range(20):
+            person = Respondent(TRUTH, code=CODE, habits=Habits(skips=skips))
+            person.take_part(server.manifest, server.post)
+            lengths.add(len(person.body(server.manifest)))
+    assert len(lengths) == 1
+    assert len({len(json.dumps(body)) for body in server.bodies}) > 1
+
+
 def test_another_wave_asks_the_same(server, every_kind):
     person = Respondent(TRUTH, code=CODE)
     person.take_part(server.manifest, server.post)

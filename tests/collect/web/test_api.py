@@ -167,6 +167,34 @@ def test_from_draft_to_deleted_survey(site, owner):
     assert accounts.deeds(site.engine, 1)[0].actor == "token for owner"
 
 
+def test_key_is_published_when_all_surveys_of_the_study_are_closed(site, owner):
+    text = CODES.replace('study = "', 'study = "key-of-')
+    first, second = site.publish(text), site.publish(text)
+    there = [f"/api/v1/surveys/{one.id}" for one in (first, second)]
+    owner.send("POST", f"{there[0]}/close", {})
+    refusal(owner.send("POST", f"{there[0]}/key", b""), 409)
+    assert owner.get(f"{there[0]}/releases").json()["key"] is None
+    owner.send("POST", f"{there[1]}/close", {"last_wave": False})
+    assert site.nobody.get(f"/s/{first.id}/key").status == 404
+    key = owner.send("POST", f"{there[0]}/key", b"").json()["key"]
+    assert site.nobody.get(f"/s/{second.id}/key").json() == {"key": key}
+    assert owner.get(f"{there[1]}/releases").json()["key"] == key
+    assert accounts.deeds(site.engine, 1)[0].act.startswith("published the key of the study “key-of-")
+    open_survey = site.publish(SMALL.replace('study = "', 'study = "no-key-of-'))
+    refusal(owner.send("POST", f"/api/v1/surveys/{open_survey.id}/key", b""), 409)
+    for one in (first, second, open_survey):
+        assert owner.request("DELETE", f"/api/v1/surveys/{one.id}").status == 204
+
+
+def test_deleted_survey_that_is_left_in_the_files_is_told(site, owner, monkeypatch):
+    monkeypatch.setattr(publishing, "erase", lambda engine: False)
+    manifest = site.publish(SMALL.replace('study = "', 'study = "left-of-'))
+    reply = owner.request("DELETE", f"/api/v1/surveys/{manifest.id}")
+    assert reply.status == 202
+    assert "still hold something" in reply.json()["message"]
+    refusal(owner.get(f"/api/v1/surveys/{manifest.id}"), 404)
+
+
 def test_problems_of_a_draft_come_with_their_lines(owner):
     held = refusal(
         owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": SMALL.replace("batch = 10", "batch = 3")}), 422
@@ -230,7 +258,7 @@ def test_document_is_valid_and_served_as_it_is(site):
 
 def test_studio_explains_every_endpoint(site):
     page = site.signed_in(OWNER).get("/studio/api").text
-    assert len(endpoints()) == 17
+    assert len(endpoints()) == 18
     for one in endpoints():
         assert f"<code>{one['path']}</code>" in page
         assert one["said"]

@@ -1,7 +1,7 @@
 """Who may do what in the studio: accounts with a password, sessions, tokens for programs, and what was done.
 
 Whatever opens a door is kept as a hash: argon2id of passwords, SHA-256 of sessions, tokens and invitations, which
-are 32 random bytes. The functions that hash a password take about a tenth of a second and 64 MB: the web runs two
+are 32 random bytes. The functions that hash a password take about a tenth of a second and 64 MB: the web runs few
 of them at a time.
 """
 
@@ -21,6 +21,7 @@ from subsetprivacy.collect.storage.opening import reading, writing
 OWNER, ANALYST = ROLES = ("owner", "analyst")
 SESSION_DAYS = 14
 TOKEN_START = "sp_"
+_NO_INVITATION = "This invitation does not work: it was used, has lapsed, or belongs to another name."
 _TOKEN_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
 
 
@@ -138,6 +139,13 @@ def invite_again(engine: Engine, actor: Person, name: str) -> str:
     return secret
 
 
+def is_invited(engine: Engine, name: str, secret: str) -> bool:
+    """Tell whether an invitation to this account is right; that takes no effort, and 32 random bytes nobody guesses."""
+    with reading(engine) as connection:
+        held = storage.read_account(connection, passwords.plain_name(name))
+    return held is not None and passwords.fits_invitation(held.password, secret)
+
+
 def accept(engine: Engine, name: str, secret: str, password: str) -> Person:
     """Set the password of an account by its invitation, once.
 
@@ -146,12 +154,15 @@ def accept(engine: Engine, name: str, secret: str, password: str) -> Person:
     AccountError
         If the invitation is not right or has lapsed, or the password will not do.
     """
+    name = passwords.plain_name(name)
+    if not is_invited(engine, name, secret):  # before any effort is made
+        raise AccountError(_NO_INVITATION)
     made = passwords.hash_password(passwords.read_password(password))
     with writing(engine) as connection:
         storage.hold_accounts(connection)
-        held = storage.read_account(connection, passwords.plain_name(name))
+        held = storage.read_account(connection, name)
         if held is None or not passwords.fits_invitation(held.password, secret):
-            raise AccountError("This invitation does not work: it was used, has lapsed, or belongs to another name.")
+            raise AccountError(_NO_INVITATION)
         storage.set_password(connection, held.name, made)
         _record(connection, held.name, "accepted the invitation")
     return Person(held.name, held.role)

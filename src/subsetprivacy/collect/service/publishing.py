@@ -2,14 +2,17 @@
 
 import secrets
 from base64 import b32encode
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
 
 from sqlalchemy import Connection, Engine
 
+from subsetprivacy.collect.service.erasing import erase
+from subsetprivacy.collect.service.waves import objection_to
 from subsetprivacy.collect.storage import surveys as storage
+from subsetprivacy.collect.storage.erasing import owe_erasing
 from subsetprivacy.collect.storage.opening import reading, writing
-from subsetprivacy.collect.storage.released import read_manifest_of
-from subsetprivacy.collect.storage.surveys import Draft, SurveyLine
+from subsetprivacy.collect.storage.released import read_key, read_manifest_of
+from subsetprivacy.collect.storage.surveys import Draft, Facts, SurveyLine
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import Survey
 from subsetprivacy.collect.survey.manifest import Manifest, freeze
@@ -110,39 +113,42 @@ def publish(engine: Engine, draft_id: str) -> Manifest:
     return publish(engine, draft_id)  # the draft has changed in between
 
 
+def objection(engine: Engine, survey: Survey) -> str | None:
+    """Return why `publish` would refuse a survey as things are, or None if it would not."""
+    with reading(engine) as connection:
+        try:
+            _freeze(connection, survey, read_key(connection, survey.study) or (bytes(storage.KEY_BYTES), False))
+        except PublishingError as error:
+            return str(error)
+    return None
+
+
 def _publish(connection: Connection, survey: Survey, written: Draft) -> Manifest:
-    key, revealed = storage.hold_study(connection, survey.study)
+    manifest = _freeze(connection, survey, storage.hold_study(connection, survey.study))
+    storage.add_survey(connection, manifest, written)
+    return manifest
+
+
+def _freeze(connection: Connection, survey: Survey, held: tuple[bytes, bool]) -> Manifest:
+    """Freeze a survey, if it fits to the others of its study, whose key and whether it is published are given."""
+    key, revealed = held
     if survey.mode == "code" and revealed:
         raise PublishingError(
             f"a survey with codes must belong to a study whose key is secret; that of {survey.study!r} was published "
             "when its last survey closed. Hint: give the survey another study."
         )
     manifest = freeze(survey, key if survey.mode == "code" else None)
-    _check_variables(manifest, storage.manifests_of_study(connection, survey.study))
-    storage.add_survey(connection, manifest, written)
+    if objection := objection_to(manifest, storage.manifests_of_study(connection, survey.study)):
+        raise PublishingError(objection)
     return manifest
 
 
-def _check_variables(manifest: Manifest, others: Iterable[Manifest]) -> None:
-    """Refuse another question about the same variable: the two answers together would narrow the value down."""
-    for other in others:
-        before = {held["id"]: held for held in other.variables}
-        for held in manifest.variables:
-            asked = before.get(held["id"], held)
-            changed = [name for name in ("options", "design") if asked[name] != held[name]]
-            if changed:
-                raise PublishingError(
-                    f"the variable {held['id']!r} must have the same {' and '.join(changed)} as in the survey "
-                    f"{other.title!r} ({other.id}) of the study {manifest.study!r}: two different questions about one "
-                    "value narrow it down. Hint: take those, give the variable another id if it is another "
-                    "question, or the survey another study if it is put to other people."
-                )
-
-
-def surveys(engine: Engine) -> list[SurveyLine]:
-    """Return all published surveys."""
+def surveys(
+    engine: Engine, known: MutableMapping[str, Facts] | None = None, *, only: str | None = None
+) -> list[SurveyLine]:
+    """Return all published surveys, or `only` that of an id; `known` keeps what their manifests say between calls."""
     with reading(engine) as connection:
-        return storage.read_lines(connection)
+        return storage.read_lines(connection, known, only=only)
 
 
 def close(engine: Engine, survey_id: str, *, last_wave: bool = True) -> None:
@@ -167,11 +173,41 @@ def close(engine: Engine, survey_id: str, *, last_wave: bool = True) -> None:
         storage.close_survey(connection, manifest)
         if last_wave:
             storage.reveal_key(connection, manifest.study)
-    storage.erase(engine)
+        owe_erasing(connection)
+    erase(engine)
 
 
-def delete(engine: Engine, survey_id: str) -> None:
-    """Delete a survey with everything that was ever kept of it, so that nothing is left in the database's files.
+def publish_key(engine: Engine, survey_id: str) -> None:
+    """Publish the key of a survey's study, when all its surveys are closed; once it is, this does nothing.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no survey of this id.
+    PublishingError
+        If the survey has no codes, so that there is nothing to check, or a survey of the study is open.
+    """
+    with writing(engine) as connection:
+        manifest = _manifest(connection, survey_id)
+        if manifest.mode != "code":
+            raise PublishingError("the survey must be one with codes; in this one no draw depends on the key.")
+        storage.hold_study(connection, manifest.study)
+        if not storage.reveal_key(connection, manifest.study):
+            raise PublishingError(
+                f"all surveys of the study {manifest.study!r} must be closed before its key is published: with it a "
+                "respondent could choose the question. Hint: close those that are open."
+            )
+
+
+def delete(engine: Engine, survey_id: str) -> bool:
+    """Delete a survey with everything that was ever kept of it.
+
+    The key of its study stays while the study has another survey, and can be published from there.
+
+    Returns
+    -------
+    Whether nothing is left in the database's files either, but for PostgreSQL's write-ahead log. If not, somebody
+    looks at an older state, and it is tried again in the background until it is done.
 
     Raises
     ------
@@ -183,7 +219,8 @@ def delete(engine: Engine, survey_id: str) -> None:
         storage.hold_study(connection, manifest.study)
         storage.hold_survey(connection, survey_id)
         storage.delete_survey(connection, manifest)
-    storage.erase(engine)
+        owe_erasing(connection)
+    return erase(engine)
 
 
 # Codes -----------------------------------------------------------------------------------------
@@ -225,6 +262,12 @@ def keep_codes(engine: Engine, survey_id: str, codes: Iterable[str]) -> None:
     if len(tickets) > MOST_CODES:
         raise PublishingError(f"`codes` must be at most {MOST_CODES} at once; got {len(tickets)}.")
     _let_in(engine, survey_id, tickets)
+
+
+def count_codes(engine: Engine, survey_id: str) -> int:
+    """Return how many codes were ever let in, used or not, until the survey closes."""
+    with reading(engine) as connection:
+        return storage.count_codes(connection, survey_id)
 
 
 def _let_in(engine: Engine, survey_id: str, tickets: Iterable[bytes]) -> None:

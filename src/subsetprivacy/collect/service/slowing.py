@@ -1,4 +1,7 @@
-"""Tries at a password, slowed by the name they are for. Nothing is known of where they come from."""
+"""Tries at a password, slowed by the name they are for. Nothing is known of where they come from.
+
+Whoever knows a name can make everybody wait who tries it. So a browser that has signed in before has tries of its own.
+"""
 
 from collections.abc import Callable
 from time import monotonic
@@ -35,7 +38,13 @@ class Slowing:
         self._names: dict[str, _Tries] = {}
 
     def take_turn(self, name: str) -> float | None:
-        """Return the seconds this try has to wait, or None if too many wait already."""
+        """Return the seconds this try has to wait, or None if too many wait already.
+
+        Parameters
+        ----------
+        name
+            Whose tries are counted together: the name of an account, or by `own_tries` that of a browser.
+        """
         now = self._clock()
         tries = self._names.get(name)
         if tries is None or now - tries.free_at > FORGET_AFTER:
@@ -59,6 +68,11 @@ class Slowing:
         recent = [(name, held) for name, held in self._names.items() if now - held.free_at <= FORGET_AFTER]
         recent.sort(key=lambda pair: -pair[1].number)
         self._names = dict(recent[: MOST_NAMES // 2])
+
+
+def own_tries(name: str, browser: str) -> str:
+    """Return the name by which a browser's tries at an account are counted; no account can be called so."""
+    return f"{name}\0{browser}"
 
 
 def _step(number: int) -> float:

@@ -3,15 +3,16 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from starlette.responses import Response
+from pydantic import Field
+from starlette.responses import JSONResponse, Response
 
-from subsetprivacy.collect.service import accounts, publishing
-from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError
 from subsetprivacy.collect.storage.surveys import SurveyLine
+from subsetprivacy.collect.web import acting
 from subsetprivacy.collect.web.api_access import Owner, Reader, known_survey, refusals, told
 from subsetprivacy.collect.web.api_models import (
     Closing,
     Codes,
+    Given,
     NewCodes,
     ReleaseItem,
     ReleaseList,
@@ -25,7 +26,24 @@ from subsetprivacy.collect.web.studio_results import TYPES, export
 
 router = APIRouter(tags=["surveys"])
 Known = Annotated[SurveyLine, Depends(known_survey)]
+_LOG = "PostgreSQL's own write-ahead log holds what was ever written until the server recycles it."
+_LEFT = (
+    "The survey is deleted. Somebody looks at an older state of the database, so its files still hold something of it; "
+    "they are rid of it as soon as that ends."
+)
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
+
+
+class StudyKey(Given):
+    """The key of a study, published."""
+
+    key: str = Field(description="The key of the coin flip, in hexadecimal.")
+
+
+class Left(Given):
+    """What is left of a survey that was deleted."""
+
+    message: str = Field(description="What is left, and when it goes.")
 
 
 def _file(ending: str) -> dict[int | str, dict[str, Any]]:
@@ -123,8 +141,7 @@ def get_parquet(request: Request, person: Reader, line: Known, group: int) -> Re
 def make_codes(request: Request, person: Owner, line: Known, wanted: NewCodes) -> Codes:
     """Make one-time codes. They are given this once."""
     studio = studio_of(request)
-    codes = _acting(lambda: publishing.make_codes(studio.engine, line.id, wanted.n))
-    accounts.record(studio.engine, person, f"made {wanted.n} one-time links for “{line.title}” ({line.id})")
+    codes = acting.make_codes(studio, person, line, wanted.n)
     return Codes(codes=codes, links=[f"{_link(studio, line)}#{code}" for code in codes])
 
 
@@ -132,29 +149,35 @@ def make_codes(request: Request, person: Owner, line: Known, wanted: NewCodes) -
 def close_survey(request: Request, person: Owner, line: Known, how: Closing) -> SurveyItem:
     """Close a survey: the last release."""
     studio = studio_of(request)
-    _acting(lambda: publishing.close(studio.engine, line.id, last_wave=how.last_wave))
-    _forget(studio, line.id)
-    accounts.record(studio.engine, person, f"closed “{line.title}” ({line.id})")
+    acting.close(studio, person, line, last_wave=how.last_wave)
     closed = studio.desk.line(line.id)
     if closed is None:
-        raise Refused(404, "There is no survey of this id.")
+        raise Refused(404, acting.NO_SURVEY)
     return survey_item(studio, closed)
+
+
+@router.post("/surveys/{survey_id}/key", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
+def publish_key(request: Request, person: Owner, line: Known) -> StudyKey:
+    """Publish the key of the survey's study, all of whose surveys must be closed. This cannot be undone."""
+    return StudyKey(key=acting.publish_key(studio_of(request), person, line))
 
 
 @router.delete(
     "/surveys/{survey_id}",
     status_code=204,
     response_class=Response,
-    responses={204: {"description": "Nothing is left of it."}, **refusals(400, 404, 408, 409, 413)},
+    responses={
+        202: {"model": Left, "description": "It is deleted; the database's files are rid of it later."},
+        204: {"description": f"It is deleted, and in no file of the database. {_LOG}"},
+        **refusals(400, 404, 408, 409, 413),
+    },
     openapi_extra=told("owner"),
 )
 def delete_survey(request: Request, person: Owner, line: Known) -> Response:
     """Delete a survey with everything that was ever kept of it."""
-    studio = studio_of(request)
-    _acting(lambda: publishing.delete(studio.engine, line.id))
-    _forget(studio, line.id)
-    accounts.record(studio.engine, person, f"deleted “{line.title}” ({line.id}) and everything in it")
-    return Response(status_code=204)
+    if acting.delete(studio_of(request), person, line):
+        return Response(status_code=204)
+    return JSONResponse(Left(message=_LEFT).model_dump(), 202)
 
 
 def survey_item(studio: Studio, line: SurveyLine) -> SurveyItem:
@@ -169,17 +192,3 @@ def _link(studio: Studio, line: SurveyLine) -> str:
 
 def _saved(request: Request, line: SurveyLine, name: str) -> Response:
     return Response(export(studio_of(request), line, name), media_type=TYPES[name.rpartition(".")[2]])
-
-
-def _acting(act: Any) -> Any:
-    try:
-        return act()
-    except NotFoundError:
-        raise Refused(404, "There is no survey of this id.") from None
-    except PublishingError as error:
-        raise Refused(409, str(error)) from None
-
-
-def _forget(studio: Studio, survey_id: str) -> None:
-    studio.collector.forget(survey_id)
-    studio.desk.forget(survey_id)

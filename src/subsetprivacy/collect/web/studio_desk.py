@@ -10,8 +10,9 @@ from sqlalchemy import Engine
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.released import read_key, read_released
-from subsetprivacy.collect.storage.surveys import SurveyLine
+from subsetprivacy.collect.storage.surveys import Facts, SurveyLine
 from subsetprivacy.collect.survey.tallies import Released
+from subsetprivacy.collect.web.refusals import Refused
 
 T = TypeVar("T")
 _MOST_KEPT = 64
@@ -31,14 +32,15 @@ class Desk:
         self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
         self._working: dict[tuple[Any, ...], Lock] = {}
         self._lock = Lock()
+        self._facts: dict[str, Facts] = {}  # of manifests: these never change, and are long
 
     def lines(self) -> list[SurveyLine]:
         """Return all published surveys."""
-        return publishing.surveys(self._engine)
+        return publishing.surveys(self._engine, self._facts)
 
     def line(self, survey_id: str) -> SurveyLine | None:
         """Return one of them, if there is one of this id."""
-        return next((one for one in self.lines() if one.id == survey_id), None)
+        return next(iter(publishing.surveys(self._engine, self._facts, only=survey_id)), None)
 
     def released(self, line: SurveyLine) -> Released:
         """Return what is released of a survey."""
@@ -61,17 +63,21 @@ class Desk:
             with self._lock:
                 if key in self._kept:
                     return self._kept[key]
-            made = make()
-            with self._lock:
-                self._kept[key] = made
-                self._working.pop(key, None)
-                while len(self._kept) > _MOST_KEPT:
-                    self._kept.popitem(last=False)
+            try:
+                made = make()
+                with self._lock:
+                    self._kept[key] = made
+                    while len(self._kept) > _MOST_KEPT:
+                        self._kept.popitem(last=False)
+            finally:
+                with self._lock:
+                    self._working.pop(key, None)
         return made
 
     def forget(self, survey_id: str) -> None:
         """Drop what is kept of a survey that was closed or deleted."""
         with self._lock:
+            self._facts.pop(survey_id, None)
             for key in [key for key in self._kept if key[0] == survey_id]:
                 del self._kept[key]
 
@@ -84,6 +90,6 @@ class Desk:
     def _read(self, survey_id: str) -> Released:
         with reading(self._engine) as connection:
             held = read_released(connection, survey_id)
-        if held is None:
-            raise KeyError("deleted in between")
+        if held is None:  # deleted in between
+            raise Refused(404)
         return held

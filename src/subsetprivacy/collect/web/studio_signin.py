@@ -7,15 +7,15 @@ from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from subsetprivacy.collect.service import accounts
+from subsetprivacy.collect.service import accounts, browsers
 from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.service.passwords import LEAST_PASSWORD, AccountError, plain_name
-from subsetprivacy.collect.web.studio_context import SIGN_IN, Studio, go, somebody, studio_of
+from subsetprivacy.collect.service.slowing import own_tries
+from subsetprivacy.collect.web.studio_context import SIGN_IN, go, held_cookie, somebody, studio_of
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
-_SET_UP = "\0set-up"  # what tries at the set-up link are slowed as; no account can be called so
 _WRONG = "This name and password do not belong together."
 Sent = Annotated[Form, Depends(read_form)]
 SignedIn = Annotated[Person, Depends(somebody)]
@@ -34,22 +34,27 @@ async def sign_in(request: Request, form: Sent) -> Response:
     """Let somebody in."""
     studio = studio_of(request)
     name = plain_name(form.text("name"))
-    await studio.slowed(name)
-    person = await studio.hashing(accounts.check_password, studio.engine, name, form.fields.get("password", ""))
+    browser = held_cookie(request, "browser")
+    known = await run_in_threadpool(browsers.is_known, studio.engine, name, browser)
+    tries = own_tries(name, browser) if known else name
+    await studio.slowed(tries)
+    password = form.fields.get("password", "")
+    person = await studio.hashing(accounts.check_password, studio.engine, name, password, known=known)
     if person is None:
         return render("sign_in.html", status=401, problem=_WRONG, name=form.text("name")[:64])
-    studio.slowing.let_in(name)
-    return await welcome(studio, person)
+    studio.slowing.let_in(tries)
+    return await welcome(request, person)
 
 
 @router.post("/sign-out")
 def sign_out(request: Request) -> Response:
     """End the session."""
     studio = studio_of(request)
-    if secret := request.cookies.get(studio.cookie):
+    if secret := held_cookie(request):
         accounts.end_session(studio.engine, secret)
     answer = go(SIGN_IN)
-    answer.delete_cookie(studio.cookie, "/studio", secure=studio.secure, httponly=True, samesite="strict")
+    name = studio.cookie(request.headers.get("host", ""))
+    answer.delete_cookie(name, "/studio", secure=studio.secure, httponly=True, samesite="strict")
     return answer
 
 
@@ -66,20 +71,19 @@ def setup_page(request: Request) -> Response:
 async def set_up(request: Request, form: Sent) -> Response:
     """Make the first account, once."""
     studio = studio_of(request)
-    await studio.slowed(_SET_UP)
     expected, given = studio.setup_token or "", form.text("token").strip()
     try:
         if not expected or not compare_digest(expected.encode(), given.encode()):
             raise AccountError("This is not the token of the set-up link that the server printed.")
         _check_repeated(form)
-        person = await studio.hashing(
-            accounts.set_up, studio.engine, form.text("name"), form.fields.get("password", "")
-        )
+        name, password = form.text("name"), form.fields.get("password", "")
+        person = await studio.hashing(accounts.set_up, studio.engine, name, password, known=True)
     except AccountError as error:
         values: dict[str, Any] = {"name": form.text("name")[:64], "least": LEAST_PASSWORD, "ready": bool(expected)}
+        values["token"] = given[:64]  # it stood in the fragment, which is gone
         return render("setup.html", status=422, problem=str(error), **values)
     studio.setup_token = None
-    return await welcome(studio, person)
+    return await welcome(request, person)
 
 
 @router.get("/invitation")
@@ -93,15 +97,14 @@ async def accept_invitation(request: Request, form: Sent) -> Response:
     """Set the password of somebody invited."""
     studio = studio_of(request)
     name = plain_name(form.text("name"))
-    await studio.slowed(name)
+    token, password = form.text("token").strip(), form.fields.get("password", "")
     try:
         _check_repeated(form)
-        token, password = form.text("token").strip(), form.fields.get("password", "")
-        person = await studio.hashing(accounts.accept, studio.engine, name, token, password)
+        known = await run_in_threadpool(accounts.is_invited, studio.engine, name, token)
+        person = await studio.hashing(accounts.accept, studio.engine, name, token, password, known=known)
     except AccountError as error:
         return render("invitation.html", status=422, problem=str(error), name=name, least=LEAST_PASSWORD)
-    studio.slowing.let_in(name)
-    return await welcome(studio, person)
+    return await welcome(request, person)
 
 
 @router.get("/account")
@@ -114,15 +117,16 @@ def account_page(person: SignedIn) -> Response:
 async def change_password(request: Request, person: SignedIn, form: Sent) -> Response:
     """Change one's own password; every other browser is signed out."""
     studio = studio_of(request)
-    await studio.slowed(person.name)
+    tries = own_tries(person.name, "signed in")
+    await studio.slowed(tries)
     try:
         _check_repeated(form)
         old, new = form.fields.get("old", ""), form.fields.get("password", "")
-        await studio.hashing(accounts.change_password, studio.engine, person, old, new)
+        await studio.hashing(accounts.change_password, studio.engine, person, old, new, known=True)
     except AccountError as error:
         return render("account.html", status=422, person=person, problem=str(error), least=LEAST_PASSWORD)
-    studio.slowing.let_in(person.name)
-    return await welcome(studio, person)
+    studio.slowing.let_in(tries)
+    return await welcome(request, person)
 
 
 def _check_repeated(form: Form) -> None:
@@ -130,18 +134,23 @@ def _check_repeated(form: Form) -> None:
         raise AccountError("The two passwords are not the same.")
 
 
-async def welcome(studio: Studio, person: Person) -> Response:
-    """Begin a session and open the studio."""
-    secret = await run_in_threadpool(accounts.begin_session, studio.engine, person)
+async def welcome(request: Request, person: Person) -> Response:
+    """Begin a session, remember the browser, and open the studio."""
+    studio = studio_of(request)
+    session = await run_in_threadpool(accounts.begin_session, studio.engine, person)
+    browser = await run_in_threadpool(browsers.remember, studio.engine, person, held_cookie(request, "browser"))
     answer = go("/studio")
-    days = accounts.SESSION_DAYS
-    answer.set_cookie(
-        studio.cookie,
-        secret,
-        max_age=days * 24 * 3600,
-        path="/studio",
-        secure=studio.secure,
-        httponly=True,
-        samesite="strict",
-    )
+    for kind, secret, days, path in (
+        ("session", session, accounts.SESSION_DAYS, "/studio"),
+        ("browser", browser, browsers.BROWSER_DAYS, SIGN_IN),
+    ):
+        answer.set_cookie(
+            studio.cookie(request.headers.get("host", ""), kind),
+            secret,
+            max_age=days * 24 * 3600,
+            path=path,
+            secure=studio.secure,
+            httponly=True,
+            samesite="strict",
+        )
     return answer

@@ -11,8 +11,10 @@ from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.service.publishing import MOST_CODES, NotFoundError, PublishingError
 from subsetprivacy.collect.storage.surveys import SurveyLine
+from subsetprivacy.collect.web import acting
 from subsetprivacy.collect.web.refusals import Refused
-from subsetprivacy.collect.web.studio_context import go, owner, somebody, studio_of
+from subsetprivacy.collect.web.studio_context import Studio, go, owner, somebody, studio_of
+from subsetprivacy.collect.web.studio_drafts import draft_lines
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
 
@@ -27,7 +29,7 @@ _MOST_SHOWN = 500  # links on a page; more are better kept in a file
 def list_page(request: Request, person: SignedIn) -> Response:
     """Show all surveys, and to owners all drafts."""
     studio = studio_of(request)
-    drafts = publishing.drafts(studio.engine) if person.is_owner else []
+    drafts = draft_lines(studio.engine) if person.is_owner else []
     lines = sorted(studio.desk.lines(), key=lambda line: (not line.is_open, line.title, line.id))
     return render("surveys.html", person=person, surveys=lines, drafts=drafts, base=studio.base_url or "")
 
@@ -47,11 +49,11 @@ def make_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> R
         return _manage(request, person, line, problem=f"Say how many links: from 1 to {MOST_CODES}.")
     if not base.startswith(("http://", "https://")) or len(base) > 200 or not base.isprintable():
         return _manage(request, person, line, problem="Give the address people reach this server by, with http.")
-    codes = _publishing(lambda: publishing.make_codes(studio.engine, survey_id, n))
-    accounts.record(studio.engine, person, f"made {n} one-time links for “{line.title}” ({line.id})")
+    codes = acting.make_codes(studio, person, line, n)
     links = [f"{base}/s/{survey_id}#{code}" for code in codes]
     if form.text("as") == "page" and n <= _MOST_SHOWN:
-        return render("codes.html", person=person, survey=line, links=links)
+        in_all = publishing.count_codes(studio.engine, survey_id)
+        return render("codes.html", person=person, survey=line, links=links, in_all=in_all)
     return _links_file(links, line, form.text("as"))
 
 
@@ -79,18 +81,25 @@ def close_page(request: Request, survey_id: str, person: Owner) -> Response:
 @router.post("/surveys/{survey_id}/close")
 def close(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
     """Close a survey: the last release."""
-    studio, line = studio_of(request), find_survey(request, survey_id)
-    more = form.is_on("more_waves")
-    _publishing(lambda: publishing.close(studio.engine, survey_id, last_wave=not more))
-    _forget(request, survey_id)
-    accounts.record(studio.engine, person, f"closed “{line.title}” ({line.id}){', more waves to come' if more else ''}")
+    line = find_survey(request, survey_id)
+    acting.close(studio_of(request), person, line, last_wave=not form.is_on("more_waves"))
     return go(f"/studio/surveys/{survey_id}")
+
+
+@router.post("/surveys/{survey_id}/key")
+def publish_key(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
+    """Publish the key of the study, for good."""
+    line = find_survey(request, survey_id)
+    if not form.is_on("sure"):
+        return _manage(request, person, line, problem="Tick the box first: a key that is published stays so.")
+    acting.publish_key(studio_of(request), person, line)
+    return go(f"/studio/surveys/{survey_id}/manage")
 
 
 @router.get("/surveys/{survey_id}/delete")
 def delete_page(request: Request, survey_id: str, person: Owner) -> Response:
     """Ask before a survey is deleted."""
-    return render("delete.html", person=person, survey=find_survey(request, survey_id), problem=None)
+    return _deleting(request, person, find_survey(request, survey_id))
 
 
 @router.post("/surveys/{survey_id}/delete")
@@ -98,12 +107,10 @@ def delete(request: Request, survey_id: str, person: Owner, form: Sent) -> Respo
     """Delete a survey and all that was kept of it, if its title was typed."""
     studio, line = studio_of(request), find_survey(request, survey_id)
     if " ".join(form.text("title").split()) != " ".join(line.title.split()):
-        problem = "This is not the title of the survey."
-        return render("delete.html", status=422, person=person, survey=line, problem=problem)
-    _publishing(lambda: publishing.delete(studio.engine, survey_id))
-    _forget(request, survey_id)
-    accounts.record(studio.engine, person, f"deleted “{line.title}” ({line.id}) and everything in it")
-    return go("/studio")
+        return _deleting(request, person, line, problem="This is not the title of the survey.")
+    if acting.delete(studio, person, line):
+        return go("/studio")
+    return _deleting(request, person, line, is_left=True)
 
 
 def find_survey(request: Request, survey_id: str) -> SurveyLine:
@@ -124,6 +131,8 @@ def _manage(request: Request, person: Person, line: SurveyLine, **shown: Any) ->
         person=person,
         survey=line,
         manifest=manifest,
+        key=studio.collector.key(line.id),
+        opened=[one for one in _of_study(studio, line) if one.is_open],
         base=studio.base_url or "",
         most=MOST_CODES,
         most_shown=_MOST_SHOWN,
@@ -131,20 +140,26 @@ def _manage(request: Request, person: Person, line: SurveyLine, **shown: Any) ->
     )
 
 
-def _publishing(act: Any) -> Any:
-    """Do something to a survey; what is not possible becomes a page that says why."""
-    try:
-        return act()
-    except NotFoundError:
-        raise Refused(404) from None
-    except PublishingError as error:
-        raise Refused(409, str(error)) from None
-
-
-def _forget(request: Request, survey_id: str) -> None:
+def _deleting(
+    request: Request, person: Person, line: SurveyLine, *, problem: str | None = None, is_left: bool = False
+) -> Response:
+    """Show the page that asks before a survey is deleted, or that tells that something of it is left in the files."""
     studio = studio_of(request)
-    studio.collector.forget(survey_id)
-    studio.desk.forget(survey_id)
+    return render(
+        "delete.html",
+        status=422 if problem else 202 if is_left else 200,
+        person=person,
+        survey=line,
+        problem=problem,
+        is_left=is_left,
+        others=[one for one in _of_study(studio, line) if one.id != line.id],
+        key=studio.collector.key(line.id),
+        has_log=studio.engine.dialect.name == "postgresql",
+    )
+
+
+def _of_study(studio: Studio, line: SurveyLine) -> list[SurveyLine]:
+    return [one for one in studio.desk.lines() if one.study == line.study]
 
 
 def _links_file(links: list[str], line: SurveyLine, kind: str) -> Response:
