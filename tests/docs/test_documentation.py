@@ -45,6 +45,18 @@ def run(arguments, folder, **options):
     )
 
 
+# Pictures ---------------------------------------------------------------------------------------
+
+
+def test_pictures_of_the_readme_are_there_are_small_and_are_described():
+    shown = re.findall(r"!\[([^]]*)\]\(([^)]+)\)", text(README))
+    shown += [(alt, path) for path, alt in re.findall(r'<img src="([^"]+)"[^>]* alt="([^"]*)"', text(README))]
+    assert len(shown) == text(README).count("![") + text(README).count("<img") >= 3
+    for alt, path in shown:
+        assert len(alt.split()) > 5, path
+        assert 1_000 < (ROOT / path).stat().st_size < 200_000, path
+
+
 # Code -------------------------------------------------------------------------------------------
 
 

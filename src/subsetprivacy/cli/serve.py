@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 _NEEDED = ("sqlalchemy", "alembic", "fastapi", "uvicorn", "httptools", "jinja2", "argon2")
 _LOOPBACK = ("127.", "::1", "localhost")
 _ANYWHERE = ("0.0.0.0", "::")
-_LINKS = 3  # of respondents, that a demonstration prints
+_HERE_ONLY = (
+    "Only this computer can reach it, and links made now work on this computer only. For other people start it\n"
+    "with --base-url https://… (the address they come by), or for a trial in your network with --host 0.0.0.0."
+)
+_AS_OPENED = (
+    "Links begin with the address that you open the studio by; 127.0.0.1 works on this computer only.\n"
+    "With --base-url https://… they begin with that."
+)
 
 
 @click.command(short_help="Serve surveys, with a studio for their results.")
@@ -44,6 +51,9 @@ def serve(db: str, host: str, port: int, base_url: str | None, secure: bool, dem
     kept in one SQLite file or a PostgreSQL database. Nothing is asked of any other
     server, and nothing of a request is ever logged.
 
+    Links for respondents begin with --base-url. Without it they begin with the address
+    that you open the studio by: 127.0.0.1 works on this computer only.
+
     \b
     Examples:
       subsetprivacy serve --demo
@@ -55,22 +65,23 @@ def serve(db: str, host: str, port: int, base_url: str | None, secure: bool, dem
         raise click.UsageError("--demo keeps nothing, so it takes no --db")
     base_url = None if base_url is None else _read_base_url(base_url)
     secure = secure or (base_url or "").startswith("https://")
-    require_extra(*_NEEDED, *(["psycopg"] if sqlite_file(db) is None else []))
+    require_extra(*_NEEDED, *(["psycopg"] if sqlite_file(db) is None and not demo else []))
     from subsetprivacy.collect.web.serving import bind, run
 
     with ExitStack() as stack:
         taken = stack.enter_context(bind(host, port))
         base = base_url or _address_of(host, taken.getsockname()[1])
         _warn_of_plain_http(host, base, secure)
-        reached = base if base_url or host not in _ANYWHERE else None
+        # By which name people come is known if it was said, or listened on; else every page tells by how it was opened.
+        reached = base if base_url or not host.startswith((*_LOOPBACK, *_ANYWHERE)) else None
         app, lines = stack.enter_context(
-            _demonstration(base, reached, secure) if demo else _own(db, base, reached, secure)
+            _demonstration(base, reached, secure) if demo else _own(db, host, base, reached, secure)
         )
         run(app, taken, lambda: click.echo("\n".join([*lines, "Stop with Ctrl-C."])))
 
 
 @contextmanager
-def _own(db: str, base: str, reached: str | None, secure: bool) -> "Iterator[tuple[FastAPI, list[str]]]":
+def _own(db: str, host: str, base: str, reached: str | None, secure: bool) -> "Iterator[tuple[FastAPI, list[str]]]":
     """Give the application over the user's database, and what to print."""
     from subsetprivacy.collect.service.accounts import needs_setup
     from subsetprivacy.collect.web.app import create_app
@@ -80,6 +91,8 @@ def _own(db: str, base: str, reached: str | None, secure: bool) -> "Iterator[tup
         lines = [f"Database  {said(db)}", f"Studio    {base}/studio"]
         if token is not None:
             lines.append(f"Set up    {base}/studio/setup#{token}  (makes your account, works once)")
+        if reached is None:
+            lines.append(_HERE_ONLY if host.startswith(_LOOPBACK) else _AS_OPENED)
         yield create_app(engine, setup_token=token, secure=secure, base_url=reached), lines
 
 
@@ -89,21 +102,19 @@ def _demonstration(base: str, reached: str | None, secure: bool) -> "Iterator[tu
     from subsetprivacy.collect.service.accounts import set_up
     from subsetprivacy.collect.service.demonstration import demonstrate
     from subsetprivacy.collect.web.app import create_app
-    from subsetprivacy.collect.web.demonstrating import add_welcome
+    from subsetprivacy.collect.web.demonstrating import add_sample
 
     with TemporaryDirectory(prefix="subsetprivacy-demo-") as folder, _opened(str(Path(folder) / "demo.db")) as engine:
         click.echo("Simulating respondents …")
-        made, password = demonstrate(engine), secrets.token_urlsafe(12)
+        made = demonstrate(engine)
         app = create_app(engine, secure=secure, base_url=reached)
-        inside = add_welcome(app, set_up(engine, "demo", password))
+        inside, respond = add_sample(app, set_up(engine, "demo", secrets.token_urlsafe(24)), made)
         yield (
             app,
             [
-                f"Studio    {base}{inside}  (signs you in, works once)",
-                f"          {base}/studio  (name demo, password {password})",
-                *(f"Respond   {base}/s/{made.work.id}#{code}  (a code of its own)" for code in made.codes[:_LINKS]),
-                f"          {base}/s/{made.lunch.id}  (for everybody)",
-                "This is a sample: all of it is gone when it stops.",
+                f"Results   {base}{inside}  (signs you in)",
+                f"Respond   {base}{respond}  (answer as one of the people)",
+                "A sample: simulated people, nobody real. All of it is gone when it stops.",
             ],
         )
 

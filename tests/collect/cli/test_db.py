@@ -83,7 +83,7 @@ def test_backup_is_served_like_the_original(answered, tmp_path):
     second.dispose()
     noted = run("check", "--db", target)
     assert noted.exit_code == 0
-    assert noted.stdout.startswith(f"Note: survey {survey_id}: 13 tickets were used whose answers are not here")
+    assert noted.stdout.startswith(f"Note: survey {survey_id}: some tickets were used whose answers are not here")
 
 
 def test_backup_of_everything(path, tmp_path):

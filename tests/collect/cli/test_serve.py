@@ -63,6 +63,8 @@ def test_the_first_start_prints_a_link_to_set_up(served, tmp_path, monkeypatch):
         r"Database  subsetprivacy\.db\n"
         r"Studio    (http://127\.0\.0\.1:\d+)/studio\n"
         r"Set up    \1/studio/setup#[\w-]{32}  \(makes your account, works once\)\n"
+        r"Only this computer can reach it, and links made now work on this computer only\. [^\n]+\n"
+        r"with --base-url https://… [^\n]+ --host 0\.0\.0\.0\.\n"
         r"Stop with Ctrl-C\.\n",
         result.stdout,
     )
@@ -82,8 +84,19 @@ def test_a_base_url_is_used_for_all_links(served, sqlite_url):
     result = serve("--db", sqlite_url, "--base-url", "https://ask.example.org/", "--host", "0.0.0.0")
     assert result.stderr == ""  # https: no warning
     assert "Studio    https://ask.example.org/studio\n" in result.stdout
+    assert "this computer only" not in result.stdout
     studio = served[0].state.studio
     assert (studio.secure, studio.base_url) == (True, "https://ask.example.org")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0"])
+def test_without_a_base_url_links_are_those_of_the_page_and_a_word_says_so(served, sqlite_url, host):
+    """A server behind a proxy, or reached by another name, must not hand out links to 127.0.0.1."""
+    result = serve("--db", sqlite_url, "--host", host)
+    assert served[0].state.studio.base_url is None
+    assert "this computer only" in result.stdout
+    assert "--base-url" in result.stdout
+    assert ("Only this computer can reach it" in result.stdout) == (host != "0.0.0.0")
 
 
 def test_plain_http_beyond_this_machine_is_warned_of(served, sqlite_url):
@@ -114,20 +127,50 @@ def test_postgresql_is_served_and_its_password_is_not_printed(served, postgres, 
     assert postgres.password not in result.output
 
 
-def test_the_demonstration_prints_ways_in_and_leaves_nothing(served, tmp_path, monkeypatch):
+@pytest.fixture
+def quick_sample(tmp_path, monkeypatch):
+    """Let few people answer the sample, and return the only folder it can use."""
     from subsetprivacy.collect.service import demonstration
 
     monkeypatch.setattr(demonstration.demonstrate, "__kwdefaults__", {"people": 60, "seed": None})
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setenv("SUBSETPRIVACY_DB", str(tmp_path / "not this.db"))
     monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_demonstration_prints_ways_in_and_leaves_nothing(served, quick_sample):
     result = serve("--demo")
     assert result.exit_code == 0, result.output
-    assert len(re.findall(r"/s/[a-z2-7]{26}#[a-z2-7]{32}  ", result.stdout)) == 3
-    assert len(re.findall(r"/s/[a-z2-7]{26}  ", result.stdout)) == 1
-    assert re.search(r"/studio/demonstration/[\w-]{32}  ", result.stdout)
-    assert list(tmp_path.iterdir()) == []
+    assert re.fullmatch(
+        r"Simulating respondents …\n"
+        r"Results   (http://127\.0\.0\.1:\d+)/studio/sample/results/[\w-]{32}  \(signs you in\)\n"
+        r"Respond   \1/studio/sample/respond  \([^\n]+\)\n"
+        r"A sample: simulated people, nobody real\. [^\n]+\n"
+        r"Stop with Ctrl-C\.\n",
+        result.stdout,
+    )
+    assert list(quick_sample.iterdir()) == []
     assert serve("--demo", "--db", "x.db").exit_code == 2
+
+
+def test_the_demonstration_does_not_touch_the_database_of_the_environment(served, quick_sample, monkeypatch):
+    monkeypatch.setenv("SUBSETPRIVACY_DB", "not this.db")
+    assert serve("--demo").exit_code == 0
+    assert list(quick_sample.iterdir()) == []
+    own = quick_sample / "mine.db"
+    engine = open_store(f"sqlite:///{own}")
+    set_up(engine, "somebody", "a long password")
+    engine.dispose()
+    before = (own.read_bytes(), own.stat().st_mtime_ns)
+    monkeypatch.setenv("SUBSETPRIVACY_DB", str(own))
+    assert serve("--demo").exit_code == 0
+    assert (own.read_bytes(), own.stat().st_mtime_ns) == before
+    assert [path.name for path in quick_sample.iterdir()] == ["mine.db"]
+    assert served[-1].state.studio.engine.url.database != str(own)
+    monkeypatch.setenv("SUBSETPRIVACY_DB", "postgresql://nobody@203.0.113.7/nothing")
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert serve("--demo").exit_code == 0  # nor is it looked for
 
 
 # What is refused ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The studio in a real Chromium: the editor, set-up links, live results, hostile texts, and accessibility."""
+"""The studio in a real Chromium: set-up links, live results, hostile texts, and accessibility."""
 
 import json
 
@@ -6,9 +6,9 @@ import pytest
 from browser import CHROMIUM, PLAYWRIGHT, chromium, watched
 from payloads import harmless, placed, survey_document
 from sites import OWNER, PASSWORD, SMALL, Site, light_hashes
+from visits import faults, visits
 
 from subsetprivacy.collect.service import accounts, publishing
-from subsetprivacy.collect.survey.reading import read_survey
 
 CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 VARIANTS = {
@@ -17,12 +17,12 @@ VARIANTS = {
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "forced colours": {"viewport": {"width": 1280, "height": 900}, "forced_colors": "active"},
 }
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+NAME = "ask.example.org"  # of the server, as far as this browser knows
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with chromium() as held:
+    with chromium(f"--host-resolver-rules=MAP {NAME} 127.0.0.1") as held:
         yield held
 
 
@@ -40,25 +40,10 @@ def site(tmp_path_factory):
 
 @pytest.fixture
 def visit(need, browser, site):
-    """Open pages as the owner; at the end no page may have complained, and all requests must have gone here."""
     need(*PLAYWRIGHT)
     need(*CHROMIUM)
-    held = []
-
-    def open_page(path, where=site, tolerated=(), signed_in=True, **settings):
-        manager = watched(browser, where.url, tolerated=tolerated, **settings)
-        context = manager.__enter__()
-        held.append(manager)
-        if signed_in:
-            cookies = where.signed_in(OWNER).cookies.items()
-            context.context.add_cookies([{"name": k, "value": v, "url": f"{where.url}/studio"} for k, v in cookies])
-        page = context.page()
-        page.goto(where.url + path)
-        return page
-
-    yield open_page
-    for manager in held:
-        manager.__exit__(None, None, None)
+    with visits(browser, site) as open_page:
+        yield open_page
 
 
 # Accessibility ----------------------------------------------------------------------------------
@@ -88,15 +73,6 @@ def pages_of(site):
         "sign in": "/studio/sign-in",
         "invitation": "/studio/invitation",
     }
-
-
-def faults(page):
-    """Return what axe finds, everything that can be unfolded being open."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}, "resultTypes": ["violations"]})
-    return [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found.response["violations"]]
 
 
 def check_page(visit, site, name, variant):
@@ -144,6 +120,33 @@ def test_set_up_link_fills_its_field_and_leaves_the_address(visit, tmp_path):
         page.context.close()
 
 
+def test_set_up_keeps_its_token_after_a_slip(visit, tmp_path):
+    with Site(tmp_path / "store.db", people=False, setup_token="from-the-fragment") as site:
+        page = visit("/studio/setup#from-the-fragment", where=site, signed_in=False, tolerated=("status of 422",))
+        page.fill("#name", "olga")
+        page.fill("#password", PASSWORD)
+        page.fill("#repeated", f"{PASSWORD}!")
+        page.click("text=Make the account")
+        page.get_by_text("The two passwords are not the same").wait_for()
+        kept = {name: page.input_value(f"#{name}") for name in ("token", "name", "password", "repeated")}
+        assert kept == {"token": "from-the-fragment", "name": "olga", "password": "", "repeated": ""}
+        page.fill("#password", PASSWORD)
+        page.fill("#repeated", PASSWORD)
+        page.click("text=Make the account")
+        page.wait_for_url(f"{site.url}/studio")
+        page.context.close()
+
+
+def test_set_up_link_pasted_where_the_page_is_open_already(visit, tmp_path):
+    with Site(tmp_path / "store.db", people=False, setup_token="from-the-fragment") as site:
+        page = visit("/studio/setup", where=site, signed_in=False)
+        assert page.input_value("#token") == ""
+        page.goto(f"{site.url}/studio/setup#from-the-fragment")  # the fragment alone loads nothing anew
+        page.wait_for_function("document.querySelector('#token').value === 'from-the-fragment'")
+        page.wait_for_function("location.hash === ''")
+        page.context.close()
+
+
 def test_invitation_link_fills_name_and_token(visit, site):
     secret = accounts.invite(site.engine, OWNER, "nora", "analyst")
     page = visit(f"/studio/invitation#nora/{secret}", signed_in=False)
@@ -164,105 +167,6 @@ def test_forms_of_the_studio_are_sent_over_plain_http_on_a_local_network(visit, 
     assert page.inner_text("h1") == "Sign in"
 
 
-# The editor -------------------------------------------------------------------------------------
-
-
-def test_form_edits_the_file_and_the_preview_follows(visit, site):
-    draft = publishing.save_draft(site.engine, SMALL, "toml").id
-    page = visit(f"/studio/drafts/{draft}")
-    preview = page.frame_locator("#preview")
-    assert preview.locator("h1").inner_text() == "Small survey"
-    page.get_by_label("Title").fill("Edited <b>here</b>")
-    page.get_by_role("button", name="Add a question").click()
-    page.keyboard.type("How tall are you?")
-    card = page.get_by_role("region", name="Question 4")
-    for k, text in enumerate(["short", "medium", "tall", "very tall"]):
-        card.get_by_label(f"Answer {k + 1} of question 4").fill(text)
-    card.get_by_label("Label").fill("Height")
-    assert card.get_by_label("Name").input_value() == "height"
-    card.get_by_role("button", name="Move answer 4 up").click()
-    card.get_by_role("button", name="Move question 4 up").click()
-    page.get_by_role("button", name="Remove answer 5").first.click()
-    page.keyboard.press("Control+s")
-    page.get_by_text("Saved", exact=True).wait_for()
-    survey = read_survey(publishing.read_draft(site.engine, draft).text, "toml")
-    assert survey.title == "Edited <b>here</b>"
-    assert [one.id for one in survey.variables] == ["colour", "day", "height", "smokes"]
-    assert survey.variable("height").options == ("short", "medium", "very tall", "tall")
-    assert survey.variable("colour").options == ("black", "red", "green", "blue")
-    preview.locator("h1", has_text="Edited <b>here</b>").wait_for()
-    assert page.inner_text("h1") == "Edited <b>here</b>"
-
-
-def test_form_links_guesses_and_designs(visit, site):
-    draft = publishing.save_draft(site.engine, SMALL, "toml").id
-    page = visit(f"/studio/drafts/{draft}")
-    first = page.get_by_role("region", name="Question 1")
-    first.get_by_label("How it is asked").select_option("partition")
-    first.get_by_label("How many groups").fill("2")
-    first.get_by_text("Help and guess").click()
-    first.get_by_role("button", name="State a guess").click()
-    page.get_by_role("button", name="Remove link 1").click()
-    page.get_by_role("button", name="Link questions").click()
-    for name in ("Colour", "Smokes"):
-        page.get_by_role("group", name="Link 1").get_by_label(name).check()
-    page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_text("Saved", exact=True).wait_for()
-    survey = read_survey(publishing.read_draft(site.engine, draft).text, "toml")
-    assert survey.links == (("colour", "smokes"),)
-    assert survey.variable("colour").written == {"kind": "partition", "groups": 2}
-    assert sum(survey.variable("colour").guess) == pytest.approx(1)
-
-
-def test_problems_lead_to_their_fields(visit, site):
-    draft = publishing.save_draft(site.engine, SMALL, "toml").id
-    page = visit(f"/studio/drafts/{draft}", tolerated=("status of 422",))
-    page.get_by_label("Answer 2 of question 1").fill("black")
-    page.get_by_role("button", name="Save", exact=True).click()
-    page.locator("#problems li a").first.click()
-    assert page.evaluate("document.activeElement.value") == "black"
-    page.get_by_label("Answer 2 of question 1").fill("red")
-    page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_text("Saved", exact=True).wait_for()
-    assert page.locator("#problems").is_hidden()
-
-
-def test_problem_of_the_file_leads_to_its_line(visit, site):
-    page = visit(f"/studio/drafts/{site.draft}/file", tolerated=("status of 422",))
-    page.fill("#text", SMALL.replace("batch = 10", "batch = 2"))
-    page.keyboard.press("Control+s")
-    page.get_by_text("Line 4").click()
-    assert page.evaluate("document.getSelection().toString()") == "batch = 2"
-    assert page.inner_text("#where").startswith("Line 4")
-
-
-def test_pasted_list_fills_the_answers(visit, site):
-    draft = publishing.save_draft(site.engine, SMALL, "toml").id
-    page = visit(f"/studio/drafts/{draft}")
-    page.get_by_label("Answer 1 of question 3").focus()
-    page.evaluate(
-        """() => {
-          const data = new DataTransfer();
-          data.setData("text/plain", "one\\ntwo\\nthree");
-          const how = { clipboardData: data, bubbles: true, cancelable: true };
-          document.activeElement.dispatchEvent(new ClipboardEvent("paste", how));
-        }"""
-    )
-    values = [page.get_by_label(f"Answer {k} of question 3").input_value() for k in (1, 2, 3, 4)]
-    assert values == ["one", "two", "three", "no"]
-    page.keyboard.press("Control+s")
-    page.get_by_text("Saved", exact=True).wait_for()
-
-
-def test_without_javascript_the_file_does(visit, site):
-    page = visit(f"/studio/drafts/{site.draft}", java_script_enabled=False)
-    page.click("text=as a file")
-    page.fill("#text", SMALL.replace("Small survey", "No script"))
-    page.click("button.primary")
-    page.wait_for_load_state()
-    assert page.inner_text("h1") == "No script"
-
-
 # Results ----------------------------------------------------------------------------------------
 
 
@@ -279,6 +183,40 @@ def test_links_can_be_copied_with_the_address_of_the_server(visit, site):
     assert page.input_value("#link") == f"{site.url}/s/{site.full.id}"
     page.click("text=Copy")
     assert page.get_by_text("Copied").is_visible()
+
+
+def test_links_that_work_here_only_are_warned_of(visit, site):
+    warned = "work on this computer only"
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/surveys/{site.coded.id}/manage")
+    assert page.input_value("#address") == site.url
+    warning = page.locator("[data-local-only]")
+    assert warned in warning.inner_text()
+    assert site.url in warning.inner_text()
+    assert "--base-url" in warning.inner_text()
+    page.fill("#address", "https://ask.example.org")
+    assert warning.is_hidden()
+    page.fill("#address", "http://localhost:9")
+    assert warning.is_visible()
+    for path in ("/studio", f"/studio/surveys/{site.waiting.id}", f"/studio/surveys/{site.full.id}/manage"):
+        page.goto(site.url + path)
+        assert warned in page.locator("[data-local-only]").inner_text()
+    page.goto(f"{site.url}/studio/drafts/{draft}/publish")
+    assert "will work on this computer only" in page.locator("[data-local-only]").inner_text()
+
+
+def test_links_are_not_warned_of_where_the_page_has_another_name(need, browser, site):
+    need(*PLAYWRIGHT)
+    need(*CHROMIUM)
+    named = site.url.replace("127.0.0.1", NAME)
+    plain = "Cross-Origin-Opener-Policy header has been ignored"  # as by http it is
+    with watched(browser, named, tolerated=(plain,)) as context:
+        cookies = site.signed_in(OWNER).cookies.items()
+        context.context.add_cookies([{"name": k, "value": v, "url": f"{named}/studio"} for k, v in cookies])
+        page = context.page()
+        page.goto(f"{named}/studio/surveys/{site.full.id}/manage")
+        assert page.input_value("#link") == f"{named}/s/{site.full.id}"
+        assert page.locator("[data-local-only]").is_hidden()
 
 
 # Hostile texts ----------------------------------------------------------------------------------

@@ -10,9 +10,11 @@ from sites import OWNER, SMALL, Site, light_hashes
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.survey.documents import survey_document
 from subsetprivacy.collect.survey.manifest import read_manifest
+from subsetprivacy.collect.survey.problems import Problem
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.web.respond import page_bytes
 from subsetprivacy.collect.web.studio_examples import EXAMPLES
+from subsetprivacy.collect.web.studio_places import in_words_of_the_form, notice_in_words
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,38 @@ def test_files_that_are_no_survey(owner, name, content, status, said):
     assert said in reply.text
 
 
+def test_file_with_mistakes_opens_in_the_editor_and_becomes_a_draft_once_mended(site, owner):
+    before = publishing.drafts(site.engine)
+    wrong = SMALL.replace("batch = 10", "batch = 3")
+    reply = owner.request("POST", "/studio/drafts/new", *parts("mine.toml", wrong.encode()))
+    assert reply.status == 422
+    assert 'data-line="4"' in reply.text
+    assert "batch = 3" in unescape(reply.text)  # the text, to be mended
+    assert 'action="/studio/drafts/new"' in reply.text
+    again = owner.post("/studio/drafts/new", {"text": wrong.replace("3", "4"), "format": "toml"})
+    assert (again.status, "batch = 4" in unescape(again.text)) == (422, True)
+    assert owner.post("/studio/drafts/new", {"text": "#" * 262145, "format": "toml"}).status == 413
+    assert publishing.drafts(site.engine) == before
+    mended = owner.post("/studio/drafts/new", {"text": SMALL, "format": "toml"})
+    assert mended.status == 303
+    held = publishing.read_draft(site.engine, mended.header("location").rpartition("/")[2])
+    assert held.text == SMALL
+    publishing.delete_draft(site.engine, held.id)
+
+
+def test_example_is_that_of_the_command_line(site, owner):
+    from click.testing import CliRunner
+
+    from subsetprivacy.cli.main import main
+
+    place = owner.post("/studio/drafts/new", {"example": "work"}).header("location")
+    held = publishing.read_draft(site.engine, place.rpartition("/")[2])
+    assert held.text == CliRunner().invoke(main, ["survey", "example"]).stdout
+    titles = [read_survey(one.text, "toml").title for one in EXAMPLES]
+    assert titles[1:] == [one.title for one in EXAMPLES[1:]]
+    publishing.delete_draft(site.engine, held.id)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -119,6 +153,13 @@ def test_text_is_kept_to_the_letter(site, owner, draft):
     assert saved.body == text.encode()
     assert saved.header("content-disposition") == 'attachment; filename="survey.toml"'
     assert owner.get(f"/studio/drafts/{draft}/export/survey.json").status == 404
+
+
+def test_file_that_was_saved_says_so_once(owner, draft):
+    place = f"/studio/drafts/{draft}/file"
+    assert "Saved." not in owner.get(place).text
+    reply = owner.post(place, {"text": SMALL, "format": "toml"})
+    assert '<p class="told" role="status">Saved.</p>' in owner.get(reply.header("location")).text
 
 
 def test_problems_come_with_their_lines_and_nothing_is_saved(site, owner, draft):
@@ -180,6 +221,57 @@ def test_problems_of_the_form_come_with_their_places(site, owner, draft):
     assert ["variables", 1, "options", 0] in paths
     assert ["links", 0, "variables", 1] in paths
     assert publishing.read_draft(site.engine, draft).text == SMALL
+
+
+def test_problems_of_the_form_speak_of_questions_and_answers(owner, draft):
+    document = document_of(owner.get(f"/studio/drafts/{draft}"))
+    document["variables"][1]["options"][2] = "Monday"
+    document["variables"][0]["id"] = "day"
+    document["variables"][2]["options"] = ["options, variable"] * 2  # what was typed stays as it is
+    document["links"] = [{"variables": ["day"]}]
+    document["batch"] = 3
+    problems = owner.send("POST", f"/studio/drafts/{draft}", document).json()["problems"]
+    said = {one["place"]: one["message"] for one in problems}
+    assert said["Question 2, answer 3"].startswith("must differ from the other answers; answer 1 ")
+    assert {"Batch", "Question 2, name", "Link 1"} <= set(said)
+    assert "questions" in said["Link 1"]
+    for place, message in said.items():
+        without = re.sub('"[^"]*"', "", f"{place} {message}")
+        assert not re.search(r"\b(variables?|options?|ids?)\b", without), (place, message)
+
+
+def test_words_that_were_typed_are_not_translated():
+    problem = Problem(1, "variable 1", 'must be one of the options; got "options of a variable".', ("variables", 0))
+    held = in_words_of_the_form(problem)
+    assert held["message"] == 'must be one of the answers; got "options of a variable".'
+    assert (held["place"], held["path"]) == ("Question 1", ["variables", 0])
+
+
+def test_study_follows_the_title_until_people_were_asked(site, owner):
+    def follows(place):
+        return "data-study-follows" in owner.get(place).text
+
+    place = owner.post("/studio/drafts/new", {"example": "empty"}).header("location")
+    assert follows(place)
+    document = document_of(owner.get(place))
+    document |= {"title": "Chosen"}
+    del document["study"]
+    document["variables"][0] |= {"question": "Which?", "options": ["a", "b", "c", "d"]}
+    assert owner.send("POST", place, document).json()["saved"]
+    assert document_of(owner.get(place))["study"] == "chosen"
+    assert follows(place)
+    assert owner.post(f"{place}/publish").status == 303
+    assert not follows(place)
+    other = owner.post("/studio/drafts/new", {"example": "work"}).header("location")
+    assert not follows(other)  # it has a study of its own
+
+
+def test_notices_name_questions_by_their_labels():
+    survey = read_survey(SMALL.replace('"Smokes"', '"The option to smoke"'), "toml")
+    notice = notice_in_words(survey, "smokes: an answer multiplies the odds of an option by at most 3.")
+    assert notice == "“The option to smoke”: an answer multiplies the odds of an answer by at most 3."
+    linked = notice_in_words(survey, "colour and day are kept side by side: the day of options.")
+    assert linked == "“Colour” and “Day” are kept side by side: the day of answers."
 
 
 @pytest.mark.parametrize(
@@ -248,8 +340,70 @@ def test_publishing_freezes_and_shows_the_fingerprint(site, owner, draft):
     assert owner.post(f"/studio/drafts/{draft}/file", {"text": changed, "format": "toml"}).status == 303
     refused = owner.post(f"/studio/drafts/{draft}/publish")
     assert refused.status == 409
-    assert "must have the same options" in refused.text
+    assert "must have the same answers" in refused.text
     assert site.nobody.get(f"/s/{survey}/manifest").body == manifest.text
+
+
+def test_refusal_is_said_before_publishing(site, owner, draft):
+    assert owner.post(f"/studio/drafts/{draft}/publish").status == 303
+    assert "It cannot be published like this" not in owner.get(f"/studio/drafts/{draft}/publish").text
+    other = publishing.save_draft(site.engine, SMALL.replace('"black", ', ""), "toml").id
+    listed = len(publishing.surveys(site.engine))
+    page = owner.get(f"/studio/drafts/{other}/publish")
+    assert page.status == 200
+    assert "It cannot be published like this" in page.text
+    assert "must have the same answers" in unescape(page.text)
+    assert ">Publish</button>" not in page.text
+    refused = owner.post(f"/studio/drafts/{other}/publish")
+    assert (refused.status, "must have the same answers" in unescape(refused.text)) == (409, True)
+    assert len(publishing.surveys(site.engine)) == listed
+    publishing.delete_draft(site.engine, other)
+
+
+def test_placeholders_are_not_published(site, owner):
+    place = owner.post("/studio/drafts/new", {"example": "empty"}).header("location")
+    page = owner.get(f"{place}/publish")
+    assert "Some texts are still those of the empty survey" in page.text
+    for text in (
+        "Untitled survey",
+        "untitled-survey",
+        "Which of these is true of you?",
+        "first answer",
+        "fourth answer",
+    ):
+        assert f"“{text}”" in page.text
+    assert ">Publish</button>" not in page.text
+    listed = publishing.surveys(site.engine)
+    assert owner.post(f"{place}/publish").status == 409
+    assert publishing.surveys(site.engine) == listed
+    held = publishing.read_draft(site.engine, place.rpartition("/")[2])
+    mine = held.text.replace("Untitled survey", "Mine").replace("Which of these is true of you?", "Which?")
+    mine = mine.replace(" answer", "")
+    publishing.save_draft(site.engine, mine.replace('"first"', '"first answer"'), "toml", held.id)
+    assert owner.post(f"{place}/publish").status == 409  # one is too many
+    publishing.save_draft(site.engine, mine, "toml", held.id)
+    assert ">Publish</button>" in owner.get(f"{place}/publish").text
+    assert owner.post(f"{place}/publish").status == 303
+
+
+def test_list_tells_what_was_published_of_a_draft(site, owner, draft):
+    def said():
+        (row,) = re.findall(rf'/studio/drafts/{draft}">[^<]*</a> <span class="dim">([^<]*)<', owner.get("/studio").text)
+        return row
+
+    assert said() == "· not published yet"
+    assert "Publishing makes version" not in owner.get(f"/studio/drafts/{draft}/publish").text
+    owner.post(f"/studio/drafts/{draft}/publish")
+    assert said() == "· published as version 1"
+    assert (
+        "version 1, and not changed since. Publishing makes version 2"
+        in owner.get(f"/studio/drafts/{draft}/publish").text
+    )
+    publishing.save_draft(site.engine, SMALL + "# a further line\n", "toml", draft)
+    assert said() == "· published as version 1, changed since"
+    assert "version 1, and changed since" in owner.get(f"/studio/drafts/{draft}/publish").text
+    owner.post(f"/studio/drafts/{draft}/publish")
+    assert said() == "· published as version 2"
 
 
 def test_publish_page_warns(site, owner):

@@ -108,10 +108,12 @@ def test_sign_in_gives_a_cookie_for_the_studio_alone(site):
     client = site.nobody
     reply = client.post("/studio/sign-in", {"name": " Olga", "password": PASSWORD})
     assert (reply.status, reply.header("location")) == (303, "/studio")
-    (cookie,) = reply.all("set-cookie")
-    value, *attributes = [part.strip() for part in cookie.split(";")]
-    assert re.fullmatch(r"studio_session=[A-Za-z0-9_-]{43}", value)
-    assert sorted(attributes) == ["HttpOnly", "Max-Age=1209600", "Path=/studio", "SameSite=strict"]
+    for cookie, kind, days, path in zip(
+        reply.all("set-cookie"), ("session", "browser"), (14, 400), ("/studio", "/studio/sign-in"), strict=True
+    ):
+        value, *attributes = [part.strip() for part in cookie.split(";")]
+        assert re.fullmatch(rf"studio_{kind}_{site.port}=[A-Za-z0-9_-]{{43}}", value)
+        assert sorted(attributes) == ["HttpOnly", f"Max-Age={days * 86400}", f"Path={path}", "SameSite=strict"]
     assert "olga" in client.get("/studio/account").text
 
 
@@ -119,12 +121,13 @@ def test_cookie_over_https(tmp_path):
     with Site(tmp_path / "store.db", secure=True) as site:
         client = site.nobody
         reply = client.post("/studio/sign-in", {"name": "olga", "password": PASSWORD})
-        (cookie,) = reply.all("set-cookie")
-        assert cookie.startswith("__Secure-studio_session=")
-        assert "; Secure" in cookie
+        for cookie, kind in zip(reply.all("set-cookie"), ("session", "browser"), strict=True):
+            assert cookie.startswith(f"__Secure-studio_{kind}_{site.port}=")
+            assert "; Secure" in cookie
         assert reply.header("strict-transport-security") == "max-age=63072000"
         assert client.get("/studio").status == 200
-        plain = Client(site.port, {"studio_session": client.cookies["__Secure-studio_session"]})
+        name = f"studio_session_{site.port}"
+        plain = Client(site.port, {name: client.cookies[f"__Secure-{name}"]})
         assert plain.get("/studio").status == 303
 
 
@@ -163,13 +166,15 @@ def test_sign_out_ends_the_session_itself(site):
     kept = Client(site.port, dict(client.cookies))
     reply = client.post("/studio/sign-out")
     assert reply.header("location") == "/studio/sign-in"
-    assert 'studio_session=""; ' in reply.header("set-cookie")
+    assert f'studio_session_{site.port}=""; ' in reply.header("set-cookie")
     assert kept.get("/studio").status == 303
 
 
 @pytest.mark.parametrize("value", ["", "x", "a" * 5000, "a;b", "\xff"])
 def test_strange_cookies_open_nothing(site, value):
-    assert Client(site.port, {"studio_session": value}).get("/studio").status == 303
+    assert Client(site.port, {f"studio_session_{site.port}": value}).get("/studio").status == 303
+    strange = Client(site.port, {f"studio_browser_{site.port}": value})
+    assert strange.post("/studio/sign-in", {"name": "nobody", "password": PASSWORD}).status == 401
 
 
 @pytest.mark.parametrize("body", [b"\xff", b"name=%ff", b"&" * 500, b"name=a" * 100, b""])
@@ -257,11 +262,12 @@ def test_token_is_shown_once_and_can_be_revoked(site):
 def test_links_begin_with_the_configured_address_whatever_the_host_header_says(tmp_path):
     with Site(tmp_path / "store.db", base_url="https://ask.example.org") as site:
         owner = site.signed_in(OWNER)
-        headers = {"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
+        headers = {"Host": f"evil.example:{site.port}", "X-Forwarded-Host": "evil.example"}
         page = owner.post("/studio/people/invite", {"name": "maria", "role": "analyst"}, headers)
         assert shown(page.text, "invitation-link").startswith("https://ask.example.org/studio/invitation#maria/")
         assert "evil.example" not in page.text
     with Site(tmp_path / "other.db") as site:
+        headers["Host"] = f"evil.example:{site.port}"
         page = site.signed_in(OWNER).post("/studio/people/invite", {"name": "maria", "role": "analyst"}, headers)
         assert shown(page.text, "invitation-link").startswith("/studio/invitation#maria/")
         assert "evil.example" not in page.text

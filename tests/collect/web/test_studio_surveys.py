@@ -93,6 +93,47 @@ def test_links_as_text_and_as_a_page(site, owner, coded):
     assert many.header("content-type").startswith("text/plain")
 
 
+def test_page_of_links_counts_those_of_the_survey_used_or_not(site, owner, coded):
+    def made(n):
+        page = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": str(n), "as": "page", **ADDRESS})
+        return re.search("<h1>(.*?)</h1>", page.text)[1], re.search(r"has (\d+) in all", page.text)[1], page
+
+    assert made(3)[:2] == ("3 new links", "3")
+    *_, page = made(1)
+    code = re.search(rf"/s/{coded.id}#([a-z2-7]{{32}})", page.text)[1]
+    assert answer(site, coded, code)[0] == 201
+    assert made(2)[:2] == ("2 new links", "6")
+    site.fill(coded, 40)  # released, with 40 further codes
+    assert made(1)[:2] == ("1 new link", "47")
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("http://127.0.0.1:8000", True),
+        ("http://localhost", True),
+        ("http://[::1]:80", True),
+        ("https://a.example", False),
+    ],
+)
+def test_page_of_links_warns_of_those_that_work_here_only(owner, coded, address, local):
+    page = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "1", "as": "page", "address": address})
+    assert ("work on this computer only" in page.text) == local
+    assert ("--base-url" in page.text) == local
+
+
+def test_links_with_a_known_address_are_warned_of_if_they_are_local(tmp_path):
+    for address, local in (("https://ask.example.org", False), ("http://127.0.0.1:8000", True)):
+        with Site(tmp_path / f"{local}.db", base_url=address) as site:
+            owner, manifest = site.signed_in(OWNER), site.publish()
+            draft = publishing.save_draft(site.engine, SMALL, "toml").id
+            paths = (f"/studio/surveys/{manifest.id}/manage", f"/studio/surveys/{manifest.id}", "/studio")
+            for path in (*paths, f"/studio/drafts/{draft}/publish"):
+                page = owner.get(path).text
+                assert ("on this computer only" in page) == local
+                assert "data-local-only" not in page
+
+
 @pytest.mark.parametrize(
     "sent",
     [{}, {"n": "0"}, {"n": "-1"}, {"n": "100001"}, {"n": "1e3"}, {"n": "٣"}, {"n": "9" * 50}]
@@ -164,6 +205,55 @@ def test_whole_survey_is_deleted_if_its_title_is_typed(site, owner, opened):
     assert answer(site, opened)[0] == 404
 
 
+def test_key_is_published_by_a_button_of_a_closed_survey(site, owner):
+    text = CODES.replace('study = "', 'study = "key-of-')
+    first, second = site.publish(text), site.publish(text)
+    place = f"/studio/surveys/{first.id}"
+
+    def page():
+        return unescape(owner.get(f"{place}/manage").text)
+
+    assert "The key of the study" not in page()  # it is open
+    owner.post(f"{place}/close", {})
+    assert "The key is still secret" in page()
+    assert "Not yet: a survey of the study is open" in page()
+    assert owner.post(f"{place}/key", {"sure": "on"}).status == 409
+    owner.post(f"/studio/surveys/{second.id}/delete", {"title": "Small survey"})  # the last that was open
+    assert "Publish the key" in page()
+    assert owner.post(f"{place}/key", {}).status == 422
+    assert site.nobody.get(f"/s/{first.id}/key").status == 404
+    assert owner.post(f"{place}/key", {"sure": "on"}).status == 303
+    key = site.nobody.get(f"/s/{first.id}/key").json()["key"]
+    assert key in page()
+    assert "Publish the key" not in page()
+    publishing.delete(site.engine, first.id)
+
+
+@pytest.mark.parametrize(
+    ("others", "said", "unsaid"),
+    [(0, "goes with it, unpublished", "stays secret"), (1, "stays secret until you publish it", "goes with it")],
+)
+def test_deleting_says_what_becomes_of_the_key(site, owner, others, said, unsaid):
+    text = CODES.replace('study = "', f'study = "deleted-{others}-')
+    made = [site.publish(text) for _ in range(1 + others)]
+    page = unescape(owner.get(f"/studio/surveys/{made[0].id}/delete").text)
+    assert said in page
+    assert unsaid not in page
+    for one in made:
+        publishing.close(site.engine, one.id)
+    assert said not in unescape(owner.get(f"/studio/surveys/{made[0].id}/delete").text)  # it is published
+    for one in made:
+        publishing.delete(site.engine, one.id)
+
+
+def test_what_is_left_in_the_files_is_told(site, owner, opened, monkeypatch):
+    monkeypatch.setattr(publishing, "erase", lambda engine: False)
+    reply = owner.post(f"/studio/surveys/{opened.id}/delete", {"title": "Small survey"})
+    assert reply.status == 202
+    assert "still hold something of the survey" in reply.text
+    assert owner.get(f"/studio/surveys/{opened.id}/manage").status == 404
+
+
 def test_acts_are_recorded_by_day_and_nothing_else(site, owner, coded):
     owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "2", "as": "txt", **ADDRESS})
     deed = accounts.deeds(site.engine, 1)[0]
@@ -196,9 +286,10 @@ def test_dashboard_shows_the_numbers_of_the_results(site, owner, opened):
     for variable in found.variables:
         assert variable.label in text
         for option, w in zip(variable.options, variable.shares.w, strict=True):
-            assert re.search(rf"<th scope=\"row\">{re.escape(option)}</th><td>{100 * w:.1f}", text), (option, w)
+            row = rf"<th scope=\"row\">{re.escape(option)}</th><td data-of=\"Share\"><span>{100 * w:.1f}"
+            assert re.search(row, text), (option, w)
         for check in (variable.draws, variable.leaning, variable.honesty, variable.skips):
-            assert check.said or check.problem in text
+            assert (check.said or check.problem) in text
     for release in found.releases[-12:]:
         assert release.chain_sha256 in text
     assert text.count("<svg") >= len(found.variables) + len(found.pairs) + 1
@@ -282,6 +373,37 @@ def test_desk_keeps_a_limited_number_and_survives_failures(site, opened):
     assert len(desk._kept) <= 64
     with pytest.raises(ZeroDivisionError, match="division"):
         desk.once(line, "bad", lambda: 1 / 0)
+    assert desk._working == {}
+
+
+def test_manifests_are_read_once(site, opened, monkeypatch):
+    from subsetprivacy.collect.storage import surveys as storage
+
+    read, usual = [], storage.read_manifest
+    monkeypatch.setattr(storage, "read_manifest", lambda text: read.append(text) or usual(text))
+    desk = Desk(site.engine)
+    assert desk.line(opened.id).title == "Small survey"
+    assert read == [opened.text]  # of this one alone
+    number = len(desk.lines())
+    assert len(read) == number
+    assert desk.line(opened.id) in desk.lines()
+    assert len(read) == number
+    publishing.delete(site.engine, opened.id)
+    desk.forget(opened.id)
+    assert desk.line(opened.id) is None
+    assert opened.id not in desk._facts
+
+
+def test_survey_that_is_deleted_while_it_is_looked_at_is_not_there(site, owner, opened, monkeypatch):
+    desk = site.app.state.studio.desk
+    line = desk.line(opened.id)
+    publishing.delete(site.engine, opened.id)
+    with monkeypatch.context() as patch:
+        patch.setattr(desk, "line", lambda survey_id: line)  # found a moment before
+        for place in ("manage", "export/manifest.json", "export/everything.zip", "export/0.csv"):
+            assert owner.get(f"/studio/surveys/{opened.id}/{place}").status == 404
+        program = site.with_token("analyst")
+        assert program.get(f"/api/v1/surveys/{opened.id}/results").status == 404
     assert desk.once(line, "bad", lambda: "good") == "good"
     assert not desk._working
 

@@ -2,21 +2,25 @@
 
 from typing import Annotated, Any
 
+from attrs import evolve, frozen
 from fastapi import APIRouter, Depends, Request
+from sqlalchemy import Engine
 from starlette.responses import Response
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError
-from subsetprivacy.collect.storage.surveys import Draft
+from subsetprivacy.collect.storage.opening import reading
+from subsetprivacy.collect.storage.surveys import Draft, read_source
 from subsetprivacy.collect.survey.problems import SurveyError
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.security import SURVEY_BYTES
 from subsetprivacy.collect.web.studio_context import go, is_id, owner, studio_of
-from subsetprivacy.collect.web.studio_examples import EXAMPLES
+from subsetprivacy.collect.web.studio_examples import EXAMPLES, placeholders_in
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
+from subsetprivacy.collect.web.studio_places import in_words, notice_in_words
 from subsetprivacy.collect.web.studio_promises import promises
 
 router = APIRouter(prefix="/studio/drafts", include_in_schema=False)
@@ -34,10 +38,12 @@ def new_page(person: Owner) -> Response:
 
 @router.post("/new")
 def begin(request: Request, person: Owner, form: Sent) -> Response:
-    """Begin a draft from an example or a file."""
+    """Begin a draft from an example, a file, or a file's text that had mistakes."""
     example = next((one for one in EXAMPLES if one.id == form.text("example")), None)
     if example is not None:
         text, format = example.text, "toml"
+    elif form.text("format") in FORMATS:
+        text, format = _read_text(form.text("text").encode()), form.text("format")
     else:
         name, content = form.files.get("file", ("", b""))
         ending = name.rpartition(".")[2].lower()
@@ -47,7 +53,8 @@ def begin(request: Request, person: Owner, form: Sent) -> Response:
     try:
         draft = publishing.save_draft(studio_of(request).engine, text, format)
     except SurveyError as error:
-        return _new(person, problem="This file is no survey yet.", problems=error.problems)
+        values: dict[str, Any] = {"text": text, "format": format, "formats": FORMATS, "problems": error.problems}
+        return render("file.html", status=422, person=person, draft=None, saved=False, **values)
     accounts.record(studio_of(request).engine, person, f"began the draft “{draft.title}”")
     return go(f"/studio/drafts/{draft.id}")
 
@@ -73,7 +80,7 @@ def delete(request: Request, draft_id: str, person: Owner) -> Response:
 @router.get("/{draft_id}/publish")
 def publish_page(request: Request, draft_id: str, person: Owner) -> Response:
     """Show what publishing means before it is done."""
-    return _publish_page(person, find_draft(request, draft_id))
+    return _publish_page(request, person, find_draft(request, draft_id))
 
 
 @router.post("/{draft_id}/publish")
@@ -81,6 +88,8 @@ def publish(request: Request, draft_id: str, person: Owner) -> Response:
     """Publish a draft."""
     studio = studio_of(request)
     draft = find_draft(request, draft_id)
+    if _has_placeholders(draft):
+        return _publish_page(request, person, draft, status=409)
     try:
         manifest = publishing.publish(studio.engine, draft_id)
     except NotFoundError:
@@ -88,7 +97,7 @@ def publish(request: Request, draft_id: str, person: Owner) -> Response:
     except SurveyError:
         return go(f"/studio/drafts/{draft_id}/file")
     except PublishingError as error:
-        return _publish_page(person, draft, status=409, problem=str(error))
+        return _publish_page(request, person, draft, status=409, problem=str(error))
     studio.collector.forget(manifest.id)
     accounts.record(studio.engine, person, f"published “{manifest.title}” as {manifest.id}")
     return go(f"/studio/surveys/{manifest.id}/manage")
@@ -102,18 +111,59 @@ def find_draft(request: Request, draft_id: str) -> Draft:
     return draft
 
 
+@frozen
+class DraftLine:
+    """A draft in a list: which version was published of it last, and whether it was changed since."""
+
+    id: str
+    title: str
+    version: int | None
+    is_changed: bool
+
+
+def draft_lines(engine: Engine) -> list[DraftLine]:
+    """Return all drafts, with what was published of them."""
+    newest = {line.draft: line for line in reversed(publishing.surveys(engine))}  # the newest of a draft comes first
+    lines = []
+    with reading(engine) as connection:
+        for draft in publishing.drafts(engine):
+            line = newest.get(draft.id)
+            is_changed = line is not None and read_source(connection, line.id) != draft.text
+            lines.append(DraftLine(draft.id, draft.title, None if line is None else line.version, is_changed))
+    return lines
+
+
 def _new(person: Person, **shown: Any) -> Response:
-    values: dict[str, Any] = {"problem": None, "problems": ()} | shown
+    values: dict[str, Any] = {"problem": None} | shown
     return render("new.html", status=422 if shown else 200, person=person, examples=EXAMPLES, **values)
 
 
-def _publish_page(person: Person, draft: Draft, *, status: int = 200, problem: str | None = None) -> Response:
+def _publish_page(
+    request: Request, person: Person, draft: Draft, *, status: int = 200, problem: str | None = None
+) -> Response:
     try:
         survey = read_survey(draft.text, draft.format)
     except SurveyError:
         return go(f"/studio/drafts/{draft.id}/file")
-    said = promises(survey)
-    return render("publish.html", status=status, person=person, draft=draft, survey=survey, said=said, problem=problem)
+    studio, said = studio_of(request), promises(survey)
+    problem = problem or publishing.objection(studio.engine, survey)
+    values: dict[str, Any] = {
+        "draft": draft,
+        "survey": survey,
+        "said": evolve(said, notices=tuple(notice_in_words(survey, one) for one in said.notices)),
+        "line": next(line for line in draft_lines(studio.engine) if line.id == draft.id),
+        "left": placeholders_in(survey),
+        "problem": None if problem is None else in_words(problem),
+        "base": studio.base_url or "",
+    }
+    return render("publish.html", status=status, person=person, **values)
+
+
+def _has_placeholders(draft: Draft) -> bool:
+    try:
+        return bool(placeholders_in(read_survey(draft.text, draft.format)))
+    except SurveyError:
+        return False  # publishing says what is wrong with it
 
 
 def _read_text(content: bytes) -> str:

@@ -13,6 +13,8 @@ from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.service.publishing import NotFoundError
 from subsetprivacy.collect.storage.surveys import Draft
+from subsetprivacy.collect.survey.checking import study_of
+from subsetprivacy.collect.survey.definition import Survey
 from subsetprivacy.collect.survey.documents import survey_document, survey_from_document
 from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.problems import Problem, SurveyError
@@ -23,8 +25,10 @@ from subsetprivacy.collect.web.respond import page_bytes
 from subsetprivacy.collect.web.security import SURVEY_BYTES
 from subsetprivacy.collect.web.studio_context import go, owner, studio_of
 from subsetprivacy.collect.web.studio_drafts import FORMATS, find_draft
+from subsetprivacy.collect.web.studio_examples import placeholders
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
+from subsetprivacy.collect.web.studio_places import in_words_of_the_form
 
 router = APIRouter(prefix="/studio/drafts", include_in_schema=False)
 _KEY = secrets.token_bytes(32)
@@ -37,10 +41,18 @@ def form_page(request: Request, draft_id: str, person: Owner) -> Response:
     """Show the draft as a form."""
     draft = find_draft(request, draft_id)
     try:
-        document = survey_document(read_survey(draft.text, draft.format))
+        survey = read_survey(draft.text, draft.format)
     except SurveyError:
         return go(f"/studio/drafts/{draft_id}/file")
-    return render("form.html", person=person, draft=draft, document=json.dumps(document, ensure_ascii=False))
+    held = {"document": survey_document(survey), "placeholders": placeholders()}
+    values: dict[str, Any] = {name: json.dumps(value, ensure_ascii=False) for name, value in held.items()}
+    return render("form.html", person=person, draft=draft, follows=_study_follows(request, draft, survey), **values)
+
+
+def _study_follows(request: Request, draft: Draft, survey: Survey) -> bool:
+    """Tell whether the study may change with the title: not once people were asked, who must be asked the same."""
+    asked = any(line.draft == draft.id for line in publishing.surveys(studio_of(request).engine))
+    return not asked and survey.study == study_of(survey.title)
 
 
 @router.post("/{draft_id}")
@@ -58,7 +70,7 @@ def _save_document(request: Request, draft_id: str, body: bytes) -> Response:
         text = write_survey(survey_from_document(json.loads(body)), draft.format)
         publishing.save_draft(studio_of(request).engine, text, draft.format, draft_id)
     except SurveyError as error:
-        return JSONResponse({"saved": False, "problems": [_plain(one) for one in error.problems]}, 422)
+        return JSONResponse({"saved": False, "problems": [in_words_of_the_form(one) for one in error.problems]}, 422)
     except NotFoundError:
         raise Refused(404) from None
     except (ValueError, RecursionError):
@@ -67,15 +79,15 @@ def _save_document(request: Request, draft_id: str, body: bytes) -> Response:
 
 
 @router.get("/{draft_id}/file")
-def file_page(request: Request, draft_id: str, person: Owner) -> Response:
-    """Show the draft as text."""
+def file_page(request: Request, draft_id: str, person: Owner, saved: bool = False) -> Response:
+    """Show the draft as text; `saved` says that it was just kept."""
     draft = find_draft(request, draft_id)
     problems: tuple[Problem, ...] = ()
     try:
         read_survey(draft.text, draft.format)
     except SurveyError as error:
         problems = error.problems
-    return _file(person, draft, draft.text, draft.format, problems)
+    return _file(person, draft, draft.text, draft.format, problems, saved=saved)
 
 
 @router.post("/{draft_id}/file")
@@ -93,7 +105,7 @@ def save_file(request: Request, draft_id: str, person: Owner, form: Sent) -> Res
         return _file(person, draft, text, format, error.problems, status=422)
     except NotFoundError:
         raise Refused(404) from None
-    return go(f"/studio/drafts/{draft_id}/file")
+    return go(f"/studio/drafts/{draft_id}/file?saved=true")
 
 
 @router.get("/{draft_id}/export/{name}")
@@ -146,11 +158,14 @@ def _check_pass(draft_id: str, given: str) -> None:
 
 
 def _file(
-    person: Person, draft: Draft, text: str, format: str, problems: tuple[Problem, ...], *, status: int = 200
+    person: Person,
+    draft: Draft,
+    text: str,
+    format: str,
+    problems: tuple[Problem, ...],
+    *,
+    status: int = 200,
+    saved: bool = False,
 ) -> Response:
-    values: dict[str, Any] = {"draft": draft, "text": text, "format": format, "formats": FORMATS, "problems": problems}
-    return render("file.html", status=status, person=person, **values)
-
-
-def _plain(problem: Problem) -> dict[str, Any]:
-    return {"line": problem.line, "place": problem.place, "message": problem.message, "path": list(problem.path)}
+    values: dict[str, Any] = {"draft": draft, "text": text, "format": format, "formats": FORMATS}
+    return render("file.html", status=status, person=person, problems=problems, saved=saved, **values)

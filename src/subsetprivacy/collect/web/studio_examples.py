@@ -2,6 +2,10 @@
 
 from attrs import frozen
 
+from subsetprivacy.collect.survey.definition import Survey
+from subsetprivacy.collect.survey.reading import read_survey
+from subsetprivacy.collect.survey.shipped import example_text
+
 
 @frozen
 class Example:
@@ -24,40 +28,6 @@ id = "question_1"
 label = "Question 1"
 question = "Which of these is true of you?"
 options = ["first answer", "second answer", "third answer", "fourth answer"]
-"""
-
-_WORK = """\
-title = "Work and health"
-study = "work-and-health"
-mode = "code"
-batch = 25
-introduction = \"\"\"
-We would like to know how people here are doing.
-
-You are never asked for your answer itself: only whether it is in a list.\"\"\"
-thanks = "Thank you. The results will hang next to the coffee machine."
-contact = "The works council, room 12"
-
-[[variables]]
-id = "income"
-label = "Monthly income"
-question = "What do you earn in a month, before tax?"
-options = ["below 2000", "2000 to 3000", "3000 to 4000", "4000 to 5000", "above 5000"]
-
-[[variables]]
-id = "health"
-label = "Health"
-question = "How has your health been in the last year?"
-options = ["very good", "good", "fair", "bad", "very bad"]
-
-[[variables]]
-id = "sick_days"
-label = "Days at work while ill"
-question = "On how many days did you work although you were ill?"
-options = ["none", "1 or 2", "3 to 5", "6 to 10", "more than 10"]
-
-[[links]]
-variables = ["income", "health"]
 """
 
 _STUDENTS = """\
@@ -95,13 +65,30 @@ options = ["medicine", "law", "economics", "languages", "history", "mathematics"
 EMPTY = Example("empty", "Empty", "One question with four answers, to write over.", _EMPTY)
 EXAMPLES = (
     EMPTY,
-    Example(
-        "work", "Work and health", "Three questions, two of them linked; a link of one's own for everybody.", _WORK
+    Example(  # the same as of `subsetprivacy survey example`
+        "work",
+        "Work and health",
+        "Five questions of every kind, two of them linked; everybody gets a link of their own.",
+        example_text("toml"),
     ),
     Example(
         "students",
         "Exams, honestly",
-        "All kinds of questions, from two answers to nine; one link for everybody.",
+        "Four questions with two to nine answers; one link for everybody.",
         _STUDENTS,
     ),
 )
+
+
+def placeholders() -> list[str]:
+    """Return the texts of the empty survey that stand for others, and are not meant to be asked."""
+    held = read_survey(EMPTY.text, "toml")
+    return [held.title, held.study, held.variables[0].question, *held.variables[0].options]
+
+
+def placeholders_in(survey: Survey) -> list[str]:
+    """Return those that a survey still has."""
+    asked = {survey.title, survey.study}
+    for variable in survey.variables:
+        asked |= {variable.question, *variable.options}
+    return [text for text in placeholders() if text in asked]

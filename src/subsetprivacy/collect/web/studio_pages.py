@@ -1,10 +1,12 @@
 """The studio's pages: templates whose every value is escaped, and the files they load."""
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -13,6 +15,8 @@ from starlette.responses import Response
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.report.wording import count_of, whole
 
+SAMPLE: ContextVar[str | None] = ContextVar("SAMPLE", default=None)  # of a sample, where one can answer it
+_LOOPBACK = ("localhost", "::1")
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
@@ -26,8 +30,23 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals.update(asset=asset, count_of=count_of, whole=whole)
+    made.globals.update(asset=asset, count_of=count_of, whole=whole, is_local=is_local, sample=SAMPLE.get)
     return made
+
+
+def is_local(address: str) -> bool:
+    """Tell whether an address leads whoever has it to their own computer.
+
+    Examples
+    --------
+    >>> is_local("http://127.0.0.1:8000/s/x"), is_local("http://[::1]"), is_local("https://ask.example.org")
+    (True, True, False)
+    """
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    return host in _LOOPBACK or host.startswith("127.") or host.endswith(".localhost")
 
 
 def render(

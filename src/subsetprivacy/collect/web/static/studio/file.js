@@ -1,8 +1,15 @@
-// The file as text: a problem leads to its line, and the place of the cursor is told.
+// The file as text: a problem leads to its line, the place of the cursor is told, and nothing that was typed gets lost.
 
 const text = document.querySelector("#text");
 const where = document.querySelector("#where");
+const state = document.querySelector("#state");
 const usual = where.textContent;
+const { form } = text;
+const isDraft = !form.action.endsWith("/new");
+let saved = document.querySelector(".problems-card") ? null : text.value; // null: what is shown was not taken
+let leaving = false;
+
+const isChanged = () => text.value !== saved;
 
 function goTo(line) {
   const lines = text.value.split("\n");
@@ -20,6 +27,44 @@ function tell() {
   where.textContent = `Line ${before.length}, character ${before.at(-1).length + 1}`;
 }
 
+function tellState() {
+  document.querySelector(".told")?.remove();
+  state.textContent = isChanged() ? "Not saved" : "Saved";
+}
+
+/** Save without leaving the page; return whether it was. With problems the page comes anew and lists them. */
+async function save() {
+  state.textContent = "Saving …";
+  const sent = text.value;
+  try {
+    const reply = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    if (reply.status === 422) return (leaving = true), form.submit(), false;
+    if (!reply.ok || new URL(reply.url).pathname !== new URL(form.action).pathname) throw new Error("not taken");
+  } catch {
+    state.textContent = "Could not be saved. Are you still signed in?";
+    return false;
+  }
+  saved = sent;
+  document.querySelector(".problems-card")?.remove();
+  document.querySelector("#preview")?.contentWindow.location.reload();
+  tellState();
+  return true;
+}
+
+form.addEventListener("submit", (event) => {
+  if (!isDraft || event.submitter?.name === "convert") return void (leaving = true);
+  event.preventDefault();
+  save();
+});
+
+// What publishes, downloads or shows the draft elsewhere means what is seen here: it is saved first.
+for (const link of document.querySelectorAll("[data-save-first]")) {
+  link.addEventListener("click", async (event) => {
+    if (!isChanged()) return;
+    event.preventDefault();
+    if (await save()) location.assign(link.href);
+  });
+}
 for (const link of document.querySelectorAll("[data-line]")) {
   link.addEventListener("click", (event) => {
     event.preventDefault();
@@ -27,11 +72,14 @@ for (const link of document.querySelectorAll("[data-line]")) {
   });
 }
 for (const event of ["keyup", "click", "focus", "blur"]) text.addEventListener(event, tell);
+text.addEventListener("input", tellState);
+addEventListener("beforeunload", (event) => isDraft && isChanged() && !leaving && event.preventDefault());
+if (location.search) history.replaceState(null, "", location.pathname); // "saved" is said once
 
 // Ctrl+S saves, as people expect of an editor.
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === "s") {
     event.preventDefault();
-    text.form.requestSubmit(text.form.querySelector(".primary"));
+    form.requestSubmit(form.querySelector(".primary"));
   }
 });

@@ -8,6 +8,8 @@ const bar = document.querySelector("#save-bar");
 const state = document.querySelector("#state");
 const problems = document.querySelector("#problems");
 
+const placeholders = new Set(JSON.parse(root.dataset.placeholders));
+
 const editor = {
   document: JSON.parse(root.dataset.document),
   changed: false,
@@ -81,21 +83,38 @@ function addVariable() {
   });
 }
 
+let studyFollows = "studyFollows" in root.dataset;
+
+function setStudy(text) {
+  studyFollows = text === "";
+  editor.change(() => {
+    if (studyFollows) delete editor.document.study;
+    else editor.document.study = text;
+  });
+}
+
 function aboutCard() {
   const held = editor.document;
   const set = (name) => (text) => editor.change(() => (held[name] = text));
+  const study = textInput(["study"], held.study, setStudy, { class: "mono", spellcheck: "false", placeholder: "made from the title" });
+  const setTitle = (text) => {
+    set("title")(text);
+    if (!studyFollows) return;
+    delete held.study; // made anew from the title when it is saved
+    study.value = "";
+  };
   const number = (text) => editor.change(() => (held.batch = text === "" ? null : Number(text)));
   return el(
     "section",
     { class: "card", "aria-label": "The survey" },
     el("h2", {}, "The survey"),
-    field("Title", textInput(["title"], held.title, set("title"))),
-    field("Introduction", textArea(["introduction"], held.introduction, set("introduction"), 4), "Empty lines separate paragraphs."),
+    field("Title", textInput(["title"], held.title, setTitle)),
+    field("Introduction", textArea(["introduction"], held.introduction, set("introduction"), 4), "What it is about and who asks. Empty lines separate paragraphs."),
     el(
       "div",
       { class: "pair" },
-      field("Who answers", choice(["mode"], held.mode, [["code", "people with a one-time link"], ["open", "anybody with the link"]], set("mode"))),
-      field("Batch", textInput(["batch"], held.batch, number, { type: "number", min: 10, step: 1 }), "Results change when so many more have answered."),
+      field("Who answers", choice(["mode"], held.mode, [["code", "people with a link of their own"], ["open", "anybody with the link"]], set("mode"))),
+      field("Batch", textInput(["batch"], held.batch, number, { type: "number", min: 10, step: 1 }), "Results appear after twice as many people, and change with every so many more: 10 at least."),
     ),
     el(
       "details",
@@ -107,7 +126,7 @@ function aboutCard() {
         "div",
         { class: "pair" },
         field("Language of the page", choice(["language"], held.language, [["en", "English"], ["de", "Deutsch"], ["ar", "العربية"]], set("language"))),
-        field("Study", textInput(["study"], held.study, set("study"), { class: "mono", spellcheck: "false" }), "Waves of a study ask a person the same."),
+        field("Study", study, "Surveys of the same study ask a person the same again."),
       ),
       tick("Begin with a practice question about an urn", held.practice, (on) => editor.change(() => (held.practice = on))),
     ),
@@ -121,7 +140,7 @@ function linksCard() {
     "section",
     { class: "card", "aria-label": "Linked questions" },
     el("h2", {}, "Kept side by side"),
-    el("p", { class: "dim" }, "Answers are counted by themselves, unless you link questions: then tables of them can be made, and respondents are told."),
+    el("p", { class: "dim" }, "Every question is counted by itself, so that nobody can tell which answers belong together. Link questions to see how they go together: then their answers are kept side by side, and respondents are told."),
     links.map((link, k) => linkFields(link, k)),
     el("button", { type: "button", class: "small", click: add }, "Link questions"),
   );
@@ -144,8 +163,31 @@ function linkFields(link, k) {
   );
 }
 
+// Lines at the end of a list that nobody wrote in are no answers, and a question without a label is called by its text.
+function tidy() {
+  let changed = false;
+  for (const [k, variable] of editor.document.variables.entries()) {
+    while (variable.options.length > 2 && !variable.options.at(-1).trim()) {
+      variable.options.pop();
+      variable.guess?.splice(variable.options.length);
+      changed = true;
+    }
+    const question = variable.question.trim();
+    if (!variable.label.trim() && question) {
+      variable.label = question.length > 60 || question.includes("\n") ? `Question ${k + 1}` : question;
+      changed = true;
+    }
+  }
+  if (!changed) return;
+  const { path } = document.activeElement?.dataset ?? {};
+  draw();
+  if (path) focusPlace(JSON.parse(path));
+}
+
+/** Save, and return whether it was. */
 async function save() {
   tell("Saving …");
+  tidy();
   let said;
   try {
     const reply = await fetch(root.dataset.save, {
@@ -156,14 +198,19 @@ async function save() {
     });
     said = await reply.json();
   } catch {
-    return tell("Could not be saved. Are you still signed in?");
+    tell("Could not be saved. Are you still signed in?");
+    return false;
   }
   showProblems(said.problems ?? []);
-  if (!said.saved) return tell("Not saved: see what is missing");
+  if (!said.saved) {
+    tell("Not saved: see what is missing");
+    return false;
+  }
   editor.changed = false;
   tell("Saved");
   document.querySelector("h1").textContent = editor.document.title;
   document.querySelector("#preview")?.contentWindow.location.reload();
+  return true;
 }
 
 function showProblems(found) {
@@ -183,6 +230,16 @@ document.addEventListener("keydown", (event) => {
     save();
   }
 });
+// What publishes, downloads or shows the draft elsewhere means what is seen here: it is saved first.
+for (const link of document.querySelectorAll("[data-save-first]")) {
+  link.addEventListener("click", async (event) => {
+    if (!editor.changed) return;
+    event.preventDefault();
+    if (await save()) location.assign(link.href);
+  });
+}
+// A text that only stands for another is written over, not added to.
+root.addEventListener("focusin", ({ target }) => placeholders.has(target.value) && target.select?.());
 addEventListener("beforeunload", (event) => editor.changed && event.preventDefault());
 draw();
 bar.hidden = false;

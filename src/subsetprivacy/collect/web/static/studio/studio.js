@@ -13,6 +13,27 @@ function takeFragment() {
 }
 
 // Links are relative to this server where it does not know its own address: complete them for whoever copies one.
+const isLocal = (host) => /^(127\..*|\[::1\]|(.*\.)?localhost)$/.test(host);
+
+// Such links lead everybody to their own computer: say so, as long as they would be made with such an address.
+function warnOfLocalLinks() {
+  const field = document.querySelector("input[data-address]");
+  for (const warning of document.querySelectorAll("[data-local-only]")) {
+    const look = () => {
+      let address = location;
+      try {
+        if (field?.value) address = new URL(field.value);
+      } catch {
+        // half typed
+      }
+      warning.hidden = !isLocal(address.hostname);
+      warning.querySelector("[data-local-address]").textContent = address.origin;
+    };
+    field?.addEventListener("input", look);
+    look();
+  }
+}
+
 function completeLinks() {
   for (const field of document.querySelectorAll("input[data-link]")) {
     if (field.value.startsWith("/")) field.value = location.origin + field.value;
@@ -66,7 +87,9 @@ function offerPrint() {
 }
 
 takeFragment();
+addEventListener("hashchange", takeFragment); // the link was pasted where the page was open already
 completeLinks();
+warnOfLocalLinks();
 offerCopies();
 offerPrint();
 watchReleases();

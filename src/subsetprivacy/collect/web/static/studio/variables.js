@@ -4,16 +4,16 @@ import { choice, el, field, signButton, textArea, textInput } from "./dom.js";
 
 const DESIGNS = [
   ["recommended", "Recommended"],
-  ["uniform", "Uniform: any subset may be asked about"],
-  ["hadamard", "Hadamard: few questions, a small fingerprint"],
-  ["partition", "Groups: in which of several lists is it?"],
-  ["fixed_size", "On the device: a set around the answer is sent"],
+  ["uniform", "Uniform: any list of answers may be asked about"],
+  ["hadamard", "Hadamard: few different lists, a small fingerprint"],
+  ["partition", "Groups: in which of several groups is it?"],
+  ["fixed_size", "On the device: it hides the answer among others, and sends all of them"],
   ["warner", "Secret number, for two answers"],
 ];
 const TABLES = { partition: { groups: 3 }, fixed_size: { size: 2 }, warner: { q: 0.25 } };
 const NUMBERS = {
   groups: ["How many groups", { min: 2, max: 24, step: 1 }],
-  size: ["Size of the sets", { min: 2, max: 47, step: 1 }],
+  size: ["How many answers are sent together", { min: 2, max: 47, step: 1 }],
   q: ["Chance that the secret number is 1", { min: 0.01, max: 0.99, step: 0.01 }],
 };
 
@@ -59,14 +59,14 @@ export function variableCard(editor, k) {
       field(
         "Name",
         textInput(["variables", k, "id"], variable.id, (text) => editor.change(() => renameId(editor, k, text)), { class: "mono", spellcheck: "false" }),
-        "For files and columns; the same in every wave.",
+        "For files and columns; keep it when you ask again.",
       ),
     ),
     designFields(editor, k),
     el(
       "details",
       { class: "more", open: Boolean(variable.help || variable.guess) },
-      el("summary", {}, "Help and guess"),
+      el("summary", {}, "Help text and guess of the shares"),
       field("A further sentence under the question", textInput(["variables", k, "help"], variable.help, (text) => editor.change(() => (variable.help = text)))),
       guessFields(editor, k),
     ),
@@ -116,7 +116,7 @@ function optionList(editor, k) {
     const input = textInput(place, option, (text) => editor.change(() => (variable.options[j] = text)), {
       "aria-label": `Answer ${j + 1} of question ${k + 1}`,
       paste: (event) => pasteLines(editor, k, j, event),
-      keydown: (event) => event.key === "Enter" && (event.preventDefault(), addOption(editor, k, j + 1)),
+      keydown: (event) => event.key === "Enter" && !event.isComposing && (event.preventDefault(), nextOption(editor, k, j + 1)),
     });
     return el("li", {}, input, movers(editor, ["variables", k, "options"], j, `answer ${j + 1}`));
   });
@@ -126,8 +126,14 @@ function optionList(editor, k) {
     el("legend", {}, "Possible answers"),
     el("ol", { "data-path": JSON.stringify(["variables", k, "options"]), tabindex: "-1" }, rows),
     el("button", { type: "button", class: "small", click: () => addOption(editor, k, variable.options.length) }, "Add an answer"),
-    el("p", { class: "hint" }, "Four or more hide best. Paste a list to fill several lines."),
+    el("p", { class: "hint" }, "Four or more hide best. Enter goes on to the next; a pasted list fills several lines."),
   );
+}
+
+// Go on to the next answer: a new one, unless an empty one waits there.
+function nextOption(editor, k, at) {
+  if (editor.document.variables[k].options[at] !== "") return addOption(editor, k, at);
+  document.querySelector(`[data-path='${JSON.stringify(["variables", k, "options", at])}']`).focus();
 }
 
 function addOption(editor, k, at) {
@@ -163,7 +169,7 @@ function designFields(editor, k) {
       return ["variables", k, "design"];
     }),
   );
-  const parts = [field("How it is asked", chosen, "Recommended looks at the number of answers and at what is linked.")];
+  const parts = [field("How it is asked", chosen, "Leave it as recommended, unless you know better: it goes by the number of answers and what is linked.")];
   const table = typeof variable.design === "object" ? variable.design : {};
   for (const [name, [label, bounds]] of Object.entries(NUMBERS)) {
     if (typeof table[name] !== "number") continue;

@@ -1,0 +1,225 @@
+"""The editor in a real Chromium: the form, the file, the preview, and that nothing that was typed gets lost."""
+
+import pytest
+from browser import CHROMIUM, PLAYWRIGHT, chromium
+from sites import SMALL, Site, light_hashes
+from visits import faults, visits
+
+from subsetprivacy.collect.service import publishing
+from subsetprivacy.collect.survey.reading import read_survey
+from subsetprivacy.collect.web.studio_examples import EMPTY
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as held:
+        yield held
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+        held.draft = publishing.save_draft(held.engine, SMALL, "toml").id
+        yield held
+
+
+@pytest.fixture
+def visit(need, browser, site):
+    need(*PLAYWRIGHT)
+    need(*CHROMIUM)
+    with visits(browser, site) as open_page:
+        yield open_page
+
+
+# The form ---------------------------------------------------------------------------------------
+
+
+def test_form_edits_the_file_and_the_preview_follows(visit, site):
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}")
+    preview = page.frame_locator("#preview")
+    assert preview.locator("h1").inner_text() == "Small survey"
+    page.get_by_label("Title").fill("Edited <b>here</b>")
+    page.get_by_role("button", name="Add a question").click()
+    page.keyboard.type("How tall are you?")
+    card = page.get_by_role("region", name="Question 4")
+    for k, text in enumerate(["short", "medium", "tall", "very tall"]):
+        card.get_by_label(f"Answer {k + 1} of question 4").fill(text)
+    card.get_by_label("Label").fill("Height")
+    assert card.get_by_label("Name").input_value() == "height"
+    card.get_by_role("button", name="Move answer 4 up").click()
+    card.get_by_role("button", name="Move question 4 up").click()
+    page.get_by_role("button", name="Remove answer 5").first.click()
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved", exact=True).wait_for()
+    survey = read_survey(publishing.read_draft(site.engine, draft).text, "toml")
+    assert survey.title == "Edited <b>here</b>"
+    assert [one.id for one in survey.variables] == ["colour", "day", "height", "smokes"]
+    assert survey.variable("height").options == ("short", "medium", "very tall", "tall")
+    assert survey.variable("colour").options == ("black", "red", "green", "blue")
+    preview.locator("h1", has_text="Edited <b>here</b>").wait_for()
+    assert page.inner_text("h1") == "Edited <b>here</b>"
+
+
+def test_form_links_guesses_and_designs(visit, site):
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}")
+    first = page.get_by_role("region", name="Question 1")
+    first.get_by_label("How it is asked").select_option("partition")
+    first.get_by_label("How many groups").fill("2")
+    first.get_by_text("Help text and guess").click()
+    first.get_by_role("button", name="State a guess").click()
+    page.get_by_role("button", name="Remove link 1").click()
+    page.get_by_role("button", name="Link questions").click()
+    for name in ("Colour", "Smokes"):
+        page.get_by_role("group", name="Link 1").get_by_label(name).check()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved", exact=True).wait_for()
+    survey = read_survey(publishing.read_draft(site.engine, draft).text, "toml")
+    assert survey.links == (("colour", "smokes"),)
+    assert survey.variable("colour").written == {"kind": "partition", "groups": 2}
+    assert sum(survey.variable("colour").guess) == pytest.approx(1)
+
+
+def test_enter_goes_on_to_the_next_answer_and_empty_ones_at_the_end_are_dropped(visit, site):
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}")
+    page.get_by_role("button", name="Add a question").click()
+    page.keyboard.type("How tall are you?")
+    page.get_by_label("Answer 1 of question 4").focus()
+    for text in ("short", "medium", "tall", "very tall", "taller"):  # four lines wait, the fifth is made
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+    assert page.get_by_label("Answer 6 of question 4").input_value() == ""
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved", exact=True).wait_for()
+    survey = read_survey(publishing.read_draft(site.engine, draft).text, "toml")
+    assert survey.variables[3].options == ("short", "medium", "tall", "very tall", "taller")
+    assert survey.variables[3].label == "How tall are you?"  # there was none
+    assert page.get_by_label("Answer 6 of question 4").count() == 0
+    first = page.get_by_label("Answer 1 of question 4")
+    first.focus()
+    page.keyboard.press("Enter")  # between two that are written
+    assert page.get_by_label("Answer 2 of question 4").input_value() == ""
+    assert page.get_by_label("Answer 3 of question 4").input_value() == "medium"
+    page.get_by_role("button", name="Remove answer 2").last.click()
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved", exact=True).wait_for()
+
+
+@pytest.mark.parametrize("place", ["", "/file"])
+def test_what_is_typed_is_saved_before_it_is_published(visit, site, place):
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}{place}", tolerated=("status of 422",))
+    write = {"": lambda text: page.get_by_label("Title").fill(text)}.get(
+        place, lambda text: page.fill("#text", SMALL.replace("Small survey", text))
+    )
+    write("Typed at the last moment")
+    page.get_by_text("Not saved", exact=True).wait_for()
+    page.get_by_role("link", name="Publish…").click()
+    page.get_by_role("heading", name="Publish “Typed at the last moment”?").wait_for()
+    assert publishing.read_draft(site.engine, draft).title == "Typed at the last moment"
+    page.goto(f"{site.url}/studio/drafts/{draft}{place}")
+    write("Downloaded")
+    with page.expect_download() as file:
+        page.get_by_role("link", name="Download").click()
+    assert "Downloaded" in file.value.path().read_text()
+    page.get_by_text("Saved", exact=True).wait_for()
+    write("")
+    page.get_by_role("link", name="Publish…").click()
+    page.get_by_text("1 problem: not saved yet").wait_for()
+    assert publishing.read_draft(site.engine, draft).title == "Downloaded"
+
+
+def test_placeholders_are_written_over(visit, site):
+    draft = publishing.save_draft(site.engine, EMPTY.text, "toml").id
+    page = visit(f"/studio/drafts/{draft}")
+    for label, text in [("Title", "Mine"), ("Answer 1 of question 1", "one"), ("Answer 2 of question 1", "two")]:
+        page.get_by_label(label).focus()
+        page.keyboard.type(text)
+        assert page.get_by_label(label).input_value() == text
+        page.get_by_label(label).focus()  # what one wrote oneself is not selected
+    page.get_by_text("Thanks, contact").click()
+    assert page.get_by_label("Study").input_value() == ""  # made from the title when it is saved
+    page.get_by_role("link", name="Publish…").click()
+    page.get_by_text("Some texts are still those of the empty survey").wait_for()
+    assert "“Untitled survey”" not in page.inner_text("main")
+    assert "“untitled-survey”" not in page.inner_text("main")
+    assert read_survey(publishing.read_draft(site.engine, draft).text, "toml").study == "mine"
+    assert "“third answer”" in page.inner_text("main")
+
+
+def test_file_is_saved_without_leaving_it(visit, site):
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}/file")
+    page.fill("#text", SMALL.replace("Small survey", "Seen in the preview"))
+    page.evaluate("window.stayed = true")
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert page.evaluate("window.stayed")
+    page.frame_locator("#preview").locator("h1", has_text="Seen in the preview").wait_for()
+    page.get_by_role("button", name="Change to YAML").click()
+    page.get_by_text("The survey as a file (YAML)").wait_for()
+    assert page.locator(".told").inner_text() == "Saved."
+
+
+def test_file_with_mistakes_is_mended_in_the_editor(visit, site, tmp_path):
+    (tmp_path / "mine.toml").write_text(SMALL.replace("batch = 10", "batch = 2").replace("Small", "Mended"))
+    page = visit("/studio/drafts/new", tolerated=("status of 422",))
+    page.set_input_files("#file", tmp_path / "mine.toml")
+    page.click("text=Open the file")
+    page.get_by_text("Line 4").click()
+    assert page.evaluate("document.getSelection().toString()") == "batch = 2"
+    assert faults(page) == []
+    page.keyboard.type("batch = 12")
+    page.click("button.primary")
+    page.frame_locator("#preview").locator("h1", has_text="Mended survey").wait_for()
+
+
+def test_problems_lead_to_their_fields(visit, site):
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}", tolerated=("status of 422",))
+    page.get_by_label("Answer 2 of question 1").fill("black")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.locator("#problems li a").first.click()
+    assert page.evaluate("document.activeElement.value") == "black"
+    page.get_by_label("Answer 2 of question 1").fill("red")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert page.locator("#problems").is_hidden()
+
+
+def test_problem_of_the_file_leads_to_its_line(visit, site):
+    page = visit(f"/studio/drafts/{site.draft}/file", tolerated=("status of 422",))
+    page.fill("#text", SMALL.replace("batch = 10", "batch = 2"))
+    page.keyboard.press("Control+s")
+    page.get_by_text("Line 4").click()
+    assert page.evaluate("document.getSelection().toString()") == "batch = 2"
+    assert page.inner_text("#where").startswith("Line 4")
+
+
+def test_pasted_list_fills_the_answers(visit, site):
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}")
+    page.get_by_label("Answer 1 of question 3").focus()
+    page.evaluate(
+        """() => {
+          const data = new DataTransfer();
+          data.setData("text/plain", "one\\ntwo\\nthree");
+          const how = { clipboardData: data, bubbles: true, cancelable: true };
+          document.activeElement.dispatchEvent(new ClipboardEvent("paste", how));
+        }"""
+    )
+    values = [page.get_by_label(f"Answer {k} of question 3").input_value() for k in (1, 2, 3, 4)]
+    assert values == ["one", "two", "three", "no"]
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved", exact=True).wait_for()
+
+
+def test_without_javascript_the_file_does(visit, site):
+    page = visit(f"/studio/drafts/{site.draft}", java_script_enabled=False)
+    page.click("text=as a file")
+    page.fill("#text", SMALL.replace("Small survey", "No script"))
+    page.click("button.primary")
+    page.wait_for_load_state()
+    assert page.inner_text("h1") == "No script"
