@@ -19,14 +19,14 @@ def erase(engine: Engine) -> bool:
     """Rid the files of what was deleted, and return whether that is done; if not, it is tried again and again."""
     if storage.erase(engine, seconds=FIRST_SECONDS):
         return True
-    _begin(engine, is_owed=True)
+    _begin(engine)
     return False
 
 
 def resume_erasing(engine: Engine) -> None:
     """Go on with what a server that has ended left undone, in the background."""
-    if engine.dialect.name == "postgresql":
-        _begin(engine, is_owed=False)
+    if engine.dialect.name == "postgresql" and _is_owed(engine):
+        _begin(engine)
 
 
 def is_erasing(engine: Engine) -> bool:
@@ -35,21 +35,20 @@ def is_erasing(engine: Engine) -> bool:
         return engine in _at_work or storage.owes_erasing(connection)
 
 
-def _begin(engine: Engine, *, is_owed: bool) -> None:
+def _begin(engine: Engine) -> None:
     with _lock:
         if engine not in _at_work:
-            _at_work[engine] = threading.Thread(target=_go_on, args=(engine, is_owed), name="eraser", daemon=True)
+            _at_work[engine] = threading.Thread(target=_go_on, args=(engine,), name="eraser", daemon=True)
             _at_work[engine].start()
 
 
-def _go_on(engine: Engine, is_owed: bool) -> None:
+def _go_on(engine: Engine) -> None:
     pause = _SHORTEST_PAUSE
     try:
-        while is_owed or _is_owed(engine):
+        time.sleep(pause)
+        while not storage.erase(engine, seconds=0.0):
+            pause = min(2 * pause, _LONGEST_PAUSE)
             time.sleep(pause)
-            if storage.erase(engine, seconds=0.0):
-                return
-            is_owed, pause = True, min(2 * pause, _LONGEST_PAUSE)
     finally:
         with _lock:
             del _at_work[engine]
