@@ -24,8 +24,11 @@ help:  ## Say what can be made
 demo: .venv/.plot  ## Privatise the Adult data, estimate, audit, save the pictures
 	$(BIN)/subsetprivacy demo -o demo-results
 
+# One process more than there are cores: many tests wait for a browser, a disk or a database.
+WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+
 test: .venv/.test  ## Run the tests (needs only Python; says what it skipped)
-	$(BIN)/python -m pytest -n auto $(TESTS)
+	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
 
 test-slow: .venv/.test  ## Run the long seeded simulations
 	$(BIN)/python -m pytest -n auto -m slow $(TESTS)

@@ -226,6 +226,8 @@ def test_invitation_from_page_to_account(site):
     assert (path, name) == ("/studio/invitation", "maria")
     assert secret not in owner.get("/studio/people").text
     invited = site.nobody
+    slip = invited.post("/studio/invitation", account("maria", NEW, token=secret) | {"repeated": "another"})
+    assert (slip.status, secret in slip.text, NEW in slip.text) == (422, True, False)
     wrong = invited.post("/studio/invitation", account("maria", NEW, token="wrong"))
     assert wrong.status == 422
     assert invited.post("/studio/invitation", account("maria", NEW, token=secret)).status == 303

@@ -76,18 +76,12 @@ def _unhurried(engine: Engine) -> Iterator[Connection]:
     """Give a connection outside of transactions, whose statements may take long but wait for locks only shortly."""
     with engine.connect() as held:
         connection = held.execution_options(isolation_level="AUTOCOMMIT")
-        driver: Any = connection.connection.driver_connection
-        usual, driver.patience = driver.patience, _REWRITE_SECONDS
-        limits = {"statement_timeout": f"{_REWRITE_SECONDS}s", "lock_timeout": f"{_LOCK_SECONDS}s"}
-        for name, value in limits.items():
-            connection.execute(text(f"SET {name} = '{value}'"))
-        try:
-            yield connection
-        finally:
-            driver.patience = usual
-            if not driver.closed:
-                for name in limits:
-                    connection.execute(text(f"RESET {name}"))
+        connection.detach()  # closed afterwards: its limits are others
+        driver: Any = connection.connection.dbapi_connection
+        driver.patience = _REWRITE_SECONDS
+        for name, seconds in (("statement_timeout", _REWRITE_SECONDS), ("lock_timeout", _LOCK_SECONDS)):
+            connection.execute(text(f"SET {name} = '{seconds}s'"))
+        yield connection
 
 
 def _rewrite(connection: Connection, until: float) -> bool:

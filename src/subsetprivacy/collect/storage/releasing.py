@@ -100,9 +100,12 @@ def wipe(engine: Engine, *, seconds: float = 5.0) -> bool:
     Whether all of it is removed.
     """
     with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+        connection.detach()  # closed afterwards: its limits are others
         if engine.dialect.name == "sqlite":  # outside of any transaction, so not through SQLAlchemy
-            return _empty_log(connection.connection.driver_connection, time.monotonic() + seconds)
-        return _vacuum(connection.execution_options(isolation_level="AUTOCOMMIT"), time.monotonic() + seconds)
+            return _empty_log(connection.connection.dbapi_connection, time.monotonic() + seconds)
+        return _vacuum(connection, time.monotonic() + seconds)
 
 
 def _vacuum(connection: Connection, until: float) -> bool:
@@ -116,23 +119,17 @@ def _vacuum(connection: Connection, until: float) -> bool:
             connection.execute(text(f"VACUUM {'(FULL) ' if table in _WRITTEN_ANEW else ''}{table.name}"))
     except OperationalError:  # somebody reads a table
         return False
-    finally:
-        connection.execute(text("RESET lock_timeout"))
     return not looked_at
 
 
 def _empty_log(driver: Any, until: float) -> bool:
     """Bring SQLite's log into the file and empty it; while it waits for readers it holds up writers, so it does not."""
-    (usual,) = driver.execute("PRAGMA busy_timeout").fetchone()
     driver.execute(f"PRAGMA busy_timeout = {_NO_WAIT}")
-    try:
-        while True:
-            blocked, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if not blocked or time.monotonic() > until:
-                return not blocked
-            time.sleep(_PAUSE_SECONDS)
-    finally:
-        driver.execute(f"PRAGMA busy_timeout = {usual}")
+    while True:
+        blocked, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if not blocked or time.monotonic() > until:
+            return not blocked
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _hold(connection: Connection, survey_id: str) -> Any:
