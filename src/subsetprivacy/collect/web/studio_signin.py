@@ -103,8 +103,8 @@ async def accept_invitation(request: Request, form: Sent) -> Response:
         known = await run_in_threadpool(accounts.is_invited, studio.engine, name, token)
         person = await studio.hashing(accounts.accept, studio.engine, name, token, password, known=known)
     except AccountError as error:
-        held = {"name": name, "token": token, "least": LEAST_PASSWORD}
-        return render("invitation.html", status=422, problem=str(error), **held)
+        problem = str(error)
+        return render("invitation.html", status=422, problem=problem, name=name, token=token, least=LEAST_PASSWORD)
     return await welcome(request, person)
 
 
