@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from subsetprivacy.collect.service import accounts, browsers, passwords
 from subsetprivacy.collect.storage.keeping import backup
 from subsetprivacy.collect.storage.opening import open_store, reading
-from subsetprivacy.collect.storage.schema import session
+from subsetprivacy.collect.storage.schema import browser as browser_table
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ def test_only_the_newest_are_kept_and_those_of_others_stay(engine, monkeypatch):
     assert browsers.is_known(engine, ANALYST.name, theirs)
     assert accounts.person_of_session(engine, session_of_mine) == OWNER
     with reading(engine) as connection:
-        assert connection.scalar(select(func.count()).select_from(session)) == browsers.MOST_BROWSERS + 2
+        assert connection.scalar(select(func.count()).select_from(browser_table)) == browsers.MOST_BROWSERS + 1
 
 
 def test_a_browser_is_forgotten_after_its_days(engine, monkeypatch):
@@ -101,7 +101,7 @@ def test_with_the_password_its_browsers_are_forgotten(engine, act):
 def test_only_a_hash_is_kept_and_none_in_a_backup(engine, tmp_path):
     secret = browsers.remember(engine, OWNER, "")
     with reading(engine) as connection:
-        rows = [tuple(row) for row in connection.execute(select(session))]
+        rows = [tuple(row) for row in connection.execute(select(browser_table))]
     assert secret not in str(rows)
     assert secret.encode() not in bytes(rows[0][0])
     backup(engine, tmp_path / "all.db", everything=True)

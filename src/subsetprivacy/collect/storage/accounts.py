@@ -3,12 +3,9 @@
 from attrs import frozen
 from sqlalchemy import Connection, delete, func, insert, select, text, update
 
-from subsetprivacy.collect.storage.schema import account, api_token, deed, session
+from subsetprivacy.collect.storage.schema import account, api_token, browser, deed, session
 
 _accounts = select(account.c.name, account.c.password, account.c.role)
-# Begins the mark of a browser that is known, in the table of sessions: too long to be the mark of a session.
-_BROWSER = b"browser"
-_MARK_BYTES = 32
 _tokens = select(api_token.c.mark, api_token.c.name, api_token.c.role, api_token.c.made_by, api_token.c.made_day)
 
 
@@ -115,24 +112,23 @@ def read_session(connection: Connection, mark: bytes, today: str) -> Account | N
 
 def add_browser(connection: Connection, mark: bytes, name: str, last_day: str, most: int) -> None:
     """Keep a browser as known to an account up to a day, and of all its browsers no more than some, the newest."""
-    connection.execute(insert(session).values(mark=_BROWSER + mark, account=name, last_day=last_day))
-    known = (session.c.account == name) & (func.length(session.c.mark) > _MARK_BYTES)
-    rows = connection.execute(select(session.c.last_day, session.c.mark).where(known)).all()
-    oldest = sorted((bytes(one) == _BROWSER + mark, last, bytes(one)) for last, one in rows)
+    connection.execute(insert(browser).values(mark=mark, account=name, last_day=last_day))
+    rows = connection.execute(select(browser.c.last_day, browser.c.mark).where(browser.c.account == name)).all()
+    oldest = sorted((bytes(one) == mark, last, bytes(one)) for last, one in rows)
     for _, _, surplus in oldest[: max(len(oldest) - most, 0)]:
-        connection.execute(delete(session).where(session.c.mark == surplus))
+        connection.execute(delete(browser).where(browser.c.mark == surplus))
 
 
 def keep_browser(connection: Connection, mark: bytes, name: str, last_day: str) -> bool:
     """Keep a known browser for longer; return whether it is known to the account."""
-    known = (session.c.mark == _BROWSER + mark) & (session.c.account == name)
-    return connection.execute(update(session).where(known).values(last_day=last_day)).rowcount > 0
+    known = (browser.c.mark == mark) & (browser.c.account == name)
+    return connection.execute(update(browser).where(known).values(last_day=last_day)).rowcount > 0
 
 
 def is_browser(connection: Connection, mark: bytes, name: str, today: str) -> bool:
     """Tell whether a browser is known to an account."""
-    known = (session.c.mark == _BROWSER + mark) & (session.c.account == name) & (session.c.last_day >= today)
-    return connection.scalar(select(func.count()).select_from(session).where(known)) == 1
+    known = (browser.c.mark == mark) & (browser.c.account == name) & (browser.c.last_day >= today)
+    return connection.scalar(select(func.count()).select_from(browser).where(known)) == 1
 
 
 def end_session(connection: Connection, mark: bytes) -> None:
@@ -142,12 +138,14 @@ def end_session(connection: Connection, mark: bytes) -> None:
 
 def end_sessions(connection: Connection, name: str) -> None:
     """End all sessions of an account, and forget the browsers known to it."""
-    connection.execute(delete(session).where(session.c.account == name))
+    for table in (session, browser):
+        connection.execute(delete(table).where(table.c.account == name))
 
 
 def forget_old_sessions(connection: Connection, today: str) -> None:
-    """Remove the sessions that have ended."""
-    connection.execute(delete(session).where(session.c.last_day < today))
+    """Remove the sessions that have ended, and the browsers that were not seen for long."""
+    for table in (session, browser):
+        connection.execute(delete(table).where(table.c.last_day < today))
 
 
 def add_token(connection: Connection, made: Token) -> None:

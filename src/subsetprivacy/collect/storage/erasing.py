@@ -13,19 +13,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, delete, insert, select, text
 from sqlalchemy.exc import OperationalError
 
 from subsetprivacy.collect.storage.releasing import wipe
-from subsetprivacy.collect.storage.schema import OF_SURVEY, draft, study, survey
+from subsetprivacy.collect.storage.schema import OF_SURVEY, draft, owed, study, survey
 
 _PAUSE_SECONDS = 0.05
 _LOCK_SECONDS = 1  # others wait behind whoever waits for a lock
 _REWRITE_SECONDS = 3600
-# A debt is noted where no other table has to change, and in the transaction that made it: as a remark on a table.
-_NOTED_ON = study
-_NOTE = "to be erased: "
-_READ_NOTE = text(f"SELECT obj_description('{_NOTED_ON.name}'::regclass, 'pg_class')")
 # Whoever looks at an older state keeps what was deleted since, as do prepared transactions and copies that follow.
 _IN_THE_WAY = text(
     "SELECT (SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
@@ -38,12 +34,12 @@ _IN_THE_WAY = text(
 def owe_erasing(connection: Connection) -> None:
     """Note, with what the transaction deletes, that the files are to be rid of it: for `erase`, even after a crash."""
     if connection.dialect.name == "postgresql":
-        _note(connection, f"'{_NOTE}{secrets.token_hex(8)}'")
+        connection.execute(insert(owed).values(mark=secrets.token_bytes(8)))
 
 
 def owes_erasing(connection: Connection) -> bool:
     """Tell whether the files may hold something of what was deleted; on SQLite a server sees to that as it starts."""
-    return connection.dialect.name == "postgresql" and _debt(connection) is not None
+    return bool(_debts(connection))
 
 
 def erase(engine: Engine, *, seconds: float = 5.0) -> bool:
@@ -85,7 +81,7 @@ def _unhurried(engine: Engine) -> Iterator[Connection]:
 
 
 def _rewrite(connection: Connection, until: float) -> bool:
-    debt = _debt(connection)
+    debts = _debts(connection)
     now = connection.scalar(text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"))
     while connection.scalar(_IN_THE_WAY, {"now": now}):
         if time.monotonic() > until:
@@ -93,15 +89,9 @@ def _rewrite(connection: Connection, until: float) -> bool:
         time.sleep(_PAUSE_SECONDS)
     for table in (draft, study, survey, *OF_SURVEY):
         connection.execute(text(f"VACUUM (FULL) {table.name}"))
-    if debt is not None and _debt(connection) == debt:  # otherwise more was deleted meanwhile
-        _note(connection, "NULL")
+    connection.execute(delete(owed).where(owed.c.mark.in_(debts)))  # not those that were added meanwhile
     return True
 
 
-def _debt(connection: Connection) -> str | None:
-    held: str | None = connection.scalar(_READ_NOTE)
-    return held if held is not None and held.startswith(_NOTE) else None
-
-
-def _note(connection: Connection, written: str) -> None:
-    connection.execute(text(f"COMMENT ON TABLE {_NOTED_ON.name} IS {written}"))
+def _debts(connection: Connection) -> list[bytes]:
+    return list(connection.scalars(select(owed.c.mark)))

@@ -14,8 +14,10 @@ from subsetprivacy.collect.storage.migrating import migrate
 from subsetprivacy.collect.storage.opening import StoreError, make_engine, reading, writing
 from subsetprivacy.collect.storage.schema import (
     arrived,
+    browser,
     code,
     metadata,
+    owed,
     pending,
     pending_framing,
     session,
@@ -25,7 +27,7 @@ from subsetprivacy.collect.survey.manifest import read_manifest
 
 __all__ = ["Finding", "backup", "check", "sqlite_address"]
 
-_NEVER = {session}
+_NEVER = {session, browser, owed}
 _UNRELEASED = {pending, pending_framing, arrived}
 _LOCKS = {code.c.commitment, code.c.wrapped}
 _AT_ONCE = 2000

@@ -135,6 +135,13 @@ session = _table(
     Column("account", String(64), ForeignKey("account.name", ondelete="CASCADE"), nullable=False),
     Column("last_day", String(10), nullable=False),
 )
+# Browsers that somebody has signed in with before.
+browser = _table(
+    "browser",
+    Column("mark", LargeBinary(32), primary_key=True),
+    Column("account", String(64), ForeignKey("account.name", ondelete="CASCADE"), nullable=False),
+    Column("last_day", String(10), nullable=False),
+)
 api_token = _table(
     "api_token",
     Column("mark", LargeBinary(32), primary_key=True),
@@ -151,5 +158,10 @@ deed = Table(  # what researchers did; the only table with an order
     Column("actor", String(64), nullable=False),
     Column("act", Text, nullable=False),
 )
+
+# Housekeeping ----------------------------------------------------------------------------------
+
+# A deletion after which PostgreSQL's files are still to be written anew.
+owed = _table("owed", Column("mark", LargeBinary(8), primary_key=True))
 
 OF_SURVEY = tuple(table for table in metadata.sorted_tables if "survey" in table.c)

@@ -19,6 +19,7 @@ def upgrade() -> None:
     _make_tickets()
     _make_answers()
     _make_researchers()
+    _table("owed", _key("mark", LargeBinary(8)))
 
 
 def _table(name: str, *columns: Column[Any], **options: Any) -> None:
@@ -91,8 +92,9 @@ def _make_answers() -> None:
 
 def _make_researchers() -> None:
     _table("account", _key("name", String(64)), _held("password", Text()), _held("role", String(8)))
-    owner = Column("account", String(64), ForeignKey("account.name", ondelete="CASCADE"), nullable=False)
-    _table("session", _key("mark", LargeBinary(32)), owner, _held("last_day", String(10)))
+    for name in ("session", "browser"):
+        owner = Column("account", String(64), ForeignKey("account.name", ondelete="CASCADE"), nullable=False)
+        _table(name, _key("mark", LargeBinary(32)), owner, _held("last_day", String(10)))
     _table(
         "api_token",
         _key("mark", LargeBinary(32)),
