@@ -177,6 +177,44 @@ def test_a_code_that_was_used_shows_so_at_the_start(site):
     assert len(site.collector.counted) == 1
 
 
+def test_two_tabs_of_one_link_are_one_person(site):
+    """Both are loaded before anybody moves: what one draws then is the other's, too."""
+    manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
+    link = site.link(manifest, site.collector.code())
+    with site.visitor() as visitor:
+        tab = Visitor(visitor.watched)
+        tab.page = visitor.watched.page()
+        for one in (visitor, tab):
+            one.open(link)
+        for one in (visitor, tab):
+            one.start(practised=False)
+            one.answer_all(manifest, TRUTH)
+        assert visitor.literal() == tab.literal()
+        visitor.send()
+        tab.send()
+        assert tab.says("done.already_counted")
+    assert len(site.collector.counted) == 1
+
+
+def test_whoever_sends_after_somebody_else_with_the_same_link_is_told(site):
+    manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
+    link = site.link(manifest, site.collector.code())
+    with site.visitor(fresh=True) as one, site.visitor(tolerated=("status of 409",), fresh=True) as other:
+        one.open(link)
+        one.start(practised=False)
+        one.answer_all(manifest, TRUTH)
+        other.open(link)
+        other.appear("elsewhere")
+        other.press("ask.go")
+        other.wait("intro")
+        other.start(practised=False)
+        other.answer_all(manifest, TRUTH)
+        one.send()
+        other.send("problem")
+        assert other.says("problem.already_counted.text")
+    assert len(site.collector.counted) == 1
+
+
 def test_a_code_is_locked_when_somebody_is_there_and_not_before(site):
     """Programs that check the links in letters open them: the person must not be told that somebody else did."""
     manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))

@@ -170,6 +170,7 @@ def close(engine: Engine, survey_id: str, *, last_wave: bool = True) -> None:
     with writing(engine) as connection:
         manifest = _manifest(connection, survey_id)
         storage.hold_study(connection, manifest.study)
+        _manifest(connection, survey_id)  # it may have been deleted in the meantime
         storage.close_survey(connection, manifest)
         if last_wave:
             storage.reveal_key(connection, manifest.study)
@@ -192,6 +193,7 @@ def publish_key(engine: Engine, survey_id: str) -> None:
         if manifest.mode != "code":
             raise PublishingError("the survey must be one with codes; in this one no draw depends on the key.")
         storage.hold_study(connection, manifest.study)
+        _manifest(connection, survey_id)  # it may have been deleted in the meantime
         if not storage.reveal_key(connection, manifest.study):
             raise PublishingError(
                 f"all surveys of the study {manifest.study!r} must be closed before its key is published: with it a "

@@ -8,27 +8,20 @@ can change that.
 """
 
 import secrets
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, insert, select, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
 
-from subsetprivacy.collect.storage.releasing import wipe
+from subsetprivacy.collect.storage.releasing import waited_for_others, wipe
 from subsetprivacy.collect.storage.schema import OF_SURVEY, draft, owed, study, survey
 
-_PAUSE_SECONDS = 0.05
 _LOCK_SECONDS = 1  # others wait behind whoever waits for a lock
 _REWRITE_SECONDS = 3600
-# Whoever looks at an older state keeps what was deleted since, as do prepared transactions and copies that follow.
-_IN_THE_WAY = text(
-    "SELECT (SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-    "AND (datname = current_database() OR datname IS NULL) AND age(backend_xmin) > age(CAST(:now AS xid))) "
-    "+ (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()) "
-    "+ (SELECT count(*) FROM pg_replication_slots WHERE age(xmin) > age(CAST(:now AS xid)))"
-)
 
 
 def owe_erasing(connection: Connection) -> None:
@@ -63,7 +56,7 @@ def erase(engine: Engine, *, seconds: float = 5.0) -> bool:
             return wipe(engine, seconds=seconds)
         with _unhurried(engine) as connection:
             return _rewrite(connection, time.monotonic() + seconds)
-    except OperationalError:  # a lock that others hold, or the database is away
+    except (SQLAlchemyError, sqlite3.Error):  # a lock that others hold, or the database is away
         return False
 
 
@@ -82,11 +75,8 @@ def _unhurried(engine: Engine) -> Iterator[Connection]:
 
 def _rewrite(connection: Connection, until: float) -> bool:
     debts = _debts(connection)
-    now = connection.scalar(text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"))
-    while connection.scalar(_IN_THE_WAY, {"now": now}):
-        if time.monotonic() > until:
-            return False
-        time.sleep(_PAUSE_SECONDS)
+    if not waited_for_others(connection, until):
+        return False
     for table in (draft, study, survey, *OF_SURVEY):
         connection.execute(text(f"VACUUM (FULL) {table.name}"))
     connection.execute(delete(owed).where(owed.c.mark.in_(debts)))  # not those that were added meanwhile

@@ -24,14 +24,16 @@ from subsetprivacy.collect.storage.schema import (
 _NO_WAIT = 20  # milliseconds
 _PAUSE_SECONDS = 0.02
 _KEPT_BACK = 2  # batches: the one that fills, and a full one
-# A vacuum leaves the bytes of rows in free space, with the number of the transaction: of these it would join the answer
-# to the ticket. The tables are small, but for the codes.
-_WRITTEN_ANEW = {pending, pending_framing, arrived, code}
-_LOCK_MILLISECONDS = 200  # for so long everybody waits behind it
+_LOCK_MILLISECONDS = 200  # for so long everybody waits behind whoever waits for a lock
 _TOUCHED = (pending, pending_framing, arrived, spent, code, tally, framing, survey, release)
-# Whoever looks at an older state of the database keeps what was removed since: everybody's answer, a code's use.
-_LOOKED_AT = text(
-    "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND age(backend_xmin) > age(CAST(:now AS xid))"
+# Whoever looks at an older state of the database, or has not ended what was begun before, keeps what was removed since:
+# everybody's answer, a code's use. So do prepared transactions, and copies that follow.
+_IN_THE_WAY = text(
+    "SELECT (SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+    "AND (datname = current_database() OR datname IS NULL) "
+    "AND (age(backend_xmin) > age(CAST(:now AS xid)) OR age(backend_xid) > age(CAST(:now AS xid)))) "
+    "+ (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()) "
+    "+ (SELECT count(*) FROM pg_replication_slots WHERE age(xmin) > age(CAST(:now AS xid)))"
 )
 
 
@@ -109,17 +111,30 @@ def wipe(engine: Engine, *, seconds: float = 5.0) -> bool:
 
 
 def _vacuum(connection: Connection, until: float) -> bool:
-    """Remove dead rows on PostgreSQL, and tell whether nobody kept some of them."""
-    now = connection.scalar(text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"))
-    while (looked_at := connection.scalar(_LOOKED_AT, {"now": now})) and time.monotonic() < until:
-        time.sleep(_PAUSE_SECONDS)
+    """Write tables of PostgreSQL anew, and tell whether nobody was in the way.
+
+    A plain vacuum would leave the bytes of dead rows in free space, with the numbers of their transactions: by these a
+    ticket could be joined to an answer, or to its release.
+    """
+    if not waited_for_others(connection, until):
+        return False
     connection.execute(text(f"SET lock_timeout = '{_LOCK_MILLISECONDS}ms'"))
     try:
         for table in _TOUCHED:
-            connection.execute(text(f"VACUUM {'(FULL) ' if table in _WRITTEN_ANEW else ''}{table.name}"))
+            connection.execute(text(f"VACUUM (FULL) {table.name}"))
     except OperationalError:  # somebody reads a table
         return False
-    return not looked_at
+    return True
+
+
+def waited_for_others(connection: Connection, until: float) -> bool:
+    """Wait for those on PostgreSQL who keep what was removed up to now; tell whether all of them have ended in time."""
+    now = connection.scalar(text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"))
+    while connection.scalar(_IN_THE_WAY, {"now": now}):
+        if time.monotonic() > until:
+            return False
+        time.sleep(_PAUSE_SECONDS)
+    return True
 
 
 def _empty_log(driver: Any, until: float) -> bool:

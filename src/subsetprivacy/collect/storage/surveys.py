@@ -95,7 +95,8 @@ def hold_study(connection: Connection, name: str) -> tuple[bytes, bool]:
     Whoever changes the surveys of a study holds its row first: of two that close, one sees the other closed.
     """
     made = _insert(connection, study).values(name=name, key=secrets.token_bytes(KEY_BYTES), revealed=False)
-    connection.execute(made.on_conflict_do_nothing())
+    # Not "do nothing": another may be deleting it at this moment.
+    connection.execute(made.on_conflict_do_update(index_elements=["name"], set_={"name": name}))
     wanted = select(study.c.key, study.c.revealed).where(study.c.name == name).with_for_update()
     row = connection.execute(wanted).one()
     return bytes(row.key), bool(row.revealed)
@@ -152,11 +153,14 @@ def read_lines(
     if only is not None:
         wanted = wanted.where(survey.c.id == only)
     rows = connection.execute(wanted.order_by(survey.c.draft, survey.c.version.desc())).all()
-    unknown = [row.id for row in rows if row.id not in known]
+    facts = {row.id: one for row in rows if (one := known.get(row.id)) is not None}  # others change it meanwhile
+    unknown = [row.id for row in rows if row.id not in facts]
     if unknown:
         held = connection.execute(select(survey.c.id, survey.c.manifest).where(survey.c.id.in_(unknown)))
-        known.update({survey_id: _facts(read_manifest(bytes(text))) for survey_id, text in held})
-    return [_line(row, known[row.id]) for row in rows]
+        read = {survey_id: _facts(read_manifest(bytes(text))) for survey_id, text in held}
+        known.update(read)
+        facts |= read
+    return [_line(row, facts[row.id]) for row in rows]
 
 
 def _facts(manifest: Manifest) -> Facts:

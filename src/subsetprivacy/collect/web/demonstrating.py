@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.service.demonstration import SPARE_CODES, Demonstration
-from subsetprivacy.collect.service.publishing import make_codes
+from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError, make_codes
 from subsetprivacy.collect.web.studio_context import SIGN_IN, go, studio_of
 from subsetprivacy.collect.web.studio_pages import SAMPLE
 from subsetprivacy.collect.web.studio_signin import welcome
@@ -35,8 +35,11 @@ def add_sample(app: FastAPI, person: Person, made: Demonstration) -> tuple[str, 
         return answer
 
     async def respond(request: Request) -> Response:
-        if not codes:
-            codes.extend(await run_in_threadpool(make_codes, studio_of(request).engine, made.work.id, SPARE_CODES))
+        try:
+            if not codes:
+                codes.extend(await run_in_threadpool(make_codes, studio_of(request).engine, made.work.id, SPARE_CODES))
+        except (PublishingError, NotFoundError):  # somebody has closed or deleted it
+            return go(f"/s/{made.work.id}")
         return go(f"/s/{made.work.id}#{codes.pop()}")
 
     app.add_api_route(_RESPOND, respond, methods=["GET"], include_in_schema=False)

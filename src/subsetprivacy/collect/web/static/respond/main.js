@@ -60,8 +60,9 @@ function takePerson() {
 }
 
 async function begin() {
+  backward = null;
   const visit = store.visit(survey);
-  if (visit?.unsent) return deliver(visit.unsent);
+  if (visit?.unsent) return deliver(visit.unsent, true);
   if (visit === "sent") return finish("already_counted");
   if (state === "closed") return fail("closed");
   showIntro(manifest, { lasting: store.lasting || preview, start: () => attempt(start) });
@@ -117,11 +118,11 @@ function warn(next) {
 
 // Lock the code to this device's number and learn the server's share; both together fix the questions.
 async function flip() {
+  // Remembered before it is sent: should the reply be lost, the same number is sent again. Another tab may have drawn it.
+  store.change((person) => (person.secret = hex(unhex(person.secret, 32) ?? random(32))));
   const { ticket, code, secret: known, share: before } = store.person;
   const { half } = readCode(code);
-  const mine = unhex(known, 32) ?? random(32);
-  // Remembered before it is sent: should the reply be lost, the same number is sent again.
-  store.change((person) => (person.secret = hex(mine)));
+  const mine = unhex(known, 32);
   const commitment = commit(mine);
   const wrapped = wrap(mine, half, commitment);
   const answer = await lock({ fingerprint, ticket, commitment: hex(commitment), wrapped: hex(wrapped) });
@@ -182,8 +183,10 @@ function envelope() {
 }
 
 // The content is stored until the server has it; the same bytes are sent each time.
-async function deliver(body) {
+async function deliver(body, again = false) {
   backward = null;
+  store.read();
+  if (store.visit(survey) === "sent") return finish("already_counted"); // by another tab
   store.note(survey, { unsent: body });
   showSending();
   let retry = null;
@@ -192,7 +195,9 @@ async function deliver(body) {
     retry = end;
   });
   answers = null;
-  const counted = outcome === "counted" || outcome === "already_counted";
+  // What is counted before it was ever sent from here is somebody else's.
+  const ours = outcome === "already_counted" && (again || retry !== null);
+  const counted = outcome === "counted" || ours;
   store.note(survey, counted ? "sent" : undefined);
   return counted ? finish(outcome) : fail(outcome);
 }
