@@ -108,7 +108,7 @@ def test_a_study_forgets_how_a_deleted_survey_asked(store):
 
 @pytest.fixture
 def hurried(monkeypatch):
-    monkeypatch.setattr(erasing, "FIRST_SECONDS", 0.1)
+    monkeypatch.setattr(erasing, "PATIENCE_SECONDS", 0.1)
     monkeypatch.setattr(erasing, "_SHORTEST_PAUSE", 0.05)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from subsetprivacy.collect.storage import erasing as storage
 from subsetprivacy.collect.storage.opening import reading
 
-FIRST_SECONDS = 5.0
+PATIENCE_SECONDS = 5.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _at_work: dict[Engine, threading.Thread] = {}
 _lock = threading.Lock()
@@ -17,7 +17,7 @@ _lock = threading.Lock()
 
 def erase(engine: Engine) -> bool:
     """Rid the files of what was deleted, and return whether that is done; if not, it is tried again and again."""
-    if storage.erase(engine, seconds=FIRST_SECONDS):
+    if storage.erase(engine, seconds=PATIENCE_SECONDS):
         return True
     _begin(engine)
     return False
@@ -46,7 +46,7 @@ def _go_on(engine: Engine) -> None:
     pause = _SHORTEST_PAUSE
     try:
         time.sleep(pause)
-        while not storage.erase(engine, seconds=0.0):
+        while not storage.erase(engine, seconds=PATIENCE_SECONDS):  # whoever only looks in has gone by then
             pause = min(2 * pause, _LONGEST_PAUSE)
             time.sleep(pause)
     finally:
