@@ -55,10 +55,10 @@ def test_no_more_room_in_the_file(remembered, engine, sqlite_url, seconds):
 
 @pytest.fixture
 def small_disk(tmp_path, need):
-    """A file system of two megabytes."""
+    """A file system of sixteen megabytes: the log of the database grows to four before it is brought into the file."""
     place = tmp_path / "small"
     place.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place], capture_output=True)
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", place], capture_output=True)
     need("a file system of its own", made.returncode == 0, "run as root on a machine that lets it mount one")
     yield place
     subprocess.run(["umount", "-l", place], check=True)
@@ -72,9 +72,11 @@ def test_a_full_disk(serve, small_disk, sqlite_url, seconds):
     filler, engine = small_disk / "filler", open_store(url)
 
     def fill():
-        with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-            while True:
-                file.write(bytes(512))
+        with filler.open("wb", buffering=0) as file:
+            for size in (65_536, 512):  # the most of it at once: codes are used up meanwhile
+                with contextlib.suppress(OSError):
+                    while True:
+                        file.write(bytes(size))
 
     go_through(serve, engine, url, fault=fill, end=filler.unlink, seconds=seconds, codes=1500, people=4)
     engine.dispose()
