@@ -16,8 +16,9 @@ from stores import SURVEY, Published, variable
 from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_released
-from subsetprivacy.collect.storage.releasing import release_due, release_full, release_last, wipe
+from subsetprivacy.collect.storage.releasing import release_due, release_full, release_last
 from subsetprivacy.collect.storage.schema import metadata
+from subsetprivacy.collect.storage.wiping import wipe
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.design import uniform
 

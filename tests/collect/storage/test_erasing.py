@@ -14,9 +14,9 @@ from sqlalchemy import select
 from subsetprivacy.collect.storage.erasing import erase, owe_erasing, owes_erasing
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_released
-from subsetprivacy.collect.storage.releasing import wipe
 from subsetprivacy.collect.storage.schema import metadata
 from subsetprivacy.collect.storage.surveys import add_codes, delete_survey
+from subsetprivacy.collect.storage.wiping import wipe
 
 
 @pytest.fixture
@@ -195,18 +195,18 @@ def test_erasing_beside_the_wiper_and_answers_fails_for_nobody(pg, publish_kinds
 
 
 def test_a_debt_that_grows_meanwhile_stays(pg, publish_kinds, monkeypatch):
-    from subsetprivacy.collect.storage import erasing
+    from subsetprivacy.collect.storage import wiping
 
     first, second = publish_kinds(pg), publish_kinds(pg, title="Second", study="second")
     delete(pg, first)
-    usual, done = erasing.text, []
+    usual, done = wiping.text, []
 
     def deleting(statement):
         if "VACUUM" in statement and not done:
             done.append(delete(pg, second))
         return usual(statement)
 
-    monkeypatch.setattr(erasing, "text", deleting)
+    monkeypatch.setattr(wiping, "text", deleting)
     erase(pg)
     assert done
     assert is_owed(pg)

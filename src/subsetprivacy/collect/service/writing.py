@@ -18,7 +18,8 @@ from sqlalchemy import Connection, Engine
 
 from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
 from subsetprivacy.collect.storage.opening import hurry
-from subsetprivacy.collect.storage.releasing import release_full, wipe
+from subsetprivacy.collect.storage.releasing import release_full
+from subsetprivacy.collect.storage.wiping import wipe
 from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.collect.survey.submission import Accepted
 

@@ -1,13 +1,11 @@
 """Releasing whole batches, one batch late: the only way from what is pending to what can be seen."""
 
-import time
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, text, union_all, update
+from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, union_all, update
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import OperationalError
 
 from subsetprivacy.collect.storage.schema import (
     arrived,
@@ -20,21 +18,9 @@ from subsetprivacy.collect.storage.schema import (
     survey,
     tally,
 )
+from subsetprivacy.collect.storage.wiping import wipe
 
-_NO_WAIT = 20  # milliseconds
-_PAUSE_SECONDS = 0.02
 _KEPT_BACK = 2  # batches: the one that fills, and a full one
-_LOCK_MILLISECONDS = 200  # for so long everybody waits behind whoever waits for a lock
-_TOUCHED = (pending, pending_framing, arrived, spent, code, tally, framing, survey, release)
-# Whoever looks at an older state of the database, or has not ended what was begun before, keeps what was removed since:
-# everybody's answer, a code's use. So do prepared transactions, and copies that follow.
-_IN_THE_WAY = text(
-    "SELECT (SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-    "AND (datname = current_database() OR datname IS NULL) "
-    "AND (age(backend_xmin) > age(CAST(:now AS xid)) OR age(backend_xid) > age(CAST(:now AS xid)))) "
-    "+ (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()) "
-    "+ (SELECT count(*) FROM pg_replication_slots WHERE age(xmin) > age(CAST(:now AS xid)))"
-)
 
 
 def today() -> str:
@@ -84,67 +70,6 @@ def release_last(connection: Connection, survey_id: str, batch: int) -> None:
     for table in (pending, pending_framing):
         connection.execute(delete(table).where(table.c.survey == survey_id))
     _move_marks(connection, survey_id)
-
-
-def wipe(engine: Engine, *, seconds: float = 5.0) -> bool:
-    """Remove what the database still has of rows that are gone, and with it their order.
-
-    Parameters
-    ----------
-    engine
-        The store.
-    seconds
-        How long to wait for others that are in the way: on SQLite all who read or write, on PostgreSQL those who look
-        at a state from before.
-
-    Returns
-    -------
-    Whether all of it is removed.
-    """
-    with engine.connect() as connection:
-        if engine.dialect.name == "postgresql":
-            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
-        connection.detach()  # closed afterwards: its limits are others
-        if engine.dialect.name == "sqlite":  # outside of any transaction, so not through SQLAlchemy
-            return _empty_log(connection.connection.dbapi_connection, time.monotonic() + seconds)
-        return _vacuum(connection, time.monotonic() + seconds)
-
-
-def _vacuum(connection: Connection, until: float) -> bool:
-    """Write tables of PostgreSQL anew, and tell whether nobody was in the way.
-
-    A plain vacuum would leave the bytes of dead rows in free space, with the numbers of their transactions: by these a
-    ticket could be joined to an answer, or to its release.
-    """
-    if not waited_for_others(connection, until):
-        return False
-    connection.execute(text(f"SET lock_timeout = '{_LOCK_MILLISECONDS}ms'"))
-    try:
-        for table in _TOUCHED:
-            connection.execute(text(f"VACUUM (FULL) {table.name}"))
-    except OperationalError:  # somebody reads a table
-        return False
-    return True
-
-
-def waited_for_others(connection: Connection, until: float) -> bool:
-    """Wait for those on PostgreSQL who keep what was removed up to now; tell whether all of them have ended in time."""
-    now = connection.scalar(text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"))
-    while connection.scalar(_IN_THE_WAY, {"now": now}):
-        if time.monotonic() > until:
-            return False
-        time.sleep(_PAUSE_SECONDS)
-    return True
-
-
-def _empty_log(driver: Any, until: float) -> bool:
-    """Bring SQLite's log into the file and empty it; while it waits for readers it holds up writers, so it does not."""
-    driver.execute(f"PRAGMA busy_timeout = {_NO_WAIT}")
-    while True:
-        blocked, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if not blocked or time.monotonic() > until:
-            return not blocked
-        time.sleep(_PAUSE_SECONDS)
 
 
 def _hold(connection: Connection, survey_id: str) -> Any:
