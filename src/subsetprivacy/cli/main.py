@@ -22,11 +22,10 @@ from subsetprivacy.cli.report import report
 from subsetprivacy.cli.reproduce import reproduce
 from subsetprivacy.cli.serve import serve
 from subsetprivacy.cli.show import echo_warning, in_words_of_the_shell
+from subsetprivacy.cli.stopping import end
 from subsetprivacy.cli.survey import survey
 from subsetprivacy.cli.test import test
 from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError, SubsetPrivacyWarning
-
-INTERRUPTED = 130
 
 
 class Commands(click.Group):
@@ -43,9 +42,8 @@ class Commands(click.Group):
                 return super().invoke(ctx)
         except BrokenPipeError:  # whoever read the output has stopped; click ends quietly
             raise
-        except KeyboardInterrupt:
-            click.echo("\nStopped.", err=True)
-            sys.exit(INTERRUPTED)
+        except KeyboardInterrupt as stop:
+            end(stop, "Stopped.")
         except (SubsetPrivacyError, MissingDependencyError, OSError) as error:
             click.echo(f"Error: {_here(str(error), ctx)}", err=True)
             sys.exit(1)
@@ -118,6 +116,7 @@ def main() -> None:
       1    an error of data or files: one line, "Error: …", on standard error
       2    wrong usage
       130  stopped with Ctrl-C
+      143  stopped with SIGTERM
     """
 
 

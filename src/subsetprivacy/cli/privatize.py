@@ -1,6 +1,5 @@
 """Publish subsets of the values of a table."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from subsetprivacy.cli.options import cores
 from subsetprivacy.cli.outcome import left, marks, tell, warn
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_warning
+from subsetprivacy.cli.stopping import end, terminable
 
 if TYPE_CHECKING:
     from subsetprivacy.design import Design
@@ -98,13 +98,12 @@ def privatize(
     _warn(keep_order, seed, again=before[0] is not None and key is None)
     settings = {**drawing, "keep_order": keep_order, "form": form, "overwrite": force, "seed": seed}
     try:
-        with Progress("rows") as progress:
+        with terminable(), Progress("rows") as progress:
             release = _run(table, designs, output, jobs, progress=progress, **settings)
         warn(release, keep)
         tell(release, output, keep, quiet=quiet, as_json=as_json)
-    except KeyboardInterrupt:
-        click.echo(f"\n{left(output, before)}", err=True)
-        sys.exit(130)
+    except KeyboardInterrupt as stop:
+        end(stop, left(output, before))
 
 
 def _check(table: Path, designs: Any, output: Path, form: str | None, force: bool, drawing: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import click
 
 from subsetprivacy.cli.options import cores
 from subsetprivacy.cli.show import draw_to_files
+from subsetprivacy.cli.stopping import end, terminable
 
 OUTPUT = Path("results")
 
@@ -97,10 +98,10 @@ def reproduce(
         click.echo(f"{adult_file} is the data file of the paper: 32561 rows, all counts agree.")
     start = monotonic()
     try:
-        finished = _follow(labels, options)
-    except KeyboardInterrupt:
-        click.echo("\nStopped. What is finished is kept; the same command goes on from there.", err=True)
-        sys.exit(130)
+        with terminable():
+            finished = _follow(labels, options)
+    except KeyboardInterrupt as stop:
+        end(stop, "Stopped. What is finished is kept; the same command goes on from there.")
     _close(finished, output, monotonic() - start)
 
 

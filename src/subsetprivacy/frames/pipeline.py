@@ -31,7 +31,7 @@ from subsetprivacy.frames.repeated import repeated_ids
 from subsetprivacy.frames.sources import Source, Unit
 from subsetprivacy.frames.staging import digest, staged
 from subsetprivacy.frames.trouble import described
-from subsetprivacy.processes import crew
+from subsetprivacy.processes import crew, leave_if_imported
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,6 +71,8 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
     DataFileError
         If a file cannot be read or written.
     """
+    if order.jobs > 1:
+        leave_if_imported()
     kernel.check_order(order.keep_order)
     check_free(output, overwrite=order.overwrite)
     packing = Packing.of(kernel.designs, kernel.keep)

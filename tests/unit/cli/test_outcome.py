@@ -1,10 +1,13 @@
 """What `privatize` says when it is done, of what it has written, and when it was stopped."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -190,37 +193,87 @@ def test_what_a_stopped_run_has_left(folder):
     assert not stage.exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="absent: signals of POSIX")
-def test_an_interrupt_at_any_moment(folder):
-    """SIGINT to the parent of two processes: exit code 130, no traceback, all or nothing, and the rest goes on."""
-    rows = 200_000
-    trees = np.random.default_rng(3).choice(["ash", "birch", "cedar", "elm"], rows, p=[0.1, 0.2, 0.3, 0.4])
-    (folder / "people.csv").write_text("tree\n" + "\n".join(trees) + "\n")
+POSIX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="absent: signals and /proc")
+
+
+def stop(folder, number, seconds, rows):
+    """Run with two processes, send all of them a signal some time after the run has begun, and look at what is left.
+
+    Returns the exit code.
+    """
     command = [sys.executable, "-m", "subsetprivacy", *WORDS, "-o", "out.parquet", "--jobs", "2"]
     output, lock = folder / "out.parquet", folder / ".out.parquet.lock"  # there while it runs
-    codes = []
-    for seconds in (0.0, 0.3, 0.7):
-        lock.unlink(missing_ok=True)  # left where the signal came as it was made; it keeps nobody out
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 20
-        while not lock.exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.002)
-        time.sleep(seconds)
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
-        codes.append(process.returncode)
-        assert "Traceback" not in said, said
-        if output.exists():  # it was faster than the signal, or nearly so
-            # Or it was met on its way out, when nothing is left to say.
-            assert process.returncode in {0, -signal.SIGINT} or "out.parquet is complete" in said
-            assert sp.read_release(output).rows == rows
-            output.unlink()
-            (folder / "out.parquet.design.json").unlink()
-        else:
-            assert process.returncode == 130
-            assert "Stopped. Nothing was published; the same command" in said
+    lock.unlink(missing_ok=True)  # left where the signal came as it was made; it keeps nobody out
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell lets its background jobs ignore it
+    )
+    deadline = time.monotonic() + 60
+    while not lock.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.002)
+    time.sleep(seconds)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)  # as a terminal and a service manager do
+    _, said = process.communicate(timeout=60)
+    deadline = time.monotonic() + 60
+    while members_of(process.pid) and time.monotonic() < deadline:  # Python's tracker of resources ends a moment later
+        time.sleep(0.01)
+    assert members_of(process.pid) == []
+    assert "Traceback" not in said, said
+    assert "semaphore" not in said, said
+    if output.exists():  # it was faster than the signal, or nearly so
+        # Or it was met on its way out, when nothing is left to say.
+        assert process.returncode in {0, -number} or "out.parquet is complete" in said
+        assert sp.read_release(output).rows == rows
+        output.unlink()
+        (folder / "out.parquet.design.json").unlink()
+    else:
+        assert process.returncode == 128 + number
+        (line,) = said.strip().splitlines()
+        assert line.startswith("Stopped. Nothing was published; the same command")
+    return process.returncode
+
+
+def members_of(group):
+    """Return the processes of a group that have not ended."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, of_group = place.read_text().rpartition(")")[2].split()[:3]
+            if int(of_group) == group and state != "Z":
+                found.append(place.parent.name)
+    return found
+
+
+def write_trees(folder, rows):
+    trees = np.random.default_rng(3).choice(["ash", "birch", "cedar", "elm"], rows, p=[0.1, 0.2, 0.3, 0.4])
+    (folder / "people.csv").write_text("tree\n" + "\n".join(trees) + "\n")
+
+
+@POSIX
+def test_a_signal_at_any_moment(folder):
+    """One line, the signal's exit code, no process left, all or nothing; and the same command goes on."""
+    write_trees(folder, rows := 200_000)
+    codes = [stop(folder, signal.SIGINT, seconds, rows) for seconds in (0.0, 0.3, 0.7)]
     assert 130 in codes
+    assert stop(folder, signal.SIGTERM, 0.1, rows) == 143
+    command = [sys.executable, "-m", "subsetprivacy", *WORDS, "-o", "out.parquet", "--jobs", "2"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
-    assert sp.read_release(output).rows == rows
+    assert sp.read_release("out.parquet").rows == rows
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@POSIX
+@pytest.mark.slow
+def test_fifty_signals(folder):
+    """At moments spread over the whole run, most of them while units travel to the other process."""
+    write_trees(folder, rows := 4_000_000)
+    moments = np.random.default_rng(18).uniform(0, 4, 50)
+    numbers = [signal.SIGINT] * 40 + [signal.SIGTERM] * 10
+    codes = [stop(folder, number, seconds, rows) for number, seconds in zip(numbers, moments, strict=True)]
+    assert codes.count(130) >= 20
+    assert codes.count(143) >= 4

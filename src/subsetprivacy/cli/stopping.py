@@ -1,0 +1,37 @@
+"""How a command is stopped: by Ctrl-C, or by SIGTERM, which service managers and batch systems send."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import click
+
+INTERRUPTED, TERMINATED = 130, 143  # what shells report: 128 and the number of the signal
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: what Ctrl-C undoes and says, this does too."""
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM stop a command as Ctrl-C does, by an exception."""
+
+    def stop(*_: object) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: what is being undone takes a moment
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def end(stop: KeyboardInterrupt, text: str) -> NoReturn:
+    """Say that a command was stopped, and end it with the exit code that says by what."""
+    terminated = isinstance(stop, Terminated)
+    click.echo(text if terminated else f"\n{text}", err=True)  # the terminal has written ^C
+    sys.exit(TERMINATED if terminated else INTERRUPTED)
