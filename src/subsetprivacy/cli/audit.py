@@ -8,12 +8,12 @@ import click
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.documents import read_design
-from subsetprivacy.cli.options import numbers
+from subsetprivacy.cli.options import FilePath, numbers
 from subsetprivacy.cli.show import echo_json, echo_table
 
 
 @click.command(short_help="Say what a design or a table gives away.")
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.argument("path", type=FilePath(exists=True, path_type=Path))
 @click.option(
     "--w",
     "w",

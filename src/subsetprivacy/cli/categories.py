@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from subsetprivacy.cli.options import Command, document
+from subsetprivacy.cli.options import Command, FilePath, document
 from subsetprivacy.cli.show import echo_warning
 
 MOST_INFERRED = 1 << 16
@@ -28,7 +28,7 @@ def categories(command: Command) -> Command:
         said = {name: given.pop(name) for name in ("labels", "listed", "file", "source", "column", "infer", "numeric")}
         return command(labels=_read(**said), **given)
 
-    table = click.Path(exists=True, path_type=Path)
+    table = FilePath(exists=True, path_type=Path)
     for add in (
         click.option("--numbers", "numeric", is_flag=True, help="The labels are numbers in the table, not text."),
         INFER,

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from subsetprivacy.cli.options import as_json
+from subsetprivacy.cli.options import FilePath, as_json
 from subsetprivacy.cli.show import echo_json
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def check(db: str, as_json: bool) -> None:
 
 
 @db.command(short_help="Copy it to a new file.")
-@click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("target", type=FilePath(path_type=Path, dir_okay=False))
 @click.option("--all", "everything", is_flag=True, help="Copy what is not released yet, too.")
 @database
 def backup(target: Path, everything: bool, db: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy.cli.options import FilePath
 from subsetprivacy.cli.show import draw_to_files, echo_table
 
 
@@ -12,7 +13,7 @@ from subsetprivacy.cli.show import draw_to_files, echo_table
 @click.option(
     "-o",
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FilePath(file_okay=False, path_type=Path),
     default=Path("demo-results"),
     show_default=True,
     help="Where the pictures and the design go.",

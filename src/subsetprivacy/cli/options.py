@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subsetprivacy._paths import is_inside, local_path, scheme_of
 from subsetprivacy.cli.documents import read_design, read_document
+from subsetprivacy.errors import DataFileError
 
 if TYPE_CHECKING:
     from subsetprivacy.design import Design
@@ -18,8 +20,21 @@ Command = Callable[..., Any]
 MISSING = ("error", "full")
 FORMS = ("codes", "labels")
 
-document = click.Path(exists=True, dir_okay=False, path_type=Path)
-table = click.argument("table", type=click.Path(exists=True, path_type=Path))
+
+class FilePath(click.Path):
+    """A path on this machine; it may be given as a file:// address."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or say what is wrong with the address."""
+        try:
+            plain = value if scheme_of(value) is None else os.fspath(local_path(value))
+        except DataFileError as error:
+            self.fail(str(error).replace("`path` must", "it must"), param, ctx)
+        return super().convert(plain, param, ctx)
+
+
+document = FilePath(exists=True, dir_okay=False, path_type=Path)
+table = click.argument("table", type=FilePath(exists=True, path_type=Path))
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 force = click.option("--force", is_flag=True, help="Replace the file if it exists.")
 level = click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
@@ -47,12 +62,12 @@ any_columns = click.option(
 
 def output(help: str) -> Callable[[Command], Command]:
     """Return the option that says where a result goes; without it the result is printed."""
-    return click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), help=help)
+    return click.option("-o", "--output", type=FilePath(dir_okay=False, allow_dash=True, path_type=Path), help=help)
 
 
 def data_output(help: str) -> Callable[[Command], Command]:
     """Return the option that says where data go, which must be said."""
-    where = click.Path(allow_dash=True, path_type=Path)
+    where = FilePath(allow_dash=True, path_type=Path)
     return click.option("-o", "--output", type=where, required=True, help=help)
 
 
@@ -127,9 +142,10 @@ def _split(text: str) -> tuple[str, Path | None]:
         return text, None
     if not name:
         raise click.UsageError("--column must be NAME or NAME=DESIGN; got no name")
-    if not Path(path).is_file():
+    place = local_path(path, "--column")
+    if not place.is_file():
         raise click.UsageError(f"--column {name}: the design document {path} does not exist")
-    return name, Path(path)
+    return name, place
 
 
 def open_release(
@@ -190,6 +206,10 @@ def cores() -> int:
 
 
 def check_apart(table: Path, output: Path | None) -> None:
-    """Raise if a result would be written over the table that it is made from."""
-    if output is not None and output.exists() and output.samefile(table):
+    """Raise if a result would be written over the table that it is made from, or become a part of it."""
+    if output is None:
+        return
+    if output.exists() and output.samefile(table):
         raise click.UsageError("--output must not be TABLE, which would be lost")
+    if is_inside(output, table):
+        raise click.UsageError("--output must lie outside the folder TABLE: the next run would read it with the table")

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from subsetprivacy.cli.options import cores
+from subsetprivacy.cli.options import FilePath, cores
 from subsetprivacy.cli.show import draw_to_files
 from subsetprivacy.cli.stopping import end, terminable
 
@@ -51,7 +51,7 @@ class Bar:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FilePath(file_okay=False, path_type=Path),
     default=OUTPUT,
     show_default=True,
     help="Where the results go.",
@@ -60,7 +60,7 @@ class Bar:
 @click.option(
     "--adult",
     "adult_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FilePath(exists=True, dir_okay=False, path_type=Path),
     help="Your copy of the Adult data (adult.data): checked, and used in place of the counts that come along.",
 )
 def reproduce(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subsetprivacy.cli.options import as_json, document, force, output
+from subsetprivacy.cli.options import FilePath, as_json, document, force, output
 from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_json, echo_table, write_text
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def example(form: str | None, output: Path | None, force: bool) -> None:
 
 @survey.command(short_help="Write a survey file in another format.")
 @click.argument("path", type=document, metavar="FILE")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The new file.")
+@click.option("-o", "--output", type=FilePath(dir_okay=False, path_type=Path), required=True, help="The new file.")
 @force
 def convert(path: Path, output: Path, force: bool) -> None:
     """Write the survey FILE in the format that the name of the new one says. Comments are lost.

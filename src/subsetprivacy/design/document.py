@@ -9,6 +9,7 @@ from typing import Any
 from attrs import evolve
 
 from subsetprivacy._checks import check_count
+from subsetprivacy._paths import local_path
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.coarse import coarse
 from subsetprivacy.design.conditional import conditional, fully_private, nonprivate
@@ -179,7 +180,7 @@ def load_design(path: str | Path) -> Design:
     DesignDocumentError
         As in `design_from_json`, with the name of the file.
     """
-    source = Path(path)
+    source = local_path(path)
     if not source.is_file():
         raise DesignDocumentError(f"`path` must be a file; got {str(source)!r}, which does not exist.")
     try:

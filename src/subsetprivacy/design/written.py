@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
+from subsetprivacy._paths import local_path
 from subsetprivacy.subsets import Categories
 
 DOCUMENT_FORMAT = "subsetprivacy.design"
@@ -46,7 +47,7 @@ class Written:
 
     def save(self, path: str | Path) -> Path:
         """Write the document to a file and return its path."""
-        target = Path(path)
+        target = local_path(path)
         target.write_text(self.to_json() + "\n", encoding="utf-8")
         return target
 

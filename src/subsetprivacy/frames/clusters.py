@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from subsetprivacy._paths import scheme_of
 from subsetprivacy.engines import check_columns, computing, engine_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.kernel import Kernel
@@ -21,6 +22,7 @@ def privatize_on_cluster(table: Any, kernel: Kernel, output: str | os.PathLike[s
         If an id is there twice, or values are missing or no categories.
     """
     engine = engine_of(table)
+    target = _address(output)
     if order.seed is not None:
         raise ArgumentError(f"`seed` must be left out on {engine}: who draws which row is not known beforehand.")
     _check_ids(table, kernel)
@@ -30,14 +32,25 @@ def privatize_on_cluster(table: Any, kernel: Kernel, output: str | os.PathLike[s
         return privatize_on_spark(
             table,
             kernel,
-            os.fspath(output),
+            target,
             keep_order=order.keep_order,
             overwrite=order.overwrite,
             progress=order.progress,
         )
     from subsetprivacy.frames.on_dask import privatize_on_dask
 
-    return privatize_on_dask(table, kernel, os.fspath(output), keep_order=order.keep_order, overwrite=order.overwrite)
+    return privatize_on_dask(table, kernel, target, keep_order=order.keep_order, overwrite=order.overwrite)
+
+
+def _address(output: Any) -> str:
+    """Return the path or address of the folder to write, as text."""
+    if not isinstance(output, (str, os.PathLike)):
+        raise ArgumentError(f"`output` must be a path; got {type(output).__name__}.")
+    if not isinstance(output, str) and scheme_of(output) is not None:
+        raise ArgumentError(
+            "`output` must be text where it is an address: a Path drops one of its slashes. Hint: output='s3://…'."
+        )
+    return os.fspath(output)
 
 
 def _check_ids(table: Any, kernel: Kernel) -> None:

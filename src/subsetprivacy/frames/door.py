@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from subsetprivacy._checks import check_choice, check_count, shown
+from subsetprivacy._paths import local_path
 from subsetprivacy.design import Design
 from subsetprivacy.engines import engine_of, is_lazy, is_table
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError, NotPrivateWarning
+from subsetprivacy.frames.apart import check_apart, check_apart_from
 from subsetprivacy.frames.clusters import privatize_on_cluster
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.kernel import Kernel, variables_of
@@ -143,9 +145,9 @@ def privatize_table(
         _warn_of_kept(kernel.keep)
     if is_table(table) and engine_of(table) in ("pyspark", "dask"):
         return privatize_on_cluster(plain_table(table), kernel, _needed(output, "a lazy table"), order)
-    target = None if output is None else Path(_path(output))
+    target = None if output is None else local_path(output, "output")
     if isinstance(table, (str, os.PathLike)):
-        return _of_file(Path(table), kernel, _needed(target, "a file"), order)
+        return _of_file(local_path(table, "table"), kernel, _needed(target, "a file"), order)
     if not is_table(table):
         raise ArgumentError(
             f"`table` must be a table or the path of a file; got {type(table).__name__}. "
@@ -155,8 +157,7 @@ def privatize_table(
 
 
 def _of_file(path: Path, kernel: Kernel, output: Path, order: Order) -> Any:
-    if output.exists() and path.exists() and output.samefile(path):
-        raise ArgumentError("`output` must be another file than the one that is read.")
+    check_apart(path, output)
     format_of(output, must_exist=False)  # known before anything is read
     source = file_source(path, kernel.columns, kernel.keep)
     privatize_source(source, kernel.for_text() if source.as_text else kernel, output, order)
@@ -168,6 +169,8 @@ def _of_table(table: Any, kernel: Kernel, output: Path | None, order: Order) -> 
         return privatize_in_memory(table, kernel, output, order)
     target = _needed(output, "a lazy table")
     check_reopening(table, target)
+    if engine_of(table) == "pyarrow-dataset":
+        check_apart_from(getattr(table, "files", ()), str(target))
     privatize_source(table_source(table, kernel.columns), kernel, target, order)
     return reopened(table, target)
 
@@ -180,19 +183,13 @@ def _names(keep: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _path(output: Any) -> Any:
-    if not isinstance(output, (str, os.PathLike)):
-        raise ArgumentError(f"`output` must be a path; got {type(output).__name__}.")
-    return output
-
-
 def _needed(output: Any, what: str) -> Any:
     if output is None:
         raise ArgumentError(
             f"`output` must say where to write: {what} is privatised once, written, and read back. "
             "Hint: output='private.parquet'."
         )
-    return _path(output)
+    return output
 
 
 def _warn_of_kept(keep: tuple[str, ...]) -> None:

@@ -4,6 +4,7 @@ As on Spark, what is drawn is written before anything else happens to it; by the
 tasks themselves (`dask_tasks`).
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import uuid4
@@ -13,6 +14,7 @@ import numpy as np
 from subsetprivacy.design import Design
 from subsetprivacy.engines import check_columns
 from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.frames.apart import check_apart_from
 from subsetprivacy.frames.dask_tasks import (
     BATCH_ROWS,
     Came,
@@ -58,8 +60,19 @@ def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bo
     The shuffle is the one of `privatize_on_spark`.
     """
     check_columns(frame, kernel.columns)
+    check_apart_from((), str(output), folders=_read_by(frame))
     kernel.check_order(keep_order)
     return _Run(frame, kernel, str(output).rstrip("/"), keep_order).result(overwrite)
+
+
+def _read_by(frame: Any) -> list[str]:
+    """Return the folders and files of Parquet that a table is read from, as they were given."""
+    found: list[str] = []
+    for each in frame.expr.walk():
+        if "path" in getattr(type(each), "_parameters", ()):
+            given = each.path
+            found += map(os.fspath, given if isinstance(given, (list, tuple)) else [given])
+    return found
 
 
 class _Run:

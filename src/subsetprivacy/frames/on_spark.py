@@ -15,7 +15,8 @@ from typing import Any
 from subsetprivacy.design import Design
 from subsetprivacy.engines import check_columns
 from subsetprivacy.engines.buffers import to_numpy
-from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.apart import check_apart_from
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.shipping import ship
 from subsetprivacy.frames.spark_folder import (
@@ -121,17 +122,11 @@ class _Run:
         return written
 
     def _check_free(self) -> None:
+        check_apart_from(quietly(self.frame.inputFiles, "list the files of the table"), self.output)
         there = quietly(lambda: exists(self.spark, self.output), f"look for {self.output}")
         self.replaces = there
         if there and not self.overwrite:
             raise DataFileError(f"the folder {self.output!r} must be new; it is there. Hint: overwrite=True.")
-        if there and self._reads_output():
-            raise ArgumentError("`output` must be another folder than the one that is read.")
-
-    def _reads_output(self) -> bool:
-        """Tell whether the table comes from the folder that is to be replaced."""
-        ours = set(quietly(lambda: self.spark.read.text(self.output).inputFiles(), f"look into {self.output}"))
-        return not ours.isdisjoint(self.frame.inputFiles())
 
     def _write(self) -> dict[str, Design]:
         """Write the output, and return the designs as they were realised."""

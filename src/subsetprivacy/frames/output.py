@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from subsetprivacy._checks import check_choice
+from subsetprivacy._paths import local_path
 from subsetprivacy.design import Design
 from subsetprivacy.design.text import is_spelled, text_of
 from subsetprivacy.errors import ArgumentError
@@ -43,7 +44,8 @@ def open_output(
     DataFileError
         If the file cannot be written; then nothing remains of it.
     """
-    output = Output(Path(path), list(designs), form)
+    path = local_path(path)
+    output = Output(path, list(designs), form)
     if isinstance(designs, Mapping):
         output.forms(designs)
     with replacing(path, overwrite=overwrite, sidecar=output.document) as draft:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from subsetprivacy._checks import check_choice
+from subsetprivacy._paths import local_path
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.design.text import is_spelled, looks_like_codes, text_of
 from subsetprivacy.errors import ArgumentError, DataFileError
@@ -58,7 +59,7 @@ def read_release(
     ...     read_release(path, {"letter": uniform(list("abcd"))}).count("letter").frequencies()
     {'a|b': 0.666..., 'b|c': 0.333...}
     """
-    place = Path(path).absolute()  # the release must not move when the process does; links are left as they are
+    place = local_path(path).absolute()  # the release must not move when the process does; links are left as they are
     file = DataFile(place, format_of(place))
     found = found_with(place, file.kind)
     given = _given(designs, file, found)

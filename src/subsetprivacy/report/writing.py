@@ -8,6 +8,7 @@ from typing import Any
 from attrs import evolve
 
 from subsetprivacy._checks import check_count, check_level, shown
+from subsetprivacy._paths import local_path
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.report.crossing import MOST_PAIRS, Effort, look_across, look_together, pairs_of
@@ -149,7 +150,7 @@ def write_report(
     ArgumentError
         As in `report_html`.
     """
-    target = Path(path)
+    target = local_path(path)
     if target.exists() and not overwrite:
         raise DataFileError(f"`path` must be a new file; got {str(target)!r}, which exists. Hint: overwrite=True.")
     if not target.parent.is_dir():

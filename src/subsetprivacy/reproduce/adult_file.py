@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._paths import local_path
 from subsetprivacy._types import IntArray
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
 from subsetprivacy.examples import ADULT_CASES, SEX_INCOME, Adult, adult
@@ -72,7 +73,7 @@ def read_adult(path: str | Path) -> Adult:
     place: dict[Labels, tuple[int, int]] = {}
     tally: dict[Labels, int] = {}
     cases: list[str] = []
-    for total, (line, labels) in enumerate(islice(_people(Path(path)), WHOLE + 1)):  # no part has more
+    for total, (line, labels) in enumerate(islice(_people(local_path(path)), WHOLE + 1)):  # no part has more
         if labels not in place:
             place[labels], tally[labels] = _cell(labels, line), 0
         if total in ADULT_CASES:

@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 
 from subsetprivacy import __version__
 from subsetprivacy._checks import check_count
+from subsetprivacy._paths import local_path
 from subsetprivacy.draw import require_matplotlib
 from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.examples import Adult, adult
@@ -82,8 +83,9 @@ def reproduce(
     check_count(jobs, "jobs", least=1)
     settings = Settings(__version__, quick, check_count(seed, "seed"), source)
     require_matplotlib("the figures need")
-    write_page(Path(output))  # before anything is run: a folder that cannot be written to is known at once
-    return _each(chosen, Path(output), settings, jobs, again, adult, progress or (lambda _: Silence()))
+    folder = local_path(output, "output")
+    write_page(folder)  # before anything is run: a folder that cannot be written to is known at once
+    return _each(chosen, folder, settings, jobs, again, adult, progress or (lambda _: Silence()))
 
 
 def _each(

@@ -213,11 +213,39 @@ def test_what_is_there_stays_until_there_is_something_better(session, tmp_path):
     with pytest.raises(CategoryError, match="got 1 that are not"):
         sp.privatize_table(people(session, strange=(5,))[1], {"colour": DESIGN}, output, overwrite=True)
     assert columns(session.read.parquet(str(output))) == kept
-    with pytest.raises(ArgumentError, match="another folder than the one that is read"):
+    with pytest.raises(ArgumentError, match="must lie outside the folder that is read"):
         sp.privatize_table(session.read.parquet(str(output)), {"colour": sp.uniform(range(16))}, output, overwrite=True)
     again = sp.privatize_table(people(session, 50)[1], {"colour": DESIGN}, output, overwrite=True)
     assert again.count() == 50
     assert names(tmp_path) == ["out"]
+
+
+def test_an_output_in_the_folder_that_is_read_is_refused(session, tmp_path):
+    people(session, 50)[1].write.parquet(str(tmp_path / "my people"))
+    people(session, 50)[1].write.partitionBy("colour").parquet(str(tmp_path / "by"))
+    (tmp_path / "link").symlink_to(tmp_path / "my people")
+    inside = [tmp_path / "my people" / "private", f"file://{tmp_path}/my people/private", tmp_path / "link" / "private"]
+    for output in inside:
+        with pytest.raises(ArgumentError, match="must lie outside the folder that is read"):
+            sp.privatize_table(session.read.parquet(str(tmp_path / "my people")), {"colour": DESIGN}, output)
+    hive = session.read.parquet(str(tmp_path / "by"))
+    with pytest.raises(ArgumentError, match="must lie outside the folder that is read"):
+        sp.privatize_table(hive, {"colour": DESIGN}, tmp_path / "by" / "colour=private")
+    with pytest.raises(ArgumentError, match="must not hold the files that are read"):
+        sp.privatize_table(hive, {"colour": DESIGN}, tmp_path, overwrite=True)
+    assert names(tmp_path) == ["by", "link", "my people"]
+    # Partition columns are columns like others, and a file alone may have its output beside it.
+    assert sp.privatize_table(hive, {"colour": DESIGN}, tmp_path / "private").count() == 50
+    (tmp_path / "people.csv").write_text("colour\n" + "red\nblue\n" * 20)
+    alone = session.read.csv(str(tmp_path / "people.csv"), header=True)
+    assert sp.privatize_table(alone, {"colour": DESIGN}, (tmp_path / "two").as_uri()).count() == 40
+    assert sp.read_release((tmp_path / "two").as_uri()).rows == 40
+
+
+def test_an_address_as_a_path_has_lost_a_slash(session):
+    _, table = people(session, 50)
+    with pytest.raises(ArgumentError, match="`output` must be text where it is an address"):
+        sp.privatize_table(table, {"colour": DESIGN}, Path("s3://bucket/out"))
 
 
 def test_design_travels_in_the_folder(session, tmp_path):

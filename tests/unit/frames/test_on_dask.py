@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -203,6 +204,24 @@ def test_what_is_there_stays_until_there_is_something_better(tmp_path):
         assert dd.read_parquet(output).compute().equals(kept)
         assert len(sp.privatize_table(people(50)[1], {"colour": DESIGN}, output, overwrite=True)) == 50
     assert names(tmp_path) == ["out"]
+
+
+def test_an_output_in_the_folder_that_is_read_is_refused(tmp_path):
+    with dask.config.set(scheduler="synchronous"):
+        people(50)[1].to_parquet(tmp_path / "people")
+        table = dd.read_parquet(tmp_path / "people")
+        for output in (tmp_path / "people" / "private", tmp_path / "people", f"file://{tmp_path}/people/private"):
+            with pytest.raises(ArgumentError, match="must lie outside the folder that is read"):
+                sp.privatize_table(table[table["row"] < 40], {"colour": DESIGN}, output, overwrite=True)
+        with pytest.raises(ArgumentError, match="must not hold the files that are read"):
+            sp.privatize_table(table, {"colour": DESIGN}, tmp_path, overwrite=True)
+        assert len(sp.privatize_table(table, {"colour": DESIGN}, (tmp_path / "private").as_uri())) == 50
+    assert names(tmp_path) == ["people", "private"]
+
+
+def test_an_address_as_a_path_has_lost_a_slash():
+    with pytest.raises(ArgumentError, match="`output` must be text where it is an address"):
+        sp.privatize_table(people(50)[1], {"colour": DESIGN}, Path("s3://bucket/out"))
 
 
 def test_errors_of_the_table_itself_are_not_passed_on(tmp_path):

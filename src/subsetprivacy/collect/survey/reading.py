@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from subsetprivacy._paths import local_path
 from subsetprivacy.collect.survey.checking import check
 from subsetprivacy.collect.survey.definition import Survey
 from subsetprivacy.collect.survey.positions import Marked, UnreadableError
@@ -64,7 +65,7 @@ def load_survey(path: str | Path) -> Survey:
     """
     name = format_of(path)
     try:
-        with Path(path).open("rb") as file:
+        with local_path(path).open("rb") as file:
             return read_survey(file.read(MOST_BYTES + 1), name)
     except OSError as error:
         raise described(path, error) from None
