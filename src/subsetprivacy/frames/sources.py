@@ -11,6 +11,7 @@ from subsetprivacy.engines import arrow_batches, check_columns, no_such_column
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
 from subsetprivacy.frames.files import format_of, parquet_files
+from subsetprivacy.frames.partitions import partitions_of
 from subsetprivacy.frames.trouble import reading
 
 if TYPE_CHECKING:
@@ -35,21 +36,44 @@ class Unit(Protocol):
 
 @frozen
 class RowGroups:
-    """Row groups of a Parquet file: a process is told where they are and reads them itself."""
+    """Row groups of a Parquet file: a process is told where they are and reads them itself.
+
+    Attributes
+    ----------
+    schema
+        The columns to read.
+    folders
+        Values of those that the file's folders name: they are not in the file.
+    """
 
     path: Path
-    columns: list[str]
+    schema: "pa.Schema"
     as_dictionary: list[str]
     groups: list[int]
     first: int
+    folders: dict[str, Any]
 
     def batches(self) -> Iterator["pa.RecordBatch"]:
         """Read the rows; text comes with its distinct values apart, as it is stored."""
         import pyarrow.parquet as pq
 
         checked = {"read_dictionary": self.as_dictionary, "page_checksum_verification": True}
+        names = [name for name in self.schema.names if name not in self.folders]
         with reading(self.path), pq.ParquetFile(self.path, **checked) as file:
-            yield from file.iter_batches(BATCH_ROWS, row_groups=self.groups, columns=self.columns, use_threads=False)
+            for batch in file.iter_batches(BATCH_ROWS, row_groups=self.groups, columns=names, use_threads=False):
+                yield self._whole(batch) if self.folders else batch
+
+    def _whole(self, batch: "pa.RecordBatch") -> "pa.RecordBatch":
+        """Return a batch with the columns that the folders name."""
+        import pyarrow as pa
+
+        columns = [
+            pa.repeat(pa.scalar(self.folders[each.name], each.type), batch.num_rows)
+            if each.name in self.folders
+            else batch.column(each.name)
+            for each in self.schema
+        ]
+        return pa.RecordBatch.from_arrays(columns, names=self.schema.names)
 
 
 @frozen
@@ -172,21 +196,26 @@ def _parquet_source(path: Path, columns: list[str], keep: set[str]) -> Source:
 
     units: list[Unit] = []
     first, schema = 0, None
-    for file in parquet_files(path):
+    files = parquet_files(path)
+    partitions = partitions_of(path, files)
+    for file in files:
         with reading(file), pq.ParquetFile(file) as opened:
-            _check_columns(columns, opened.schema_arrow.names, file)
-            held = pa.schema([opened.schema_arrow.field(name) for name in columns])
+            there = opened.schema_arrow
+            named = [name for name in partitions.names if name not in there.names]
+            _check_columns(columns, [*there.names, *named], file)
+            held = pa.schema([(partitions.schema if name in named else there).field(name) for name in columns])
             sizes = [opened.metadata.row_group(k).num_rows for k in range(opened.metadata.num_row_groups)]
         schema = schema or held
         if schema.types != held.types:
             raise ArgumentError(f"the files of a folder must have columns of the same types; {file.name} has others.")
-        text = [each.name for each in held if _is_text(each.type) and each.name not in keep]
+        text = [each.name for each in held if _is_text(each.type) and each.name not in keep and each.name not in named]
+        folders = {name: value for name, value in partitions.values(file).items() if name in columns and name in named}
         for groups, rows in _packed(sizes):
-            units.append(RowGroups(file, columns, text, groups, first))
+            units.append(RowGroups(file, held, text, groups, first, folders))
             first += rows
     if schema is None:
         raise ArgumentError(f"{path} must hold Parquet files; got none.")
-    return Source(str(path), schema, lambda: iter(units), first, True, identity=_identity(path, parquet_files(path)))
+    return Source(str(path), schema, lambda: iter(units), first, True, identity=_identity(path, files))
 
 
 def _is_text(kind: "pa.DataType") -> bool:

@@ -15,6 +15,7 @@ from subsetprivacy.engines.batches import dataset_batches
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
 from subsetprivacy.frames.files import parquet_files
+from subsetprivacy.frames.partitions import partitions_of
 from subsetprivacy.frames.trouble import arrow, reading, trouble
 
 _CODE = "^[0-9]{1,15}$"  # 15 digits: more than any code has, and still an int64
@@ -82,12 +83,15 @@ class DataFile:
 
         checked = dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
         with reading(self.path):
+            every = parquet_files(self.path)
+            # Known from all files: the folder of one alone may look like a number where others do not.
+            named = partitions_of(self.path, every).schema
             return dataset.dataset(
-                [str(file) for file in files or parquet_files(self.path)],
+                [str(file) for file in files or every],
                 format="ipc"
                 if self.kind == "arrow"
                 else dataset.ParquetFileFormat(default_fragment_scan_options=checked),
-                partitioning="hive" if self.kind == "folder" else None,
+                partitioning=dataset.HivePartitioning(named) if named.names else None,
             )
 
     def place(self, row: int) -> str:

@@ -1,0 +1,63 @@
+"""Columns that the folders of a table name: ``people/sex=F/part-0.parquet``, as Hive, Spark and Dask write them."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from attrs import frozen
+
+from subsetprivacy.frames.trouble import arrow
+
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+
+
+@frozen
+class Partitions:
+    """The columns that a folder's folders name, and what they say of each file.
+
+    Attributes
+    ----------
+    schema
+        The columns: whole numbers where every name is one, else text.
+    folder
+        Above all of them.
+    """
+
+    schema: Any
+    folder: Path
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, in the order of the folders."""
+        return list(self.schema.names)
+
+    def values(self, file: Path) -> dict[str, Any]:
+        """Return the value of each column, in all rows of a file; None where it is missing."""
+        said = _said(file, self.folder)
+        pa = arrow()
+        return {
+            each.name: None if (text := said.get(each.name)) is None else int(text) if each.type == pa.int64() else text
+            for each in self.schema
+        }
+
+
+def partitions_of(path: Path, files: Sequence[Path]) -> Partitions:
+    """Read the columns off the names of the folders; a file alone has none."""
+    pa = arrow()
+    found: dict[str, list[str]] = {}
+    for file in files if path.is_dir() else ():
+        for name, text in _said(file, path).items():
+            found.setdefault(name, []).extend([] if text is None else [text])
+    kinds = {
+        name: pa.int64() if texts and all(_WHOLE.fullmatch(text) for text in texts) else pa.string()
+        for name, texts in found.items()
+    }
+    return Partitions(pa.schema(list(kinds.items())), path)
+
+
+def _said(file: Path, folder: Path) -> dict[str, str | None]:
+    parts = (part.partition("=") for part in file.relative_to(folder).parts[:-1])
+    return {unquote(name): None if text == _NULL else unquote(text) for name, equals, text in parts if name and equals}
