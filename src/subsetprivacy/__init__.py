@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from subsetprivacy.measures import Association, association
     from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
     from subsetprivacy.mechanism.cover import cover
+    from subsetprivacy.mechanism.keyed import read_key
     from subsetprivacy.mechanism.publish import privatize
     from subsetprivacy.mechanism.simulate import simulate, simulate_many
     from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
@@ -129,6 +130,7 @@ _HOME = {
     "privatize": "mechanism.publish",
     "privatize_table": "frames",
     "product": "design",
+    "read_key": "mechanism.keyed",
     "read_release": "frames",
     "repeat_risk": "planning",
     "resolve": "mechanism.ask",
@@ -203,6 +205,7 @@ __all__ = [
     "privatize",
     "privatize_table",
     "product",
+    "read_key",
     "read_release",
     "repeat_risk",
     "resolve",

@@ -8,7 +8,7 @@ import click
 
 from subsetprivacy.cli.documents import writing
 from subsetprivacy.cli.options import data_output
-from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_warning
+from subsetprivacy.cli.show import STANDARD_OUTPUT
 
 KEY_BYTES = 32
 
@@ -41,24 +41,3 @@ def key(output: Path) -> None:
             f"--output must be a new file; {output} exists. Hint: a key that is replaced is lost."
         ) from None
     click.echo(f"Wrote {output}. Keep it secret, and keep it: privatize TABLE --key-file {output} --id COLUMN.")
-
-
-def read_key(path: Path) -> bytes:
-    """Return the bytes of a key file, with a warning if others may read it."""
-    from subsetprivacy.errors import DataFileError
-    from subsetprivacy.frames.trouble import described
-
-    try:
-        value = bytes.fromhex(path.read_text(encoding="ascii"))
-    except ValueError:  # whose message would quote the key
-        value = b""
-    except OSError as error:
-        raise described(path, error) from None
-    if len(value) != KEY_BYTES:
-        raise DataFileError(
-            f"a key file must hold {2 * KEY_BYTES} hexadecimal digits; {path} does not. "
-            "Hint: subsetprivacy key -o secret.key makes one."
-        )
-    if os.name == "posix" and path.stat().st_mode & 0o077:
-        echo_warning(f"other users of this machine may read {path}. Hint: chmod 600 {path}.")
-    return value

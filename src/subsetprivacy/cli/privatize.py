@@ -8,7 +8,6 @@ import click
 from subsetprivacy.cli import options
 from subsetprivacy.cli.categories import INFER, infer_labels
 from subsetprivacy.cli.documents import read_document
-from subsetprivacy.cli.key import read_key
 from subsetprivacy.cli.options import cores
 from subsetprivacy.cli.outcome import left, marks, tell, warn
 from subsetprivacy.cli.progress import Progress
@@ -38,7 +37,11 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Publish this column as it is. NOT private.")
 @click.option("--keep-order", is_flag=True, help="Do not shuffle the rows. Whoever knows the order knows the people.")
 @options.missing
-@click.option("--key-file", type=options.document, help="A key: the same person gets the same subset every time.")
+@click.option(
+    "--key-file",
+    type=options.document,
+    help="A key, as `key` writes it: the same person gets the same subset every time.",
+)
 @click.option("--id", "identity", metavar="COLUMN", help="The column that tells people apart, for --key-file.")
 @click.option("--codes", "form", flag_value="codes", help="Write codes to a CSV file.")
 @click.option("--labels", "form", flag_value="labels", help="Write labels joined by a bar to a CSV file, the default.")
@@ -92,7 +95,7 @@ def privatize(
     options.check_apart(table, output)
     before = marks(output)
     designs = _designs(table, columns, design, infer)
-    key = None if key_file is None else read_key(key_file)
+    key = None if key_file is None else _key(key_file)
     drawing: dict[str, Any] = {"missing": missing, "key": key, "id": identity, "keep": keep}
     _check(table, designs, output, form, force, drawing)
     _warn(keep_order, seed, again=before[0] is not None and key is None)
@@ -104,6 +107,12 @@ def privatize(
         tell(release, output, keep, quiet=quiet, as_json=as_json)
     except KeyboardInterrupt as stop:
         end(stop, left(output, before))
+
+
+def _key(path: Path) -> bytes:
+    from subsetprivacy.mechanism.keyed import read_key
+
+    return read_key(path)
 
 
 def _check(table: Path, designs: Any, output: Path, form: str | None, force: bool, drawing: dict[str, Any]) -> None:

@@ -66,8 +66,8 @@ def privatize_table(
     missing
         As in `privatize`.
     key, id
-        A secret of at least 16 bytes and the column that tells people apart,
-        each by one row. The draw is then a function of key, id and the
+        A secret of 16 to 64 bytes, as `read_key` reads it from a file, and the
+        column that tells people apart, each by one row. The draw is then a function of key, id and the
         columns of values: publishing again gives the same person the same
         subset. Whoever has the key can ask the question of any id again.
     keep

@@ -4,6 +4,8 @@ Whoever has the key and guesses an id can repeat the draw, so the key is as
 secret as the data.
 """
 
+import os
+import warnings
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -12,11 +14,13 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from subsetprivacy._paths import local_path
 from subsetprivacy._types import IntArray, Rows
-from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.errors import ArgumentError, DataFileError, MismatchError, NotPrivateWarning
 from subsetprivacy.mechanism.ids import Ids, read_ids
 
 LEAST_KEY, MOST_KEY = 16, blake2b.MAX_KEY_SIZE
+_MOST_TEXT = 4096  # bytes of a key file that are read
 _PERSON = b"subsetprivacy/1"  # other uses of the same key, and later versions of this one, share no bits with it
 _BLOCK = blake2b.MAX_DIGEST_SIZE
 
@@ -72,11 +76,66 @@ def check_key(key: Any) -> bytes:
         If it is something else.
     """
     hint = "Hint: secrets.token_bytes(32) makes one; keep it as safe as the data."
+    if isinstance(key, (str, os.PathLike)):
+        hint = "Hint: sp.read_key('secret.key') reads a key file."
     if not isinstance(key, (bytes, bytearray)):
         raise ArgumentError(f"`key` must be bytes; got {type(key).__name__}. {hint}")
     if not LEAST_KEY <= len(key) <= MOST_KEY:
         raise ArgumentError(f"`key` must have {LEAST_KEY} to {MOST_KEY} bytes; got {len(key)}. {hint}")
     return bytes(key)
+
+
+def read_key(path: str | os.PathLike[str]) -> bytes:
+    """Read a key from its file: 32 to 128 hexadecimal digits, which are 16 to 64 bytes.
+
+    ``subsetprivacy key -o secret.key`` makes such a file, and ``--key-file``
+    reads it as this function does. Blanks and line breaks do not count.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    bytes
+        The key, for the argument `key` of `privatize` and `privatize_table`.
+
+    Raises
+    ------
+    DataFileError
+        If there is no such file, or it holds something else; the message never shows it.
+
+    Warns
+    -----
+    NotPrivateWarning
+        If other users of this machine may read the file.
+    """
+    place = local_path(path)
+    try:
+        with place.open("rb") as file:
+            text = file.read(_MOST_TEXT)
+            mode = os.fstat(file.fileno()).st_mode
+    except OSError as error:
+        raise DataFileError(
+            f"a key file must be readable; {str(place)!r} is not ({error.strerror or type(error).__name__})."
+        ) from None
+    try:
+        key = bytes.fromhex(text.decode("utf-8-sig"))
+    except ValueError:  # whose message would quote the key
+        key = b""
+    if not LEAST_KEY <= len(key) <= MOST_KEY or len(text) == _MOST_TEXT:
+        raise DataFileError(
+            f"a key file must hold {2 * LEAST_KEY} to {2 * MOST_KEY} hexadecimal digits; {str(place)!r} does not. "
+            "Hint: subsetprivacy key -o secret.key makes one."
+        )
+    if os.name == "posix" and mode & 0o077:
+        warnings.warn(
+            f"other users of this machine may read the key file {str(place)!r}. Hint: chmod 600 {place}.",
+            NotPrivateWarning,
+            stacklevel=2,
+        )
+    return key
 
 
 class KeyedSource:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from subsetprivacy.cli.key import read_key
-from subsetprivacy.errors import DataFileError
+import subsetprivacy as sp
+from subsetprivacy.mechanism.keyed import read_key
 
 
 def rows_of(path):
@@ -90,23 +90,34 @@ def test_a_key_is_never_replaced(refused, tmp_path):
     assert path.read_text() == "mine"
 
 
-@pytest.mark.parametrize("content", ["", "zz" * 32, "ab" * 31, "ab" * 33, "geheim ä"])
-def test_a_key_file_that_is_none(content, tmp_path):
-    path = tmp_path / "secret.key"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(DataFileError, match="must hold 64 hexadecimal digits") as caught:
-        read_key(path)
-    assert not content or content not in str(caught.value)
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+def test_a_key_of_another_length_or_of_python(fine, tmp_path, monkeypatch):
+    """The key of the page on Spark, 16 bytes, works as a file; the draws are those of Python with the same bytes."""
+    monkeypatch.chdir(tmp_path)
+    digits = "3c6e0b8a9c15224a8228b9a98ca1531d"
+    Path("secret.key").write_text(digits + "\n")
+    Path("secret.key").chmod(0o600)
+    design = sp.uniform(["a", "b", "c", "d"])
+    design.save("design.json")
+    Path("people.csv").write_text("name,letter\nAnn,a\nBob,b\nCid,c\n")
+    drawing = ["--key-file", "secret.key", "--id", "name", "--keep-order"]
+    fine("privatize", "people.csv", "--column", "letter=design.json", *drawing, "-o", "private.parquet")
+    key = bytes.fromhex(digits)
+    assert sp.read_key("secret.key") == key
+    drawn = sp.privatize(["a", "b", "c"], design, key=key, ids=["Ann", "Bob", "Cid"], variable="letter")
+    assert sp.read_release("private.parquet").codes("letter").tolist() == drawn.codes.tolist()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="absent: permissions of POSIX")
-def test_a_key_that_others_may_read(tmp_path, capsys):
-    path = tmp_path / "secret.key"
-    path.write_text("ab" * 32)
-    path.chmod(0o644)
-    assert read_key(path) == b"\xab" * 32
-    assert capsys.readouterr().err.startswith("Warning: other users of this machine may read")
+def test_a_key_that_others_may_read_is_warned_of(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if os.name != "posix":
+        pytest.skip("absent: permissions of POSIX")
+    Path("secret.key").write_text("ab" * 32)
+    Path("secret.key").chmod(0o644)
+    sp.uniform(["a", "b", "c", "d"]).save("design.json")
+    Path("people.csv").write_text("name,letter\nAnn,a\nBob,b\nCid,c\n")
+    words = ["--column", "letter=design.json", "--key-file", "secret.key", "--id", "name", "-o", "private.parquet"]
+    said = run("privatize", "people.csv", *words).stderr
+    assert said.startswith("Warning: other users of this machine may read the key file 'secret.key'.")
 
 
 # Completion ---------------------------------------------------------------------------------------

@@ -1,14 +1,17 @@
 """A source with a key: every row has its own bits, and many rows follow the law of the design."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from lopsided import ASKED, DESIGNS, NEW
 from scipy.stats import chisquare
 from sources import keyed_stream
 
-from subsetprivacy.errors import MismatchError
+from subsetprivacy.errors import ArgumentError, DataFileError, MismatchError, NotPrivateWarning
 from subsetprivacy.mechanism.ids import read_ids
-from subsetprivacy.mechanism.keyed import keyed_source
+from subsetprivacy.mechanism.keyed import check_key, keyed_source, read_key
 from subsetprivacy.mechanism.publish import Publisher
 
 KEY = bytes(range(7, 39))
@@ -126,3 +129,50 @@ def test_two_variables_of_one_person_are_drawn_independently(many):
     pairs = np.bincount(np.searchsorted([3, 5, 9], one) * 3 + np.searchsorted([3, 5, 9], two), minlength=9)
     nu = np.array([0.5, 0.3, 0.2])
     assert chisquare(pairs, MANY * np.outer(nu, nu).ravel()).pvalue > 1e-4
+
+
+# Key files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [16, 32, 64])
+@pytest.mark.parametrize("form", ["{}", "{}\n", "\ufeff{}\r\n", "  {}  \n\n"])
+def test_a_key_file_of_any_length_that_a_key_may_have(size, form, tmp_path):
+    key, path = bytes(range(size)), tmp_path / "secret.key"
+    for digits in (key.hex(), key.hex().upper(), key.hex(" ", 2), key.hex("\n", 8)):
+        path.write_text(form.format(digits), encoding="utf-8")
+        path.chmod(0o600)
+        assert read_key(path) == read_key(path.as_uri()) == check_key(key)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "zz" * 32, "ab" * 15, "ab" * 65, "abc" * 11, "geheim ä", "ab" * 32 + " " * 5000]
+)
+def test_a_key_file_that_is_none(content, tmp_path):
+    path = tmp_path / "secret.key"
+    path.write_text(content, encoding="utf-8")
+    path.chmod(0o600)
+    with pytest.raises(DataFileError, match="must hold 32 to 128 hexadecimal digits") as caught:
+        read_key(path)
+    assert not content or content not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_a_key_file_that_is_not_there(tmp_path):
+    with pytest.raises(DataFileError, match="a key file must be readable"):
+        read_key(tmp_path / "none.key")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="absent: permissions of POSIX")
+def test_a_key_file_that_others_may_read(tmp_path):
+    path = tmp_path / "secret.key"
+    path.write_text("ab" * 32)
+    path.chmod(0o644)
+    with pytest.warns(NotPrivateWarning, match="other users of this machine may read"):
+        assert read_key(path) == b"\xab" * 32
+
+
+@pytest.mark.parametrize("key", ["ab" * 32, Path("secret.key")])
+def test_text_is_no_key_and_is_not_repeated(key):
+    with pytest.raises(ArgumentError, match=r"`key` must be bytes; got .*sp.read_key\('secret.key'\)") as caught:
+        check_key(key)
+    assert "abab" not in str(caught.value)
