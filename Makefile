@@ -6,7 +6,7 @@ REPRODUCE ?= all
 
 .NOTPARALLEL:  # two pips in one .venv would meet
 
-.PHONY: help demo test test-slow check format bench bench-scale bench-collect docs reproduce clean
+.PHONY: help demo test test-slow check format bench bench-scale bench-collect docs reproduce stub clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ check: .venv/.check  ## Check format, lint, types and the import law
 format: .venv/.check  ## Format and mend what can be mended
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+stub: .venv/.check  ## Write the list of public names for type checkers and editors (src/subsetprivacy/__init__.pyi)
+	$(BIN)/python tests/support/facade.py
 
 bench: .venv/.bench  ## Measure against peers, side by side in one run
 	$(BIN)/python benchmarks/run.py $(BENCH)

@@ -112,7 +112,7 @@ def _texts(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list[t
 def _write(parts: list[Any], names: tuple[str, ...], by: tuple[str, ...], output: Path, force: bool) -> None:
     """Write counts with the design, so that they can be read back; in groups, as plain CSV."""
     if not by and output != STANDARD_OUTPUT:
-        from subsetprivacy.frames import write_counts
+        from subsetprivacy.frames.writing import write_counts
 
         write_counts(parts[0][1], output, name=names[0], overwrite=force)
         return

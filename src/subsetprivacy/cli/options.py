@@ -13,7 +13,7 @@ from subsetprivacy.errors import DataFileError
 
 if TYPE_CHECKING:
     from subsetprivacy.design import Design
-    from subsetprivacy.frames import Release
+    from subsetprivacy.frames.release import Release
 
 Command = Callable[..., Any]
 
@@ -164,7 +164,7 @@ def open_release(
     every
         Whether all columns are meant where none is named; else there must be one.
     """
-    from subsetprivacy.frames import read_release
+    from subsetprivacy.frames.reading import read_release
 
     if design is not None and not columns:
         release = read_release(table, read_document(design), form=form)

@@ -10,7 +10,7 @@ import click
 from subsetprivacy.cli.show import echo_json, echo_warning
 
 if TYPE_CHECKING:
-    from subsetprivacy.frames import Release
+    from subsetprivacy.frames.release import Release
 
 Mark = tuple[int, int, int] | None
 

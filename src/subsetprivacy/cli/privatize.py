@@ -131,7 +131,7 @@ def _check(table: Path, designs: Any, output: Path, form: str | None, force: boo
 
 
 def _run(table: Path, designs: Any, output: Path, jobs: int | None, **settings: Any) -> Any:
-    from subsetprivacy.frames import privatize_table
+    from subsetprivacy.frames.door import privatize_table
 
     return privatize_table(table, designs, output, jobs=jobs or _processes(table), **settings)
 

@@ -41,7 +41,8 @@ class Release:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from subsetprivacy.design import uniform
-    >>> from subsetprivacy.frames import read_release, write_release
+    >>> from subsetprivacy.frames.reading import read_release
+    >>> from subsetprivacy.frames.writing import write_release
     >>> from subsetprivacy.mechanism.publish import privatize
     >>> data = privatize(["a", "b", "d"] * 100, uniform(list("abcd")), seed=1)
     >>> with TemporaryDirectory() as folder:

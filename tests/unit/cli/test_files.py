@@ -39,7 +39,7 @@ def people(tmp_path_factory):
 @pytest.fixture(scope="module")
 def private(people):
     """The path of a release of two columns and a kept one."""
-    from subsetprivacy.frames import privatize_table
+    from subsetprivacy.frames.door import privatize_table
 
     path = people / "release.parquet"
     designs = {"race": RACE, "both": BOTH}
@@ -180,7 +180,7 @@ def test_categories_read_off_the_data_are_warned_of(run, people, tmp_path):
     assert result.stderr.count("Warning: ") == 2
     assert "5 categories were read off the private column race" in result.stderr
     assert "ash" not in result.output
-    from subsetprivacy.frames import read_release
+    from subsetprivacy.frames.reading import read_release
 
     assert read_release(path).designs == {"race": RACE, "sex": sp.small(["f", "m"])}
 

@@ -9,8 +9,9 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, DesignDocumentError
-from subsetprivacy.frames import read_release, write_release
 from subsetprivacy.frames.csv_stream import csv_batches
+from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.writing import write_release
 
 OURS = (DataFileError, CodeError, DesignDocumentError)
 DESIGN = sp.uniform(["White", "Black", "Asian", "Other"])

@@ -12,7 +12,8 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError
-from subsetprivacy.frames import read_release, write_release
+from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.writing import write_release
 
 RACE = sp.independent(["a", "b|c", "=d", "é,f"], {("a", "b|c"): 0.5, ("a", "=d"): 0.3, ("a", "é,f"): 0.2})
 INCOME = sp.conditional(list("rstu"), {("r", "s", "u"): 0.4, ("s", "t"): 0.6, ("r", "t", "u"): 0.4, ("r", "u"): 0.2})

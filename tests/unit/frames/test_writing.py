@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import subsetprivacy as sp
 from subsetprivacy.design import coarse
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, DesignDocumentError, MismatchError
-from subsetprivacy.frames import read_release, write_counts, write_release
+from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.writing import write_counts, write_release
 
 LETTERS = sp.uniform(list("abcd"))
 LOPSIDED = sp.conditional(list("rstu"), {("r", "s", "u"): 0.4, ("s", "t"): 0.6, ("r", "t", "u"): 0.4, ("r", "u"): 0.2})

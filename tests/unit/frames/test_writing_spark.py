@@ -8,7 +8,7 @@ import numpy as np
 from spark import SPARK
 
 import subsetprivacy as sp
-from subsetprivacy.frames import write_release
+from subsetprivacy.frames.writing import write_release
 
 # A process of its own: a session that is running is somebody else's.
 READ = """

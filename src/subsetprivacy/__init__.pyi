@@ -1,0 +1,138 @@
+# Written by `make stub` from the list in __init__.py: change that list, not this file.
+
+from subsetprivacy import errors as errors
+from subsetprivacy.auditing import Audit, TableAudit, audit
+from subsetprivacy.counting import count
+from subsetprivacy.data import CountsBatch, JointCounts, SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.design import (
+    Design,
+    check_mechanism,
+    conditional,
+    covered,
+    design_from_json,
+    fixed_size,
+    fully_private,
+    hadamard,
+    independent,
+    join,
+    load_design,
+    nonprivate,
+    partition,
+    product,
+    small,
+    uniform,
+    warner,
+)
+from subsetprivacy.estimation.dispatch import EstimateBatch, estimate, estimate_many
+from subsetprivacy.estimation.margins import Margin
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.frames.door import privatize_table
+from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.release import Release
+from subsetprivacy.frames.writing import write_counts, write_release
+from subsetprivacy.honesty import HonestyCheck, check_draws, check_honesty
+from subsetprivacy.independence import (
+    IndependenceResult,
+    conditional_independence_test,
+    homogeneity_test,
+    independence_test,
+)
+from subsetprivacy.measures import Association, association
+from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
+from subsetprivacy.mechanism.cover import cover
+from subsetprivacy.mechanism.keyed import read_key
+from subsetprivacy.mechanism.publish import privatize
+from subsetprivacy.mechanism.simulate import simulate, simulate_many
+from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
+from subsetprivacy.planning import (
+    IndependencePower,
+    Plan,
+    Power,
+    RepeatRisk,
+    independence_power,
+    plan,
+    power,
+    repeat_risk,
+)
+from subsetprivacy.privacy.person import PersonLeakage, person_leakage
+from subsetprivacy.report import write_report
+from subsetprivacy.subsets import Categories
+from subsetprivacy.tabulating import crosstab
+from subsetprivacy.variables import JointCategories
+
+__all__ = [
+    "Association",
+    "Audit",
+    "Categories",
+    "CountsBatch",
+    "Design",
+    "Estimate",
+    "EstimateBatch",
+    "Frontier",
+    "HonestyCheck",
+    "IndependencePower",
+    "IndependenceResult",
+    "JointCategories",
+    "JointCounts",
+    "Margin",
+    "Optimum",
+    "PersonLeakage",
+    "Plan",
+    "Power",
+    "Question",
+    "Release",
+    "RepeatRisk",
+    "SubsetCounts",
+    "SubsetData",
+    "SubsetTable",
+    "TableAudit",
+    "ask",
+    "association",
+    "audit",
+    "check_draws",
+    "check_honesty",
+    "check_mechanism",
+    "conditional",
+    "conditional_independence_test",
+    "count",
+    "cover",
+    "covered",
+    "crosstab",
+    "design_from_json",
+    "draw_questions",
+    "estimate",
+    "estimate_many",
+    "fixed_size",
+    "frontier",
+    "fully_private",
+    "hadamard",
+    "homogeneity_test",
+    "independence_power",
+    "independence_test",
+    "independent",
+    "join",
+    "load_design",
+    "nonprivate",
+    "optimal",
+    "partition",
+    "person_leakage",
+    "plan",
+    "power",
+    "privatize",
+    "privatize_table",
+    "product",
+    "read_key",
+    "read_release",
+    "repeat_risk",
+    "resolve",
+    "simulate",
+    "simulate_many",
+    "small",
+    "uniform",
+    "warner",
+    "write_counts",
+    "write_release",
+    "write_report",
+]
+
+__version__: str
