@@ -7,6 +7,8 @@ any T is a certificate: no distribution can have a variance above the maximum
 of its concave quadratic.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from attrs import frozen
 from scipy.optimize import minimize, minimize_scalar
@@ -14,13 +16,15 @@ from scipy.optimize import minimize, minimize_scalar
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design, Hadamard
 from subsetprivacy.errors import TooLargeError
-from subsetprivacy.estimation.likelihood import tangent_inverse
+from subsetprivacy.estimation.likelihood import tangent_column
 from subsetprivacy.planning.variance import SizeProfile, cell_sizes, limit_covariance, moment_variances
 
 MAX_SEARCH = 64  # categories up to which the simplex is searched for each of them
 MAX_FAMILY = 256  # categories up to which one share is varied against the others
 TOLERANCE = 1e-3  # of the variance: a thousandth of the people
 _INSIDE = 1e-6  # how near to 0 the search lets a share come
+_STEPS = 12  # that all categories climb together
+_CELLS = 1 << 16  # subsets times categories that are worked out at once
 
 
 @frozen(eq=False)
@@ -60,8 +64,8 @@ def least_favourable(design: Design) -> Worst:
     -----
     If all categories are alike, the worst distribution for one of them has the
     others even, by concavity and symmetry: one number is searched. Up to 64
-    categories the simplex is searched for each category that can still be the
-    worst, until the certificate is within a thousandth. Beyond that, Hadamard
+    categories the simplex is searched, for all categories together that can
+    still be the worst, until their certificates are within a thousandth. Beyond that, Hadamard
     designs, which treat all triples of categories alike, have a closed form for
     the moment estimator; for others up to 256 categories one share is varied
     against an even rest, and `bound` says what that may have missed.
@@ -97,24 +101,22 @@ def _peak(profile: SizeProfile) -> tuple[float, float]:
 
 
 def _search(design: Design) -> Worst:
-    """Climb for one category after the other, the one with the largest upper bound first."""
-    even = np.full(design.p, 1 / design.p)
+    """Climb for all categories together, then one by one for those that their certificates do not settle yet."""
     influence = _Influence(design)
-    variances = limit_covariance(design, even).diagonal()
-    bounds = np.array([influence.bound(even, j) for j in range(design.p)])
+    w, variances, bounds = _climb_together(influence)
     best = int(variances.argmax())
-    found = Worst(even, best, float(variances[best]), float(bounds[best]))
+    found = Worst(w[best], best, float(variances[best]), float(bounds[best]))
     climbed = np.zeros(design.p, bool)
     while True:
         j = int(bounds.argmax())
         if climbed[j] or bounds[j] <= found.variance * (1 + TOLERANCE):
-            return Worst(found.w, found.category, found.variance, float(bounds[j]))
-        w = _climb(influence, j)
+            return Worst(found.w, found.category, found.variance, max(float(bounds[j]), found.variance))
+        alone = _climb(influence, j, w[j])
         climbed[j] = True
-        variance, _ = influence.value(w, j)
-        bounds[j] = min(bounds[j], influence.bound(w, j))
+        variance, squares = influence.value(alone, j)
+        bounds[j] = min(bounds[j], influence.certificate(squares, j, alone[j]))
         if variance > found.variance:
-            found = Worst(w, j, variance, float(bounds[j]))
+            found = Worst(alone, j, variance, float(bounds[j]))
 
 
 class _Influence:
@@ -123,18 +125,66 @@ class _Influence:
     def __init__(self, design: Design) -> None:
         self._rows, self._mu = design.support_incidence, design.support()[1]
         self.p, self._share = design.p, design.real_share
+        self.together = max(_CELLS // self._rows.rows, 1)
+
+    def values(self, W: FloatArray, categories: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """Return V_jj(w) and E((T - w_j)^2 | X = k) for every k, its slope, for each row w of W and its category j."""
+        L = cell_sizes(self._rows, W)
+        information = self._rows.gram(self._mu / L)
+        V = np.array([tangent_column(one, j) for one, j in zip(information, categories, strict=True)])
+        T = self._rows.inner(V) / L
+        own = V[np.arange(len(V)), categories]
+        return self._share * own, self._share * self._rows.spread(self._mu * T**2)
 
     def value(self, w: FloatArray, j: int) -> tuple[float, FloatArray]:
-        """Return V_jj(w) and E((T - w_j)^2 | X = k) for every k, which is its slope on the simplex."""
-        L = cell_sizes(self._rows, w)
-        V = tangent_inverse(self._rows.gram(self._mu / L))
-        T = self._rows.inner(V[j]) / L
-        return self._share * float(V[j, j]), self._share * self._rows.spread(self._mu * T**2)
+        """Return the two for one distribution and one category."""
+        variances, squares = self.values(w[None], [j])
+        return float(variances[0]), squares[0]
+
+    def certificate(self, squares: FloatArray, j: int, centre: float) -> float:
+        """Return the largest variance at any distribution of the T with these squares, best where w_j is `centre`."""
+        return _largest_quadratic(squares, j, centre, self._share)
 
     def bound(self, w: FloatArray, j: int) -> float:
         """Return the largest variance that the estimator T, best at w, has at any distribution."""
-        _, squares = self.value(w, j)
-        return _largest_quadratic(squares, j, w[j], self._share)
+        return self.certificate(self.value(w, j)[1], j, w[j])
+
+
+def _climb_together(influence: _Influence) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return for every category a distribution, its variance there, and what no distribution exceeds.
+
+    A category whose slope is above the mean gains weight, in proportion to its own. A few such steps bring the
+    certificates within the tolerance of the worst category, unless the worst distribution lies on the boundary.
+    """
+    p = influence.p
+    W, step = np.full((p, p), 1 / p), np.full(p, p / 4)
+    variances, squares, bounds = np.zeros(p), np.zeros((p, p)), np.full(p, np.inf)
+    trial, which = W, np.arange(p)
+    for _ in range(_STEPS):
+        for some in np.split(np.arange(len(which)), range(influence.together, len(which), influence.together)):
+            at = which[some]
+            here, slopes = influence.values(trial[some], at.tolist())
+            settled = [
+                influence.certificate(slope, j, w[j]) for slope, j, w in zip(slopes, at, trial[some], strict=True)
+            ]
+            bounds[at] = np.minimum(bounds[at], settled)
+            better = here > variances[at]
+            step[at[~better]] /= 4
+            W[at[better]], variances[at[better]], squares[at[better]] = (
+                trial[some][better],
+                here[better],
+                slopes[better],
+            )
+        # The worst category is known more exactly, for it is what people are asked for.
+        enough = np.full(p, 1 + TOLERANCE)
+        enough[variances.argmax()] = 1 + TOLERANCE / 20
+        which = np.flatnonzero(bounds > enough * variances.max())
+        if not len(which):
+            break
+        push = step[which, None] * (squares[which] / variances[which, None] - 1)
+        trial = np.maximum(W[which] * np.exp(np.clip(push, -2, 2)), _INSIDE / p)
+        trial /= trial.sum(axis=1, keepdims=True)
+    return W, variances, bounds
 
 
 def _largest_quadratic(squares: FloatArray, j: int, centre: float, share: float) -> float:
@@ -144,10 +194,9 @@ def _largest_quadratic(squares: FloatArray, j: int, centre: float, share: float)
     return float(x * inside + (1 - x) * outside - share * (x - centre) ** 2)
 
 
-def _climb(influence: _Influence, j: int) -> FloatArray:
+def _climb(influence: _Influence, j: int, start: FloatArray) -> FloatArray:
     p = influence.p
-    even = np.full(p, 1 / p)
-    scale = 1 / influence.value(even, j)[0]
+    scale = 1 / influence.value(start, j)[0]
 
     def objective(v: FloatArray) -> tuple[float, FloatArray]:
         value, slope = influence.value(v, j)
@@ -155,7 +204,7 @@ def _climb(influence: _Influence, j: int) -> FloatArray:
 
     found = minimize(
         objective,
-        even,
+        start,
         jac=True,
         method="SLSQP",
         bounds=[(_INSIDE / p, 1.0)] * p,

@@ -120,3 +120,35 @@ def test_one_share_against_the_others_says_what_it_may_miss(monkeypatch):
     along = least_favourable(design)
     assert 0.9 * searched.variance < along.variance <= searched.variance
     assert along.bound >= searched.variance
+
+
+def test_forty_categories_climb_together_in_a_few_steps(monkeypatch):
+    # Two Hadamard designs are searched, forty categories each, every one nearly as bad as the worst.
+    decomposed, steps = [], []
+    eigh, values = np.linalg.eigh, worst._Influence.values
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (decomposed.append(len(matrix)), eigh(matrix))[1])
+    monkeypatch.setattr(worst._Influence, "values", lambda self, W, j: (steps.append(len(W)), values(self, W, j))[1])
+    survey = sp.plan(40, margin=0.02)
+    assert sum("hadamard" in option.name for option in survey.options) == 2
+    assert len(decomposed) <= len(survey.options)
+    assert len(steps) <= 2 * worst._STEPS
+    assert sum(steps) < 2 * 6 * 40
+
+
+@pytest.mark.parametrize("name", LOPSIDED)
+def test_climbing_one_by_one_ends_at_the_same_variance(name, monkeypatch):
+    together = least_favourable(LOPSIDED[name])
+    monkeypatch.setattr(worst, "_STEPS", 1)
+    alone = least_favourable(LOPSIDED[name])
+    assert alone.variance == pytest.approx(together.variance, rel=TOLERANCE)
+    assert alone.variance <= alone.bound <= (1 + TOLERANCE) * alone.variance
+
+
+@pytest.mark.parametrize("design", LOPSIDED.values(), ids=LOPSIDED)
+def test_the_variance_of_one_share_is_that_of_the_whole_matrix(design):
+    influence, p = worst._Influence(design), design.p
+    spiky = np.where(np.arange(p) == 0, 1 - 1e-6, 1e-6 / (p - 1))  # so near a corner that the matrix is hardly regular
+    for w in (np.random.default_rng(8).dirichlet(np.ones(p)), spiky):
+        V = limit_covariance(design, w).diagonal()
+        variances, _ = influence.values(np.tile(w, (p, 1)), range(p))
+        assert variances == pytest.approx(V, rel=1e-6)
