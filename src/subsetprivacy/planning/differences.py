@@ -14,7 +14,7 @@ from subsetprivacy._checks import check_distribution, check_level
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.planning.options import read_people
+from subsetprivacy.planning.options import read_people, require_spread
 from subsetprivacy.planning.variance import contrast_variance
 from subsetprivacy.tables import Table, number, percent
 
@@ -119,9 +119,11 @@ def power(
     spread = [contrast_variance(design, first, c), 0.0]
     known = isinstance(w2, Real)
     if isinstance(w2, Real):
+        require_spread("w1", first)
         difference = float(c @ first) - _known_value(w2, c)
     else:
         second = check_distribution(w2, labels, "w2")
+        require_spread("w1", first, second)
         difference = float(c @ (first - second))
         spread[1] = contrast_variance(design, second, c)
     z = float(ndtri(1 - check_level(level) / 2))

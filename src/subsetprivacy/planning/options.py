@@ -38,6 +38,23 @@ def read_people(value: Any, name: str) -> int:
     return people
 
 
+def require_spread(name: str, *distributions: FloatArray) -> None:
+    """Raise if all weight is on one category: nothing varies then, and a limit law says that one person is enough.
+
+    Parameters
+    ----------
+    name
+        The argument, for the message.
+    distributions
+        The distributions, of which one must have two categories or more.
+    """
+    if all(w.max() > 1 - 1e-12 for w in distributions):
+        raise ArgumentError(
+            f"`{name}` must give weight to two categories or more, for else there is nothing to estimate; got all of it "
+            "on one. Hint: give the other categories the shares that you still want to detect, such as 0.01."
+        )
+
+
 @frozen
 class Demand:
     """What is asked of a plan: a margin or a number of people, and the quantile of the level."""

@@ -12,7 +12,7 @@ from subsetprivacy._types import ArrayLike, Label
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.planning.choices import MODES, built_in, read_categories
-from subsetprivacy.planning.options import Demand, Option, option, read_people
+from subsetprivacy.planning.options import Demand, Option, option, read_people, require_spread
 from subsetprivacy.planning.result import Plan
 from subsetprivacy.subsets import Categories
 
@@ -51,7 +51,7 @@ def plan(
         Compare covered designs only: dummy rows make every report one that at
         least this share of the rows could be.
     w
-        The distribution to plan for. By default each design is planned for its
+        The distribution to plan for, with weight on two categories or more. By default each design is planned for its
         least favourable one, with the even one beside it.
     n
         The number of people there are; then the margin is worked out.
@@ -95,6 +95,8 @@ def plan(
     labels = read_categories(categories)
     demand = _read_demand(margin, n, check_level(level), labels)
     target = None if w is None else check_distribution(w, labels.labels)
+    if target is not None:
+        require_spread("w", target)
     limit = _read_limit(maximal_leakage, labels.p)
     check_count(smallest, "smallest", least=1)
     check_choice(mode, MODES, "mode")

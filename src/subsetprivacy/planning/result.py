@@ -232,6 +232,8 @@ def _if_asked_twice(design: Design) -> str:
 
 
 def _times(factor: float) -> str:
+    if not isfinite(factor):
+        return "-"
     return f"{factor:.2f}x" if factor < 1000 else f"{factor:.0f}x"
 
 

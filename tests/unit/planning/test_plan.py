@@ -5,6 +5,7 @@ from math import ceil
 
 import numpy as np
 import pytest
+from attrs import evolve
 from lopsided import ABCD, ASKED, ASKED5
 from matplotlib.axes import Axes
 from scipy.stats import norm
@@ -353,11 +354,27 @@ def test_numbers_under_stable_names(nine):
     json.dumps(facts, allow_nan=False)
 
 
-def test_what_is_not_finite_is_no_number_in_json():
-    # Where everybody has the same value, asking directly needs nobody.
-    facts = plan(ABCD, w=[1, 0, 0, 0]).to_dict()
-    assert facts["options"][0]["cost"] is None
-    json.dumps(facts, allow_nan=False)
+def test_what_is_not_finite_is_no_number_in_json_and_a_dash_in_the_table():
+    survey = plan(ABCD, w=[0.7, 0.1, 0.1, 0.1])
+    free = evolve(survey.best, direct=0.0)
+    facts = evolve(survey, options=(free,), best=free)
+    assert facts.to_dict()["options"][0]["cost"] is None
+    json.dumps(facts.to_dict(), allow_nan=False)
+    assert "(-)" in facts.summary().rows[0][1]
+    assert "inf" not in str(facts.summary())
+
+
+@pytest.mark.parametrize("w", [[1, 0, 0, 0], [1 - 1e-15, 1e-15, 0, 0]], ids=["one", "all but one"])
+@pytest.mark.parametrize("demand", [{"margin": 0.03}, {"n": 1000}], ids=["margin", "people"])
+def test_a_distribution_on_one_category_is_nothing_to_plan_for(w, demand):
+    with pytest.raises(ArgumentError, match=r"`w` must give weight to two categories or more.*Hint: give the other"):
+        plan(ABCD, w=w, **demand)
+
+
+def test_shares_of_zero_next_to_two_others_can_be_planned_for():
+    survey = plan(ABCD, 0.03, w=[0.5, 0.5, 0, 0])
+    assert survey.best.cost == pytest.approx(survey.best.variance / 0.25)
+    assert "inf" not in str(survey.summary())
 
 
 @pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])

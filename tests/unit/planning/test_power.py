@@ -150,3 +150,14 @@ def test_looks():
     found = power(ASKED, ONE, TWO, 500, category="a")
     assert str(found.summary()).startswith("Two-sided z test at 5 %")
     assert "<table>" in found._repr_html_()
+
+
+@pytest.mark.parametrize("w2", [[0, 1, 0, 0], 0.5], ids=["another one", "known value"])
+def test_groups_without_any_spread_have_no_power_to_work_out(w2):
+    with pytest.raises(ArgumentError, match="`w1` must give weight to two categories or more"):
+        power(sp.uniform(list("abcd")), [1, 0, 0, 0], w2, n1=100, category="a")
+
+
+def test_one_group_without_spread_is_compared_with_one_that_has_some():
+    found = power(sp.uniform(list("abcd")), [1, 0, 0, 0], [0.7, 0.1, 0.1, 0.1], n1=100, category="a")
+    assert 0 < found.se < 1
