@@ -6,20 +6,21 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from subsetprivacy._checks import check_count, check_distribution
-from subsetprivacy._types import AnyArray, ArrayLike, FloatArray
+from subsetprivacy._types import ArrayLike, FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Coarse
-from subsetprivacy.design.identify import describe_direction, null_direction
+from subsetprivacy.design.identify import describe_direction
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning, NotUniqueWarning
 from subsetprivacy.estimation.ascent import ascend
 from subsetprivacy.estimation.fisher import fisher_error
-from subsetprivacy.estimation.likelihood import MANY, clearly_regular, score
+from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.mom import mean_indicator
 from subsetprivacy.estimation.mom_conditional import asked_Q
 from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, Solution, newton
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.incidence import Incidence, Rows
+from subsetprivacy.estimation.uniqueness import flat_direction
+from subsetprivacy.incidence import Incidence
 
 _START_FLOOR = 1e-3
 LARGE = 1024  # categories beyond which a matrix is no longer an alternative
@@ -155,25 +156,3 @@ def _unchecked(counts: SubsetCounts) -> tuple[str, ...]:
     if asked is not None and every is not None and len(np.unique(asked)) == len(np.unique(every)):
         return ()
     return ("Uniqueness was not checked: too many categories.",)
-
-
-def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
-    """Return a direction along which the maximum is flat, or None if it is unique.
-
-    All maximisers share the sizes L(a) of the observed subsets, hence the
-    score, hence the zeros where the score is below one. So only categories
-    with score one can trade weight, and they cannot if their columns are
-    independent (which `unique` demands of all).
-    """
-    p = counts.categories.p
-    if len(counts.observed_codes) >= p and clearly_regular(counts.incidence.gram(np.ones(len(counts.n_a)))):
-        return None
-    # EM leaves a little weight where the maximum has none; the score, below one, tells.
-    tied = np.flatnonzero((w > 1e-6) | (score(counts.incidence, counts.shares, w) > 1 - 1e-6))
-    columns = counts.incidence.inner(np.eye(p)[tied]).T
-    direction = null_direction(Rows(columns))
-    if direction is None:
-        return None
-    out = np.zeros(p, direction.dtype)
-    out[tied] = direction
-    return out

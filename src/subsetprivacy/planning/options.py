@@ -50,7 +50,7 @@ def require_spread(name: str, *distributions: FloatArray) -> None:
     """
     if all(w.max() > 1 - 1e-12 for w in distributions):
         raise ArgumentError(
-            f"`{name}` must give weight to two categories or more, for else there is nothing to estimate; got all of it "
+            f"`{name}` must give weight to two categories or more, or nothing is left to estimate; got all of it "
             "on one. Hint: give the other categories the shares that you still want to detect, such as 0.01."
         )
 

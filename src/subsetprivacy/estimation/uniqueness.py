@@ -1,0 +1,86 @@
+r"""Whether the likelihood of a sample has one maximum (`unique`).
+
+All maxima give the observed subsets the same sizes L(a). So w is the only one exactly if no change d, other than none,
+has :math:`r_a^\top d = 0` for every observed subset and :math:`\sum_j d_j = 0`, and takes no weight from a category
+that has none: :math:`d_j \ge 0` where :math:`w_j = 0`. Which categories must stay at zero because their score is below
+one follows from these conditions and needs no cut-off.
+"""
+
+import numpy as np
+
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design.identify import null_direction
+from subsetprivacy.estimation.likelihood import MANY, clearly_regular, score
+from subsetprivacy.estimation.newton import newton
+from subsetprivacy.estimation.simplex import lifted
+from subsetprivacy.incidence import Rows
+
+_ZERO = 1e-6  # of weight, or of a score below one
+_FINE = 1e-14  # the gap that tells a category without weight from one that an iteration has not emptied yet
+
+
+def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
+    """Return a direction in which other maxima lie, or None if w is the only one.
+
+    Rows that span the space settle it at once, and so do independent columns of all categories that can have weight:
+    those with a score of one. Else the categories with weight can trade if their columns are dependent; if not, a
+    linear program tells whether others can gain some.
+    """
+    p, inc = counts.categories.p, counts.incidence
+    if len(counts.observed_codes) >= p and clearly_regular(inc.gram(np.ones(len(counts.n_a)))):
+        return None
+    w = _nearer(counts, w)
+    tied = score(inc, counts.shares, w) > 1 - _ZERO
+    positive = (w > _ZERO) & tied
+    columns = inc.inner(np.eye(p)).T
+    if null_direction(Rows(columns[:, tied])) is None:
+        return None
+    direction = null_direction(Rows(columns[:, positive]))
+    if direction is None:
+        return _gain_from_zero(columns, tied, positive)
+    out = np.zeros(p, direction.dtype)
+    out[positive] = direction
+    return out
+
+
+def _nearer(counts: SubsetCounts, w: FloatArray) -> FloatArray:
+    """Return a maximum to the last digits, so that a category without weight has none.
+
+    Iterations that stop early, and EM above all, leave some; Newton's method ends on the face itself.
+    """
+    p = counts.categories.p
+    if p > MANY:
+        return w
+    return newton(counts.incidence, counts.shares, start=lifted(w, 1e-3 / p), tol=_FINE).w
+
+
+def _gain_from_zero(columns: FloatArray, tied: BoolArray, positive: BoolArray) -> AnyArray | None:
+    """Return a change that gives weight to categories without any, and that no row sees; None if there is none.
+
+    The changes are a cone: with every gain at most one, the largest sum of gains is 0, or 1 and more.
+    """
+    from scipy.optimize import linprog
+
+    # Since d sums to zero, a row may be moved and scaled: rows with dummies or a secret bit become 0/1 again.
+    moved = columns - columns.min(axis=1, keepdims=True)
+    rows = np.unique(moved[:, tied] / np.maximum(moved.max(axis=1, keepdims=True), _ZERO), axis=0)
+    equal = np.vstack([rows, np.ones(rows.shape[1])])
+    if len(equal) > len(equal.T):
+        equal = np.asarray(np.linalg.qr(equal, mode="r"))
+    zero = ~positive[tied]
+    bounds = [(0, 1) if at_zero else (None, None) for at_zero in zero]
+    found = linprog(-zero.astype(np.float64), A_eq=equal, b_eq=np.zeros(len(equal)), bounds=bounds, method="highs")
+    if found.x is None or found.x[zero].sum() < 0.5:
+        return None
+    out = np.zeros(len(tied))
+    out[tied] = found.x
+    return _whole(out)
+
+
+def _whole(direction: FloatArray) -> AnyArray:
+    """Return a direction in whole numbers if the smallest entry divides all others; else as it is."""
+    seen = np.abs(direction) > _ZERO
+    scaled = np.where(seen, direction / np.abs(direction[seen]).min(), 0.0)
+    near = np.rint(scaled)
+    return near.astype(np.int64) if np.allclose(scaled, near, atol=1e-6) else scaled
