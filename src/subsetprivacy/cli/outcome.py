@@ -53,17 +53,20 @@ def left(output: Path, before: tuple[Mark, Mark]) -> str:
     return f"Stopped. {what}; {again} goes on where it stopped. To give it up, delete {stage_of(output)}."
 
 
-def tell(release: "Release", output: Path, keep: Sequence[str], *, quiet: bool, as_json: bool) -> None:
-    """Say what was written, for people or machines."""
+def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool, quiet: bool, as_json: bool) -> None:
+    """Say what was written, or that the same job had written it before, for people or machines."""
     rows, names = release.rows, release.names
     if as_json:
         designs = {name: design.fingerprint for name, design in release.designs.items()}
-        facts = {"rows": rows, "columns": list(names), "kept": list(keep)}
+        facts = {"rows": rows, "columns": list(names), "kept": list(keep), "written": written}
         echo_json({**facts, "output": str(output), "fingerprints": designs})
     elif not quiet:
         counted = "1 row" if rows == 1 else f"{rows:,} rows"
         named = "column" if len(names) == 1 else "columns"
         kept = f", kept as {'it is' if len(keep) == 1 else 'they are'}: {', '.join(keep)}" if keep else ""
+        if not written:
+            click.echo(f"Nothing to do: the same job has written {output} before, {counted}.")
+            return
         click.echo(f"Wrote {counted}, {named} {', '.join(names)}{kept}, to {output}.")
         click.echo(f"Next: subsetprivacy report {output} -o report.html")
 

@@ -47,7 +47,13 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
 @click.option("--labels", "form", flag_value="labels", help="Write labels joined by a bar to a CSV file, the default.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes. [default: all cores, for large files]")
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat an experiment. NOT private: it undoes the draws.")
-@options.force
+@click.option(
+    "--if-exists",
+    type=click.Choice(["error", "same", "overwrite"]),
+    help="What to do if the output exists: stop with an error (default), be content if the same job has written it, or "
+    "replace it.",
+)
+@click.option("--force", is_flag=True, help="The same as --if-exists overwrite.")
 @click.option("--quiet", is_flag=True, help="Print nothing on success but warnings.")
 @options.as_json
 def privatize(
@@ -64,6 +70,7 @@ def privatize(
     form: str | None,
     jobs: int | None,
     seed: int | None,
+    if_exists: str | None,
     force: bool,
     quiet: bool,
     as_json: bool,
@@ -92,19 +99,22 @@ def privatize(
         raise click.UsageError("--key-file and --id go together: the draw is a function of both")
     if key_file is not None and seed is not None:
         raise click.UsageError("--key-file and --seed exclude each other: both say what is drawn")
+    if force and if_exists not in (None, "overwrite"):
+        raise click.UsageError("--force is --if-exists overwrite; give one of them")
     options.check_apart(table, output)
+    policy = "overwrite" if force else if_exists or "error"
     before = marks(output)
     designs = _designs(table, columns, design, infer)
     key = None if key_file is None else _key(key_file)
     drawing: dict[str, Any] = {"missing": missing, "key": key, "id": identity, "keep": keep}
-    _check(table, designs, output, form, force, drawing)
-    _warn(keep_order, seed, again=before[0] is not None and key is None)
-    settings = {**drawing, "keep_order": keep_order, "form": form, "overwrite": force, "seed": seed}
+    _check(table, designs, output, form, policy, drawing)
+    _warn(keep_order, seed, again=policy == "overwrite" and before[0] is not None and key is None)
+    settings = {**drawing, "keep_order": keep_order, "form": form, "if_exists": policy, "seed": seed}
     try:
         with terminable(), Progress("rows") as progress:
             release = _run(table, designs, output, jobs, progress=progress, **settings)
         warn(release, keep)
-        tell(release, output, keep, quiet=quiet, as_json=as_json)
+        tell(release, output, keep, written=marks(output) != before, quiet=quiet, as_json=as_json)
     except KeyboardInterrupt as stop:
         end(stop, left(output, before))
 
@@ -115,7 +125,7 @@ def _key(path: Path) -> bytes:
     return read_key(path)
 
 
-def _check(table: Path, designs: Any, output: Path, form: str | None, force: bool, drawing: dict[str, Any]) -> None:
+def _check(table: Path, designs: Any, output: Path, form: str | None, policy: str, drawing: dict[str, Any]) -> None:
     """Raise what can be known before anything is drawn, so that no warning stands before an error."""
     from subsetprivacy.frames.files import check_free
     from subsetprivacy.frames.kernel import Kernel, variables_of
@@ -126,7 +136,7 @@ def _check(table: Path, designs: Any, output: Path, form: str | None, force: boo
     arrow()  # says what to install
     kernel = Kernel(variables_of(designs), **drawing)
     Output(output, list(kernel.designs), form).forms(kernel.designs)
-    check_free(output, overwrite=force)
+    check_free(output, overwrite=policy == "overwrite" or (policy == "same" and output.is_file()))
     file_source(table, kernel.columns, kernel.keep)
 
 

@@ -29,6 +29,7 @@ _WORDS = {  # what the library says to do, and how it is done here
     "sp.covered(sp.product(...), floor)": "subsetprivacy design product, then design covered",
     "sp.count(data, by=group) makes them": "--by COLUMN makes them of a column that was published as it is",
     "sp.crosstab(a, b)": "name two columns",
+    "if_exists='same'": "--if-exists same",
     "overwrite=True": "--force",
     "missing='full'": "--missing full",
     "pass designs={column: design}": "say --column NAME=DESIGN",

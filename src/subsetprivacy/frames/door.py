@@ -17,13 +17,15 @@ from subsetprivacy.frames.clusters import privatize_on_cluster
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.memory import privatize_in_memory
-from subsetprivacy.frames.pipeline import Order, privatize_source
+from subsetprivacy.frames.pipeline import NO_SAME, Order, privatize_source
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.reopening import check_reopening, reopened
 from subsetprivacy.frames.sources import file_source, table_source
 from subsetprivacy.frames.trouble import arrow
 from subsetprivacy.mechanism.publish import warn_if_revealing
 from subsetprivacy.mechanism.randomness import random_source
+
+IF_EXISTS = ("error", "same", "overwrite")
 
 
 def privatize_table(
@@ -38,6 +40,7 @@ def privatize_table(
     keep_order: bool = False,
     form: str | None = None,
     overwrite: bool = False,
+    if_exists: str | None = None,
     jobs: int = 1,
     progress: Callable[[int, int | None], None] | None = None,
     seed: int | None = None,
@@ -79,7 +82,14 @@ def privatize_table(
     form
         For CSV: ``"labels"`` joined by a bar (default) or ``"codes"``.
     overwrite
-        Whether to replace an existing output.
+        Whether to replace an existing output: the same as
+        ``if_exists="overwrite"``.
+    if_exists
+        What to do where the output exists: ``"error"`` (default),
+        ``"overwrite"``, or ``"same"``, for a script that runs again: an output
+        of the same job is left as it is and returned. The job is the same if
+        the files of the table are unchanged since (name, size and times), and
+        so are designs and options; for tables that are files.
     jobs
         Processes, for files on this machine. In a script that is run as a
         program, more than one needs the ``if __name__ == "__main__":`` that
@@ -135,7 +145,7 @@ def privatize_table(
         id=id,
         keep=_names(keep),
     )
-    order = Order(keep_order, form, overwrite, check_count(jobs, "jobs", 1), seed, progress)
+    order = Order(keep_order, form, _if_exists(if_exists, overwrite), check_count(jobs, "jobs", 1), seed, progress)
     random_source(seed)  # refuses what is no seed
     if seed is not None and key is not None:
         raise ArgumentError("only one of `seed` and `key` must be given; got both.")
@@ -143,6 +153,8 @@ def privatize_table(
         warn_if_revealing(each.design, stacklevel=3)
     if kernel.keep:
         _warn_of_kept(kernel.keep)
+    if order.if_exists == "same" and is_table(table):
+        raise ArgumentError(NO_SAME)
     if is_table(table) and engine_of(table) in ("pyspark", "dask"):
         return privatize_on_cluster(plain_table(table), kernel, _needed(output, "a lazy table"), order)
     target = None if output is None else local_path(output, "output")
@@ -173,6 +185,14 @@ def _of_table(table: Any, kernel: Kernel, output: Path | None, order: Order) -> 
         check_apart_from(getattr(table, "files", ()), str(target))
     privatize_source(table_source(table, kernel.columns), kernel, target, order)
     return reopened(table, target)
+
+
+def _if_exists(said: str | None, overwrite: bool) -> str:
+    if said is None:
+        return "overwrite" if overwrite else "error"
+    if overwrite and said != "overwrite":
+        raise ArgumentError("`if_exists` and `overwrite` must say the same; got both, and they do not.")
+    return check_choice(said, IF_EXISTS, "if_exists")
 
 
 def _names(keep: Iterable[str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Data files: their formats, their parts, and how they are written so that no half file remains."""
 
 import errno
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +13,7 @@ from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.trouble import arrow, described, reading, trouble
 
 KEY = "subset_privacy"
+TABLE_FORMAT = "subset privacy table"
 FOLDER_SIDECAR = "_subset_privacy.json"
 _FORMATS = {
     ".csv": "csv",
@@ -147,9 +149,20 @@ def check_free(path: str | Path, *, overwrite: bool = False, sidecar: bool = Tru
             raise trouble(target, "must be a file to be written; it is a folder")
         if not target.parent.is_dir():
             raise trouble(target, f"must be in a folder that exists; {str(target.parent)!r} does not")
-        for place in (target, sidecar_of(target)) if sidecar else (target,):
-            if place.exists() and not overwrite:
-                raise trouble(place, "must not exist yet; it does. Hint: overwrite=True replaces it")
+        if target.exists() and not overwrite:
+            raise trouble(target, "must not exist yet; it does. Hint: overwrite=True replaces it")
+        beside = sidecar_of(target)
+        if sidecar and not overwrite and beside.exists() and not _is_left_over(beside):
+            raise trouble(beside, "must not exist yet; it does. Hint: overwrite=True replaces it")
+
+
+def _is_left_over(document: Path) -> bool:
+    """Tell whether a document is that of a table, whose file is gone: then it is replaced, as nobody needs it."""
+    try:
+        found = json.loads(document.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.get("format") == TABLE_FORMAT
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from subsetprivacy.design.text import is_spelled, text_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.csv_writer import CsvWriter
 from subsetprivacy.frames.files import arrow_writer, format_of, parquet_writer, replacing, schema_of
+from subsetprivacy.frames.finished import mark
 from subsetprivacy.frames.stored import FORMS, Stored, Weights
 from subsetprivacy.frames.trouble import arrow, trouble
 
@@ -74,6 +75,7 @@ class Output:
         self._stored: Stored | None = None
         self._order: list[str] = []
         self._schema: Any = None
+        self._job: dict[str, Any] | None = None
 
     def at(self, draft: Path) -> "Output":
         """Return self, writing to this place."""
@@ -90,10 +92,15 @@ class Output:
         return {name: "labels" if is_spelled(design) else "codes" for name, design in designs.items()}
 
     def begin(
-        self, designs: Mapping[str, Design], kept_fields: Iterable[Any] = (), weights: Weights | None = None
+        self,
+        designs: Mapping[str, Design],
+        kept_fields: Iterable[Any] = (),
+        weights: Weights | None = None,
+        job: dict[str, Any] | None = None,
     ) -> None:
-        """Begin to write, once the designs are known as they were realised."""
+        """Begin to write, once the designs are known as they were realised; `job` is what tells this run's work."""
         kept = list(kept_fields)
+        self._job = job
         self._order = [*self.names, *(field.name for field in kept)]
         if len(set(self._order)) < len(self._order):
             raise ArgumentError("columns must have different names to be written; two have the same.")
@@ -133,4 +140,6 @@ class Output:
     def document(self) -> str:
         """Return the document that is to stand beside the file."""
         assert self._stored is not None  # asked when the file is whole
-        return self._stored.to_json(indent=1) + "\n"
+        assert self._draft is not None
+        job = None if self._job is None else mark(self._job, self._draft.stat().st_size)
+        return self._stored.to_json(indent=1, job=job) + "\n"

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from subsetprivacy.design import Design
-from subsetprivacy.errors import DataFileError
+from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit
 from subsetprivacy.frames.files import check_free
+from subsetprivacy.frames.finished import check_same
 from subsetprivacy.frames.heaps import hand_over, heaps
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 HEAP_ROWS = 1 << 20  # what the processor's cache can sort
 _MANY = 64
+NO_SAME = (
+    "`if_exists` must be 'error' or 'overwrite' for a table that is no file: whether it is the same as before, nothing "
+    "tells."
+)
 Progress = Callable[[int, int | None], None]
 
 
@@ -51,18 +55,25 @@ class Order:
         Whether rows stay in their order; otherwise they are shuffled.
     form
         "codes" or "labels"; None is what the format has by default.
+    if_exists
+        "error", "overwrite", or "same": then an output of the same job is left as it is.
     """
 
     keep_order: bool = False
     form: str | None = None
-    overwrite: bool = False
+    if_exists: str = "error"
     jobs: int = 1
     seed: int | None = None
     progress: Progress | None = None
 
+    @property
+    def overwrite(self) -> bool:
+        """Whether an output that exists is replaced."""
+        return self.if_exists == "overwrite"
 
-def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order) -> dict[str, Design]:
-    """Draw all rows of a source into a file, and return the designs of its columns as they were realised.
+
+def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order) -> None:
+    """Draw all rows of a source into a file.
 
     Raises
     ------
@@ -74,12 +85,16 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
     if order.jobs > 1:
         leave_if_imported()
     kernel.check_order(order.keep_order)
+    job_done = _job(source, kernel, order)
+    if order.if_exists == "same" and output.exists():
+        check_same(output, _required(job_done))
+        return
     check_free(output, overwrite=order.overwrite)
     packing = Packing.of(kernel.designs, kernel.keep)
     dealt = 0 if order.keep_order else _heaps(source)
     with (
         _described(output),
-        staged(output, _job(source, kernel, packing, dealt, order)) as stage,
+        staged(output, _stage(job_done, packing, dealt)) as stage,
         open_output(output, kernel.designs, form=order.form, overwrite=order.overwrite) as target,
         crew(order.jobs - 1) as pool,
     ):
@@ -89,11 +104,10 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
         designs, dummies = kernel.dummies(sum(came.reports for came in drawn), job.source(1, 1))
         if kernel.covered is not None:
             drawn.append(draw_dummies(len(drawn), dummies, job))
-        target.begin(designs, _kept(source, kernel))
+        target.begin(designs, _kept(source, kernel), job=job_done)
         for rows in _mixed(drawn, job, pool, order.jobs):
             target.write(packing.unpack(rows))
             meter.written(rows.num_rows)
-    return designs
 
 
 @contextmanager
@@ -116,22 +130,33 @@ def _heaps(source: Source) -> int:
     return min(1 << (wanted - 1).bit_length(), MOST_HEAPS)
 
 
-def _job(source: Source, kernel: Kernel, packing: Packing, dealt: int, order: Order) -> dict[str, Any] | None:
-    """Return what tells this run from another."""
+def _job(source: Source, kernel: Kernel, order: Order) -> dict[str, Any] | None:
+    """Return what tells this job from another: the files as they are, designs and options; None where nothing does."""
     if source.identity is None:
         return None
     return {
-        "version": 2,
+        "version": 3,
         **source.identity,
         "columns": {name: design.fingerprint for name, design in kernel.designs.items()},
         "keep": list(kernel.keep),
         "missing": kernel.missing,
         "id": kernel.id,
         "key": digest(kernel.key),
-        "heaps": dealt,
-        "counted": packing.is_countable,
+        "keep_order": order.keep_order,
+        "form": order.form,
         "seed": order.seed,
     }
+
+
+def _stage(job: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[str, Any] | None:
+    """Return what tells the units that this run draws from those of another."""
+    return None if job is None else {**job, "heaps": dealt, "counted": packing.is_countable}
+
+
+def _required(job: dict[str, Any] | None) -> dict[str, Any]:
+    if job is None:
+        raise ArgumentError(NO_SAME)
+    return job
 
 
 def _kept(source: Source, kernel: Kernel) -> list["pa.Field"]:

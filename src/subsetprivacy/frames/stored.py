@@ -9,10 +9,10 @@ from attrs import frozen
 
 from subsetprivacy.design import Covered, Design, design_from_json
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
-from subsetprivacy.frames.files import KEY, parquet_files, sidecar_of
+from subsetprivacy.frames.files import KEY, TABLE_FORMAT, parquet_files, sidecar_of
 from subsetprivacy.frames.trouble import arrow, reading
 
-FORMAT = "subset privacy table"
+FORMAT = TABLE_FORMAT
 VERSION = 1
 FORMS = ("labels", "codes")
 WEIGHT_KINDS = ("frequency", "sampling")
@@ -44,8 +44,8 @@ class Stored:
     forms: dict[str, str]
     weights: Weights | None = None
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the document.
+    def to_json(self, *, indent: int | None = None, job: Mapping[str, Any] | None = None) -> str:
+        """Return the document; `job` is the mark of the run that has written the file.
 
         Raises
         ------
@@ -58,6 +58,8 @@ class Stored:
         document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "columns": columns}
         if self.weights is not None:
             document["weights"] = {"column": self.weights.column, "kind": self.weights.kind}
+        if job is not None:
+            document["job"] = dict(job)
         return json.dumps(document, ensure_ascii=False, indent=indent)
 
 

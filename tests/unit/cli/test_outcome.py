@@ -108,6 +108,7 @@ def test_for_machines_and_for_nobody(run, fine):
         "rows": 10,
         "columns": ["tree"],
         "kept": ["year"],
+        "written": True,
         "output": "out.csv",
         "fingerprints": {"tree": DESIGN.fingerprint},
     }
@@ -146,6 +147,26 @@ def test_a_seed_beside_a_key(misused, fine):
     fine("key", "-o", "secret.key")
     said = misused(*WORDS, "--key-file", "secret.key", "--id", "id", "--seed", "1", "-o", "out.csv")
     assert "--key-file and --seed exclude each other" in said
+
+
+# Again --------------------------------------------------------------------------------------------
+
+
+def test_the_same_command_again(run, fine, misused, refused, folder):
+    words = [*WORDS, "-o", "out.csv"]
+    fine(*words)
+    held = (folder / "out.csv").read_bytes()
+    assert "Hint: --force replaces it" in refused(*words)
+    assert fine(*words, "--if-exists", "same") == "Nothing to do: the same job has written out.csv before, 10 rows.\n"
+    assert json.loads(fine(*words, "--if-exists", "same", "--json"))["written"] is False
+    assert (folder / "out.csv").read_bytes() == held
+    said = refused(*words, "--if-exists", "same", "--missing", "full")
+    assert "must not exist yet, or come from the same job" in said
+    assert "--force is --if-exists overwrite" in misused(*words, "--force", "--if-exists", "same")
+    for more in (["--force"], ["--if-exists", "overwrite"], ["--force", "--if-exists", "overwrite"]):
+        assert "a second draw of the same people" in run(*words, *more).stderr
+    (folder / "out.csv").unlink()  # its document stays
+    assert json.loads(fine(*words, "--if-exists", "same", "--json"))["written"] is True
 
 
 # Stopped ------------------------------------------------------------------------------------------
