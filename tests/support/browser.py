@@ -12,10 +12,12 @@
         with watched(browser, origin) as held:       # fails on console errors and strange requests
             yield held
 
-One browser for a module, a fresh context (no storage, no cookies) for a test. While a browser is open its thread has
-a running event loop, so it is closed at the end of the module: `asyncio.run` works again in the next one.
+One browser for the whole run of a process, and a context without storage and cookies for a test. Between modules the
+browser stays open with its event loop put aside, so that `asyncio.run` works there.
 """
 
+import asyncio
+import atexit
 import importlib.util
 import shutil
 import socket
@@ -23,9 +25,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 PATH = shutil.which("chromium") or shutil.which("chromium-browser")
+NAMES = ("survey.test", "ask.example.org")  # of a server on this machine, as far as this browser knows
+PATIENCE = 60_000  # milliseconds for what happens at once unless the machine is busy
 ARGUMENTS = (
     "--headless",
     "--no-sandbox",
@@ -35,6 +40,7 @@ ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=" + ", ".join(f"MAP {name} 127.0.0.1" for name in NAMES),
 )
 
 # What `need` of tests/conftest.py wants to know.
@@ -52,19 +58,37 @@ document.addEventListener("securitypolicyviolation", (event) =>
 
 
 @contextmanager
-def chromium(*arguments: str) -> Iterator[Any]:
-    """Start a browser and close it; gives None where there is none, for `need` to say so."""
+def chromium() -> Iterator[Any]:
+    """Give the browser, started at the first call; gives None where there is none, for `need` to say so."""
     if not (CHROMIUM[1] and PLAYWRIGHT[1]):
         yield None
         return
+    browser = _started()
+    # Playwright marks its loop as the running one of this thread for as long as it is open.
+    asyncio._set_running_loop(browser._loop)
+    try:
+        yield browser
+    finally:
+        _idle.clear()
+        for context in browser.contexts:
+            context.close()
+        asyncio._set_running_loop(None)
+
+
+@cache
+def _started() -> Any:
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=PATH, args=[*ARGUMENTS, *arguments])
-        try:
-            yield browser
-        finally:
-            browser.close()
+    driver = sync_playwright().start()
+    browser = driver.chromium.launch(executable_path=PATH, args=ARGUMENTS)
+    atexit.register(_end, driver, browser)
+    return browser
+
+
+def _end(driver: Any, browser: Any) -> None:
+    asyncio._set_running_loop(browser._loop)
+    browser.close()
+    driver.stop()
 
 
 class Watched:
@@ -96,8 +120,23 @@ class Watched:
     def page(self) -> Any:
         """Return a new page."""
         page = self.context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         return page
+
+    def empty(self) -> None:
+        """Leave one blank page, and nothing that a page has stored or a test has set."""
+        first, *others = self.context.pages or [self.page()]
+        for page in others:
+            page.close()
+        first.unroute_all()
+        self.context.unroute_all()
+        self.context.set_offline(False)
+        session = self.context.new_cdp_session(first)
+        blank(first)
+        for origin in {"/".join(url.split("/")[:3]) for _, url, _ in self.requests}:
+            session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        session.detach()
+        self.context.clear_cookies()
 
     def check(self, origin: str, tolerated: tuple[str, ...] = ()) -> None:
         """Fail if a page has complained, or a request has gone to anywhere but the origin."""
@@ -111,9 +150,29 @@ class Watched:
         return [body or b"" for method, url, body in self.requests if method == "POST" and url.endswith(ending)]
 
 
+_BLANK = '<!doctype html><link rel="icon" href="data:,">'  # or the browser would ask for an icon
+
+
+def blank(page: Any) -> None:
+    """Leave a page for an empty one of the same origin; for `about:blank` the browser would change the process."""
+    if not page.url.startswith("http"):
+        return
+    headers = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
+    page.route("**/blank", lambda route: route.fulfill(body=_BLANK, content_type="text/html", headers=headers))
+    page.goto("/".join(page.url.split("/")[:3]) + "/blank")
+    page.unroute("**/blank")
+
+
+_idle: dict[str, list[Watched]] = {}  # contexts by their settings, empty again
+
+
 @contextmanager
-def watched(browser: Any, origin: str, *, tolerated: tuple[str, ...] = (), **settings: Any) -> Iterator[Watched]:
-    """Open a fresh context; at its end no page may have complained, and every request must have gone to the origin.
+def watched(
+    browser: Any, origin: str, *, tolerated: tuple[str, ...] = (), fresh: bool = False, **settings: Any
+) -> Iterator[Watched]:
+    """Open an empty context; at its end no page may have complained, and every request must have gone to the origin.
+
+    To make a context takes the most time, so those with the same settings take turns in one, emptied for each.
 
     Parameters
     ----------
@@ -123,16 +182,27 @@ def watched(browser: Any, origin: str, *, tolerated: tuple[str, ...] = (), **set
         Where all requests must go.
     tolerated
         Parts of complaints that the test brings about itself, such as "status of 503".
+    fresh
+        Whether the context is for this test alone: for one that adds a script to its pages, or listens to them.
     settings
         What `new_context` of Playwright takes: viewport, color_scheme, …
     """
-    context = browser.new_context(**settings)
-    held = Watched(context)
+    idle = [] if fresh else _idle.setdefault(repr(sorted(settings.items())), [])
+    held = idle.pop() if idle else Watched(browser.new_context(**settings))
     try:
         yield held
-    finally:
-        context.close()
-    held.check(origin, tolerated)
+        if fresh:
+            held.context.close()
+        else:
+            held.empty()
+        held.check(origin, tolerated)
+    except BaseException:
+        held.context.close()  # whatever state it is in
+        raise
+    if not fresh:
+        held.errors.clear()
+        held.requests.clear()
+        idle.append(held)
 
 
 def violations(page: Any) -> list[str]:
@@ -159,7 +229,7 @@ def served(app: Any, host: str = "127.0.0.1", lifespan: str = "off") -> Iterator
         server = uvicorn.Server(uvicorn.Config(app, lifespan=lifespan, **settings))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not server.started and time.monotonic() < until:
             time.sleep(0.01)
         assert server.started, "the server did not start"
@@ -167,4 +237,4 @@ def served(app: Any, host: str = "127.0.0.1", lifespan: str = "off") -> Iterator
             yield f"http://{host}:{listening.getsockname()[1]}"
         finally:
             server.should_exit = True
-            thread.join(10)
+            thread.join(60)

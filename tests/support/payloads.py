@@ -1,10 +1,14 @@
 """Two hundred texts that run a script, or break out of where they stand, if anything shows them without care.
 
 `PAYLOADS` are for labels, questions and whatever else a researcher writes. Each calls `alert`, `fetch` or leaves the
-element it stands in. `surveys` places them in every field of surveys that can be published.
+element it stands in. `placed` puts one in every field of a survey that can be published, `spread` puts all of them
+into the fields of one survey.
 """
 
 from collections.abc import Iterator
+
+from subsetprivacy.collect.survey.asked import LENGTHS as OF_A_QUESTION
+from subsetprivacy.collect.survey.checking import LENGTHS as OF_A_SURVEY
 
 _ELEMENTS = (
     "<script>alert({k})</script>",
@@ -116,12 +120,25 @@ def _all() -> Iterator[str]:
 
 PAYLOADS = tuple(dict.fromkeys(_all()))[:200]
 VARIABLES, OPTIONS = 6, 6
-SLOTS = 4 + VARIABLES * (3 + OPTIONS)
+_FIELDS = [*OF_A_SURVEY, *[*("label", "question", "help"), *["option"] * OPTIONS] * VARIABLES]  # in their order
+SLOTS = len(_FIELDS)
 
 
 def placed(first: int) -> list[str]:
     """Return a payload for every place of a survey, a number before each so that all differ."""
     return [f"{slot} {PAYLOADS[(first + slot) % len(PAYLOADS)]}" for slot in range(SLOTS)]
+
+
+def spread() -> list[str]:
+    """Return a text for every place of a survey, which together hold every payload."""
+    texts = [str(slot) for slot in range(SLOTS)]
+    slot = 0
+    for payload in PAYLOADS:
+        while len(f"{texts[slot]} {payload}") > (OF_A_SURVEY | OF_A_QUESTION)[_FIELDS[slot]]:
+            slot = (slot + 1) % SLOTS
+        texts[slot] += f" {payload}"
+        slot = (slot + 1) % SLOTS
+    return texts
 
 
 def harmless(texts: list[str]) -> list[str]:

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 from browser import CHROMIUM, PLAYWRIGHT, Watched, served, watched
 from fake_collector import FakeCollector, lock_to, respondents_app
 from fastapi import FastAPI
@@ -198,7 +198,6 @@ class Site:
     collector: FakeCollector
     app: FastAPI
     origin: str
-    _shared: list[Watched] = field(factory=list)
 
     def fresh(self, need: Any) -> "Site":
         """Skip the test where there is no browser, and return the site with nothing in its collector."""
@@ -215,34 +214,9 @@ class Site:
     def visitor(
         self, language: str = "en", *, tolerated: tuple[str, ...] = (), fresh: bool = False, **settings: Any
     ) -> Iterator[Visitor]:
-        """Give somebody at a browser that has not been here before; see `browser.watched` for the settings.
-
-        A context takes the most time, so visitors without settings take turns in one, which is emptied for each.
-        """
-        if settings or fresh:
-            with watched(self.browser, self.origin, tolerated=tolerated, **settings) as held:
-                yield Visitor(held, language)
-            return
-        if not self._shared:
-            self._shared.append(Watched(self.browser.new_context()))
-        held = self._shared[0]
-        try:
+        """Give somebody at a browser that has not been here before; see `browser.watched` for the settings."""
+        with watched(self.browser, self.origin, tolerated=tolerated, fresh=fresh, **settings) as held:
             yield Visitor(held, language)
-            held.check(self.origin, tolerated)
-        finally:
-            self._empty(held)
-
-    def _empty(self, held: Watched) -> None:
-        page = held.context.pages[0]
-        page.unroute_all()
-        held.context.set_offline(False)
-        session = held.context.new_cdp_session(page)
-        page.goto("about:blank")
-        session.send("Storage.clearDataForOrigin", {"origin": self.origin, "storageTypes": "all"})
-        session.detach()
-        held.context.clear_cookies()
-        held.errors.clear()
-        held.requests.clear()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ NO_NETWORK = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "ERR_CONNECTION", "ERR_
 
 @pytest.fixture(scope="module")
 def house():
-    with chromium("--host-resolver-rules=MAP survey.test 127.0.0.1") as browser, opened_site(browser) as held:
+    with chromium() as browser, opened_site(browser) as held:
         yield held
 
 

@@ -35,9 +35,8 @@ def ask(app, path, method="POST", headers=(), body=(b"x",), scheme="http", gone=
     async def receive():
         if pieces:
             part = pieces.pop(0)
-            if isinstance(part, float):
-                await asyncio.sleep(part)
-                part = b""
+            if part is None:
+                await asyncio.Event().wait()  # it never comes
             return {"type": "http.request", "body": part, "more_body": bool(pieces) or gone}
         if gone:
             return {"type": "http.disconnect"}
@@ -71,20 +70,19 @@ ORIGINS = (
 )
 
 
-@pytest.mark.parametrize(("site", "origin"), list(itertools.product(SITES, ORIGINS)))
 @pytest.mark.parametrize("secure", [False, True])
-def test_every_combination_of_site_and_origin(site, origin, secure):
-    inner = Inner()
-    headers = [("Host", HOST)]
-    headers += [] if site is None else [("Sec-Fetch-Site", site)]
-    headers += [] if origin is None else [("Origin", origin)]
-    status, _, _ = ask(Guard(inner, secure=secure), "/studio/people/invite", headers=headers)
+def test_every_combination_of_site_and_origin(secure):
     own = f"{'https' if secure else 'http'}://{HOST}"
-    # Where the browser says it, nothing else counts.
-    allowed = origin == own if site is None else site in ("same-origin", "none")
-    assert (status == 200) == allowed, (site, origin)
-    assert bool(inner.bodies) == allowed
-    assert status in (200, 403)
+    for site, origin in itertools.product(SITES, ORIGINS):
+        inner = Inner()
+        headers = [("Host", HOST)]
+        headers += [] if site is None else [("Sec-Fetch-Site", site)]
+        headers += [] if origin is None else [("Origin", origin)]
+        status, _, _ = ask(Guard(inner, secure=secure), "/studio/people/invite", headers=headers)
+        # Where the browser says it, nothing else counts.
+        allowed = origin == own if site is None else site in ("same-origin", "none")
+        assert status == (200 if allowed else 403), (site, origin)
+        assert bool(inner.bodies) == allowed, (site, origin)
 
 
 @pytest.mark.parametrize(
@@ -112,13 +110,12 @@ def test_address_that_is_configured_is_its_own_too():
     assert ask(guard, "/studio/sign-in", headers=[("Host", "127.0.0.1:8000"), ("Origin", "https://x.org")])[0] == 403
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
-@pytest.mark.parametrize(
-    "path", ["/studio", "/", "/nowhere", "/static/studio/x/y.js", "/studio/surveys/x/export/a.zip"]
-)
-def test_every_method_that_changes_something_is_checked_outside_the_api(method, path):
+def test_every_method_that_changes_something_is_checked_outside_the_api():
     inner = Inner()
-    assert ask(Guard(inner), path, method, [("Host", HOST), ("Sec-Fetch-Site", "cross-site")])[0] == 403
+    for path in ("/studio", "/", "/nowhere", "/static/studio/x/y.js", "/studio/surveys/x/export/a.zip"):
+        for method in ("POST", "PUT", "PATCH", "DELETE", "PROPFIND"):
+            headers = [("Host", HOST), ("Sec-Fetch-Site", "cross-site")]
+            assert ask(Guard(inner), path, method, headers)[0] == 403, (method, path)
     assert not inner.bodies
 
 
@@ -186,7 +183,7 @@ def test_endless_body_is_refused_before_its_end():
 def test_slow_body_is_refused(monkeypatch):
     monkeypatch.setattr(security, "READ_SECONDS", 0.05)
     inner = Inner()
-    assert ask(Guard(inner), "/studio/sign-in", headers=OWN, body=[b"x", 1.0, b"y"])[0] == 408
+    assert ask(Guard(inner), "/studio/sign-in", headers=OWN, body=[b"x", None, b"y"])[0] == 408
     assert not inner.bodies
 
 

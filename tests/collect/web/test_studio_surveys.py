@@ -107,19 +107,16 @@ def test_page_of_links_counts_those_of_the_survey_used_or_not(site, owner, coded
     assert made(1)[:2] == ("1 new link", "47")
 
 
-@pytest.mark.parametrize(
-    ("address", "local"),
-    [
+def test_page_of_links_warns_of_those_that_work_here_only(owner, coded):
+    for address, local in (
         ("http://127.0.0.1:8000", True),
         ("http://localhost", True),
         ("http://[::1]:80", True),
         ("https://a.example", False),
-    ],
-)
-def test_page_of_links_warns_of_those_that_work_here_only(owner, coded, address, local):
-    page = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "1", "as": "page", "address": address})
-    assert ("work on this computer only" in page.text) == local
-    assert ("--base-url" in page.text) == local
+    ):
+        page = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "1", "as": "page", "address": address})
+        assert ("work on this computer only" in page.text) == local, address
+        assert ("--base-url" in page.text) == local, address
 
 
 def test_links_with_a_known_address_are_warned_of_if_they_are_local(tmp_path):
@@ -134,18 +131,13 @@ def test_links_with_a_known_address_are_warned_of_if_they_are_local(tmp_path):
                 assert "data-local-only" not in page
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [{}, {"n": "0"}, {"n": "-1"}, {"n": "100001"}, {"n": "1e3"}, {"n": "٣"}, {"n": "9" * 50}]
-    + [
-        {"n": "1", "address": bad}
-        for bad in ("", "javascript:alert(1)", "ask.example.org", "http://a\nb", "http://" + "x" * 300)
-    ],
-)
-def test_wishes_for_links_that_are_refused(owner, coded, sent):
-    reply = owner.post(f"/studio/surveys/{coded.id}/codes", {**ADDRESS, **sent})
-    assert reply.status == 422
-    assert "#" + "a" * 32 not in reply.text
+def test_wishes_for_links_that_are_refused(owner, coded):
+    wishes = [{}, {"n": "0"}, {"n": "-1"}, {"n": "100001"}, {"n": "1e3"}, {"n": "٣"}, {"n": "9" * 50}]
+    addresses = ("", "javascript:alert(1)", "ask.example.org", "http://a\nb", "http://" + "x" * 300)
+    for sent in [*wishes, *({"n": "1", "address": bad} for bad in addresses)]:
+        reply = owner.post(f"/studio/surveys/{coded.id}/codes", {**ADDRESS, **sent})
+        assert reply.status == 422, sent
+        assert "#" + "a" * 32 not in reply.text, sent
 
 
 def test_open_surveys_have_one_link_and_no_codes(owner, opened):
@@ -317,7 +309,7 @@ def test_nothing_changes_between_releases(site, owner, opened):
     assert answer(site, opened)[0] == 201
     assert seen() == before
     assert answer(site, opened)[0] == 201
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while owner.get(f"/studio/surveys/{opened.id}/release").json() == {"releases": 1}:
         assert time.monotonic() < until
     assert all(one != two for one, two in zip(before[:2], seen()[:2], strict=True))
@@ -418,10 +410,10 @@ def test_analyst_sees_no_buttons_that_are_not_for_analysts(site, opened):
             assert part not in page
 
 
-@pytest.mark.parametrize("name", ["nothing", "a" * 16, "%00" * 16])
-def test_surveys_that_are_none(owner, name):
-    for path in ("", "/manage", "/close", "/delete", "/release", "/export/everything.zip"):
-        assert owner.get(f"/studio/surveys/{name}{path}").status == 404
+def test_surveys_that_are_none(owner):
+    for name in ("nothing", "a" * 16, "%00" * 16):
+        for path in ("", "/manage", "/close", "/delete", "/release", "/export/everything.zip"):
+            assert owner.get(f"/studio/surveys/{name}{path}").status == 404, (name, path)
 
 
 def test_studio_works_on_both_databases(store_url):
