@@ -14,7 +14,21 @@ WordArray: TypeAlias = NDArray[np.uint64]
 AnyArray: TypeAlias = NDArray[Any]
 Rows: TypeAlias = slice | NDArray[np.signedinteger[Any]]
 
-__all__ = ["AnyArray", "ArrayLike", "BoolArray", "FloatArray", "IntArray", "Label", "RandomSource", "Rows", "WordArray"]
+# What `seed=` takes; see `_seeds`.
+Seed: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.SeedSequence
+
+__all__ = [
+    "AnyArray",
+    "ArrayLike",
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "Label",
+    "RandomSource",
+    "Rows",
+    "Seed",
+    "WordArray",
+]
 
 
 class RandomSource(Protocol):

@@ -9,13 +9,14 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import check_count
-from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._seeds import numpy_generator
+from subsetprivacy._types import FloatArray, IntArray, Seed
 
 URN = {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}
 """The distribution of the obfuscated urn (`toy_example`)."""
 
 
-def draw_urn(people: int, *, seed: int | None = None) -> list[str]:
+def draw_urn(people: int, *, seed: Seed | None = None) -> list[str]:
     """Draw the colours of so many balls from the urn, each put back.
 
     Parameters
@@ -23,7 +24,7 @@ def draw_urn(people: int, *, seed: int | None = None) -> list[str]:
     people
         How many balls.
     seed
-        A number that repeats a run; by default a fresh one.
+        A number, or a NumPy Generator or SeedSequence, to repeat a run; by default a fresh one.
 
     Examples
     --------
@@ -31,8 +32,7 @@ def draw_urn(people: int, *, seed: int | None = None) -> list[str]:
     ['blue', 'blue', 'green', 'blue', 'blue']
     """
     n = check_count(people, "people", least=1)
-    fresh = np.random.default_rng(None if seed is None else check_count(seed, "seed"))
-    return [str(colour) for colour in fresh.choice(list(URN), size=n, p=list(URN.values()))]
+    return [str(colour) for colour in numpy_generator(seed).choice(list(URN), size=n, p=list(URN.values()))]
 
 
 SEX_INCOME = (("Female", "low"), ("Female", "high"), ("Male", "low"), ("Male", "high"))

@@ -188,7 +188,7 @@ def test_a_covered_release_is_its_law_row_for_row(x):
     design = sp.covered(ASKED, 0.25)
     asked, answered = ("grid", 10, 2), ("below", 2, 1)
     steps = [("grid", 10, 4), ("below", 2, 2), asked, answered, asked, answered, ("grid", 80, 1)]
-    data = sp.privatize([x] * 40, design, rng=Odometer(*steps))
+    data = sp.privatize([x] * 40, design, seed=Odometer(*steps))
     assert (data.design.people, data.design.dummies, len(data)) == (40, 20, 80)
     codes, mu = data.design.support()
     law = mu * rows_of(data.design)[:, "abcd".index(x)]

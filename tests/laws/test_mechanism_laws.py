@@ -36,15 +36,15 @@ def law_given(design, j):
     ("value", "law"), [("a", {"a|b": 0.5, "a|c": 0.3, "a|d": 0.2}), ("b", {"a|b": 0.5, "b|d": 0.3, "b|c": 0.2})]
 )
 def test_transition_law_is_mu_spelt_out(value, law):
-    assert sp.privatize([value] * 10, ASKED, rng=Grid()).frequencies() == pytest.approx(law)
+    assert sp.privatize([value] * 10, ASKED, seed=Grid()).subset_shares() == pytest.approx(law)
 
 
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.NotPrivateWarning")
 @pytest.mark.parametrize(("name", "j"), CASES)
 def test_transition_law_is_mu(name, j):
     design, n = EXACT[name]
-    data = sp.privatize([design.categories.labels[j]] * n, design, rng=Grid())
-    assert data.frequencies() == pytest.approx(law_given(design, j), abs=1e-15)
+    data = sp.privatize([design.categories.labels[j]] * n, design, seed=Grid())
+    assert data.subset_shares() == pytest.approx(law_given(design, j), abs=1e-15)
 
 
 @pytest.mark.parametrize("p", range(4, 9))
@@ -52,7 +52,7 @@ def test_uniform_draws_are_exactly_even(p):
     design = sp.uniform(range(p))
     n = 2**p - 2 * p - 2  # every admissible question once
     for j in range(p):
-        counts = sp.privatize([j] * n, design, rng=Cycle(p)).counts()
+        counts = sp.privatize([j] * n, design, seed=Cycle(p)).counts()
         assert counts.codes.tolist() == [a for a in design.support()[0].tolist() if a >> j & 1]
         assert set(counts.counts.tolist()) == {2}  # as a question, and as the complement of one
 
@@ -119,16 +119,16 @@ def test_asking_and_resolving_is_privatizing(name):
 
 @pytest.mark.parametrize("j", range(5))
 def test_asking_and_resolving_has_law_mu(j):
-    questions = sp.draw_questions(ASKED5, 10, rng=Grid())
+    questions = sp.draw_questions(ASKED5, 10, seed=Grid())
     data = sp.resolve(questions, (questions >> j & 1) == 1, ASKED5)
-    assert data.frequencies() == pytest.approx(law_given(ASKED5, j), abs=1e-15)
+    assert data.subset_shares() == pytest.approx(law_given(ASKED5, j), abs=1e-15)
 
 
 @pytest.mark.parametrize("j", range(4))
 def test_the_symmetric_form_has_the_same_law(j):
     asked = sp.conditional(ASKED.categories, dict(zip(*map(np.ndarray.tolist, ASKED.support())))).as_independent()
-    data = sp.privatize([ASKED.categories.labels[j]] * 20, asked, rng=Grid())
-    assert data.frequencies() == pytest.approx(law_given(ASKED, j), abs=1e-15)
+    data = sp.privatize([ASKED.categories.labels[j]] * 20, asked, seed=Grid())
+    assert data.subset_shares() == pytest.approx(law_given(ASKED, j), abs=1e-15)
 
 
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.NotPrivateWarning")
@@ -191,7 +191,7 @@ def test_48_categories():
 def test_few_questions_on_48_categories():
     top = tuple(range(24, 48))
     design = sp.independent(range(48), {top: 0.75, tuple(range(0, 48, 2)): 0.25})
-    data = sp.privatize([47] * 4, design, rng=Grid())
+    data = sp.privatize([47] * 4, design, seed=Grid())
     assert sorted(data.labels()) == sorted([top] * 3 + [tuple(range(1, 48, 2))])
 
 

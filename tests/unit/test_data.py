@@ -45,7 +45,7 @@ def test_rows_keep_their_order():
     assert len(data) == 4
     assert data.labels() == [("c", "d"), ("a", "b"), ABCD, ("a", "b")]
     assert data.categories == UNIFORM.categories
-    assert data.frequencies() == {"a|b": 0.5, "c|d": 0.25, "a|b|c|d": 0.25}
+    assert data.subset_shares() == {"a|b": 0.5, "c|d": 0.25, "a|b|c|d": 0.25}
 
 
 def test_data_share_nothing_with_the_caller():
@@ -68,7 +68,7 @@ def test_codes_of_any_integer_type_become_int64():
 def test_no_people():
     data = sp.SubsetData([], UNIFORM)
     assert data.labels() == []
-    assert data.frequencies() == {}
+    assert data.subset_shares() == {}
     assert data.counts().n == 0
 
 
@@ -190,14 +190,14 @@ def test_the_full_set_is_kept_apart():
     assert counts.n_a.tolist() == [60, 40]
     assert counts.shares.tolist() == [0.6, 0.4]
     assert counts.incidence.inner(np.array([0.1, 0.2, 0.3, 0.4])).tolist() == pytest.approx([0.3, 0.7])
-    assert counts.frequencies() == pytest.approx({"a|b": 60 / 107, "c|d": 40 / 107, "a|b|c|d": 7 / 107})
+    assert counts.subset_shares() == pytest.approx({"a|b": 60 / 107, "c|d": 40 / 107, "a|b|c|d": 7 / 107})
 
 
 def test_codes_that_nobody_reported_are_not_observed():
     counts = sp.SubsetCounts([3, 5, 12, 15], [60, 0, 40, 0], UNIFORM)
     assert counts.observed_codes.tolist() == [3, 12]
     assert counts.n_missing == 0
-    assert counts.frequencies().keys() == {"a|b", "c|d"}
+    assert counts.subset_shares().keys() == {"a|b", "c|d"}
 
 
 def test_numbers_of_people_are_whole():
@@ -234,9 +234,9 @@ def test_what_a_sample_cannot_see():
     assert enough.null_direction() is None
 
 
-def test_different_subsets_never_share_an_entry_of_frequencies():
+def test_different_subsets_never_share_an_entry_of_the_shares():
     counts = sp.SubsetCounts([5, 6], [1, 3], sp.uniform([1, "1", 2, 3]))
-    assert counts.frequencies() == {"1|2": 0.25, "'1'|2": 0.75}
+    assert counts.subset_shares() == {"1|2": 0.25, "'1'|2": 0.75}
 
 
 # Adding -----------------------------------------------------------------------------------------

@@ -267,7 +267,7 @@ def test_a_data_frame_is_read_by_its_labels():
     assert numbered.table().tolist() == [[1, 2], [3, 4]]
     pairs = sp.product({"x": sp.uniform(list("abcd")), "y": sp.warner(["no", "yes"])})
     shown = pandas.DataFrame(np.arange(4).reshape(2, 2), index=["c|d", "a|b"], columns=[0, 1])
-    assert sp.JointCounts.of_table(shown, pairs).margin("x").frequencies() == {"a|b": 5 / 6, "c|d": 1 / 6}
+    assert sp.JointCounts.of_table(shown, pairs).margin("x").subset_shares() == {"a|b": 5 / 6, "c|d": 1 / 6}
     numbers = sp.product({"x": sp.nonprivate([1, 0]), "y": sp.nonprivate([True, False])})
     found = sp.JointCounts.of_table(pandas.DataFrame([[1, 2], [3, 4]], index=[0, 1], columns=[False, True]), numbers)
     assert found.table().tolist() == [[4, 3], [2, 1]]  # by the names 0 and 1, which are no row numbers

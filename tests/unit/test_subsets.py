@@ -130,7 +130,7 @@ def test_unusable_subsets_are_refused(members, message):
     ],
 )
 def test_different_subsets_have_different_texts(labels, one, two):
-    # Texts are the keys of `frequencies`: a clash would lose people.
+    # Texts are the keys of `subset_shares`: a clash would lose people.
     categories = Categories(labels)
     assert categories.format(categories.code(one)) != categories.format(categories.code(two))
 

@@ -18,7 +18,9 @@ from subsetprivacy.cli.show import draw_to_files, echo_table
     show_default=True,
     help="Where the pictures and the design go.",
 )
-@click.option("--seed", type=int, help="Repeat a run; without it the draws are cryptographic, as for real data.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Repeat a run; without it the draws are cryptographic, as for real data."
+)
 def demo(output: Path, seed: int | None) -> None:
     """Privatise the Adult data, estimate, audit, test, and save the pictures.
 

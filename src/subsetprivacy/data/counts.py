@@ -9,6 +9,7 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label
 from subsetprivacy.data.entries import as_codes, check_amounts, check_entries
 from subsetprivacy.design import Design, Mixture, identify
@@ -38,7 +39,7 @@ class SubsetCounts:
     >>> colours = uniform(["black", "red", "green", "blue"])
     >>> wave1 = SubsetCounts([3, 12], [60, 40], colours)
     >>> wave2 = SubsetCounts([3, 5], [10, 30], colours)
-    >>> (wave1 + wave2).frequencies()
+    >>> (wave1 + wave2).subset_shares()
     {'black|red': 0.5, 'black|green': 0.214..., 'green|blue': 0.285...}
     """
 
@@ -109,7 +110,7 @@ class SubsetCounts:
 
     @property
     def shares(self) -> FloatArray:
-        """The share of each informative code."""
+        """The share of each informative code, an array in the order of `observed_codes`."""
         return self._observed[4]
 
     @property
@@ -166,14 +167,19 @@ class SubsetCounts:
             raise NoDataError(f"there must be at least one informative observation; got {seen}.")
         return self
 
-    def frequencies(self) -> dict[str, float]:
-        """Return the share of people per subset, subsets as joined labels."""
+    def subset_shares(self) -> dict[str, float]:
+        """Return the share of people who reported each subset, full sets too; subsets are labels joined by a bar."""
         total = self.counts.sum()
         return {
             self.design.format(a): float(c / total)
             for a, c in zip(self.codes.tolist(), self.counts, strict=True)
             if c > 0
         }
+
+    def frequencies(self) -> dict[str, float]:
+        """Return `subset_shares`, under its former name (deprecated)."""
+        warn_deprecated("`frequencies()`", "`subset_shares()`")
+        return self.subset_shares()
 
     def __add__(self, other: object) -> "SubsetCounts":
         if not isinstance(other, SubsetCounts):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from attrs import Attribute, field, frozen
 
+from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_allowed
@@ -80,6 +81,11 @@ class SubsetData:
         """Return each person's subset as labels, in category order."""
         return [self.design.members(code) for code in self.codes.tolist()]
 
+    def subset_shares(self) -> dict[str, float]:
+        """Return the share of people who reported each subset, full sets too; subsets are labels joined by a bar."""
+        return self.counts().subset_shares()
+
     def frequencies(self) -> dict[str, float]:
-        """Return the share of people per subset, subsets as joined labels."""
-        return self.counts().frequencies()
+        """Return `subset_shares`, under its former name (deprecated)."""
+        warn_deprecated("`frequencies()`", "`subset_shares()`")
+        return self.subset_shares()

@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtri
 
 from subsetprivacy._checks import check_count
+from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import CountsBatch, SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning
@@ -16,7 +17,6 @@ from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import Mapped
-from subsetprivacy.mechanism.randomness import numpy_generator
 
 _IMPOSSIBLE = -1e3
 

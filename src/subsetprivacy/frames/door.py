@@ -8,6 +8,8 @@ from typing import Any
 
 from subsetprivacy._checks import check_choice, check_count, shown
 from subsetprivacy._paths import local_path
+from subsetprivacy._seeds import seed_number
+from subsetprivacy._types import Seed
 from subsetprivacy.design import Design
 from subsetprivacy.engines import engine_of, is_lazy, is_table
 from subsetprivacy.engines.kinds import plain_table
@@ -23,7 +25,6 @@ from subsetprivacy.frames.reopening import check_reopening, reopened
 from subsetprivacy.frames.sources import file_source, table_source
 from subsetprivacy.frames.trouble import arrow
 from subsetprivacy.mechanism.publish import warn_if_revealing
-from subsetprivacy.mechanism.randomness import random_source
 
 IF_EXISTS = ("error", "same", "overwrite")
 
@@ -43,7 +44,7 @@ def privatize_table(
     if_exists: str | None = None,
     jobs: int = 1,
     progress: Callable[[int, int | None], None] | None = None,
-    seed: int | None = None,
+    seed: Seed | None = None,
 ) -> Any:
     """Replace the values of a table's columns by random subsets that contain them.
 
@@ -97,7 +98,9 @@ def privatize_table(
     progress
         Called with the rows done and in all (None: not known yet).
     seed
-        For experiments only: the output is then **not private**.
+        For experiments only: a number, or a NumPy Generator or SeedSequence.
+        Anyone who has the seed can repeat the draw, so the output is then
+        **not private**. The default is cryptographic.
 
     Returns
     -------
@@ -145,8 +148,8 @@ def privatize_table(
         id=id,
         keep=_names(keep),
     )
-    order = Order(keep_order, form, _if_exists(if_exists, overwrite), check_count(jobs, "jobs", 1), seed, progress)
-    random_source(seed)  # refuses what is no seed
+    how = _if_exists(if_exists, overwrite)
+    order = Order(keep_order, form, how, check_count(jobs, "jobs", 1), seed_number(seed), progress)
     if seed is not None and key is not None:
         raise ArgumentError("only one of `seed` and `key` must be given; got both.")
     for each in kernel.variables:

@@ -56,7 +56,7 @@ def read_release(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "answers.csv"
     ...     _ = path.write_text("letter\na|b\nb|c\na|b\n")
-    ...     read_release(path, {"letter": uniform(list("abcd"))}).count("letter").frequencies()
+    ...     read_release(path, {"letter": uniform(list("abcd"))}).count("letter").subset_shares()
     {'a|b': 0.666..., 'b|c': 0.333...}
     """
     place = local_path(path).absolute()  # the release must not move when the process does; links are left as they are

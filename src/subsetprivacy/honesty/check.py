@@ -1,9 +1,9 @@
 """`check_honesty`: whether the answers fit the design, and how many are given by chance."""
 
 from functools import partial
-from typing import Any
 
 from subsetprivacy._checks import check_level
+from subsetprivacy._types import Seed
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
 from subsetprivacy.honesty.answers import answers_part, require_spare
@@ -23,7 +23,7 @@ def check_honesty(
     level: float = 0.95,
     method: str = "auto",
     replications: int = 499,
-    seed: Any = None,
+    seed: Seed | None = None,
 ) -> HonestyCheck:
     r"""Test whether the answers fit the design, and estimate how many are given by chance.
 

@@ -1,11 +1,9 @@
 """Whether the questions were drawn as the design says."""
 
-from typing import Any
-
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._types import FloatArray, IntArray, Seed
 from subsetprivacy.data import SubsetCounts, SubsetData
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
 from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue, resampled_pvalue
@@ -15,7 +13,7 @@ from subsetprivacy.honesty.table import require_people
 
 
 def check_draws(
-    data: SubsetData | SubsetCounts, *, method: str = "auto", replications: int = 499, seed: Any = None
+    data: SubsetData | SubsetCounts, *, method: str = "auto", replications: int = 499, seed: Seed | None = None
 ) -> GoodnessOfFit:
     r"""Test whether the questions were drawn with the stated probabilities.
 

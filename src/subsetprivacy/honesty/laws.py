@@ -9,9 +9,9 @@ from attrs import field, frozen
 from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_choice, check_count
+from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError, SmallCountWarning
-from subsetprivacy.mechanism.randomness import numpy_generator
 
 METHODS = ("auto", "chi-square", "bootstrap")
 CHI_SQUARE = "chi-square"

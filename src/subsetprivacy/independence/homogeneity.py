@@ -9,7 +9,7 @@ from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._types import FloatArray, Label, Seed
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Covered, Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError
@@ -51,7 +51,7 @@ def homogeneity_test(
     null: str | None = None,
     df: str = "corrected",
     budget: float | None = BUDGET,
-    seed: Any = None,
+    seed: Seed | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> IndependenceResult:
     r"""Test whether a variable has the same distribution in several groups.

@@ -6,12 +6,13 @@ stratum by stratum; what is left is the likelihood ratio, with samples drawn fro
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_count, shown
+from subsetprivacy._seeds import numpy_generator
+from subsetprivacy._types import Seed
 from subsetprivacy.data import SubsetCounts, as_counts, count_codes
 from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import (
@@ -27,7 +28,6 @@ from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_null import STARTS, NullFit, fit_null
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.independence.result import IndependenceResult
-from subsetprivacy.mechanism.randomness import numpy_generator
 from subsetprivacy.variables import JointCategories
 
 MAX_CELLS = 4096
@@ -43,7 +43,7 @@ def latent_test(
     *,
     replications: int = 199,
     starts: int = STARTS,
-    seed: Any = None,
+    seed: Seed | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> IndependenceResult:
     r"""Test whether two variables are independent, given a third, where all are seen through subsets.

@@ -7,13 +7,13 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_count
 from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ConvergenceWarning
 from subsetprivacy.estimation.mle import check_stopping, maximise
 from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_fit import MAX_ITERATIONS, TOLERANCE, ConditionalIndependence
-from subsetprivacy.mechanism.randomness import numpy_generator
 
 STARTS = 20
 _AGREE = 1e-6  # nats in all; ends that differ by less are one maximum

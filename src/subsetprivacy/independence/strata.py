@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import evolve
 
-from subsetprivacy._types import Label
+from subsetprivacy._types import Label, Seed
 from subsetprivacy.data import JointCounts, as_counts
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence.crossing import Crossing, cross
@@ -24,7 +24,7 @@ def conditional_independence_test(
     df: str = "corrected",
     budget: float | None = BUDGET,
     starts: int = 20,
-    seed: Any = None,
+    seed: Seed | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> IndependenceResult:
     r"""Test whether two variables are independent given a third.

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._checks import check_choice, check_count
-from subsetprivacy._types import Label
+from subsetprivacy._seeds import numpy_generator
+from subsetprivacy._types import Label, Seed
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts, as_joint
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.crossing import Crossing, cross
@@ -17,7 +18,6 @@ from subsetprivacy.independence.pairs import pair_tests
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.statistics import STATISTICS
 from subsetprivacy.independence.unseen import unseen_test
-from subsetprivacy.mechanism.randomness import numpy_generator
 from subsetprivacy.variables import JointCategories
 
 METHODS = tuple(STATISTICS)
@@ -32,7 +32,7 @@ def independence_test(
     null: str | None = None,
     df: str = "corrected",
     budget: float | None = BUDGET,
-    seed: Any = None,
+    seed: Seed | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> IndependenceResult:
     r"""Test whether two variables are independent, given subsets of both.

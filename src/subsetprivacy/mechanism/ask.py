@@ -11,7 +11,8 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import check_codes, check_count
-from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label
+from subsetprivacy._deprecated import renamed_argument
+from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label, RandomSource, Seed
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import (
     ArtificialBit,
@@ -132,7 +133,7 @@ def _choices(options: int | None) -> str:
     return "True, False or None" if options == 2 else f"a group from 0 to {(options or 0) - 1}, or None"
 
 
-def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Any:
+def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = None) -> Any:
     """Draw one question for one person.
 
     Parameters
@@ -140,8 +141,12 @@ def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Any:
     design
         A design of yes/no questions or of groups. For a product a dict of
         questions is returned, by the variable.
-    seed, rng
-        For experiments only: the draw is then repeatable and not private.
+    seed
+        For experiments only: a number, or a NumPy Generator or SeedSequence.
+        The draw can then be repeated and is **not private**. The default is
+        cryptographic.
+    rng
+        Deprecated: use `seed`.
 
     Notes
     -----
@@ -160,10 +165,10 @@ def ask(design: Design, *, seed: int | None = None, rng: Any = None) -> Any:
     >>> print(ask(partition(range(6), groups=3), seed=1))
     Which of these groups holds your answer? A: 0, 5; B: 1, 3; C: 2, 4
     """
+    source = random_source(renamed_argument("rng", rng, "seed", seed))
     if isinstance(design, Product):
-        source = random_source(seed, rng)
-        return {name: ask(factor, rng=source) for name, factor in design.by_name().items()}
-    drawn = _draw(require_design(design), 1, random_source(seed, rng))
+        return {name: ask(factor, seed=source) for name, factor in design.by_name().items()}
+    drawn = _draw(require_design(design), 1, source)
     return Question(drawn[0] if design.options != 2 else drawn[0][0], design)
 
 
@@ -183,8 +188,15 @@ def _draw(design: Design, n: int, source: Any) -> IntArray:
     return design.draw_options(n, source)
 
 
-def draw_questions(design: Design, n: int, *, seed: int | None = None, rng: Any = None) -> Any:
+def draw_questions(design: Design, n: int, *, seed: Seed | RandomSource | None = None, rng: Any = None) -> Any:
     """Draw the questions of n people, as codes.
+
+    Parameters
+    ----------
+    design, seed, rng
+        As in `ask`.
+    n
+        The number of people.
 
     Returns
     -------
@@ -194,9 +206,9 @@ def draw_questions(design: Design, n: int, *, seed: int | None = None, rng: Any 
         words.
     """
     size = check_count(n, "n")
-    source = random_source(seed, rng)
+    source = random_source(renamed_argument("rng", rng, "seed", seed))
     if isinstance(design, Product):
-        return {name: draw_questions(factor, size, rng=source) for name, factor in design.by_name().items()}
+        return {name: draw_questions(factor, size, seed=source) for name, factor in design.by_name().items()}
     drawn = _draw(require_design(design), size, source)
     return drawn[:, 0] if design.options == 2 else drawn
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._types import IntArray, RandomSource
+from subsetprivacy._deprecated import renamed_argument
+from subsetprivacy._types import IntArray, RandomSource, Seed
 from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Covered, choose, covered
 from subsetprivacy.errors import ArgumentError
@@ -17,7 +18,12 @@ _BLOCK = 1 << 20  # dummy rows drawn at a time
 
 
 def cover(
-    data: SubsetData, floor: float, *, reveals: bool = False, seed: int | None = None, rng: Any = None
+    data: SubsetData,
+    floor: float,
+    *,
+    reveals: bool = False,
+    seed: Seed | RandomSource | None = None,
+    rng: Any = None,
 ) -> SubsetData:
     """Cover reports that were collected already: add dummy rows and shuffle, before they are published.
 
@@ -32,8 +38,12 @@ def cover(
         The least share of rows that could have sent any report; see `covered`.
     reveals
         As in `covered`.
-    seed, rng
-        For experiments only: whoever has the seed can tell the dummy rows.
+    seed
+        For experiments only: a number, or a NumPy Generator or SeedSequence.
+        Anyone who has the seed can tell the dummy rows, so the output is then
+        **not private**. The default is cryptographic.
+    rng
+        Deprecated: use `seed`.
 
     Returns
     -------
@@ -54,7 +64,8 @@ def cover(
         raise ArgumentError(f"`data` must be SubsetData, one subset per person; got {type(data).__name__}.{hint}")
     design = covered(data.design, floor, reveals=reveals)
     said = data.codes[~data.design.is_missing(data.codes)] if data.design.mu_full == 0 else data.codes
-    rows, realised = add_dummies(said, design, random_source(seed, rng), missing=len(data) - len(said))
+    source = random_source(renamed_argument("rng", rng, "seed", seed))
+    rows, realised = add_dummies(said, design, source, missing=len(data) - len(said))
     return SubsetData.trusted(rows, realised)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._checks import check_choice
-from subsetprivacy._types import IntArray, RandomSource
+from subsetprivacy._deprecated import renamed_argument
+from subsetprivacy._types import IntArray, RandomSource, Seed
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Covered, Design, Held, Product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, NotPrivateWarning, UnknownDesignError
@@ -30,7 +31,7 @@ def privatize(
     key: bytes | None = None,
     ids: Any = None,
     variable: str | None = None,
-    seed: int | None = None,
+    seed: Seed | RandomSource | None = None,
     rng: Any = None,
 ) -> Any:
     r"""Replace every value by a random subset that contains it.
@@ -56,9 +57,12 @@ def privatize(
         the key and guesses an id can repeat the draw, so keep it as safe as
         the values. Of a product the variables' own names are used. Covered
         designs take no key: their dummy rows would be drawn anew.
-    seed, rng
-        For experiments only: whoever has the seed can repeat the draw, so
-        the output is then **not private**. The default is cryptographic.
+    seed
+        For experiments only: a number, or a NumPy Generator or SeedSequence.
+        Anyone who has the seed can repeat the draw, so the output is then
+        **not private**. The default is cryptographic.
+    rng
+        Deprecated: use `seed`.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def privatize(
     if require_design(design).kind == "coarse":
         raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
     warn_if_revealing(design, stacklevel=3)
-    source_of = _sources(design, key, ids, variable, seed, rng)
+    source_of = _sources(design, key, ids, variable, renamed_argument("rng", rng, "seed", seed))
     if isinstance(design, Product):
         return _privatize_table(values, design, missing, source_of)
     publisher = Publisher(design, missing=missing)
@@ -152,17 +156,17 @@ _ENGINES = {"pyspark", "dask", "dask_expr", "duckdb", "_duckdb", "ibis"}
 _SourceOf = Callable[[str, int], RandomSource]
 
 
-def _sources(design: Design, key: Any, ids: Any, variable: Any, seed: Any, rng: Any) -> _SourceOf:
+def _sources(design: Design, key: Any, ids: Any, variable: Any, seed: Any) -> _SourceOf:
     """Return where the bits of each variable come from."""
     if key is None:
         if ids is not None or variable is not None:
             raise ArgumentError(
                 "`ids` and `variable` must come with a `key`; got none. Hint: key=secrets.token_bytes(32)."
             )
-        source = random_source(seed, rng)
+        source = random_source(seed)
         return lambda name, rows: source
-    if seed is not None or rng is not None:
-        raise ArgumentError("only one of `key`, `seed` and `rng` must be given; got two.")
+    if seed is not None:
+        raise ArgumentError("only one of `key` and `seed` must be given; got both.")
     if isinstance(design, Covered):
         raise ArgumentError(
             "a covered design must be drawn without a `key`; got one. Hint: its dummy rows would be drawn anew each "

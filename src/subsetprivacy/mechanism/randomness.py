@@ -2,7 +2,7 @@
 
 The default is a cryptographic generator that the operating system seeds. A
 seed or a NumPy generator replaces it for experiments; such output is not
-private, since whoever has the seed can repeat the draw.
+private, since anyone who has the seed can repeat the draw.
 """
 
 import os
@@ -14,8 +14,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from subsetprivacy._types import RandomSource, Rows
-from subsetprivacy.errors import ArgumentError
+from subsetprivacy._seeds import seed_sequence
+from subsetprivacy._types import RandomSource, Rows, Seed
 
 _STREAM = 0x5AB5E7
 _MOST_BYTES = 1 << 30  # of one call: OpenSSL counts in a C int
@@ -103,49 +103,34 @@ class _Shared:
         return self
 
 
-def random_source(seed: int | None = None, rng: Any = None) -> RandomSource:
-    """Return the source that `seed` or `rng` asks for, by default the cryptographic one.
+def random_source(seed: Seed | RandomSource | None = None) -> RandomSource:
+    """Return the source that `seed` asks for, by default the cryptographic one.
+
+    Parameters
+    ----------
+    seed
+        A number, a NumPy Generator or SeedSequence; or a source of bits, an object with a method
+        ``bits(n, width)``, as the exact tests of a mechanism's distribution use.
 
     Raises
     ------
     ArgumentError
-        If both are given, or `rng` is neither a NumPy generator nor a source of bits.
+        If `seed` is none of these.
     """
-    if seed is not None and rng is not None:
-        raise ArgumentError("only one of `seed` and `rng` must be given; got both.")
-    if seed is not None:
-        return SeededSource(_own_stream(seed))
-    if rng is None:
+    if seed is None:
         return SecureSource()
-    if isinstance(rng, np.random.Generator):
-        return SeededSource(rng)
-    if hasattr(rng, "bits"):
-        return rng if hasattr(rng, "among") else _Shared(rng)
-    raise ArgumentError(f"`rng` must be a numpy.random.Generator; got {type(rng).__name__}. Hint: try seed=1.")
+    if isinstance(seed, np.random.Generator):
+        return SeededSource(seed)
+    if hasattr(seed, "bits"):
+        return seed if hasattr(seed, "among") else _Shared(seed)
+    return seeded_source(seed)
 
 
 def seeded_source(seed: Any, *place: int) -> SeededSource:
-    """Return the source of one of many pieces of work that share a seed; the same whoever does the piece."""
-    return SeededSource(_own_stream(seed, *place))
+    """Return the source of one of many pieces of work that share a seed; the same whoever does the piece.
 
-
-def _own_stream(seed: Any, *place: int) -> np.random.Generator:
-    """Return a generator that shares nothing with ``np.random.default_rng(seed)``.
-
-    Values are often made with the same small seed; drawn from the same
-    stream, the questions would depend on them.
+    It shares nothing with ``np.random.default_rng(seed)``: values are often
+    made with the same small seed, and drawn from the same stream, the
+    questions would depend on them.
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        kind = repr(seed) if isinstance(seed, int) else type(seed).__name__
-        raise ArgumentError(f"`seed` must be a whole number of at least 0; got {kind}.")
-    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM, *place)))
-
-
-def numpy_generator(seed: Any = None) -> np.random.Generator:
-    """Return a NumPy generator for simulations, fresh or from a seed."""
-    if isinstance(seed, np.random.Generator):
-        return seed
-    try:
-        return np.random.default_rng(seed)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"`seed` must be a whole number of at least 0; got {type(seed).__name__}.") from None
+    return SeededSource(np.random.default_rng(seed_sequence(seed, _STREAM, *place)))

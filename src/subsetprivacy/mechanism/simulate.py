@@ -6,17 +6,18 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._checks import check_count, check_distribution
-from subsetprivacy._types import ArrayLike, FloatArray
+from subsetprivacy._seeds import numpy_generator
+from subsetprivacy._types import ArrayLike, FloatArray, Seed
 from subsetprivacy.data import CountsBatch, SubsetCounts, as_joint, count_codes
 from subsetprivacy.design import Covered, Design, require_design
 from subsetprivacy.mechanism.cover import add_dummies
-from subsetprivacy.mechanism.randomness import SeededSource, numpy_generator
+from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.mechanism.reports import draw_given
 
 _FEW = 1 << 12
 
 
-def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> SubsetCounts:
+def simulate(design: Design, w: ArrayLike, n: int, *, seed: Seed | None = None) -> SubsetCounts:
     r"""Draw the counts of n people whose values follow w, without drawing the people.
 
     Parameters
@@ -55,7 +56,7 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Any = None) -> Subse
     return as_joint(SubsetCounts(codes, generator.multinomial(size, law), design))
 
 
-def simulate_many(design: Design, w: ArrayLike, n: int, size: int, *, seed: Any = None) -> CountsBatch:
+def simulate_many(design: Design, w: ArrayLike, n: int, size: int, *, seed: Seed | None = None) -> CountsBatch:
     """Draw `size` independent samples of n people each, for replication loops.
 
     Examples

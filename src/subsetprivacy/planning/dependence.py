@@ -8,14 +8,14 @@ import numpy as np
 
 from subsetprivacy._checks import check_choice, check_count, check_distribution, check_level
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import FloatArray
+from subsetprivacy._seeds import numpy_generator
+from subsetprivacy._types import FloatArray, Seed
 from subsetprivacy.design import Design, Product, product
 from subsetprivacy.errors import (
     ArgumentError,
     DistributionError,
 )
 from subsetprivacy.independence.testing import METHODS
-from subsetprivacy.mechanism.randomness import numpy_generator
 from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Alternative, Limit, doubts
 from subsetprivacy.planning.dependence_result import IndependencePower, PowerOfTest
 from subsetprivacy.planning.dependence_trials import Effort, Progress, simulated
@@ -35,7 +35,7 @@ def independence_power(
     compare: bool = False,
     replications: int = 0,
     permutations: int = 199,
-    seed: Any = None,
+    seed: Seed | None = None,
     progress: Progress | None = None,
 ) -> IndependencePower:
     r"""Return the power of a test of independence, or the people it takes.

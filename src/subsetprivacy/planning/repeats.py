@@ -8,10 +8,11 @@ from attrs import evolve
 
 from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import ArrayLike, FloatArray
+from subsetprivacy._seeds import numpy_generator
+from subsetprivacy._types import ArrayLike, FloatArray, Seed
 from subsetprivacy.design import Design, Hadamard, Product, Sized, require_design
 from subsetprivacy.errors import ArgumentError, TooLargeError, UnknownDesignError
-from subsetprivacy.mechanism.randomness import SeededSource, numpy_generator
+from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.mechanism.reports import draw_given
 from subsetprivacy.planning.repeat_result import RepeatRisk
 
@@ -23,7 +24,7 @@ _DRAWS = 100_000
 _CELLS = 1 << 24
 
 
-def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, seed: int = 0) -> RepeatRisk:
+def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, seed: Seed | None = 0) -> RepeatRisk:
     r"""Say what several independent draws for the same person would leave possible.
 
     Parameters
@@ -37,7 +38,9 @@ def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, s
     times
         How many draws, up to 1000.
     seed
-        For designs whose intersections are simulated.
+        For designs whose intersections are simulated: a number, or a NumPy
+        Generator or SeedSequence. By default 0, so that the same call gives
+        the same numbers; None is a fresh start.
 
     Raises
     ------

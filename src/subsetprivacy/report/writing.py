@@ -9,6 +9,8 @@ from attrs import evolve
 
 from subsetprivacy._checks import check_count, check_level, shown
 from subsetprivacy._paths import local_path
+from subsetprivacy._seeds import seed_number
+from subsetprivacy._types import Seed
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.report.crossing import MOST_PAIRS, Effort, look_across, look_together, pairs_of
@@ -24,7 +26,7 @@ def report_html(
     tests: bool = True,
     title: str | None = None,
     permutations: int = 999,
-    seed: int | None = None,
+    seed: Seed | None = None,
     date: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> str:
@@ -48,7 +50,7 @@ def report_html(
         The heading; by default the file's name.
     permutations, seed
         For the tests, as in `independence_test`. The same release, arguments
-        and seed give the same page.
+        and seed give the same page, which prints the seed as a number.
     date
         A date to print; by default none.
     progress
@@ -80,8 +82,7 @@ def report_html(
     (1, False)
     """
     names = _chosen(columns, release)
-    start = None if seed is None else check_count(seed, "seed")
-    effort = Effort(bool(tests), check_count(permutations, "permutations"), start, check_level(level))
+    effort = Effort(bool(tests), check_count(permutations, "permutations"), seed_number(seed), check_level(level))
     tell = progress or (lambda done, total: None)
     return page(evolve(_gathered(release, names, effort, tell), title=title, date=None if date is None else str(date)))
 
@@ -127,7 +128,7 @@ def write_report(
     tests: bool = True,
     title: str | None = None,
     permutations: int = 999,
-    seed: int | None = None,
+    seed: Seed | None = None,
     date: str | None = None,
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,

@@ -155,7 +155,7 @@ def test_moments_are_unbiased_at_small_numbers_where_rounding_matters():
     real = (fresh_rows(UNIFORM) * mu[:, None]) @ truth
     expected = np.tile((7 * real / 2 + 2 * mu / 2) / 11, 2)
     rng = np.random.default_rng(1)
-    drawn = [sp.privatize(x, planned, rng=rng).codes for _ in range(500)]
+    drawn = [sp.privatize(x, planned, seed=rng).codes for _ in range(500)]
     codes = realised.support()[0]
     seen = np.bincount(np.searchsorted(codes, np.concatenate(drawn)), minlength=12)
     assert chisquare(seen, expected * seen.sum()).pvalue > 1e-4
@@ -259,7 +259,7 @@ def test_every_row_has_exactly_one_dummy_category():
     _, dummy = data.design.split(data.codes)
     assert set(np.bitwise_count(dummy).tolist()) == {1}
     assert data.labels()[0][-1] in ("dummy 1", "dummy 2")
-    assert all(text.endswith(("dummy 1", "dummy 2")) for text in data.frequencies())
+    assert all(text.endswith(("dummy 1", "dummy 2")) for text in data.subset_shares())
 
 
 def test_a_shuffle_is_even():

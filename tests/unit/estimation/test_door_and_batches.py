@@ -228,7 +228,7 @@ def test_singletons_are_counted_like_any_subset():
 
 def test_very_unequal_weights_converge():
     rng = np.random.default_rng(3)
-    data = sp.privatize(rng.choice(list("abcd"), 300), sp.uniform(list("abcd")), rng=rng)
+    data = sp.privatize(rng.choice(list("abcd"), 300), sp.uniform(list("abcd")), seed=rng)
     for decades in (2, 6, 100):
         weights = np.where(data.codes == data.codes[0], 10.0**-decades, 1.0)
         fit = sp.estimate(sp.count(data, weights=weights, weights_kind="sampling"))

@@ -168,7 +168,7 @@ def test_covariances_of_moments_are_those_of_replications():
 @pytest.fixture(scope="module")
 def people():
     rng = np.random.default_rng(1)
-    return sp.privatize(rng.choice(5, 2000, p=W5), U5, rng=rng)
+    return sp.privatize(rng.choice(5, 2000, p=W5), U5, seed=rng)
 
 
 @pytest.mark.parametrize("method", METHODS_WITH_WEIGHTS)
@@ -231,7 +231,7 @@ def test_sandwich_errors_are_those_of_replications(method):
     rng = np.random.default_rng(5)
     estimates, errors = [], []
     for _ in range(600):
-        data = sp.privatize(rng.choice(5, 800, p=W5), U5, rng=rng)
+        data = sp.privatize(rng.choice(5, 800, p=W5), U5, seed=rng)
         fit = sp.estimate(sp.count(data, weights=rng.choice([1.0, 3.0], 800), weights_kind="sampling"), method)
         estimates.append(fit.w)
         errors.append(fit._se)

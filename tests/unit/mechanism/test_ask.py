@@ -26,7 +26,7 @@ QUESTION = sp.Question(5, ASKED)
 def test_a_question_is_about_labels():
     assert QUESTION.members == ("a", "c")
     assert str(QUESTION) == "Is your answer one of these: a, c?"
-    assert sp.ask(sp.uniform(ABCD), rng=Word(10)).members == ("b", "d")
+    assert sp.ask(sp.uniform(ABCD), seed=Word(10)).members == ("b", "d")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_is_no_answer_is_refused(answer):
 
 
 def test_questions_follow_nu():
-    questions = sp.draw_questions(ASKED5, 10, rng=Grid())
+    questions = sp.draw_questions(ASKED5, 10, seed=Grid())
     assert dict(zip(*map(np.ndarray.tolist, np.unique(questions, return_counts=True)))) == {
         0: 1,
         3: 3,
@@ -62,7 +62,7 @@ def test_questions_follow_nu():
 @pytest.mark.parametrize("p", range(4, 9))
 def test_uniform_questions_are_exactly_even(p):
     n = 2**p - 2 * p - 2
-    questions = sp.draw_questions(sp.uniform(range(p)), n, rng=Cycle(p))
+    questions = sp.draw_questions(sp.uniform(range(p)), n, seed=Cycle(p))
     assert sorted(questions.tolist()) == [a for a in range(1 << p) if 2 <= a.bit_count() <= p - 2]
 
 

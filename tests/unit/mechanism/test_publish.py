@@ -302,8 +302,8 @@ def test_a_design_that_reports_values_warns(design):
 
 def test_numpy_generators_continue():
     generator = np.random.default_rng(1)
-    one, two = (sp.privatize(VALUES * 20, ASKED, rng=generator).codes.tolist() for _ in range(2))
-    assert one == sp.privatize(VALUES * 20, ASKED, rng=np.random.default_rng(1)).codes.tolist()
+    one, two = (sp.privatize(VALUES * 20, ASKED, seed=generator).codes.tolist() for _ in range(2))
+    assert one == sp.privatize(VALUES * 20, ASKED, seed=np.random.default_rng(1)).codes.tolist()
     assert one != two
 
 

@@ -156,8 +156,8 @@ def test_a_key_needs_the_name_of_the_variable(variable):
 @pytest.mark.parametrize(
     ("design", "options", "message"),
     [
-        (ASKED, {"key": KEY, "ids": [1], "seed": 1}, "only one of `key`, `seed` and `rng` must be given; got two"),
-        (ASKED, {"key": KEY, "ids": [1], "rng": np.random.default_rng(1)}, "only one of `key`, `seed` and `rng`"),
+        (ASKED, {"key": KEY, "ids": [1], "seed": 1}, "only one of `key` and `seed` must be given; got both"),
+        (ASKED, {"key": KEY, "ids": [1], "seed": np.random.default_rng(1)}, "only one of `key` and `seed`"),
         (ASKED, {"key": KEY, "variable": "v"}, "`key` must come with `ids`, one for each row; got none"),
         (ASKED, {"ids": [1]}, "`ids` and `variable` must come with a `key`; got none"),
         (ASKED, {"variable": "v"}, "`ids` and `variable` must come with a `key`; got none"),

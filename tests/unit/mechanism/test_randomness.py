@@ -1,4 +1,5 @@
 import os
+import re
 import ssl
 import subprocess
 import sys
@@ -7,9 +8,10 @@ import numpy as np
 import pytest
 from sources import Grid
 
+from subsetprivacy._seeds import numpy_generator, seed_number
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.mechanism import randomness
-from subsetprivacy.mechanism.randomness import SecureSource, SeededSource, numpy_generator, random_source
+from subsetprivacy.mechanism.randomness import SecureSource, SeededSource, random_source
 
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
@@ -112,7 +114,7 @@ def test_importing_the_package_does_not_load_openssl():
 def test_seeds_and_generators():
     expected = random_source(seed=7).bits(5, 32).tolist()
     assert random_source(seed=7).bits(5, 32).tolist() == expected
-    assert random_source(rng=np.random.default_rng(7)).bits(5, 32).tolist() != expected  # a stream of its own
+    assert random_source(seed=np.random.default_rng(7)).bits(5, 32).tolist() != expected  # a stream of its own
     assert random_source(seed=8).bits(5, 32).tolist() != expected
     assert random_source(seed=0).bits(5, 32).tolist() != random_source().bits(5, 32).tolist()  # 0 is a seed
 
@@ -121,13 +123,13 @@ def test_a_seed_means_the_same_on_every_machine():
     # Little-endian words of PCG64's bytes: published examples stay as they are.
     assert random_source(seed=7).bits(2, 32).tolist() == [1468171006, 3881102525]
     stream = np.random.default_rng(7).bytes(8)
-    words = random_source(rng=np.random.default_rng(7)).bits(2, 32).tolist()
+    words = random_source(seed=np.random.default_rng(7)).bits(2, 32).tolist()
     assert words == [int.from_bytes(stream[k : k + 4], "little") for k in (0, 4)]
 
 
 def test_any_source_of_bits_is_taken_as_it_is():
     grid = Grid()
-    assert random_source(rng=grid) is grid
+    assert random_source(seed=grid) is grid
 
 
 def test_a_source_that_knows_of_no_rows_is_shared_by_all():
@@ -135,7 +137,7 @@ def test_a_source_that_knows_of_no_rows_is_shared_by_all():
         def bits(self, n, width):
             return np.ones(n, f"u{width // 8}")
 
-    source = random_source(rng=Ones())
+    source = random_source(seed=Ones())
     assert source.among(np.array([3, 5])).among(slice(0, 1)).bits(1, 8).tolist() == [1]
 
 
@@ -146,19 +148,42 @@ def test_sources_without_rows_of_their_own_are_their_own_parts():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("seed", "got"),
     [
-        ({"seed": 1, "rng": np.random.default_rng(1)}, "only one of `seed` and `rng` must be given; got both"),
-        ({"rng": 5}, "`rng` must be a numpy.random.Generator; got int. Hint: try seed=1"),
-        ({"rng": np.random.RandomState(1)}, "`rng` must be a numpy.random.Generator; got RandomState"),
-        ({"seed": -1}, "`seed` must be a whole number of at least 0; got -1"),
-        ({"seed": "abc"}, "`seed` must be a whole number of at least 0; got str"),
-        ({"seed": 1.5}, "`seed` must be a whole number of at least 0; got float"),
+        (np.random.RandomState(1), "RandomState"),
+        (-1, "-1"),
+        ("abc", "str"),
+        (1.5, "1.5"),
+        (True, "True"),
+        ([1, 2], "list"),
     ],
 )
-def test_what_is_no_source_is_refused(arguments, message):
-    with pytest.raises(ArgumentError, match=message):
-        random_source(**arguments)
+def test_what_is_no_seed_is_refused_by_draws_and_simulations_alike(seed, got):
+    told = (
+        "`seed` must be a whole number of at least 0, a numpy.random.Generator or a numpy.random.SeedSequence; "
+        f"got {got}."
+    )
+    for reader in (random_source, numpy_generator, seed_number):
+        with pytest.raises(ArgumentError, match=re.escape(told)):
+            reader(seed)
+
+
+def test_a_seed_sequence_starts_a_stream_that_its_children_do_not_share():
+    sequence = np.random.SeedSequence(7)
+    first = random_source(sequence).bits(5, 32).tolist()
+    assert first == random_source(7).bits(5, 32).tolist()  # a number is the sequence of that number
+    assert first == random_source(sequence).bits(5, 32).tolist()  # which is not moved on
+    children = [random_source(child).bits(5, 32).tolist() for child in sequence.spawn(2)]
+    assert len({tuple(words) for words in [first, *children]}) == 3
+    assert numpy_generator(sequence).random() == np.random.default_rng(7).random()
+
+
+def test_a_seed_becomes_a_number_that_can_be_stored():
+    assert seed_number() is None
+    assert seed_number(np.int64(7)) == 7
+    generator = np.random.default_rng(1)
+    assert seed_number(generator) != seed_number(generator)  # it moves on
+    assert seed_number(np.random.SeedSequence(1)) == seed_number(np.random.default_rng(1))
 
 
 def test_numpy_generators_pass_through():

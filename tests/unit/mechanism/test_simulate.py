@@ -57,14 +57,14 @@ def test_distributions_may_be_given_by_label():
 
 def test_impossible_subsets_are_never_drawn():
     counts = sp.simulate(ASKED, [1, 0, 0, 0], 1000, seed=1)
-    assert counts.frequencies().keys() == {"a|b", "a|c", "a|d"}
+    assert counts.subset_shares().keys() == {"a|b", "a|c", "a|d"}
 
 
 @pytest.mark.parametrize("design", [ASKED, sp.uniform(range(30))], ids=["listed", "not listed"])
 def test_nobody(design):
     counts = sp.simulate(design, weights(design.p), 0, seed=1)
     assert counts.n == 0
-    assert counts.frequencies() == {}
+    assert counts.subset_shares() == {}
 
 
 def test_seeds_repeat_and_the_default_does_not():

@@ -61,7 +61,7 @@ def test_many_people_whatever_the_bookkeeping(p):
     w = np.arange(1, p + 1) / (p * (p + 1) / 2)
     rng = np.random.default_rng(1)
     x = rng.choice(p, 50_000, p=w)
-    data = sp.privatize(x, sp.uniform(range(p)), rng=rng)
+    data = sp.privatize(x, sp.uniform(range(p)), seed=rng)
     found = sp.person_leakage(data, w, values=x)
     k = rng.integers(50_000, size=20)
     inside = (data.codes[k, None] >> np.arange(p)) & 1 == 1

@@ -1,0 +1,27 @@
+"""Old names that still work: each warns once a call, with the name that replaces it."""
+
+import warnings
+from typing import Any
+
+from subsetprivacy.errors import ArgumentError
+
+
+def warn_deprecated(old: str, new: str, *, stacklevel: int = 3) -> None:
+    """Warn that `old` is deprecated in favor of `new`; the warning names the line of the caller's caller."""
+    warnings.warn(f"{old} is deprecated. Hint: use {new}.", DeprecationWarning, stacklevel=stacklevel)
+
+
+def renamed_argument(old: str, old_value: Any, new: str, new_value: Any, *, stacklevel: int = 4) -> Any:
+    """Return the value of an argument that was renamed, given under either name; None means that it was left out.
+
+    Raises
+    ------
+    ArgumentError
+        If it is given under both names.
+    """
+    if old_value is None:
+        return new_value
+    if new_value is not None:
+        raise ArgumentError(f"only one of `{new}` and `{old}` must be given; got both.")
+    warn_deprecated(f"`{old}=`", f"`{new}=`", stacklevel=stacklevel)
+    return old_value

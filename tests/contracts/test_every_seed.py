@@ -1,0 +1,155 @@
+"""`seed=` means the same in every public function that draws; `rng=` is its former name."""
+
+import inspect
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.examples import draw_urn
+from subsetprivacy.report.writing import report_html
+
+ABCD = list("abcd")
+U4 = sp.uniform(ABCD)
+W = [0.4, 0.3, 0.2, 0.1]
+VALUES = ABCD * 10
+COUNTS, OTHERS = (sp.simulate(U4, W, 300, seed=seed) for seed in (1, 2))
+FIVE = sp.simulate(sp.uniform(range(5)), [0.2] * 5, 300, seed=1)
+PAIRS = sp.warner(["no", "yes"])
+DEPENDENT = np.array([[0.5, 0.0], [0.1, 0.4]])
+LONG = sp.independent(range(18), {tuple(range(j, j + 9)): 1 / 9 for j in range(9)})  # simulated: too long to list
+TABLE = sp.simulate(sp.product({"x": U4, "y": U4}), np.outer(W, W).ravel(), 200, seed=1)
+STRATA = sp.crosstab(
+    sp.privatize(sorted(VALUES), U4, seed=1), sp.privatize(VALUES, U4, seed=2), by=["u", "v"] * 20, names=["x", "y"]
+)
+ASKED = sp.resolve(sp.draw_questions(U4, 40, seed=1), [True] * 40, U4)
+FIT = sp.estimate(COUNTS)
+
+
+def _privatized_table(seed):
+    import pandas as pd
+
+    return sp.privatize_table(pd.DataFrame({"x": VALUES}), {"x": U4}, seed=seed)["x"].tolist()
+
+
+def _report(seed):
+    release = SimpleNamespace(
+        path="r.parquet",
+        designs={"x": U4, "y": U4},
+        rows=200,
+        count=TABLE.margin,
+        crosstab=lambda *names: TABLE,
+        kept=(),
+        alone=lambda: 0,
+    )
+    return report_html(release, permutations=99, seed=seed)
+
+
+# What each function draws, as something that can be compared.
+DRAWS = {
+    "privatize": lambda seed: sp.privatize(VALUES, U4, seed=seed).codes.tolist(),
+    "privatize_table": _privatized_table,
+    "ask": lambda seed: [sp.ask(sp.uniform(range(40)), seed=seed).code],
+    "draw_questions": lambda seed: sp.draw_questions(U4, 40, seed=seed).tolist(),
+    "cover": lambda seed: sp.cover(ASKED, 0.2, seed=seed).codes.tolist(),
+    "simulate": lambda seed: sp.simulate(U4, W, 1000, seed=seed).counts.tolist(),
+    "simulate_many": lambda seed: sp.simulate_many(U4, W, 1000, 2, seed=seed).counts.tolist(),
+    "independence_test": lambda seed: sp.independence_test(TABLE, "pearson", permutations=99, seed=seed).pvalue,
+    "conditional_independence_test": lambda seed: (
+        sp.conditional_independence_test(STRATA, permutations=99, seed=seed).pvalue
+    ),
+    "homogeneity_test": lambda seed: sp.homogeneity_test(COUNTS, OTHERS, permutations=99, seed=seed).pvalue,
+    "independence_power": lambda seed: (
+        sp.independence_power([PAIRS, PAIRS], DEPENDENT, 60, replications=10, permutations=19, seed=seed).power
+    ),
+    "repeat_risk": lambda seed: sp.repeat_risk(LONG, times=6, seed=seed).probability,
+    "check_honesty": lambda seed: sp.check_honesty(FIVE, method="bootstrap", replications=99, seed=seed).answers.pvalue,
+    "check_draws": lambda seed: sp.check_draws(COUNTS, method="bootstrap", replications=99, seed=seed).pvalue,
+    "write_report": _report,
+    "Estimate.interval": lambda seed: FIT.interval(method="bootstrap", replications=20, seed=seed).tolist(),
+    "draw_urn": lambda seed: draw_urn(40, seed=seed),
+}
+
+
+def public_callables():
+    """Every public function, and every public method of a public class, by name."""
+    for name in sp.__all__:
+        thing = getattr(sp, name)
+        yield name, thing
+        if inspect.isclass(thing):
+            for method, function in inspect.getmembers(thing, callable):
+                if not method.startswith("_"):
+                    yield f"{name}.{method}", function
+    yield "draw_urn", draw_urn
+
+
+def with_parameter(wanted):
+    found = {}
+    for name, function in public_callables():
+        if not isinstance(function, type) and wanted in inspect.signature(function).parameters:
+            found[name] = inspect.signature(function).parameters[wanted]
+    return found
+
+
+def test_every_function_that_draws_is_tried_here():
+    assert with_parameter("seed").keys() == DRAWS.keys()
+    assert with_parameter("rng").keys() == {"privatize", "ask", "draw_questions", "cover"}  # the former name
+
+
+def test_a_seed_is_given_by_name_and_left_out_by_default():
+    for name, parameter in with_parameter("seed").items():
+        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY, name
+        assert parameter.default == (0 if name == "repeat_risk" else None), name
+        assert "SeedSequence" in str(parameter.annotation) or "Any" in str(parameter.annotation), name
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_every_kind_of_seed_repeats_the_draw(name):
+    draw = DRAWS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of small samples
+        assert draw(7) == draw(np.int64(7))
+        assert draw(np.random.SeedSequence(7)) == draw(np.random.SeedSequence(7))
+        generator = np.random.default_rng(7)
+        first = draw(generator)
+        assert first == draw(np.random.default_rng(7))
+        assert any(draw(generator) != first for _ in range(5))  # a generator moves on
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_what_is_no_seed_is_refused_in_the_same_words(name):
+    for wrong in (-1, 1.5, "abc", True, [1, 2]):
+        with pytest.raises(ArgumentError, match="`seed` must be a whole number of at least 0, a numpy"):
+            DRAWS[name](wrong)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda **named: sp.privatize(VALUES, U4, **named).codes.tolist(),
+        lambda **named: sp.ask(sp.uniform(range(40)), **named).code,
+        lambda **named: sp.draw_questions(U4, 40, **named).tolist(),
+        lambda **named: sp.cover(ASKED, 0.2, **named).codes.tolist(),
+    ],
+)
+def test_rng_still_works_and_says_what_replaces_it(draw):
+    with pytest.warns(DeprecationWarning, match="`rng=` is deprecated. Hint: use `seed=`") as caught:
+        former = draw(rng=np.random.default_rng(3))
+    assert [warning.filename for warning in caught] == [__file__]
+    assert former == draw(seed=np.random.default_rng(3))
+    with pytest.raises(ArgumentError, match="only one of `seed` and `rng` must be given; got both"):
+        draw(seed=1, rng=np.random.default_rng(3))
+
+
+def test_frequencies_still_work_and_say_what_replaces_them():
+    data = sp.SubsetData([3, 3, 12, 15], U4)
+    assert data.subset_shares() == data.counts().subset_shares() == {"a|b": 0.5, "c|d": 0.25, "a|b|c|d": 0.25}
+    for held in (data, data.counts()):
+        with pytest.warns(
+            DeprecationWarning, match=r"`frequencies\(\)` is deprecated. Hint: use `subset_shares"
+        ) as caught:
+            assert held.frequencies() == data.subset_shares()
+        assert [warning.filename for warning in caught] == [__file__]
