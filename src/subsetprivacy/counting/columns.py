@@ -9,6 +9,7 @@ from subsetprivacy._checks import check_choice, check_codes
 from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Covered, Design, coarse, require_design
+from subsetprivacy.design.text import codes_of
 from subsetprivacy.engines import is_table
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
 from subsetprivacy.subsets import Categories, is_missing
@@ -95,7 +96,7 @@ def _codes_of(column: Any, design: Design, missing: str | None) -> IntArray:
     if missing is not None and check_choice(missing, MISSING, "missing") == "error":
         rows = rows if isinstance(rows, np.ndarray) else list(rows)
         _refuse_gaps(rows)
-    numbers = isinstance(rows, np.ndarray) and rows.dtype != object
+    numbers = isinstance(rows, np.ndarray) and rows.dtype.kind not in "OUST"
     if not numbers:
         rows = list(rows)
         first = next((row for row in rows if not is_missing(row)), None)
@@ -109,8 +110,20 @@ def _codes_of(column: Any, design: Design, missing: str | None) -> IntArray:
             f"subsets of a {design.kind} design must be given as its codes; got something else. "
             "Hint: this design numbers its subsets."
         )
-    categories = design.categories
-    return np.fromiter((_row_code(row, number, categories) for number, row in enumerate(rows)), np.int64, len(rows))
+    return _of_labels(rows, design)
+
+
+def _of_labels(rows: list[Any], design: Design) -> IntArray:
+    """Return the codes of subsets that are given by labels: collections of them, or text that joins them by a bar."""
+    texts = [row if isinstance(row, str) else None for row in rows]
+    if any(text is not None for text in texts):
+        codes = codes_of(texts, design)
+        others = [number for number, text in enumerate(texts) if text is None]
+    else:
+        codes, others = np.empty(len(rows), np.int64), list(range(len(rows)))
+    for number in others:
+        codes[number] = _row_code(rows[number], number, design.categories)
+    return codes
 
 
 def _whole_numbers(rows: Any, design: Design) -> Any:
@@ -154,10 +167,10 @@ def _plain_rows(column: Any) -> Any:
 def _row_code(row: Any, number: int, categories: Categories) -> int:
     if is_missing(row):
         return categories.full
-    if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+    if isinstance(row, bytes) or not isinstance(row, Iterable):
         raise CodeError(
-            f"a subset must be a collection of labels; got {type(row).__name__} in row {number}. "
-            "Hint: a single answer is {'a'}."
+            "a subset must be a collection of labels, or text that joins them by a bar; got "
+            f"{type(row).__name__} in row {number}. Hint: a single answer is {{'a'}} or, as text, 'a'."
         )
     try:
         code = categories.code(row)

@@ -59,13 +59,14 @@ def count(
     Parameters
     ----------
     data
-        `SubsetData`; or integer codes; or one collection of labels per
-        person. Or a table, which is grouped by the engine that holds it:
+        `SubsetData`; or integer codes; or, for each person, a collection of
+        labels or a text that joins them by a bar, ``"a|b"``. Or a table, which is grouped by the engine that holds it:
         pandas, Polars (eager or lazy), PyArrow (table, record batch,
         dataset), DuckDB, PySpark (classic or Connect), Dask, Ibis.
     column
         The column of a table. It holds integer codes, or text: labels joined
-        by a bar.
+        by a bar. Spaces around the bar mean nothing, unless some labels of
+        the design differ by spaces only.
     design
         The design of codes or label collections.
     categories

@@ -121,14 +121,16 @@ def _codes(key: Key, name: str, design: Design, missing: str, where: _Where) -> 
 
 
 def _of_text(key: Key, name: str, design: Design, where: _Where) -> IntArray:
-    from subsetprivacy.design.text import parsed
+    from subsetprivacy.design.text import hint_for_texts, parsed, problem_with
 
-    codes = parsed([None if gone else value for value, gone in zip(key.values, key.absent, strict=True)], design)
+    texts = [None if gone else value for value, gone in zip(key.values, key.absent, strict=True)]
+    codes = parsed(texts, design)
     wrong = codes == 0
     if wrong.any():
         raise CodeError(
             f"column {name} must hold subsets as text, labels of the {design.p} categories joined by a bar; got "
-            f"others {where.told(wrong)}. Hint: is this the design the data were collected with, and are they subsets?"
+            f"others {where.told(wrong)}: {problem_with(texts[where.first_of(wrong)], design)}. "
+            f"Hint: {hint_for_texts(design)}?"
         )
     _check_allowed(codes, name, design, where)
     return codes

@@ -5,7 +5,9 @@ label ``\e``. A combination of several variables is its parts joined by
 ``" & "``, with ``\&`` for an ampersand inside a part. A text that a spreadsheet
 would take for a formula gets a leading apostrophe, which reading takes off.
 Different subsets give different texts, and no text is empty: an empty cell
-is a missing one.
+is a missing one. Whatever reads subsets as text, from a list, a column, a
+table or a file, reads them here. Spaces around a bar are skipped, unless some
+labels differ by such spaces only.
 """
 
 import re
@@ -23,6 +25,7 @@ from subsetprivacy.variables import JointCategories
 
 BAR = "|"
 _EMPTY = "\\e"
+_OTHER_SIGNS = (",", ";", "/", "+", "\t")  # that others join labels by
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 _PIECE = re.compile(r"(?:[^\\|]|\\.)*", re.DOTALL)
 _REMEMBERED = 1 << 16  # texts of one column: there can be as many as people
@@ -70,27 +73,28 @@ def texts_of(codes: Iterable[int], design: Design) -> list[str]:
 def codes_of(texts: Sequence[str | None], design: Design) -> IntArray:
     """Return the code of each text; None is a missing answer, the full set.
 
-    Labels may stand in any order. Which subsets the design can produce is not
-    asked here.
+    Labels may be in any order, with or without spaces around the bar. Which
+    subsets the design can produce is not asked here.
 
     Raises
     ------
     CodeError
-        With the first position of a text that is no subset and the number of
-        such texts, never a text.
+        With the number of texts that are no subsets, the first position of
+        one and what is wrong with it, never a text.
 
     Examples
     --------
     >>> from subsetprivacy.design import uniform
-    >>> codes_of(["b|a", None, "c"], uniform(list("abcd")))
-    array([ 3, 15,  4])
+    >>> codes_of(["b|a", None, "c", "a | d"], uniform(list("abcd")))
+    array([ 3, 15,  4,  9])
     """
     codes = parsed(texts, design)
     wrong = codes == 0
     if wrong.any():
+        first = int(wrong.argmax())
         raise CodeError(
-            f"texts must be labels of the {design.p} categories joined by a bar; got {int(wrong.sum())} that are not, "
-            f"first in row {int(wrong.argmax())}. Hint: {hint_for_texts(design)}"
+            f"subsets as text must be labels of the {design.p} categories joined by a bar; got {int(wrong.sum())} "
+            f"that are not, first in row {first}: {problem_with(texts[first], design)}. Hint: {hint_for_texts(design)}?"
         )
     return codes
 
@@ -113,7 +117,12 @@ def parsed(texts: Sequence[str | None], design: Design) -> IntArray:
 def hint_for_texts(design: Design) -> str:
     """Return what to look at when texts are no subsets, an example made of the design's own labels."""
     example = _spelling(design).write(design.categories.full & 3)
-    return f"a subset is written like {example!r}; codes are read with form='codes'."
+    return f"a subset is written like {example!r}; is this the design the data were collected with"
+
+
+def problem_with(text: str | None, design: Design) -> str:
+    """Return why a text is no subset of a design's categories, in words that tell nothing of the text itself."""
+    return _spelling(design).problem(text)
 
 
 def is_spelled(design: Design) -> bool:
@@ -152,6 +161,7 @@ class _Spelling:
 
     names: tuple[str, ...]
     bit: dict[str, int]
+    spaced: bool  # whether spaces around a label mean nothing
 
     def write(self, code: int) -> str:
         return safe_header(BAR.join(name for j, name in enumerate(self.names) if code >> j & 1))
@@ -161,12 +171,35 @@ class _Spelling:
         if not isinstance(text, str):
             return 0
         code = 0
-        for piece in _pieces(plain_header(text)):
+        for piece in self.labels(text):
             bit = self.bit.get(piece, 0)
             if not bit or code & bit:
                 return 0
             code |= bit
         return code
+
+    def labels(self, text: str) -> list[str]:
+        pieces = _pieces(plain_header(text))
+        return [piece.strip() for piece in pieces] if self.spaced else pieces
+
+    def problem(self, text: str | None) -> str:
+        if not isinstance(text, str):
+            return "it is no text"
+        labels = self.labels(text)
+        stripped = [label.strip() for label in labels]
+        if not all(stripped):
+            return "it is empty" if len(labels) == 1 else "nothing is before, between or after its bars"
+        if all(label in self.bit for label in labels):
+            return "it has a label twice"
+        known = {name.strip() for name in self.bit}
+        if known.issuperset(stripped):
+            return "it has spaces around the bar, and some labels of the design differ by spaces only"
+        if {name.casefold() for name in known}.issuperset(label.casefold() for label in stripped):
+            return "it has a label in other upper and lower case"
+        for sign in _OTHER_SIGNS:
+            if known.issuperset(part.strip() for part in text.split(sign)):
+                return f"its labels are joined by {sign!r}, not by a bar"
+        return "it has a label that is no category"
 
 
 def _pieces(text: str) -> list[str]:
@@ -193,7 +226,9 @@ def _spelling(design: Design) -> _Spelling:
     names = _names(design.categories)
     if len(set(names)) < len(names):
         raise CodeError("labels must differ as text to be written as text; got two that do not. Hint: form='codes'.")
-    return _Spelling(names, {name: 1 << j for j, name in enumerate(names)})
+    stripped = {name.strip() for name in names}
+    spaced = len(stripped) == len(names) and "" not in stripped
+    return _Spelling(names, {name.strip() if spaced else name: 1 << j for j, name in enumerate(names)}, spaced)
 
 
 def _names(categories: Categories) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def test_labels_that_look_alike_are_quoted():
     assert codes_of(["1", "''1'", "1|'1'"], design).tolist() == [1, 2, 3]
 
 
-WRONG = ["", "|", "a|", "|a", "a|a", "e", "A", " a", "a|\\", "\\", "a\\|b", "a||b", "3"]
+WRONG = ["", "|", "a|", "|a", "a|a", "e", "A", "a|\\", "\\", "a\\|b", "a||b", "3"]
 
 
 @pytest.mark.parametrize("text", WRONG)
