@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
-from subsetprivacy.errors import ArgumentError, CodeError, DistributionError
+from subsetprivacy.errors import ArgumentError, CodeError, DistributionError, MismatchError
 
 SUM_TOLERANCE = 1e-6
 
@@ -101,6 +101,35 @@ def _from_mapping(w: Mapping[Label, float], labels: Sequence[Label], name: str) 
         what = f"unknown {named}" if unknown else f"no entry for {named}"
         raise DistributionError(f"`{name}` must give one number per category; got {what}.")
     return [w[label] for label in labels]
+
+
+def check_same_index(columns: Mapping[str, Any]) -> None:
+    """Raise if pandas columns that belong together have different indexes: their rows would be matched by position.
+
+    Parameters
+    ----------
+    columns
+        The columns by name; None and what has no index are left out, and so
+        are columns of other lengths, which are refused with their lengths.
+
+    Raises
+    ------
+    MismatchError
+        If two indexes differ.
+    """
+    first = ""
+    index: Any = None
+    for name, column in columns.items():
+        own: Any = getattr(column, "index", None)
+        if not hasattr(own, "equals"):  # a list has a method of that name
+            continue
+        if index is None:
+            first, index = name, own
+        elif len(own) == len(index) and not own.equals(index):
+            raise MismatchError(
+                f"`{name}` must have the same index as `{first}`; got another one. Hint: .reset_index(drop=True) on "
+                "both matches rows by position, .reindex() by their index."
+            )
 
 
 def check_codes(codes: ArrayLike, name: str = "codes") -> IntArray:

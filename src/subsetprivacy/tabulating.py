@@ -5,7 +5,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from subsetprivacy._checks import shown
+from subsetprivacy._checks import check_same_index, shown
 from subsetprivacy._types import ArrayLike, IntArray, Label
 from subsetprivacy.counting import count, count_columns, read_column
 from subsetprivacy.counting.tables import needs_rows, rows_of
@@ -65,7 +65,8 @@ def crosstab(
     by
         A group label per person; then a dict with a table per group is
         returned, for `conditional_independence_test`. Of a table of another
-        library the name of a column, or a list of names.
+        library the name of a column, or a list of names. The order of the
+        groups is that of `count`.
     weights, weights_kind, missing
         A weight per person (of a table the name of a column), what it is, and
         what becomes of missing entries, as in `count`.
@@ -106,9 +107,10 @@ def crosstab(
             options: Any = {"by": by, "weights": weights, "weights_kind": weights_kind, "missing": missing}
             return _each(count_columns(data[0], chosen, **options))
         columns, by, weights = rows_of(data[0], list(wanted), by, weights)
+        check_same_index({wanted[0]: columns[0], "by": by, "weights": weights})
         held = _columns(tuple(columns), wanted, given, missing or "error")
     elif held is None:
-        held = _columns(data, names, designs, missing)
+        held = _columns(data, names, designs, missing, {"by": by, "weights": weights})
     return _each(count(held, by=by, weights=weights, weights_kind=weights_kind))
 
 
@@ -153,7 +155,9 @@ def _picked(design: Product, columns: Sequence[IntArray], names: Sequence[str]) 
     return SubsetData.trusted(*picked(design, columns, axes))
 
 
-def _columns(data: tuple[Any, ...], names: Any, designs: Any, missing: str | None) -> SubsetTable:
+def _columns(
+    data: tuple[Any, ...], names: Any, designs: Any, missing: str | None, beside: Mapping[str, Any] | None = None
+) -> SubsetTable:
     if len(data) == 1 and isinstance(data[0], Mapping):
         names, data = tuple(data[0]) if names is None else names, tuple(data[0].values())
     if len(data) < 2 or any(isinstance(column, (str, SubsetCounts)) for column in data):
@@ -164,6 +168,7 @@ def _columns(data: tuple[Any, ...], names: Any, designs: Any, missing: str | Non
         )
     wanted = _names(len(data), _own_names(data) if names is None else names)
     given = _designs(designs, data, wanted)
+    check_same_index({**dict(zip(wanted, data, strict=True)), **(beside or {})})
     read = [read_column(column, design, missing=missing) for column, design in zip(data, given, strict=True)]
     lengths = sorted({len(codes) for codes, _ in read})
     if len(lengths) > 1:

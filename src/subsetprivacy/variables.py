@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._checks import shown
+from subsetprivacy._checks import check_same_index, shown
 from subsetprivacy._types import BoolArray, IntArray, Label
 from subsetprivacy.errors import CategoryError, MismatchError, TooLargeError
 from subsetprivacy.subsets import Categories, as_categories, is_frame
@@ -134,6 +134,7 @@ class JointCategories(Categories):
             if absent:
                 raise CategoryError(f"`values` must have a column for each variable; got none for {', '.join(absent)}.")
             columns = [values[name] for name in self.names]
+            check_same_index(dict(zip(self.names, columns, strict=True)))
         else:
             columns = _by_column(values, len(self.names))
         if not all(isinstance(column, Sized) for column in columns):

@@ -7,10 +7,11 @@ import numpy as np
 
 from subsetprivacy._checks import check_choice, check_codes
 from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy.counting.ordering import GroupColumn, rows_of_groups
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Covered, Design, coarse, require_design
 from subsetprivacy.design.text import codes_of
-from subsetprivacy.engines import is_table
+from subsetprivacy.engines import declared_order, is_table
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
 from subsetprivacy.subsets import Categories, is_missing
 
@@ -204,18 +205,20 @@ def check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
 
 
 def group_rows(by: Any, length: int) -> dict[Label, IntArray]:
-    """Return the rows of each group, groups in the order in which they first appear."""
+    """Return the rows of each group, groups in order: see `ordering`."""
+    groups = by if isinstance(by, GroupColumn) else _group_column(by)
+    if len(groups.labels) != length:
+        raise MismatchError(f"`by` must give one group per person; got {len(groups.labels)} for {length} people.")
+    for row, group in enumerate(groups.labels):
+        if not isinstance(group, Hashable):
+            raise ArgumentError(f"`by` must hold hashable groups; got {type(group).__name__} in row {row}.")
+    return rows_of_groups(groups.labels, groups.orders, groups.tuples)
+
+
+def _group_column(by: Any) -> GroupColumn:
     if isinstance(by, (str, bytes, Set, Mapping)) or not isinstance(by, Iterable) or is_table(by):
         raise ArgumentError(f"`by` must be a list or column with one group per person; got {type(by).__name__}.")
     to_list = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(by, name)), None)
     labels = list(by) if to_list is None else getattr(by, to_list)()
-    if len(labels) != length:
-        raise MismatchError(f"`by` must give one group per person; got {len(labels)} for {length} people.")
-    rows: dict[Label, list[int]] = {}
-    for row, label in enumerate(labels):
-        # No two NaN are equal: without this every missing group would be one of its own.
-        group = None if is_missing(label) else label
-        if not isinstance(group, Hashable):
-            raise ArgumentError(f"`by` must hold hashable groups; got {type(group).__name__} in row {row}.")
-        rows.setdefault(group, []).append(row)
-    return {label: np.array(members, np.int64) for label, members in rows.items()}
+    # No two NaN are equal: without this every missing group would be a separate one.
+    return GroupColumn([None if is_missing(label) else label for label in labels], [declared_order(by)], False)

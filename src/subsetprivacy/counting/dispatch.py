@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
+from subsetprivacy._checks import check_same_index
 from subsetprivacy._types import ArrayLike, Label
 from subsetprivacy.counting.columns import (
     check_covered,
@@ -76,12 +77,16 @@ def count(
         value. Estimate with the default method; its standard errors come
         from the observed information.
     by
-        A group label per person; then a dict of counts per group is returned,
-        groups in the order in which they first appear, missing ones as None.
-        Of a table the name of a column, or a list of names, whose groups are
-        tuples; they come in ascending order, missing ones last.
+        A group label per person; of a table the name of a column, or a list
+        of names, whose groups are tuples. Then a dict of counts per group is
+        returned. Groups are in ascending order, numbers before words and
+        missing ones last, as None. An ordered categorical column (pandas,
+        Dask, Polars' Enum, Arrow's ordered dictionary, DuckDB's ENUM) keeps
+        the order it declares.
     weights
-        A weight per person; of a table the name of a column.
+        A weight per person; of a table the name of a column. Groups and
+        weights are matched with people by position; pandas series must have
+        the same index as the data.
     weights_kind
         Must be said with weights. ``"sampling"``: survey weights; sums and
         sums of squares are kept, standard errors are of the sandwich kind and
@@ -121,6 +126,7 @@ def count(
     elif column is not None:
         data = _one_variable(data, column)
     frequency = check_kind(weights, weights_kind)
+    check_same_index({"data": data, "by": by, "weights": weights})
     codes, chosen = read_column(data, design, categories, missing=missing)
     check_covered(chosen, groups=by is not None, sampling=weights is not None and not frequency)
     amounts = None if weights is None else check_weights(weights, len(codes), str(weights_kind))

@@ -1,7 +1,6 @@
 """From the distinct rows of a table to counts: what a column's values mean under its design, and which are refused."""
 
-from collections.abc import Callable, Mapping
-from decimal import Decimal
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,13 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, IntArray, Label
 from subsetprivacy.counting.columns import FIT
+from subsetprivacy.counting.ordering import rows_of_groups
 from subsetprivacy.data import SubsetCounts, as_joint
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines import Groups, Key
 from subsetprivacy.errors import ArgumentError, CodeError
 
+Orders = Sequence[Sequence[Any] | None]
 _MAX_PEOPLE = 1 << 53  # the last whole number that is exact everywhere
 _COINCIDENCE = 20  # rows that two draws may have in common by chance
 
@@ -23,6 +24,7 @@ def counts_of_groups(
     columns: Mapping[str, Design],
     *,
     by: int | None = None,
+    orders: Orders | None = None,
     weights: str | None = None,
     weights_kind: str | None = None,
     missing: str = "error",
@@ -40,6 +42,8 @@ def counts_of_groups(
     by
         1: the one column of groups gives its values as groups. 0: they are
         tuples of the values of all such columns. None: no groups.
+    orders
+        The order that each column of groups declares, None where it declares none.
     weights, weights_kind
         The name of the column that was summed, and what it is.
     missing
@@ -73,7 +77,7 @@ def counts_of_groups(
         return _counts(codes, design, groups, np.arange(len(groups)), frequency)
     return {
         label: _counts(codes[rows], design, groups, rows, frequency)
-        for label, rows in _rows_of_groups(groups.keys[len(columns) :], by == 1).items()
+        for label, rows in _rows_of_groups(groups.keys[len(columns) :], by == 1, orders).items()
     }
 
 
@@ -181,25 +185,13 @@ def _check_drawn_apart(parts: list[IntArray], designs: list[Design], groups: Gro
             raise ArgumentError("columns must be drawn for each variable by itself; got the same one twice.")
 
 
-def _rows_of_groups(keys: tuple[Key, ...], single: bool) -> dict[Label, IntArray]:
-    """Return which entries belong to each group, groups in ascending order, missing ones last."""
+def _rows_of_groups(keys: tuple[Key, ...], single: bool, orders: Orders | None) -> dict[Label, IntArray]:
+    """Return which entries belong to each group, groups in order."""
     if any(key.kind == "lists" for key in keys):
         raise ArgumentError("`by` must name columns of single values; got one of lists.")
     columns = [key.labels() for key in keys]
     labels: list[Any] = columns[0] if single else list(zip(*columns, strict=True))
-    rows: dict[Any, list[int]] = {}
-    for at, label in enumerate(labels):
-        rows.setdefault(label, []).append(at)
-    return {label: np.array(rows[label], np.int64) for label in sorted(rows, key=_rank)}
-
-
-def _rank(label: Any) -> tuple[Any, ...]:
-    """Return what to sort labels by: numbers before words, None last, and nothing is compared across types."""
-    if isinstance(label, tuple):
-        return tuple(_rank(part) for part in label)
-    if label is None:
-        return (2, "", 0)
-    return (0, "", label) if isinstance(label, (int, float, Decimal)) else (1, type(label).__name__, label)
+    return rows_of_groups(labels, orders or [None] * len(keys), tuples=not single)
 
 
 def _counts(codes: IntArray, design: Design, groups: Groups, at: IntArray, frequency: bool) -> SubsetCounts:

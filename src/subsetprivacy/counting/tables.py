@@ -8,7 +8,8 @@ from attrs import frozen
 from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._types import Label
 from subsetprivacy.counting.columns import MISSING, check_covered, check_kind
-from subsetprivacy.counting.distinct import counts_of_groups
+from subsetprivacy.counting.distinct import Orders, counts_of_groups
+from subsetprivacy.counting.ordering import GroupColumn
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines import (
@@ -16,6 +17,7 @@ from subsetprivacy.engines import (
     check_columns,
     column_kinds,
     column_names,
+    declared_orders,
     is_lazy,
     is_ordered,
     native_column,
@@ -51,8 +53,9 @@ def count_columns(
     check_columns(table, asked.columns)
     asked.check()
     groups = asked.tally(table)
+    orders = None if asked.by is None else declared_orders(table, asked.by)
     try:
-        return asked.read(groups)
+        return asked.read(groups, orders=orders)
     except SubsetPrivacyError as error:
         refusal = error
     if groups.first is None and is_ordered(table):
@@ -134,13 +137,14 @@ class Asked:
             return None
 
     def read(
-        self, groups: Groups, place: Callable[[int], str] = "row {}".format
+        self, groups: Groups, place: Callable[[int], str] = "row {}".format, *, orders: Orders | None = None
     ) -> SubsetCounts | dict[Label, SubsetCounts]:
         """Return the counts of what came back, or refuse it, saying the place of the first row that is wrong."""
         return counts_of_groups(
             groups,
             self.designs,
             by=None if self.by is None else 0 if self.tuples else 1,
+            orders=orders,
             weights=self.weights,
             weights_kind=self.weights_kind,
             missing=self.missing,
@@ -234,7 +238,8 @@ def rows_of(table: Any, columns: list[str], by: Any, weights: Any) -> tuple[list
     if groups is not None:
         parts = [_listed(native_column(table, name)) for name in groups]
         rows = [tuple(None if is_missing(part) else part for part in row) for row in zip(*parts, strict=True)]
-        by = rows if isinstance(by, (list, tuple)) else [row[0] for row in rows]
+        several = isinstance(by, (list, tuple))
+        by = GroupColumn(rows if several else [row[0] for row in rows], declared_orders(table, groups), several)
     if amounts is not None:
         weights = native_column(table, amounts)
     return [native_column(table, name) for name in columns], by, weights

@@ -20,6 +20,7 @@ from subsetprivacy.engines.kinds import (
     no_such_column,
     plain_table,
 )
+from subsetprivacy.engines.orders import declared_order, declared_orders
 
 __all__ = [
     "Groups",
@@ -29,6 +30,8 @@ __all__ = [
     "column_kinds",
     "column_names",
     "computing",
+    "declared_order",
+    "declared_orders",
     "engine_of",
     "is_lazy",
     "is_ordered",

@@ -108,7 +108,7 @@ class Release:
             Its name; may be left out where there is one.
         by
             A column of groups, or several: then a dict with the counts of
-            each group is returned, groups in ascending order, missing ones last.
+            each group is returned, groups in the order of `sp.count`.
         weights, weights_kind
             A column of weights and what they are, as in `count`. A file of
             counts knows its own.
@@ -172,7 +172,7 @@ class Release:
         )
         as_labels = self.file.kind == "csv" and any(self.stored.forms[name] == "labels" for name in names)
         with said_of(self.file.where, " (Read as labels; form='codes' reads codes.)" if as_labels else ""):
-            return asked.read(groups, self.file.place)
+            return asked.read(groups, self.file.place, orders=self.file.orders(asked.by or ()))
 
     def _weights(self, column: Any, kind: str | None) -> tuple[Any, str | None]:
         if column is not None:

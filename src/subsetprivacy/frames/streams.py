@@ -9,7 +9,7 @@ from attrs import frozen
 
 from subsetprivacy.design import Design
 from subsetprivacy.design.text import parsed, plain_header
-from subsetprivacy.engines import check_columns, no_such_column
+from subsetprivacy.engines import check_columns, declared_orders, no_such_column
 from subsetprivacy.engines.arrow import kind_of
 from subsetprivacy.engines.batches import dataset_batches
 from subsetprivacy.errors import DataFileError
@@ -57,6 +57,13 @@ class DataFile:
     def is_text(self, column: str) -> bool:
         """Tell whether a column that is there holds text."""
         return self.kind == "csv" or kind_of(self._dataset().schema.field(column).type) == "text"
+
+    def orders(self, columns: Sequence[str]) -> list[list[Any] | None]:
+        """Return the order that each of some columns declares, None where it declares none, as text does."""
+        if self.kind == "csv":
+            return [None] * len(columns)
+        with reading(self.path):
+            return declared_orders(self._dataset(), columns)
 
     def rows(self) -> int:
         """Return how many rows there are; of a CSV file by reading it."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import check_codes, check_count
+from subsetprivacy._checks import check_codes, check_count, check_same_index
 from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label, RandomSource, Seed
 from subsetprivacy.data import SubsetData, SubsetTable
@@ -236,6 +236,7 @@ def resolve(questions: Any, answers: Any, design: Design) -> Any:
         return _resolve_table(questions, answers, design)
     if isinstance(questions, (list, tuple)) and questions and isinstance(questions[0], Question):
         raise CodeError("`questions` must be codes; got Question objects. Hint: [q.code for q in questions].")
+    check_same_index({"questions": questions, "answers": answers})
     options = _options(questions, require_design(design))
     said = _read_answers(answers, options.shape[1], design.options == 2)
     if len(options) != len(said):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._checks import check_choice
+from subsetprivacy._checks import check_choice, check_same_index
 from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import IntArray, RandomSource, Seed
 from subsetprivacy.data import SubsetData, SubsetTable
@@ -102,6 +102,7 @@ def privatize(
     if require_design(design).kind == "coarse":
         raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
     warn_if_revealing(design, stacklevel=3)
+    check_same_index({"values": values, "ids": ids})
     source_of = _sources(design, key, ids, variable, renamed_argument("rng", rng, "seed", seed))
     if isinstance(design, Product):
         return _privatize_table(values, design, missing, source_of)
