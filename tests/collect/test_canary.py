@@ -41,7 +41,7 @@ class Marked:
         return f"{CANARY}{secrets.token_hex(10)}"
 
     def request(self, method, path, body=None, **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, source_address=(ADDRESS, 0), timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, source_address=(ADDRESS, 0), timeout=100)
         given = {name: self.mark() for name in HEADERS} | headers
         try:
             connection.request(method, f"{path}?{self.mark()}={self.mark()}", body, given)
@@ -115,9 +115,9 @@ def _misbehave(marked, manifest):
 
 def _wait_for_release(site, manifest, files):
     """Wait for the release, and take the export."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 100
     while not site.get(f"/api/v1/surveys/{manifest.id}/releases").json():
-        assert time.monotonic() < until, "a release must come within 20 seconds"
+        assert time.monotonic() < until, "a release must come at last"
         time.sleep(0.2)
     reply = site.get(f"/api/v1/surveys/{manifest.id}/export.zip")
     assert reply.status == 200
@@ -136,7 +136,7 @@ class _serving:
         self.process = subprocess.Popen(command, cwd=files, env=environment, stdout=self.output, stderr=self.output)
 
     def __enter__(self):
-        until = time.monotonic() + 30
+        until = time.monotonic() + 100
         while time.monotonic() < until:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -144,11 +144,11 @@ class _serving:
             except OSError:
                 assert self.process.poll() is None, "the server ended"
                 time.sleep(0.1)
-        raise AssertionError("the server must start within 30 seconds")
+        raise AssertionError("the server does not start")
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(100)
         self.output.close()
 
 

@@ -41,7 +41,7 @@ ENVIRONMENT = {
 
 def run(arguments, folder, **options):
     return subprocess.run(
-        arguments, capture_output=True, text=True, cwd=folder, env=ENVIRONMENT, check=False, timeout=300, **options
+        arguments, capture_output=True, text=True, cwd=folder, env=ENVIRONMENT, check=False, timeout=900, **options
     )
 
 

@@ -45,7 +45,7 @@ class Daemon:
                 command, env=kept | env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
             )
 
-    def await_text(self, text: str, seconds: float = 60) -> None:
+    def await_text(self, text: str, seconds: float = 300) -> None:
         """Wait until the log says so."""
         until = time.monotonic() + seconds
         while text not in self.log.read_text(errors="replace"):

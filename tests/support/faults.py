@@ -52,8 +52,7 @@ options = ["yes", "no"]
 """
 FEWEST = 10  # the smallest batch there is
 NOT_YET = {503}  # ask again
-ANSWER_SECONDS = 6.5  # nobody waits longer, whatever happens
-HEAL_SECONDS = 5.0
+PATIENCE = 100  # seconds until a test says that something will never happen, however busy the machine is
 
 
 # Servers ---------------------------------------------------------------------------------------
@@ -125,7 +124,7 @@ class Server:
 
     def start(self) -> None:
         self.pid, self.output = self.servers.fork("serve", "--db", self.database, "--port", str(self.port))
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not (found := re.search(r"^Studio +http://127\.0\.0\.1:(\d+)/", self.said(), re.MULTILINE)):
             assert self.is_running(), self.said()
             assert time.monotonic() < deadline, "the server does not start"
@@ -154,7 +153,7 @@ class Server:
         if not self.is_running():
             return
         os.kill(self.pid, how)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while self.is_running():
             assert time.monotonic() < deadline, "the server does not end"
             time.sleep(0.002)
@@ -215,10 +214,10 @@ class Line:
         except OSError:
             raise AwayError from None
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(PATIENCE):
                 return await self._post(path, body)
         except TimeoutError:
-            raise AssertionError(f"no answer within {ANSWER_SECONDS} s") from None
+            raise AssertionError("no answer comes") from None
         except (OSError, asyncio.IncompleteReadError):
             self.close()
             raise LostError from None
@@ -252,10 +251,6 @@ class Crowd:
     counted_before: int = 0  # acknowledged by "already counted" after a lost reply
     lost: int = 0
     refused: int = 0  # told to come again
-    slowest: float = 0.0
-    last_success: float = 0.0
-    last_refusal: float = 0.0
-    refusals: list = Factory(list)
     going: bool = False
 
     async def answer(self, port: int, people: int, meanwhile) -> None:
@@ -303,12 +298,10 @@ class Crowd:
         assert (status, json.loads(content)["status"]) in {(201, "counted"), (409, "already counted")}, content
         self.counted_before += status == 409
         self.acknowledged.append(body)
-        self.last_success = time.monotonic()
 
     async def _insist(self, line: Line, act: str, document) -> "tuple[int, bytes]":
         body, tries = json.dumps(document).encode(), 0
         while True:
-            begun = time.monotonic()
             try:
                 status, headers, content = await line.post(f"/s/{self.manifest.id}/{act}", body)
             except AwayError:
@@ -316,21 +309,18 @@ class Crowd:
             except LostError:
                 self.lost += 1
             else:
-                self.slowest = max(self.slowest, time.monotonic() - begun)
                 if status not in NOT_YET:
                     assert status != 409 or tries, "counted before it was sent"
                     return status, content
                 assert headers.get("retry-after") == "1", headers
                 assert json.loads(content) == {"status": "busy"}
                 self.refused += 1
-                self.last_refusal = time.monotonic()
-                self.refusals.append(self.last_refusal)
             tries += 1
             await asyncio.sleep(random.uniform(0.5, 1.5) * self.pause)
 
 
 def go_through(serve, engine, url, *, fault, end, seconds, people=8, codes=4000, mode="code", refusals=True):
-    """Let people answer while something goes wrong for a time; return the crowd and how long it took to heal.
+    """Let people answer while something goes wrong for a time, until all of them are served again; return the crowd.
 
     Parameters
     ----------
@@ -341,37 +331,34 @@ def go_through(serve, engine, url, *, fault, end, seconds, people=8, codes=4000,
     fault, end
         What begins it, and what ends it.
     refusals
-        Whether it must be noticed.
+        Whether somebody must be refused: True if before it ends, "later" if it may be noticed afterwards.
     """
     manifest, made = publish(engine, mode=mode, codes=codes if mode == "code" else 0)
     server, crowd = serve(url), Crowd(manifest, made)
-    healed = 0.0
+
+    async def until(happens):
+        while not happens():
+            await asyncio.sleep(0.01)
 
     async def pass_by():
-        nonlocal healed
-        while len(crowd.acknowledged) < people:  # all is well before it
-            await asyncio.sleep(0.01)
+        await until(lambda: len(crowd.acknowledged) >= people)  # all is well before it
         await asyncio.to_thread(fault)
         await asyncio.sleep(seconds)
+        await until(lambda: refusals is not True or crowd.refused)
         await asyncio.to_thread(end)
-        ended = time.monotonic()
-        while crowd.last_success < ended:
-            await asyncio.sleep(0.01)
-            assert time.monotonic() < ended + 4 * HEAL_SECONDS, "it does not heal"
-        healed = crowd.last_success - ended
-        await asyncio.sleep(0.2)
+        await until(lambda: not refusals or crowd.refused)
+        wanted = len(crowd.acknowledged) + 4 * people  # it heals: what was on the way, and then further people
+        await until(lambda: len(crowd.acknowledged) >= wanted)
 
-    asyncio.run(asyncio.wait_for(crowd.answer(server.port, people, pass_by()), 120))
+    asyncio.run(asyncio.wait_for(crowd.answer(server.port, people, pass_by()), PATIENCE))
     assert server.is_running()
     server.stop()
     assert "Traceback" not in server.said()
-    assert healed <= HEAL_SECONDS
-    assert not refusals or crowd.refused
     if refusals and crowd.refused:  # whoever runs the server is told, once; waiting too long is no fault of it
         assert server.said().count("the database takes nothing now") == server.said().count("the database works again")
         assert "the database works again" in server.said()
     assert_counted_once(engine, manifest, crowd.acknowledged)
-    return crowd, healed
+    return crowd
 
 
 # Books -----------------------------------------------------------------------------------------
@@ -488,6 +475,7 @@ class Proxy:
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
         self.mode, self.delay = "pass", 0.0
+        self.delayed = 0  # how many pieces
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = self._listening.getsockname()[1]
         self._open: set[socket.socket] = set()
@@ -544,6 +532,7 @@ class Proxy:
                 self._passing.wait()
                 if self.delay:
                     time.sleep(self.delay)
+                    self.delayed += 1
                 if source not in self._dead:
                     target.sendall(piece)
         for one in (source, target):

@@ -113,7 +113,7 @@ class Client:
         if self.token is not None:
             sent["Authorization"] = f"Bearer {self.token}"
         sent |= dict(headers or {})
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=100)
         try:
             connection.request(method, path, body, {name: value for name, value in sent.items() if value is not None})
             answer = connection.getresponse()
@@ -175,10 +175,10 @@ class Site:
     def start(self) -> "Site":
         """Start, and wait until it answers."""
         self._thread.start()
-        until = time.monotonic() + 20
+        until = time.monotonic() + 100
         while not self._server.started:
             if time.monotonic() > until or not self._thread.is_alive():
-                raise RuntimeError("the server must start within 20 seconds")
+                raise RuntimeError("the server does not start")
             time.sleep(0.01)
         self.port = self._server.servers[0].sockets[0].getsockname()[1]
         return self
@@ -186,7 +186,7 @@ class Site:
     def stop(self) -> None:
         """Stop, and close the database."""
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(100)
         self.engine.dispose()
 
     def __enter__(self) -> "Site":

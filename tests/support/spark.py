@@ -45,7 +45,7 @@ def spark_under_test() -> str | None:
     return mode if mode in _MODES else None
 
 
-def run_under_spark(mode: str, path: str, folder: Path, *options: str, timeout: float = 240) -> None:
+def run_under_spark(mode: str, path: str, folder: Path, *options: str, timeout: float = 900) -> None:
     """Run the tests of a file in a process of its own, with Spark in the given mode, and fail if one fails."""
     assert mode in _MODES
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(path), *options]
@@ -195,7 +195,7 @@ def _unwarned():
         yield
 
 
-def _wait_for(port: int, server: subprocess.Popen, log: Path, patience: float = 90) -> None:
+def _wait_for(port: int, server: subprocess.Popen, log: Path, patience: float = 300) -> None:
     until = time.monotonic() + patience
     while time.monotonic() < until:
         if server.poll() is not None:

@@ -7,7 +7,7 @@ import time
 from unittest import mock
 
 import pytest
-from faults import FEWEST, assert_counted_once, books, publish, sent
+from faults import FEWEST, PATIENCE, assert_counted_once, books, publish, sent
 from sqlalchemy import select
 
 from subsetprivacy.collect.service import respondents, writing
@@ -49,7 +49,7 @@ def script(tmp_path):
 def run_until_it_dies(servers, script, url, act, last, survey_id=""):
     """Return whether it came to its end."""
     pid, output = servers.fork("run", script, url, act, str(last), survey_id)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while (ended := is_gone(pid)) is False:
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -137,7 +137,7 @@ def test_what_was_due_when_a_server_died_is_released_by_the_next(store_url):
     manifest, _ = fill(engine, 3 * FEWEST)
     collector = Collector(engine)
     collector.start()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while not books(engine, manifest).releases:
         assert time.monotonic() < deadline
         time.sleep(0.01)

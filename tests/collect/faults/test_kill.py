@@ -5,14 +5,14 @@ import random
 import signal
 
 import pytest
-from faults import FEWEST, Crowd, assert_counted_once, books, publish
+from faults import FEWEST, PATIENCE, Crowd, assert_counted_once, books, publish
 
 from subsetprivacy.collect.storage.opening import open_store
 
 LIFE_ANSWERS, LIFE_SECONDS = 60, 0.02  # of a server: at most so many answers, and so long after these
 
 
-def kill_repeatedly(serve, url, *, kills, people, codes, also=None, hits=(), within=120.0):
+def kill_repeatedly(serve, url, *, kills, people, codes, also=None, hits=(), within=PATIENCE):
     """Kill a server that people answer to, again and again, and compare its books with what was acknowledged."""
     engine = open_store(url)
     manifest, made = publish(engine, codes=codes)
@@ -81,7 +81,7 @@ def test_a_server_that_is_stopped_answers_first(serve, store_url):
         await asyncio.to_thread(server.start)
         await asyncio.sleep(0.1)
 
-    asyncio.run(asyncio.wait_for(crowd.answer(server.port, 16, stop()), 60))
+    asyncio.run(asyncio.wait_for(crowd.answer(server.port, 16, stop()), PATIENCE))
     server.stop()
     assert crowd.counted_before == 0
     assert_counted_once(engine, manifest, crowd.acknowledged)

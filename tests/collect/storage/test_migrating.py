@@ -115,7 +115,7 @@ def test_servers_that_start_together_do_not_collide(empty, empty_url):
     for one in started:
         one.stdin.write(b"go\n")
         one.stdin.flush()
-    said = [one.communicate(timeout=60)[1] for one in started]
+    said = [one.communicate(timeout=300)[1] for one in started]
     assert [one.returncode for one in started] == [0] * 2, said
     assert differences(empty) == []
 

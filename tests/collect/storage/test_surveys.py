@@ -148,7 +148,7 @@ def test_two_that_close_at_once_reveal_the_key(store, publish_kinds):
     for thread in started:
         thread.start()
     for thread in started:
-        thread.join(30)
+        thread.join(100)
     with reading(store) as connection:
         assert read_key(connection, "kinds")[1]
 

@@ -113,7 +113,7 @@ def test_a_stopped_run_goes_on(tmp_path):
         assert process.stdout.readline().startswith("✓ toy_example")
         time.sleep(2)  # well inside the second, which takes a minute
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
     assert errors.strip() == "Stopped. What is finished is kept; the same command goes on from there."
     assert (tmp_path / "toy_example.json").exists()

@@ -113,7 +113,7 @@ def run_mixsqp(samples):
         capture_output=True,
         text=True,
         check=True,
-        timeout=300,
+        timeout=600,
     )
     return [np.array(line.split(), float) for line in run.stdout.strip().splitlines()]
 
@@ -121,7 +121,7 @@ def run_mixsqp(samples):
 def has_mixsqp():
     if shutil.which("Rscript") is None:
         return False
-    probe = subprocess.run(["Rscript", "-e", "library(mixsqp)"], capture_output=True, check=False, timeout=120)
+    probe = subprocess.run(["Rscript", "-e", "library(mixsqp)"], capture_output=True, check=False, timeout=600)
     return probe.returncode == 0
 
 

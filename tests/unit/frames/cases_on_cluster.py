@@ -117,7 +117,7 @@ def check_tidy(folder, *outputs):
     assert not [path for path in folder.rglob("*") if path.name == "_temporary"]
 
 
-def when(condition, action, seconds=60):
+def when(condition, action, seconds=300):
     """Do something in mid-job, as soon as a condition holds; return whether it was done, once the job is over."""
     done = threading.Event()
 
@@ -176,7 +176,7 @@ def test_classic_driver(cluster, session, tmp_path):
     program.write_text(_PROGRAM)
     environment = {"PYSPARK_PYTHON": str(cluster.python), "PATH": "/usr/bin:/bin", "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [sys.executable, "-W", "ignore", str(program), str(tmp_path), repr(settings), KEY.decode()]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
     found = session.read.parquet(str(tmp_path / "out")).toArrow().column("who_is").to_pylist()
     design = sp.uniform([f"person {k}" for k in range(30)])

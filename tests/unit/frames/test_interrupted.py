@@ -207,7 +207,7 @@ def test_the_processes_of_a_run_end_with_it(values, tmp_path, stop):
     os.kill(run.pid, stop)
     run.wait()
     run.stdout.close()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 100
     while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < end:
         time.sleep(0.05)
     assert [worker for worker in workers if Path(f"/proc/{worker}").exists()] == []

@@ -257,7 +257,7 @@ def test_worker_dies(two_processes, tmp_path):
     victims = []
 
     def kill():
-        until = time.monotonic() + 30
+        until = time.monotonic() + 100
         while time.monotonic() < until and not victims:
             if len(list(tmp_path.glob("_out.partial-*/drawn/part-*"))) >= 4:
                 worker = next(iter(two_processes.cluster.workers.values()))

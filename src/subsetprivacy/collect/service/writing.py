@@ -28,6 +28,7 @@ MOST_WAITING = 4096
 WAIT_SECONDS = 6.0  # nobody waits longer for an answer
 RELEASE_SECONDS = 1.0
 _REST = 20  # times as long as the last release took: releasing takes a small part of the time, however large it gets
+_WIPER = "wiper"
 _log = logging.getLogger("subsetprivacy.collect")
 Done = TypeVar("Done")
 
@@ -72,18 +73,22 @@ class Writer:
         self._owes_wipe.set()
         self._threads = [
             threading.Thread(target=self._write_all, name="writer", daemon=True),
-            threading.Thread(target=self._wipe_all, name="wiper", daemon=True),
+            threading.Thread(target=self._wipe_all, name=_WIPER, daemon=True),
         ]
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """Write what is waiting, then stop."""
+        """Write what is waiting, then stop.
+
+        A wipe that is under way is given a few seconds: a database that has gone silent would hold up the end for an
+        hour, and what is left undone is done at the next start.
+        """
         self._stopping.set()
         self._jobs.put(None)
         self._owes_wipe.set()
         for thread in self._threads:
-            thread.join()
+            thread.join(WAIT_SECONDS if thread.name == _WIPER else None)
         self._threads = []
 
     async def write(self, manifest: Manifest, content: Accepted | Asked) -> Any:
