@@ -1,10 +1,16 @@
 """Shared by all tests: the pictures' backend, and parts of the outside world that may be absent."""
 
 import os
+import sys
 from collections import Counter
 
-import matplotlib
-import pytest
+# Before NumPy is imported, and for the processes that tests start: pytest-xdist keeps all cores busy already, and
+# threads of the linear algebra that wait for each other on a busy machine take up to forty times as long.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import matplotlib  # noqa: E402
+import pytest  # noqa: E402
 
 matplotlib.use("Agg")
 
@@ -29,9 +35,8 @@ def need():
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
-    from matplotlib import pyplot
-
-    pyplot.close("all")
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:  # else there is none
+        pyplot.close("all")
 
 
 def pytest_sessionfinish(session):
