@@ -155,7 +155,7 @@ _BLANK = '<!doctype html><link rel="icon" href="data:,">'  # or the browser woul
 
 def blank(page: Any) -> None:
     """Leave a page for an empty one of the same origin; for `about:blank` the browser would change the process."""
-    if not page.url.startswith("http"):
+    if not page.url.startswith("http") or page.url.endswith("/blank"):
         return
     headers = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
     page.route("**/blank", lambda route: route.fulfill(body=_BLANK, content_type="text/html", headers=headers))
