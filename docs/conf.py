@@ -70,6 +70,7 @@ os.environ.update(
     IPYTHONDIR=_home,
     MATPLOTLIBRC=str(HERE / "_ext" / "matplotlibrc"),
     OPENBLAS_NUM_THREADS="1",
+    DOCS=str(HERE),  # for files that a reader downloads from the page
     PYDEVD_DISABLE_FILE_VALIDATION="1",
 )
 

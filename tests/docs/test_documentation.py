@@ -36,6 +36,7 @@ ENVIRONMENT = {
     "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
     "MPLBACKEND": "Agg",
     "OPENBLAS_NUM_THREADS": "1",
+    "DOCS": str(DOCS),
 }
 
 

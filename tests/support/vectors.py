@@ -1,4 +1,4 @@
-"""Makes `subsetprivacy/collect/survey/vectors.json`: examples that every client of the collection service must repeat.
+"""Makes `docs/reference/vectors.json`: examples that every client of the collection service must repeat.
 
 The file is one JSON object. Byte strings are lower-case hexadecimal text; every number is whole and below 2^53.
 
@@ -30,7 +30,7 @@ The file is one JSON object. Byte strings are lower-case hexadecimal text; every
     ``[{"text": the canonical JSON as text, "fingerprint": hex, "id": 26 letters, "length": of every submission, in
     bytes}, …]``; hash the UTF-8 of the text.
 
-Run this file to write it anew: ``python tests/support/vectors.py``.
+Run this file to write it again: ``python tests/support/vectors.py``.
 """
 
 import json
@@ -47,7 +47,7 @@ from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.padding import length_of
 from subsetprivacy.collect.survey.rules import asking
 
-FILE = Path(sp.__file__).parent / "collect" / "survey" / "vectors.json"
+FILE = Path(__file__).parents[2] / "docs" / "reference" / "vectors.json"
 SEED_PREFIX = "subsetprivacy vector "
 LABELS = (("work-2026", "income"), ("s", "v"), ("a-long-study-name_of-32-letters0", "variable_2"))
 

@@ -3,19 +3,17 @@
 import json
 from collections import Counter
 from itertools import combinations, permutations
-from pathlib import Path
 
 import pytest
 from browser import chromium
 from scipy.stats import chisquare
-from vectors import FEW, GIVEN
+from vectors import FEW, FILE, GIVEN
 from visitor import opened_site
 
 import subsetprivacy as sp
-import subsetprivacy.collect.survey as survey_room
 from subsetprivacy.collect.survey.rules import asking
 
-VECTORS = json.loads((Path(survey_room.__file__).parent / "vectors.json").read_text("utf-8"))
+VECTORS = json.loads(FILE.read_text("utf-8"))
 
 # The script of the page, under the policy of the page.
 LOAD = """

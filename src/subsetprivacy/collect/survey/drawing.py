@@ -1,8 +1,8 @@
 """The draw that a respondent's browser makes: the same here and in JavaScript, word for word.
 
 A stream of 48-bit words comes from HMAC-SHA256 under a secret seed; every draw is made from these by rejection,
-so it is exactly even. `docs/reference/collection-protocol.md` is the specification, `vectors.json` the shared
-examples: whoever writes another client can check it against them.
+so it is exactly even. `docs/reference/collection-protocol.md` is the specification, and `docs/reference/vectors.json`
+holds examples against which other clients can be checked.
 """
 
 import hmac
