@@ -13,7 +13,6 @@ import pytest
 from pages import (
     DOCS,
     PAGES,
-    README,
     ROOT,
     SITE,
     anchors,
@@ -46,18 +45,6 @@ def run(arguments, folder, **options):
     )
 
 
-# Pictures ---------------------------------------------------------------------------------------
-
-
-def test_pictures_of_the_readme_are_there_are_small_and_are_described():
-    shown = re.findall(r"!\[([^]]*)\]\(([^)]+)\)", text(README))
-    shown += [(alt, path) for path, alt in re.findall(r'<img src="([^"]+)"[^>]* alt="([^"]*)"', text(README))]
-    assert len(shown) == text(README).count("![") + text(README).count("<img") >= 3
-    for alt, path in shown:
-        assert len(alt.split()) > 5, path
-        assert 1_000 < (ROOT / path).stat().st_size < 200_000, path
-
-
 # Code -------------------------------------------------------------------------------------------
 
 
@@ -68,7 +55,7 @@ def test_cells_run_in_order(page, tmp_path):
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name)
+@pytest.mark.parametrize("page", [page for page in SITE if blocks(page, "python")], ids=name)
 def test_code_blocks_run_in_order(page, tmp_path):
     ran = run([sys.executable, "-c", "\n".join(blocks(page, "python"))], tmp_path)
     assert ran.returncode == 0, ran.stderr
@@ -94,16 +81,9 @@ def test_lines_that_are_shown_fit_the_page():
     assert wide == []
 
 
-def test_readme_shows_what_its_quickstart_prints(tmp_path):
-    ran = run([sys.executable, "-c", blocks(README, "python")[0]], tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    shown = blocks(README, "text")[0].split("...")[0]
-    assert ran.stdout.startswith(shown)
-
-
 # Command lines ----------------------------------------------------------------------------------
 
-CONSOLE_PAGES = [page for page in [*PAGES, ROOT / "CONTRIBUTING.md"] if blocks(page, "console")]
+CONSOLE_PAGES = [page for page in [*SITE, ROOT / "CONTRIBUTING.md"] if blocks(page, "console")]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 

@@ -3,7 +3,7 @@
 import pytest
 from pages import DOCS, README, SITE, literals, literals_of_cells, name, text, unproved, without_code
 
-READMES_TEST = README.parent / "tests" / "docs" / "test_readme_numbers.py"
+READMES_TEST = README.parent / "tests" / "docs" / "test_readme.py"
 
 
 def is_bound(page):

@@ -1,0 +1,136 @@
+"""The README: it runs from top to bottom as one session in one folder, and each of its numbers is computed here."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from inspect import signature
+from math import log2
+from pathlib import Path
+
+import pytest
+from pages import FENCE, README, ROOT, text
+
+import subsetprivacy as sp
+from subsetprivacy.cli.main import main
+from subsetprivacy.examples import adult
+
+INSTALL = re.compile(r'pip install (?:\.|"\.\[([\w,]+)\]")$')
+SERVE = ["subsetprivacy", "serve"]
+
+
+def fenced():
+    """Return the language and content of the README's blocks, in their order."""
+    return [(info.strip(), body) for _, info, body in FENCE.findall(text(README))]
+
+
+def commands():
+    lines = [line for language, body in fenced() if language == "console" for line in body.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.strip()]
+
+
+# One session ------------------------------------------------------------------------------------
+
+
+def test_the_whole_readme_runs_in_one_folder(tmp_path):
+    # One Python session from top to bottom; a command is run where it is printed, in the same folder.
+    script, printed = ["import subprocess"], ""
+    for language, body in fenced():
+        if language == "python":
+            script.append(body)
+        elif language == "text":
+            printed += body
+        elif language == "console":
+            for line in body.splitlines():
+                words = shlex.split(line, comments=True)
+                if words[:1] == ["subsetprivacy"] and words != SERVE:
+                    script.append(f"subprocess.run({words!r}, check=True, stdout=subprocess.DEVNULL)")
+        else:
+            raise AssertionError(f"no one runs a block of {language!r}")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    ran = subprocess.run(
+        [sys.executable, "-c", "\n".join(script)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path, "MPLBACKEND": "Agg"},
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == printed
+    made = {"adult.csv", "race.json", "private.parquet", "report.html", "work.toml"}
+    assert made <= {entry.name for entry in tmp_path.iterdir()}
+
+
+def test_every_command_of_the_readme_is_run_or_known():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    extras = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    for words in commands():
+        line = shlex.join(words).replace("'", '"')
+        if words[0] == "make":
+            assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), line
+        elif words[0] == "pip":
+            asked = INSTALL.match(line)
+            assert asked, line
+            assert set((asked[1] or "all").split(",")) <= set(extras), line
+        else:
+            assert words[1] in main.commands, line
+    assert SERVE in commands()
+
+
+def test_code_in_the_text_is_code_that_exists():
+    named = re.findall(r"`(?:sp\.)?(\w+)\(?[^`]*`", text(README).split("## Quickstart")[1])
+    assert {"audit", "plan", "privatize_table", "count"} <= set(named)
+    for name in re.findall(r"`sp\.(\w+)", text(README)):
+        assert name in sp.__all__, name
+
+
+def test_pictures_are_there_are_small_and_are_described():
+    shown = re.findall(r"!\[([^]]*)\]\(([^)]+)\)", text(README))
+    shown += [(alt, path) for path, alt in re.findall(r'<img src="([^"]+)"[^>]* alt="([^"]*)"', text(README))]
+    assert len(shown) == text(README).count("![") + text(README).count("<img") >= 3
+    for alt, path in shown:
+        assert len(alt.split()) > 5, path
+        assert 1_000 < (ROOT / path).stat().st_size < 200_000, path
+
+
+# Numbers ----------------------------------------------------------------------------------------
+
+
+def test_two_draws_of_one_person_intersect():
+    # "After two uniform draws a single value is left with probability 0.67 for four categories and 0.14 for eight."
+    assert round(sp.repeat_risk(sp.uniform(range(4))).probability, 2) == 0.67
+    assert round(sp.repeat_risk(sp.uniform(range(8))).probability, 2) == 0.14
+
+
+def test_five_categories_take_four_times_the_people():
+    # "Five categories and yes/no questions take at least 4 times as many as asking directly."
+    design = sp.uniform(range(5))
+    assert (design.p - 1) / (design.S - 1) == pytest.approx(4)
+    assert sp.audit(design, [0.2] * 5).to_dict()["cost"] == pytest.approx(4, rel=0.05)
+
+
+def test_maximal_leakage_of_a_question_is_one_bit():
+    # "maximal leakage: one bit for a yes/no question"
+    assert log2(sp.uniform(range(5)).S) == pytest.approx(1)
+    assert sp.audit(sp.uniform(range(5)), [0.2] * 5).to_dict()["maximal_leakage"] == pytest.approx(1)
+
+
+def test_epsilon_is_infinite():
+    assert sp.uniform(range(4)).epsilon == float("inf")
+
+
+def test_the_picture_has_intervals_of_the_level_and_the_people_that_it_says():
+    # "with 95% intervals, from 500 subsets"
+    made = text(README.parent / "docs" / "pictures" / "make.py")
+    assert f"adult.race, {500}, seed=" in made
+    assert "level" not in made  # so it is the default
+    assert signature(sp.Estimate.plot).parameters["level"].default == 0.95
+    assert len(adult.races) == 5
+
+
+def test_designs_reach_from_two_categories_to_a_million():
+    # "2 to a million"
+    assert sp.warner(["no", "yes"]).p == 2
+    assert sp.hadamard(10**6).p == 10**6
