@@ -136,7 +136,11 @@ def test_a_command_line_that_is_wrong_does_not_parse():
 # Links and contents -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=name)
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *(ROOT / f"{name}.md" for name in ("CONTRIBUTING", "CHANGELOG", "RELEASING", "SECURITY"))],
+    ids=name,
+)
 def test_links_between_pages_lead_somewhere(page):
     for target, anchor in links(page):
         place = (page.parent / target).resolve() if target else page
