@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from subsetprivacy.cli.options import FilePath
-from subsetprivacy.cli.show import draw_to_files, echo_table
+from subsetprivacy.cli.show import draw_to_files, echo_table, echo_warning
 
 
 @click.command(short_help="Show the main job on the Adult data.")
@@ -22,7 +22,10 @@ from subsetprivacy.cli.show import draw_to_files, echo_table
     "--seed", type=click.IntRange(min=0), help="Repeat a run; without it the draws are cryptographic, as for real data."
 )
 def demo(output: Path, seed: int | None) -> None:
-    """Privatise the Adult data, estimate, audit, test, and save the pictures.
+    """Privatize the Adult data, estimate, audit, test, and save the pictures.
+
+    The pictures need matplotlib, which `pip install 'subsetprivacy[plot]'` brings. Without
+    it everything else is shown.
 
     \b
     Example:
@@ -31,11 +34,11 @@ def demo(output: Path, seed: int | None) -> None:
     import subsetprivacy as sp
     from subsetprivacy.examples import adult
 
-    draw_to_files("the pictures need")
+    no_pictures = _why_no_pictures()
     output.mkdir(parents=True, exist_ok=True)
     design = sp.uniform(adult.races)
     values = adult.rows()["race"]
-    click.echo(f"1. Privatise the race of {len(values)} people: each value becomes a random subset that contains it.\n")
+    click.echo(f"1. Privatize the race of {len(values)} people: each value becomes a random subset that contains it.\n")
     data = sp.privatize(values, design, seed=seed)
     for subset in data.labels()[:3]:
         click.echo("   " + " or ".join(str(label) for label in subset))
@@ -51,11 +54,24 @@ def demo(output: Path, seed: int | None) -> None:
     income = sp.privatize(adult.rows()["income"], sp.warner(["low", "high"]), seed=None if seed is None else seed + 1)
     found = sp.independence_test(sp.crosstab(data, income, names=["race", "income"]), seed=seed)
     echo_table(found.summary())
-    files = _pictures(data, report, found, output, seed)
+    files = [] if no_pictures else _pictures(data, report, found, output, seed)
     design.save(output / "race.design.json")
-    click.echo(f"\n5. Saved the design and {len(files)} pictures:\n")
+    click.echo(f"\n5. Saved the design{f' and {len(files)} pictures' if files else ''}:\n")
     for file in (*files, output / "race.design.json"):
         click.echo(f"   {file}")
+    if no_pictures:
+        echo_warning(no_pictures)
+
+
+def _why_no_pictures() -> str:
+    """Return what to install for pictures; nothing if they can be drawn."""
+    from subsetprivacy.errors import MissingDependencyError
+
+    try:
+        draw_to_files("pictures need")
+    except MissingDependencyError as error:
+        return str(error)
+    return ""
 
 
 def _comparison(data: Any, truth: Any) -> Any:

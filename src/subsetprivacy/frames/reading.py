@@ -12,6 +12,7 @@ from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.stored import FORMS, Stored, agreed, found_with
 from subsetprivacy.frames.streams import DataFile, check_present
+from subsetprivacy.frames.trouble import arrow
 
 
 def read_release(
@@ -59,6 +60,7 @@ def read_release(
     ...     read_release(path, {"letter": uniform(list("abcd"))}).count("letter").subset_shares()
     {'a|b': 0.666..., 'b|c': 0.333...}
     """
+    arrow()  # or say how to get it
     place = local_path(path).absolute()  # the release must not move when the process does; links are left as they are
     file = DataFile(place, format_of(place))
     found = found_with(place, file.kind)

@@ -1,6 +1,7 @@
 """What is the matter with a file, in our words: libraries' own messages quote cells."""
 
 import errno
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +47,8 @@ def arrow() -> Any:
         import pyarrow
     except ImportError:
         raise MissingDependencyError(
-            "tables and data files need PyArrow. Hint: pip install 'subsetprivacy[frames]'."
+            "tables and data files need PyArrow, which reads them in a stream whatever their size. "
+            "Hint: pip install 'subsetprivacy[frames]'."
         ) from None
     return pyarrow
 
@@ -60,11 +62,20 @@ def reading(path: str | Path) -> Iterator[None]:
     DataFileError
         Naming the file and what is the matter, never what stands in it.
     """
-    troubles = (OSError, EOFError, UnicodeError, zlib.error, MemoryError, arrow().ArrowException)
     try:
         yield
-    except troubles as error:
+    except (OSError, EOFError, UnicodeError, zlib.error, MemoryError) as error:
         raise described(path, error) from None
+    except Exception as error:
+        if not _is_of_arrow(error):
+            raise
+        raise described(path, error) from None
+
+
+def _is_of_arrow(error: Exception) -> bool:
+    """Tell whether PyArrow raised an error, without loading it: many a file is read and written without it."""
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(error, pyarrow.ArrowException)
 
 
 @contextmanager
