@@ -138,17 +138,28 @@ def _number(word: str) -> int | float:
     raise click.UsageError("--numbers is for labels that are numbers; got another")
 
 
-def infer_labels(table: Path, column: str) -> list[Any]:
-    """Return the distinct labels of a private column, with a warning; sorted, since the order would tell too."""
+def infer_labels(table: Path, column: str, *, strip: bool = False, na: tuple[str, ...] = ()) -> list[Any]:
+    """Return the distinct labels of a private column, with a warning; sorted, since the order would tell too.
+
+    Parameters
+    ----------
+    table, column
+        Where they are read.
+    strip, na
+        As in `privatize_table`.
+    """
     from subsetprivacy.errors import CategoryError
+    from subsetprivacy.frames.cleaning import Cleaning
     from subsetprivacy.frames.sources import file_source
     from subsetprivacy.frames.trouble import arrow
 
     arrow()  # says what to install
+    cleaning = Cleaning(strip, na)
     found: set[Any] = set()
     for unit in file_source(table, [column]).units():
         for batch in unit.batches():
-            found.update(batch.column(0).unique().to_pylist())
+            values = map(cleaning.label, batch.column(0).unique().to_pylist())
+            found.update(value for value in values if not cleaning.is_mark(value))
             if len(found) > MOST_INFERRED:
                 raise CategoryError(
                     f"a column must have at most {MOST_INFERRED} distinct labels to read categories off it; "

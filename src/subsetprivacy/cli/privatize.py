@@ -37,6 +37,10 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Publish this column as it is. NOT private.")
 @click.option("--keep-order", is_flag=True, help="Do not shuffle the rows. Whoever knows the order knows the people.")
 @options.missing
+@click.option("--strip", is_flag=True, help="Leave out the spaces before and after a value.")
+@click.option(
+    "--na", multiple=True, metavar="MARK", help="What marks a missing answer, e.g. ?. It is stored as the full set."
+)
 @click.option(
     "--key-file",
     type=options.document,
@@ -65,6 +69,8 @@ def privatize(
     keep: tuple[str, ...],
     keep_order: bool,
     missing: str,
+    strip: bool,
+    na: tuple[str, ...],
     key_file: Path | None,
     identity: str | None,
     form: str | None,
@@ -92,6 +98,8 @@ def privatize(
         --column sex_income=sex_income.design.json -o private.csv
       subsetprivacy privatize wave2.csv --column race --design race.design.json \\
         --key-file secret.key --id person -o wave2.parquet
+      subsetprivacy privatize adult.data.csv --column workclass=work.design.json \\
+        --strip --na '?' -o private.parquet
     """
     if output == STANDARD_OUTPUT:
         raise click.UsageError("--output must be a file, with which the design can travel")
@@ -104,12 +112,13 @@ def privatize(
     options.check_apart(table, output)
     policy = "overwrite" if force else if_exists or "error"
     before = marks(output)
-    designs = _designs(table, columns, design, infer)
+    cleaning: dict[str, Any] = {"strip": strip, "na": na}
+    designs = _designs(table, columns, design, cleaning if infer else None)
     key = None if key_file is None else _key(key_file)
     drawing: dict[str, Any] = {"missing": missing, "key": key, "id": identity, "keep": keep}
-    _check(table, designs, output, form, policy, drawing)
+    _check(table, designs, output, form, policy, drawing, cleaning)
     _warn(keep_order, seed, again=policy == "overwrite" and before[0] is not None and key is None)
-    settings = {**drawing, "keep_order": keep_order, "form": form, "if_exists": policy, "seed": seed}
+    settings = {**drawing, **cleaning, "keep_order": keep_order, "form": form, "if_exists": policy, "seed": seed}
     try:
         with terminable(), Progress("rows") as progress:
             release = _run(table, designs, output, jobs, progress=progress, **settings)
@@ -125,8 +134,17 @@ def _key(path: Path) -> bytes:
     return read_key(path)
 
 
-def _check(table: Path, designs: Any, output: Path, form: str | None, policy: str, drawing: dict[str, Any]) -> None:
+def _check(
+    table: Path,
+    designs: Any,
+    output: Path,
+    form: str | None,
+    policy: str,
+    drawing: dict[str, Any],
+    cleaning: dict[str, Any],
+) -> None:
     """Raise what can be known before anything is drawn, so that no warning stands before an error."""
+    from subsetprivacy.frames.cleaning import Cleaning
     from subsetprivacy.frames.files import check_free
     from subsetprivacy.frames.kernel import Kernel, variables_of
     from subsetprivacy.frames.output import Output
@@ -134,7 +152,7 @@ def _check(table: Path, designs: Any, output: Path, form: str | None, policy: st
     from subsetprivacy.frames.trouble import arrow
 
     arrow()  # says what to install
-    kernel = Kernel(variables_of(designs), **drawing)
+    kernel = Kernel(variables_of(designs), **drawing, cleaning=Cleaning(**cleaning))
     Output(output, list(kernel.designs), form).forms(kernel.designs)
     check_free(output, overwrite=policy == "overwrite" or (policy == "same" and output.is_file()))
     file_source(table, kernel.columns, kernel.keep)
@@ -153,7 +171,7 @@ def _processes(table: Path) -> int:
     return cores() if (file_source(table, []).rows or 0) > LARGE else 1
 
 
-def _designs(table: Path, columns: tuple[str, ...], design: Path | None, infer: bool) -> Any:
+def _designs(table: Path, columns: tuple[str, ...], design: Path | None, infer: dict[str, Any] | None) -> Any:
     """Return the design of each column, or the product that names its columns itself."""
     if not columns:
         if design is None:
@@ -161,11 +179,11 @@ def _designs(table: Path, columns: tuple[str, ...], design: Path | None, infer: 
         return _named_by_itself(design)
     designs: dict[str, Design] = {}
     for name, made in options.read_columns(columns, design).items():
-        if made is None and not infer:
+        if made is None and infer is None:
             raise click.UsageError(
                 f"column {name} needs a design: --column {name}=DESIGN, or --design for a single column"
             )
-        designs[name] = _fitting(infer_labels(table, name)) if made is None else _planned(made)
+        designs[name] = _fitting(infer_labels(table, name, **(infer or {}))) if made is None else _planned(made)
     return designs
 
 

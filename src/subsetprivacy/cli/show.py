@@ -32,6 +32,8 @@ _WORDS = {  # what the library says to do, and how it is done here
     "if_exists='same'": "--if-exists same",
     "overwrite=True": "--force",
     "missing='full'": "--missing full",
+    "strip=True": "--strip",
+    "na= names the mark": "--na MARK names it",
     "pass designs={column: design}": "say --column NAME=DESIGN",
     "interval(method='profile')": "--interval profile",
     "to_frame() has all": "-o FILE.csv has all",

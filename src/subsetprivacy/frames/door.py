@@ -15,6 +15,7 @@ from subsetprivacy.engines import engine_of, is_lazy, is_table
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError, NotPrivateWarning
 from subsetprivacy.frames.apart import check_apart, check_apart_from
+from subsetprivacy.frames.cleaning import Cleaning
 from subsetprivacy.frames.clusters import privatize_on_cluster
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.kernel import Kernel, variables_of
@@ -35,6 +36,8 @@ def privatize_table(
     output: str | Path | None = None,
     *,
     missing: str = "error",
+    strip: bool = False,
+    na: str | int | float | Iterable[str | int | float] | None = None,
     key: bytes | None = None,
     id: str | None = None,
     keep: Iterable[str] = (),
@@ -69,6 +72,13 @@ def privatize_table(
         so the one draw is written and read back.
     missing
         As in `privatize`.
+    strip
+        Whether spaces before and after a text are left out: ``" White"`` is
+        then the category ``"White"``. Only values are stripped, not ids or
+        columns that are kept.
+    na
+        What marks a missing answer, such as ``"?"`` or ``[-9, "NA"]``. It is
+        stored as the full set. An empty cell remains what `missing` says.
     key, id
         A secret of 16 to 64 bytes, as `read_key` reads it from a file, and the
         column that tells people apart, each by one row. The draw is then a function of key, id and the
@@ -147,6 +157,7 @@ def privatize_table(
         key=key,
         id=id,
         keep=_names(keep),
+        cleaning=Cleaning(_flag(strip, "strip"), na),
     )
     how = _if_exists(if_exists, overwrite)
     order = Order(keep_order, form, how, check_count(jobs, "jobs", 1), seed_number(seed), progress)
@@ -204,6 +215,12 @@ def _names(keep: Iterable[str]) -> tuple[str, ...]:
     if strange is not None:
         raise ArgumentError(f"`keep` must be names of columns; got {shown(strange)}.")
     return names
+
+
+def _flag(given: Any, name: str) -> bool:
+    if not isinstance(given, bool):
+        raise ArgumentError(f"`{name}` must be True or False; got {shown(given)}.")
+    return given
 
 
 def _needed(output: Any, what: str) -> Any:

@@ -1,14 +1,16 @@
 """From a batch of values to a batch of subsets: what every engine runs, on one machine or on many."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
+import numpy as np
+from attrs import evolve, field, frozen
 
 from subsetprivacy._checks import shown
 from subsetprivacy._types import BoolArray, IntArray, RandomSource
 from subsetprivacy.design import Covered, Design, Product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.frames.cleaning import Cleaning, Values, cleaned_columns, usual_marks
 from subsetprivacy.frames.refused import Refused
 from subsetprivacy.mechanism.ids import Ids, UnfitIds, scan_ids
 from subsetprivacy.mechanism.keyed import check_key, keyed_source
@@ -108,6 +110,8 @@ class Kernel:
     as_text
         Whether the values come as text, as from a CSV file; then labels are
         recognised by how they are written.
+    cleaning
+        What is done to values before they are looked up.
     """
 
     variables: tuple[Variable, ...]
@@ -116,6 +120,7 @@ class Kernel:
     id: str | None = None
     keep: tuple[str, ...] = ()
     as_text: bool = False
+    cleaning: Cleaning = field(factory=Cleaning)
     _publishers: tuple[Publisher, ...] = field(init=False, repr=False, eq=False)
     _readers: tuple[Categories, ...] = field(init=False, repr=False, eq=False)
 
@@ -123,8 +128,8 @@ class Kernel:
         object.__setattr__(
             self, "_publishers", tuple(Publisher(each.design, missing=self.missing) for each in self.variables)
         )
-        readers = (_as_written(each) if self.as_text else each.design.categories for each in self.variables)
-        object.__setattr__(self, "_readers", tuple(readers))
+        object.__setattr__(self, "_readers", tuple(self._reader(each, self.cleaning) for each in self.variables))
+        self._check_marks()
         names = [each.name for each in self.variables]
         twice = sorted({name for name in (*names, *self.keep) if (*names, *self.keep).count(name) > 1})
         if twice:
@@ -137,6 +142,19 @@ class Kernel:
             what = "a key: its dummy rows are drawn anew each time" if self.key is not None else "kept columns"
             raise ArgumentError(f"a covered design must be published without {what}.")
         self._check_kept()
+
+    def _reader(self, each: Variable, cleaning: Cleaning) -> Categories:
+        """Return the categories as they are written in the table."""
+        if not self.as_text and not cleaning.strip:
+            return each.design.categories
+        return _as_written(each, lambda label: cleaning.label(str(label) if self.as_text else label))
+
+    def _check_marks(self) -> None:
+        """Refuse a mark of a missing answer that is a category: it cannot be both."""
+        for each, reader in zip(self.variables, self._readers, strict=True):
+            parts = reader.parts if isinstance(reader, JointCategories) else (reader,)
+            if any(self.cleaning.is_mark(label) for part in parts for label in part.labels):
+                raise ArgumentError(f"`na` must not name a category; column {each.name!r} has a category it names.")
 
     def _check_kept(self) -> None:
         """Refuse to publish the values themselves beside their subsets."""
@@ -162,7 +180,7 @@ class Kernel:
 
     def for_text(self) -> "Kernel":
         """Return the same for values that come as text."""
-        return Kernel(self.variables, self.missing, self.key, self.id, self.keep, as_text=True)
+        return evolve(self, as_text=True)
 
     @property
     def columns(self) -> list[str]:
@@ -195,15 +213,15 @@ class Kernel:
         """Draw the subsets of a batch, or say which rows cannot be drawn."""
         found = [self._look_up(k, batch) for k in range(len(self.variables))]
         ids = None if self.id is None else scan_ids(batch.column(self.id))
-        refused = [each for k, (x, absent) in enumerate(found) for each in self._refusals(k, x, absent)]
+        refused = [each for k, values in enumerate(found) for each in self._refusals(k, values, batch)]
         refused += self._refused_ids(ids)
         if refused:
             return Drawn(refused=tuple(refused))
         held = ids if isinstance(ids, Ids) else None
         codes = []
-        for each, publisher, (x, absent) in zip(self.variables, self._publishers, found, strict=True):
-            codes.append(publisher.draw(x, absent, self._source(each, held, source)))
-        absent = found[0][1]
+        for each, publisher, values in zip(self.variables, self._publishers, found, strict=True):
+            codes.append(publisher.draw(values.x, values.absent, self._source(each, held, source)))
+        absent = found[0].absent
         return Drawn(tuple(codes), batch.num_rows - (0 if absent is None else int(absent.sum())), held)
 
     def dummies(self, reports: int, source: RandomSource) -> tuple[dict[str, Design], Iterator[IntArray]]:
@@ -213,25 +231,47 @@ class Kernel:
         realised, blocks = self._publishers[0].dummies(reports, source)
         return {self.names[0]: realised}, blocks
 
-    def _look_up(self, k: int, batch: Any) -> tuple[IntArray, BoolArray | None]:
+    def _look_up(self, k: int, batch: Any) -> Values:
+        return self._read(k, batch, self._readers[k], self.cleaning)
+
+    def _read(self, k: int, batch: Any, reader: Categories, cleaning: Cleaning) -> Values:
         sources = self.variables[k].sources
-        joint = isinstance(self._readers[k], JointCategories)
-        held = {name: batch.column(name) for name in sources} if joint else batch.column(sources[0])
+        columns = {name: batch.column(name) for name in sources}
+        marked: BoolArray | None = None
+        if cleaning:
+            columns, marked = cleaned_columns(columns, cleaning)
         try:
-            return self._readers[k].positions(held)
+            x, absent = reader.positions(columns if isinstance(reader, JointCategories) else columns[sources[0]])
         except CategoryError as error:  # the whole column is of a kind that holds no labels
             raise CategoryError(f"column {self.variables[k].name!r}: {error}") from None
+        return Values(x, absent, None if marked is None or absent is None else marked & absent)
 
-    def _refusals(self, k: int, x: IntArray, absent: BoolArray | None) -> list[Refused]:
-        unfit = self._publishers[k].unfit(x, absent)
+    def _refusals(self, k: int, values: Values, batch: Any) -> list[Refused]:
+        unfit = self._publishers[k].unfit(*values.to_check())
         if unfit is None:
             return []
-        name, hint = self.variables[k].name, self._hint(k) if unfit.unknown == len(x) else ""
+        name, hint = self.variables[k].name, self._hint(k) if unfit.unknown == len(values.x) else ""
+        tidy, marks = self._would_fit(k, values, batch) if unfit.unknown else (0, 0)
         found = [
-            Refused(name, "unknown", unfit.unknown, unfit.first_unknown, hint),
+            Refused(name, "unknown", unfit.unknown, unfit.first_unknown, hint, tidy, marks),
             Refused(name, "absent", unfit.absent, unfit.first_absent),
         ]
         return [each for each in found if each.count]
+
+    def _would_fit(self, k: int, values: Values, batch: Any) -> tuple[int, int]:
+        """Return how many unknown values are categories without the spaces around them, and how many look missing."""
+        unknown = values.unknown()
+        columns = [batch.column(name) for name in self.variables[k].sources]
+        marks = np.zeros(len(unknown), np.bool_)
+        for column in columns:
+            marks |= usual_marks(column)
+        stripping = evolve(self.cleaning, strip=True)
+        try:
+            reader = self._reader(self.variables[k], stripping)
+        except CategoryError:  # two categories differ by spaces alone
+            return 0, int((unknown & marks).sum())
+        tidy = ~self._read(k, batch, reader, stripping).unknown()
+        return int((unknown & tidy).sum()), int((unknown & ~tidy & marks).sum())
 
     def _hint(self, k: int) -> str:
         kinds = sorted({type(label).__name__ for label in self._readers[k].labels[:1000]})
@@ -250,23 +290,23 @@ class Kernel:
         return keyed_source(self.key, ids, " x ".join(each.sources))
 
 
-def _as_written(each: Variable) -> Categories:
-    """Return the categories as they are written in a text file."""
+def _as_written(each: Variable, written: Callable[[Any], Any]) -> Categories:
+    """Return the categories as they are written in a table."""
     categories = each.design.categories
     if isinstance(categories, JointCategories):
         parts = zip(categories.names, categories.parts, strict=True)
-        return JointCategories({name: _texts(part, each.name) for name, part in parts})
-    return Categories(_texts(categories, each.name))
+        return JointCategories({name: _distinct(map(written, part), each.name) for name, part in parts})
+    return Categories(_distinct(map(written, categories), each.name))
 
 
-def _texts(categories: Categories, column: str) -> list[str]:
-    texts = [str(label) for label in categories]
-    if len(set(texts)) < len(texts):
+def _distinct(labels: Iterable[Any], column: str) -> list[Any]:
+    found = list(labels)
+    if len(set(found)) < len(found):
         raise CategoryError(
             f"column {column!r}: categories must look different when they are written as text; got some that do not, "
-            "such as the number 1 and the text '1'."
+            "such as the number 1 and the text '1', or two that differ by spaces around them."
         )
-    return texts
+    return found
 
 
 def _decoded(column: Any) -> Any:

@@ -140,6 +140,8 @@ def _job(source: Source, kernel: Kernel, order: Order) -> dict[str, Any] | None:
         "columns": {name: design.fingerprint for name, design in kernel.designs.items()},
         "keep": list(kernel.keep),
         "missing": kernel.missing,
+        "strip": kernel.cleaning.strip,
+        "na": list(kernel.cleaning.na),
         "id": kernel.id,
         "key": digest(kernel.key),
         "keep_order": order.keep_order,

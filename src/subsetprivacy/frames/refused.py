@@ -21,27 +21,54 @@ _MUST = {
 
 @frozen
 class Refused:
-    """Rows of one column that cannot be privatised: what is the matter, how many there are, and the first."""
+    """Rows of one column that cannot be privatized: the problem, how many there are, and the first.
+
+    Attributes
+    ----------
+    tidy, marks
+        Of values that are no category: how many are one without the spaces
+        around them, and how many of the others look like a mark of a missing answer.
+    """
 
     column: str
     problem: str
     count: int
     first: int | None  # None where no row can be named
     hint: str = ""
+    tidy: int = 0
+    marks: int = 0
 
     def moved(self, rows: int) -> "Refused":
         """Return the same with row numbers of the whole table."""
         return self if self.first is None else evolve(self, first=self.first + rows)
 
     def __add__(self, later: "Refused") -> "Refused":
-        return evolve(self, count=self.count + later.count, hint=self.hint if self.hint == later.hint else "")
+        return evolve(
+            self,
+            count=self.count + later.count,
+            hint=self.hint if self.hint == later.hint else "",
+            tidy=self.tidy + later.tidy,
+            marks=self.marks + later.marks,
+        )
+
+    def _advice(self) -> str:
+        """Return what would make rows fit, told by numbers alone."""
+        said = []
+        if self.tidy:
+            many = f"all {self.count} are" if self.tidy == self.count else f"{self.tidy} of them are"
+            said.append(f"{many} categories without the spaces around them; strip=True leaves these out.")
+        if self.marks:
+            look = "looks like a mark" if self.marks == 1 else "look like marks"
+            said.append(f"{self.marks} {look} of a missing answer, such as ? or NA; na= names the mark.")
+        return f" Hint: {' '.join(said)}" if said else ""
 
     def said(self, rows: str, number: Callable[[int], int]) -> str:
         """Return it in words; `rows` is what a row is called, and `number` tells its number."""
         must, got, hint = _MUST[self.problem]
         where = "" if self.first is None else f", first in {rows} {number(self.first)}"
         counted = " (counted from 0)" if where and rows == "row" else ""
-        return f"column {self.column!r}: {must}; got {self.count} {got}{where}{counted}.{self.hint or hint}"
+        advice = self._advice() or self.hint or hint
+        return f"column {self.column!r}: {must}; got {self.count} {got}{where}{counted}.{advice}"
 
 
 def refuse(

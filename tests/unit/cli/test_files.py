@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -506,3 +507,24 @@ def test_a_page(fine, refused, private, tmp_path):
     assert "Trees" not in again
     assert "income" not in again
     assert fine("report", private, "--column", "race", "-o", "-", "--no-tests") == again
+
+
+def test_adults_own_file_takes_two_options(fine, refused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = ["Private", "State-gov", "?", "Self-emp", "Private", "Never-worked"]
+    Path("adult.csv").write_text("work\n" + "".join(f" {cell}\n" for cell in cells * 20), encoding="utf-8")
+    fine("design", "uniform", "Private", "State-gov", "Self-emp", "Never-worked", "-o", "work.design.json")
+    command = ("privatize", "adult.csv", "--column", "work=work.design.json", "-o", "private.csv")
+    said = refused(*command)
+    assert "100 of them are categories without the spaces around them; --strip leaves these out." in said
+    assert "20 look like marks of a missing answer, such as ? or NA; --na MARK names it." in said
+    assert "Private" not in said
+    fine(*command, "--strip", "--na", "?")
+    assert json.loads(fine("count", "private.csv", "--json"))["n_missing"] >= 20
+
+
+def test_labels_that_are_read_off_are_stripped_as_well(fine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("adult.csv").write_text("work\n" + " a\n b\n ?\n c\n d\n" * 20, encoding="utf-8")
+    fine("privatize", "adult.csv", "--column", "work", "--infer-categories", "--strip", "--na", "?", "-o", "out.csv")
+    assert "a, b, c, d" in fine("design", "show", "out.csv.design.json")

@@ -326,3 +326,12 @@ def test_progress_tells_the_rows_at_the_end(session, tmp_path):
         progress=lambda *rows: told.append(rows),
     )
     assert told == [(600, 600)]
+
+
+def test_spaces_are_stripped_and_marks_are_missing(session, tmp_path):
+    table = session.createDataFrame([(value,) for value in [" red", "blue ", "?"] * 20], "colour string")
+    with pytest.raises(CategoryError, match="categories without the spaces around them; strip=True") as caught:
+        sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "no")
+    assert "blue" not in str(caught.value)
+    made = columns(sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", strip=True, na="?"))["colour"]
+    assert sum(code == DESIGN.missing_code for code in made) >= 20

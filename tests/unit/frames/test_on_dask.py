@@ -275,3 +275,16 @@ def test_worker_dies(two_processes, tmp_path):
     assert sorted(private["row"]) == list(range(n))
     assert dict(zip(private["row"], private["colour"])) == dict(enumerate(by_the_key(values)))
     assert names(tmp_path) == ["out"]
+
+
+def test_spaces_are_stripped_and_marks_are_missing(tmp_path):
+    frame = pd.DataFrame({"colour": [" red", "blue ", "?"] * 20})
+    with dask.config.set(scheduler="synchronous"):
+        table = dd.from_pandas(frame, npartitions=3)
+        with pytest.raises(CategoryError, match=r"categories without the spaces around them; strip=True") as caught:
+            sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "no")
+        assert "blue" not in str(caught.value)
+        made = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", strip=True, na="?", keep_order=True)
+        codes = made["colour"].compute().to_numpy()
+    assert (codes[2::3] == DESIGN.missing_code).all()
+    assert (codes[::3] & DESIGN.categories.code(["red"])).all()

@@ -1,0 +1,146 @@
+"""Values as people have written them: spaces around them, and marks such as "?" for a missing answer."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy._checks import shown
+from subsetprivacy._types import BoolArray, IntArray
+from subsetprivacy.engines.buffers import to_numpy
+from subsetprivacy.errors import ArgumentError
+
+# What tables often hold where an answer is missing; only counted, to say that `na` can name it.
+USUAL_MARKS = frozenset({"?", "-", "--", ".", "*", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"})
+
+
+def read_marks(na: Any) -> tuple[str | int | float, ...]:
+    """Return the marks of a missing answer that `na` names: one, or several.
+
+    Raises
+    ------
+    ArgumentError
+        If one is neither text nor a number.
+    """
+    if na is None:
+        return ()
+    marks = tuple(na) if isinstance(na, Iterable) and not isinstance(na, (str, bytes)) else (na,)
+    strange = next((mark for mark in marks if not isinstance(mark, (str, int, float))), None)
+    if strange is not None:
+        raise ArgumentError(f"`na` must be text or numbers that mark a missing answer; got {shown(strange)}.")
+    return marks
+
+
+@frozen
+class Cleaning:
+    """How values are read before they are looked up.
+
+    Attributes
+    ----------
+    strip
+        Whether spaces before and after a text are left out, of values and of categories.
+    na
+        Marks of a missing answer. Text that is a number also means the number.
+    """
+
+    strip: bool = False
+    na: tuple[str | int | float, ...] = field(default=(), converter=read_marks)
+
+    def __bool__(self) -> bool:
+        return self.strip or bool(self.na)
+
+    def label(self, value: Any) -> Any:
+        """Return one value without the spaces around it, if they are to be left out."""
+        return value.strip() if self.strip and isinstance(value, str) else value
+
+    def column(self, column: Any) -> tuple[Any, BoolArray | None]:
+        """Return an Arrow column with its marks as nulls, and which rows hold a mark (None: none does)."""
+        import pyarrow as pa
+
+        encoded = _encoded(column)
+        values = [self.label(value) for value in encoded.dictionary.to_pylist()]
+        is_mark = np.array([self.is_mark(value) for value in values] + [False], np.bool_)
+        tidy = pa.array(
+            [None if mark else value for value, mark in zip(values, is_mark[:-1], strict=True)],
+            encoded.dictionary.type,
+        )
+        indices = encoded.indices.cast("int64")
+        rows = is_mark[to_numpy(indices.fill_null(-1))]
+        return pa.DictionaryArray.from_arrays(indices, tidy), rows if rows.any() else None
+
+    def is_mark(self, value: Any) -> bool:
+        """Tell whether a value, without the spaces around it, marks a missing answer."""
+        if isinstance(value, str):
+            return any(isinstance(mark, str) and self.label(mark) == value for mark in self.na)
+        return any(_number(mark) == value for mark in self.na) if _is_number(value) else False
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _number(mark: str | int | float) -> float | None:
+    try:
+        return float(mark)
+    except ValueError:
+        return None
+
+
+@frozen
+class Values:
+    """A column that was looked up.
+
+    Attributes
+    ----------
+    x
+        The position of each value among the categories, -1 where it is none.
+    absent
+        Which values are missing; None: none is.
+    marked
+        Which of these hold a mark that `Cleaning.na` names.
+    """
+
+    x: IntArray
+    absent: BoolArray | None
+    marked: BoolArray | None = None
+
+    def unknown(self) -> BoolArray:
+        """Tell which values are no category and not missing."""
+        return self.x < 0 if self.absent is None else (self.x < 0) & ~self.absent
+
+    def to_check(self) -> tuple[IntArray, BoolArray | None]:
+        """Return what has to be checked: a mark that was named is allowed, even where missing values are an error."""
+        if self.marked is None or self.absent is None:
+            return self.x, self.absent
+        return np.where(self.marked, 0, self.x), self.absent & ~self.marked
+
+
+def cleaned_columns(columns: dict[str, Any], cleaning: Cleaning) -> tuple[dict[str, Any], BoolArray | None]:
+    """Return cleaned columns, and the rows that hold a mark and no null next to it."""
+    found = {name: cleaning.column(column) for name, column in columns.items()}
+    held = [rows for _, rows in found.values() if rows is not None]
+    if not held:
+        return {name: column for name, (column, _) in found.items()}, None
+    marked = np.logical_or.reduce(held)
+    for column in columns.values():
+        if column.null_count:
+            marked &= to_numpy(_encoded(column).indices.is_valid().cast("uint8")) > 0
+    return {name: column for name, (column, _) in found.items()}, marked
+
+
+def usual_marks(column: Any) -> BoolArray:
+    """Tell which cells hold what many people write for a missing answer."""
+    encoded = _encoded(column)
+    usual = np.array([*map(_is_usual, encoded.dictionary.to_pylist()), False], np.bool_)
+    return usual[to_numpy(encoded.indices.cast("int64").fill_null(-1))]
+
+
+def _is_usual(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().casefold() in USUAL_MARKS
+
+
+def _encoded(column: Any) -> Any:
+    """Return an Arrow column as one array of indices and distinct values."""
+    whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    return whole if hasattr(whole, "dictionary") else whole.dictionary_encode()
