@@ -13,6 +13,7 @@ from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTabl
 from subsetprivacy.data.joint import picked
 from subsetprivacy.design import Covered, Design, Product, product, require_design
 from subsetprivacy.engines import column_names, is_table, no_such_column
+from subsetprivacy.engines.headers import judge_table
 from subsetprivacy.errors import ArgumentError, MismatchError
 
 _COINCIDENCE = 20  # rows that two draws may have in common by chance
@@ -197,7 +198,7 @@ def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ..
     held = column_names(frame)
     absent = [name for name in wanted if name not in held]
     if absent:
-        raise ArgumentError(no_such_column(absent[0], held, "the data frame"))
+        raise ArgumentError(no_such_column(absent[0], held, "the data frame", judge_table(frame)))
     if len(wanted) < 2:
         raise ArgumentError("two or more columns of the data frame must be named; got fewer.")
     return _names(len(wanted), wanted)

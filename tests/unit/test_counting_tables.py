@@ -188,7 +188,7 @@ def test_groups_given_as_values_still_are_rows():
     [
         ({"by": ["region", "secret"]}, "`by` must name columns of the table; entry 1 does not"),
         ({"by": []}, "`by` must name at least one column; got an empty list"),
-        ({"by": "regoin"}, r"the table; got no column regoin among its 4\. Hint: names are not listed"),
+        ({"by": "regoin"}, r"the table; got no column regoin among its 4\. Hint: did you mean 'region'"),
         ({"by": "Region"}, r"got no column Region among its 4\. Hint: did you mean 'region'"),
         ({"by": "race"}, "must have one part: subsets, groups or weights; got race twice"),
         ({"by": ["region", "region"]}, "must have one part: subsets, groups or weights; got region twice"),

@@ -155,7 +155,7 @@ def _check(
     kernel = Kernel(variables_of(designs), **drawing, cleaning=Cleaning(**cleaning))
     Output(output, list(kernel.designs), form).forms(kernel.designs)
     check_free(output, overwrite=policy == "overwrite" or (policy == "same" and output.is_file()))
-    file_source(table, kernel.columns, kernel.keep)
+    file_source(table, kernel.columns, kernel.keep, kernel.labels)
 
 
 def _run(table: Path, designs: Any, output: Path, jobs: int | None, **settings: Any) -> Any:

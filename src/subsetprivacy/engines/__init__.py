@@ -8,8 +8,8 @@ from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.engines.batches import arrow_batches
 from subsetprivacy.engines.grouping import column_kinds, tally
 from subsetprivacy.engines.groups import Groups, Key
+from subsetprivacy.engines.headers import check_columns, no_such_column
 from subsetprivacy.engines.kinds import (
-    check_columns,
     column_names,
     computing,
     engine_of,
@@ -17,7 +17,6 @@ from subsetprivacy.engines.kinds import (
     is_ordered,
     is_table,
     native_column,
-    no_such_column,
     plain_table,
 )
 from subsetprivacy.engines.orders import declared_order, declared_orders

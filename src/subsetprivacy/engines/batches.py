@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from subsetprivacy.engines.headers import check_columns
 from subsetprivacy.engines.kinds import (
-    check_columns,
     computing,
     engine_of,
     plain_table,

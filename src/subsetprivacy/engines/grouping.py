@@ -9,8 +9,8 @@ import numpy as np
 from subsetprivacy.engines.arrow import kind_of, tally_batches
 from subsetprivacy.engines.batches import arrow_batches
 from subsetprivacy.engines.groups import Groups, Key
+from subsetprivacy.engines.headers import check_columns
 from subsetprivacy.engines.kinds import (
-    check_columns,
     computing,
     engine_of,
     missing_library,

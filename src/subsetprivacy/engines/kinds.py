@@ -1,6 +1,6 @@
 """What a table is, and who holds it: told by the names of types, so that no library is imported to find out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -155,43 +155,6 @@ def column_names(table: Any) -> list[str]:
 def quoted(name: str, mark: str = '"') -> str:
     """Return the name of a column as it stands in SQL."""
     return mark + name.replace(mark, 2 * mark) + mark
-
-
-def no_such_column(name: str, held: Sequence[str], where: str) -> str:
-    """Return the message that a table or file has no such column.
-
-    Of the columns that it has, only one is named that is written otherwise,
-    in its case, blanks or punctuation: where a header was forgotten, the names
-    are the first person's values.
-
-    Examples
-    --------
-    >>> no_such_column("age group", ["Age_Group", "race"], "the table")
-    "a column that is named must be in the table; got no column age group among its 2. Hint: did you mean 'Age_Group'?"
-    """
-    same = [one for one in held if _letters(one) and _letters(one) == _letters(name)]
-    hint = f"did you mean {same[0]!r}?" if same else "names are not listed here, as they may be a person's values."
-    return f"a column that is named must be in {where}; got no column {name} among its {len(held)}. Hint: {hint}"
-
-
-def _letters(name: str) -> str:
-    return "".join(sign for sign in name.casefold() if sign.isalnum())
-
-
-def check_columns(table: Any, wanted: Sequence[str], held: Sequence[str] | None = None) -> None:
-    """Raise unless a table has each of the columns that are wanted, once.
-
-    Raises
-    ------
-    ArgumentError
-        If it has not.
-    """
-    held = column_names(table) if held is None else held
-    for name in wanted:
-        if name not in held:
-            raise ArgumentError(no_such_column(name, held, "the table"))
-        if held.count(name) > 1:
-            raise ArgumentError(f"the name of a column must be there once; got {name} {held.count(name)} times.")
 
 
 def missing_library(name: str) -> MissingDependencyError:

@@ -2,7 +2,8 @@
 
 import csv
 import gzip
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from io import StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, BinaryIO
 from attrs import frozen
 
 from subsetprivacy.design.text import plain_header
-from subsetprivacy.engines import no_such_column
+from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.csv_watching import Watched, lent
 from subsetprivacy.frames.trouble import arrow, reading, trouble
@@ -182,7 +183,26 @@ def _position(path: str | Path, header: Header, name: str) -> int:
         return found[0]
     if found:
         raise trouble(path, f"must have one column {name!r}; its header has {len(found)}")
-    raise DataFileError(no_such_column(name, header.names, f"the file {str(path)!r}"))
+    raise no_csv_column(path, header, name)
+
+
+def no_csv_column(path: str | Path, header: Header, name: str, labels: Collection[str] = ()) -> DataFileError:
+    """Return the error that a CSV file has no such column, with names that are alike unless they may be values."""
+    rows = _first_rows(path, header)
+    verdict = judge_header(header.names, list(zip(*rows, strict=True)), labels)
+    return DataFileError(no_such_column(name, header.names, f"the file {str(path)!r}", verdict, csv=True))
+
+
+def _first_rows(path: str | Path, header: Header) -> list[list[str]]:
+    """Return some rows below the header that have as many cells, for a look at what they are like."""
+    with reading(path), opened(path) as raw:
+        text = raw.read(_FIRST_BYTES).decode("utf-8-sig", "replace").lstrip("\r\n")
+    rows = csv.reader(StringIO(text, newline=""), delimiter=header.separator)
+    found: list[list[str]] = []
+    with suppress(csv.Error):
+        next(rows, None)
+        found.extend(row for row in islice(rows, SAMPLE) if len(row) == len(header.names))
+    return found
 
 
 # Where something is wrong -------------------------------------------------------------------------

@@ -185,7 +185,7 @@ def privatize_table(
 def _of_file(path: Path, kernel: Kernel, output: Path, order: Order) -> Any:
     check_apart(path, output)
     format_of(output, must_exist=False)  # known before anything is read
-    source = file_source(path, kernel.columns, kernel.keep)
+    source = file_source(path, kernel.columns, kernel.keep, kernel.labels)
     privatize_source(source, kernel.for_text() if source.as_text else kernel, output, order)
     return read_release(output)
 
@@ -197,7 +197,7 @@ def _of_table(table: Any, kernel: Kernel, output: Path | None, order: Order) -> 
     check_reopening(table, target)
     if engine_of(table) == "pyarrow-dataset":
         check_apart_from(getattr(table, "files", ()), str(target))
-    privatize_source(table_source(table, kernel.columns), kernel, target, order)
+    privatize_source(table_source(table, kernel.columns, kernel.labels), kernel, target, order)
     return reopened(table, target)
 
 

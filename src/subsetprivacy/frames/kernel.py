@@ -189,6 +189,15 @@ class Kernel:
         wanted += [self.id] if self.id is not None else []
         return list(dict.fromkeys([*wanted, *self.keep]))
 
+    @property
+    def labels(self) -> frozenset[str]:
+        """All categories as text, by which a header that holds a person's values can be told."""
+        found: set[str] = set()
+        for reader in self._readers:
+            for part in reader.parts if isinstance(reader, JointCategories) else (reader,):
+                found.update(str(label) for label in part.labels)
+        return frozenset(found)
+
     def kept(self, batch: Any) -> list[Any]:
         """Return what is kept of a batch; a dictionary of distinct values would tell in which order they came."""
         return [_decoded(batch.column(name)) for name in self.keep]

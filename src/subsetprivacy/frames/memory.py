@@ -46,7 +46,7 @@ def privatize_in_memory(table: Any, kernel: Kernel, output: Path | None, order: 
 def _drawn(table: Any, kernel: Kernel, order: Order) -> tuple["pa.Table", dict[str, Design]]:
     import pyarrow as pa
 
-    check_columns(table, kernel.columns)
+    check_columns(table, kernel.columns, labels=kernel.labels)
     kernel.check_order(order.keep_order)
     source = random_source(order.seed)
     rows = _whole(table, kernel.columns)

@@ -59,7 +59,7 @@ def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bo
     -----
     The shuffle is the one of `privatize_on_spark`.
     """
-    check_columns(frame, kernel.columns)
+    check_columns(frame, kernel.columns, labels=kernel.labels)
     check_apart_from((), str(output), folders=_read_by(frame))
     kernel.check_order(keep_order)
     return _Run(frame, kernel, str(output).rstrip("/"), keep_order).result(overwrite)

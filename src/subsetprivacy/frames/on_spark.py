@@ -86,7 +86,7 @@ def privatize_on_spark(
     rows there is such a pair once in 37 runs.
     """
     target = check_output(output)
-    check_columns(frame, kernel.columns)
+    check_columns(frame, kernel.columns, labels=kernel.labels)
     kernel.check_order(keep_order)
     return _Run(frame, kernel, target, keep_order, overwrite).result(progress)
 

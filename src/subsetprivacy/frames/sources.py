@@ -1,17 +1,18 @@
 """Where values come from: files and tables as units of rows that can be read one by one."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import field, frozen
 
-from subsetprivacy.engines import arrow_batches, check_columns, no_such_column
+from subsetprivacy.engines import arrow_batches, check_columns
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
 from subsetprivacy.frames.files import format_of, parquet_files
 from subsetprivacy.frames.partitions import partitions_of
+from subsetprivacy.frames.streams import DataFile
 from subsetprivacy.frames.trouble import reading
 
 if TYPE_CHECKING:
@@ -121,21 +122,33 @@ class Source:
     number: Callable[[int], int] = int
 
 
-def file_source(path: Path, columns: list[str], keep: Iterable[str] = ()) -> Source:
-    """Return the named columns of a file; what is kept stays as it is, text to be looked up may come encoded."""
+def file_source(path: Path, columns: list[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> Source:
+    """Return the named columns of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Those that are read.
+    keep
+        Columns that stay as they are; text that is looked up may come encoded.
+    labels
+        Categories of the values. Where a header holds one it holds a person's values, and is not shown.
+    """
     kind = format_of(path)
     if kind == "csv":
-        return _csv_source(path, columns)
+        return _csv_source(path, columns, labels)
     if kind == "arrow":
-        return _arrow_source(path, columns)
-    return _parquet_source(path, columns, set(keep))
+        return _arrow_source(path, columns, labels)
+    return _parquet_source(path, columns, set(keep), labels)
 
 
-def table_source(table: Any, columns: list[str]) -> Source:
+def table_source(table: Any, columns: list[str], labels: Collection[str] = ()) -> Source:
     """Return the named columns of a table that some engine of this machine holds."""
     import pyarrow as pa
 
-    check_columns(table, columns)
+    check_columns(table, columns, labels=labels)
     batches = regrouped(arrow_batches(table, columns, BATCH_ROWS))
     head = next(batches, None)
     if head is None:
@@ -143,11 +156,11 @@ def table_source(table: Any, columns: list[str]) -> Source:
     return Source("", head.schema, partial(_chained, head, batches))
 
 
-def _check_columns(wanted: Iterable[str], there: list[str], path: Path) -> None:
+def _check_columns(wanted: Iterable[str], there: list[str], path: Path, labels: Collection[str]) -> None:
     """Raise if a column that is wanted is not in a file, or is there twice."""
     for name in wanted:
         if name not in there:
-            raise DataFileError(no_such_column(name, there, f"the file {str(path)!r}"))
+            raise DataFile(path, format_of(path)).no_such_column(name, there, labels)
         if there.count(name) > 1:
             raise DataFileError(f"the file {str(path)!r} must have one column {name!r}; got {there.count(name)}.")
 
@@ -190,7 +203,7 @@ def _chained(head: "pa.RecordBatch", rest: Iterator["pa.RecordBatch"]) -> Iterat
     return _numbered(both())
 
 
-def _parquet_source(path: Path, columns: list[str], keep: set[str]) -> Source:
+def _parquet_source(path: Path, columns: list[str], keep: set[str], labels: Collection[str]) -> Source:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -202,7 +215,7 @@ def _parquet_source(path: Path, columns: list[str], keep: set[str]) -> Source:
         with reading(file), pq.ParquetFile(file) as opened:
             there = opened.schema_arrow
             named = [name for name in partitions.names if name not in there.names]
-            _check_columns(columns, [*there.names, *named], file)
+            _check_columns(columns, [*there.names, *named], file, labels)
             held = pa.schema([(partitions.schema if name in named else there).field(name) for name in columns])
             sizes = [opened.metadata.row_group(k).num_rows for k in range(opened.metadata.num_row_groups)]
         schema = schema or held
@@ -238,11 +251,11 @@ def _packed(sizes: list[int]) -> Iterator[tuple[list[int], int]]:
         yield groups, rows
 
 
-def _arrow_source(path: Path, columns: list[str]) -> Source:
+def _arrow_source(path: Path, columns: list[str], labels: Collection[str]) -> Source:
     import pyarrow as pa
 
     with reading(path), pa.memory_map(str(path)) as held, pa.ipc.open_file(held) as opened:
-        _check_columns(columns, opened.schema.names, path)
+        _check_columns(columns, opened.schema.names, path, labels)
         schema = pa.schema([opened.schema.field(name) for name in columns])
         rows = sum(opened.get_batch(k).num_rows for k in range(opened.num_record_batches))
 
@@ -258,10 +271,10 @@ def _arrow_source(path: Path, columns: list[str]) -> Source:
     )
 
 
-def _csv_source(path: Path, columns: list[str]) -> Source:
+def _csv_source(path: Path, columns: list[str], labels: Collection[str]) -> Source:
     import pyarrow as pa
 
-    _check_columns(columns, list(csv_columns(path, columns)), path)
+    _check_columns(columns, list(csv_columns(path, columns)), path, labels)
     schema = pa.schema([(name, pa.string()) for name in columns])
     return Source(
         str(path),

@@ -1,6 +1,6 @@
 """The columns of a data file as a stream of Arrow batches, subsets as codes, in constant memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ from subsetprivacy.design.text import parsed, plain_header
 from subsetprivacy.engines import check_columns, declared_orders, no_such_column
 from subsetprivacy.engines.arrow import kind_of
 from subsetprivacy.engines.batches import dataset_batches
+from subsetprivacy.engines.headers import judge_table
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
+from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of, no_csv_column, read_header
 from subsetprivacy.frames.files import parquet_files
 from subsetprivacy.frames.partitions import partitions_of
 from subsetprivacy.frames.trouble import arrow, reading, trouble
@@ -53,6 +54,12 @@ class DataFile:
         if len(set(names)) < len(names):
             raise trouble(self.path, "must have columns of different names; two have the same")
         return names
+
+    def no_such_column(self, name: str, held: Sequence[str], labels: Collection[str] = ()) -> DataFileError:
+        """Return the error that it has no such column, with names that are alike unless they may be values."""
+        if self.kind == "csv":
+            return no_csv_column(self.path, read_header(self.path, ()), name, labels)
+        return DataFileError(no_such_column(name, held, self.where, judge_table(self._dataset(), labels)))
 
     def is_text(self, column: str) -> bool:
         """Tell whether a column that is there holds text."""
@@ -229,4 +236,4 @@ def check_present(file: DataFile, names: Sequence[str]) -> None:
     held = file.names(names)
     for name in names:
         if name not in held:
-            raise DataFileError(no_such_column(name, held, file.where))
+            raise file.no_such_column(name, held)

@@ -141,14 +141,32 @@ def test_troubles_are_named_by_their_line(written, name):
         rows_of(written(content), ["a"])
 
 
-def test_a_column_that_is_written_otherwise_is_suggested_and_no_other_shown(written):
-    path = written("Income,salary\n1,2\n")
-    with pytest.raises(DataFileError, match=r"the file .*people\.csv'; .* did you mean 'Income'") as caught:
-        rows_of(path, ["income"])
-    assert "salary" not in str(caught.value)
-    with pytest.raises(DataFileError, match="names are not listed") as caught:  # a close one may be a person's
-        rows_of(path, ["Incom"])
-    assert "Income" not in str(caught.value)
+def test_the_closest_columns_are_listed(written):
+    path = written("Income,salary\n1,2\n3,4\n")
+    for wanted in ("income", "Incom"):
+        with pytest.raises(DataFileError, match=r"the file .*people\.csv'; .* did you mean 'Income'\?") as caught:
+            rows_of(path, [wanted])
+        assert "salary" not in str(caught.value)
+    with pytest.raises(DataFileError, match=r"among its 2\. Hint: it has 'Income', 'salary'\."):
+        rows_of(path, ["age"])
+
+
+HEADERLESS = {
+    "a category again below": "Black,yes\n" + "White,no\nBlack,yes\n" * 5,
+    "numbers": "39,Black\n" + "50,White\n38,Other\n" * 5,
+    "the same twice": "no,Black,no\nyes,White,yes\n",
+    "a list of names": "Black\nWhite\nGreen\n",
+    "one line": "Black,Smith\n",
+    "rare values among frequent ones": "Black\n" + "Jones\nSmith\nBlake\n" * 2 + "Blair\nWhite\n",
+}
+
+
+@pytest.mark.parametrize("name", HEADERLESS)
+@pytest.mark.parametrize("wanted", ["black", "Blac", "race"])
+def test_no_cell_of_a_file_without_a_header_is_shown(written, name, wanted):
+    with pytest.raises(DataFileError, match="its first line may hold a person's values instead of names") as caught:
+        rows_of(written(HEADERLESS[name]), [wanted])
+    assert "Black" not in str(caught.value)
 
 
 def test_a_column_twice_is_no_matter_where_it_is_not_read(written):

@@ -1,0 +1,195 @@
+"""Names of columns in messages: the closest ones to a name that is not there, unless they may be a person's values.
+
+Names are not values, so whoever owns a table is told them. But a CSV file
+without a header, read as if it had one, has the first person's values for
+names, and a hint must never repeat those.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from subsetprivacy.engines.kinds import column_names, engine_of, plain_table, raw_names
+from subsetprivacy.errors import ArgumentError
+
+Verdict = Literal["names", "values", "unknown"]
+
+SAMPLE = 1000  # rows that are looked at
+_FEWEST = 8  # cells from which a column of few distinct values tells something
+_RARE = 50  # at most one in so many cells may occur only once
+_CLOSE = 0.6
+_MOST_CLOSE = 3
+_MOST_LISTED = 12
+_NUMBER = re.compile(r"[-+]?[\d\s.,:/%$€£-]*\d[\d\s.,:/%$€£-]*(e[-+]?\d+)?", re.IGNORECASE)
+_REPEATED = re.compile(r"\.\d+$")  # by which pandas tells apart names that occur twice
+
+
+def judge_header(
+    names: Sequence[str], columns: Sequence[Sequence[Any]] | None = None, labels: Collection[str] = ()
+) -> Verdict:
+    """Tell whether the first line of a table holds names, or the values of a person.
+
+    Parameters
+    ----------
+    names
+        What is in that line.
+    columns
+        Some cells below each, in order; None where they are not known.
+    labels
+        Categories that occur in the table, as text.
+
+    Returns
+    -------
+    verdict
+        "values" if an entry is a number or a category, occurs again in its own
+        column or beside itself. "names" if a column shows that its entry is of
+        another kind: it holds only numbers, or few distinct values that all
+        occur again, and the entry is none of them. Else "unknown".
+
+    Examples
+    --------
+    >>> judge_header(["age", "race"], [["39", "50"], ["White", "Black"]])
+    'names'
+    >>> judge_header(["39", "White"], [["50", "38"], ["Black", "White"]])
+    'values'
+    """
+    entries = [name.strip() for name in names]
+    plain = [_REPEATED.sub("", entry) for entry in entries if entry]
+    if any(_NUMBER.fullmatch(entry) for entry in entries) or len(set(plain)) < len(plain):
+        return "values"
+    known = {label.strip() for label in labels}
+    if any(entry in known or _REPEATED.sub("", entry) in known for entry in entries):
+        return "values"
+    filled = [[text for cell in column if (text := _text(cell))] for column in columns or ()]
+    if any(entry in column for entry, column in zip(entries, filled, strict=False)):
+        return "values"
+    return "names" if any(map(_is_told_apart, filled)) else "unknown"
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text, nothing for one that is missing."""
+    missing = cell is None or type(cell).__name__ in {"NAType", "NaTType"} or (isinstance(cell, float) and cell != cell)
+    return "" if missing else str(cell).strip()
+
+
+def _is_told_apart(cells: Sequence[str]) -> bool:
+    """Tell whether a column's first entry, which is no number and not among its cells, cannot well be one of them."""
+    if len(cells) > 1 and all(_NUMBER.fullmatch(cell) for cell in cells):
+        return True
+    once = sum(many == 1 for many in Counter(cells).values())
+    return len(cells) >= _FEWEST and once * _RARE <= len(cells)
+
+
+def no_such_column(name: str, held: Sequence[str], where: str, verdict: Verdict, *, csv: bool = False) -> str:
+    """Return the message that a table or file has no such column.
+
+    Parameters
+    ----------
+    name
+        The column that was asked for.
+    held
+        What the table has.
+    where
+        The table, in words.
+    verdict
+        What `judge_header` says. Only what are surely names is shown.
+    csv
+        Whether it is a CSV file.
+
+    Examples
+    --------
+    >>> no_such_column("age group", ["Age_Group", "race"], "the table", "names")
+    "a column that is named must be in the table; got no column age group among its 2. Hint: did you mean 'Age_Group'?"
+    """
+    return f"a column that is named must be in {where}; got no column {name} among its {len(held)}. Hint: " + (
+        _suggestion(name, held) if verdict == "names" else _HIDDEN_LINE if csv else _HIDDEN_NAMES
+    )
+
+
+_HIDDEN_LINE = "its first line may hold a person's values instead of names, so it is not shown."
+_HIDDEN_NAMES = (
+    "its column names may be a person's values, as of a file that was read without a header, so they are not shown."
+)
+
+
+def _suggestion(name: str, held: Sequence[str]) -> str:
+    close = _closest(name, held)
+    if close:
+        return f"did you mean {' or '.join(map(repr, close))}?"
+    more = f" and {len(held) - _MOST_LISTED} more" if len(held) > _MOST_LISTED else ""
+    return f"it has {', '.join(map(repr, held[:_MOST_LISTED]))}{more}."
+
+
+def _closest(name: str, held: Sequence[str]) -> list[str]:
+    """Return the names that are most like one; only those of the same letters and digits, if there are any."""
+    spelled: dict[str, str] = {}
+    for each in held:
+        if _letters(each):
+            spelled.setdefault(_letters(each), each)
+    wanted = _letters(name)
+    if wanted in spelled:
+        return [spelled[wanted]]
+    return [spelled[each] for each in get_close_matches(wanted, list(spelled), _MOST_CLOSE, _CLOSE)]
+
+
+def _letters(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
+
+
+def judge_table(table: Any, labels: Collection[str] = ()) -> Verdict:
+    """Tell whether a table's names are names: its file may have had no header when somebody read it."""
+    table = plain_table(table)
+    names = raw_names(table)
+    if names and all(type(name) is int for name in names):  # numbered by pandas, since nobody named them
+        return "names"
+    sample = _SAMPLES.get(engine_of(table))
+    try:
+        columns = None if sample is None else sample(table)
+    except Exception:  # it is computed here only for a hint
+        columns = None
+    verdict = judge_header([str(name) for name in names], columns, labels)
+    # No job is started on a cluster for a hint; and Spark, unlike others, does not take a first line for names unasked.
+    return "names" if verdict == "unknown" and engine_of(table) == "pyspark" else verdict
+
+
+def check_columns(
+    table: Any, wanted: Sequence[str], held: Sequence[str] | None = None, labels: Collection[str] = ()
+) -> None:
+    """Raise unless a table has each of the columns that are wanted, once.
+
+    Parameters
+    ----------
+    table
+        Of any library.
+    wanted
+        The columns.
+    held
+        The names that it has, where they are known already.
+    labels
+        Categories of the values, which are no names of columns.
+
+    Raises
+    ------
+    ArgumentError
+        If it has not.
+    """
+    held = column_names(table) if held is None else held
+    for name in wanted:
+        if name not in held:
+            raise ArgumentError(no_such_column(name, held, "the table", judge_table(table, labels)))
+        if held.count(name) > 1:
+            raise ArgumentError(f"the name of a column must be there once; got {name} {held.count(name)} times.")
+
+
+_SAMPLES: dict[str, Callable[[Any], list[list[Any]]]] = {
+    "pandas": lambda table: [table.iloc[:SAMPLE, k].tolist() for k in range(table.shape[1])],
+    "polars": lambda table: [column.to_list() for column in table.head(SAMPLE).get_columns()],
+    "polars-lazy": lambda table: [column.to_list() for column in table.head(SAMPLE).collect().get_columns()],
+    "pyarrow": lambda table: [column.to_pylist() for column in table.slice(0, SAMPLE).columns],
+    "pyarrow-dataset": lambda table: [column.to_pylist() for column in table.head(SAMPLE).columns],
+    "dask": lambda table: [column.tolist() for _, column in table.partitions[0].head(SAMPLE).items()],
+    "ibis": lambda table: [column.to_pylist() for column in table.limit(SAMPLE).to_pyarrow().columns],
+    "duckdb": lambda table: list(map(list, zip(*table.limit(SAMPLE).fetchall(), strict=True))),
+}
