@@ -15,8 +15,9 @@ from click.testing import CliRunner
 from subsetprivacy import design_from_json
 from subsetprivacy.cli.main import main
 from subsetprivacy.collect.storage.opening import open_store
-from subsetprivacy.frames import read_release, write_release
+from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.stored import Stored
+from subsetprivacy.frames.writing import write_release
 
 EXTRAS = ((), ("plot",), ("conic",), ("frames",), ("spark",), ("serve",))
 NAMES = {extras: extras[0] if extras else "no extra" for extras in EXTRAS}
