@@ -1,14 +1,16 @@
 """Checks of arguments that several rooms share; each raises one named error or returns clean arrays."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy._types import AnyArray, ArrayLike, Distribution, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError, CodeError, DistributionError, MismatchError
 
 SUM_TOLERANCE = 1e-6
+
+Word = TypeVar("Word", bound=str)
 
 
 def frozen(array: AnyArray) -> Any:
@@ -39,14 +41,14 @@ def check_count(value: Any, name: str, least: int = 0) -> int:
     return int(value)
 
 
-def check_choice(value: str, allowed: Sequence[str], name: str) -> str:
+def check_choice(value: Word, allowed: Sequence[Word], name: str) -> Word:
     """Return `value` if it is one of `allowed`."""
     if not isinstance(value, str) or value not in allowed:
         raise ArgumentError(f"`{name}` must be one of {', '.join(allowed)}; got {shown(value)}.")
     return value
 
 
-def check_distribution(w: ArrayLike | Mapping[Label, float], labels: Sequence[Label], name: str = "w") -> FloatArray:
+def check_distribution(w: Distribution | ArrayLike, labels: Sequence[Label], name: str = "w") -> FloatArray:
     """Return `w` as a float vector on the simplex, in the order of `labels`.
 
     Raises

@@ -1,6 +1,6 @@
 """Names for the types that cross rooms."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -21,14 +21,28 @@ __all__ = [
     "AnyArray",
     "ArrayLike",
     "BoolArray",
+    "Distribution",
     "FloatArray",
     "IntArray",
     "Label",
     "RandomSource",
     "Rows",
     "Seed",
+    "SupportsArray",
     "WordArray",
 ]
+
+
+class SupportsArray(Protocol):
+    """What NumPy can read as an array: a column of pandas, Polars and others."""
+
+    def __array__(self) -> NDArray[Any]:
+        """Return the array."""
+        ...
+
+
+# A number for each category: by its label, or in category order. Narrower than ArrayLike, which takes text.
+Distribution: TypeAlias = Mapping[Any, float] | Sequence[float] | AnyArray | SupportsArray
 
 
 class RandomSource(Protocol):

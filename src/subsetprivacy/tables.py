@@ -2,14 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from attrs import frozen
 
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Engine
 from subsetprivacy.errors import MissingDependencyError
 
-ENGINES = ("pandas", "polars", "pyarrow")
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+
+# What `to_frame` returns. These are strings when Python runs: nobody needs all three libraries.
+PandasFrame: TypeAlias = "pandas.DataFrame"
+PolarsFrame: TypeAlias = "polars.DataFrame"
+ArrowTable: TypeAlias = "pyarrow.Table"
+Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | pyarrow.Table"
 
 
 @frozen(repr=False)
@@ -89,7 +101,7 @@ def pvalue_text(value: float) -> str:
     return "< 0.0001" if value < 0.0001 else number(value)
 
 
-def frame(columns: Mapping[str, Any], engine: str, *, index: bool = True) -> Any:
+def frame(columns: Mapping[str, Any], engine: Engine, *, index: bool = True) -> Any:
     """Return columns as a data frame of the named library; the first is the index of a pandas frame, unless told.
 
     Raises

@@ -6,6 +6,7 @@ from typing import Any, overload
 import numpy as np
 
 from subsetprivacy._checks import check_same_index, shown
+from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy._types import ArrayLike, IntArray, Label
 from subsetprivacy.counting import count, count_columns, read_column
 from subsetprivacy.counting.tables import needs_rows, rows_of
@@ -26,8 +27,8 @@ def crosstab(
     designs: Sequence[Design] | Mapping[str, Design] | None = ...,
     by: None = ...,
     weights: ArrayLike | str | None = ...,
-    weights_kind: str | None = ...,
-    missing: str | None = ...,
+    weights_kind: WeightsKind | None = ...,
+    missing: Missing | None = ...,
 ) -> JointCounts: ...
 @overload
 def crosstab(
@@ -36,8 +37,8 @@ def crosstab(
     designs: Sequence[Design] | Mapping[str, Design] | None = ...,
     by: Iterable[Label] | str | Sequence[str],
     weights: ArrayLike | str | None = ...,
-    weights_kind: str | None = ...,
-    missing: str | None = ...,
+    weights_kind: WeightsKind | None = ...,
+    missing: Missing | None = ...,
 ) -> dict[Label, JointCounts]: ...
 def crosstab(
     *data: Any,
@@ -45,8 +46,8 @@ def crosstab(
     designs: Sequence[Design] | Mapping[str, Design] | None = None,
     by: Iterable[Label] | str | Sequence[str] | None = None,
     weights: ArrayLike | str | None = None,
-    weights_kind: str | None = None,
-    missing: str | None = None,
+    weights_kind: WeightsKind | None = None,
+    missing: Missing | None = None,
 ) -> JointCounts | dict[Label, JointCounts]:
     """Count how often subsets of two or more variables were reported together.
 
@@ -157,7 +158,7 @@ def _picked(design: Product, columns: Sequence[IntArray], names: Sequence[str]) 
 
 
 def _columns(
-    data: tuple[Any, ...], names: Any, designs: Any, missing: str | None, beside: Mapping[str, Any] | None = None
+    data: tuple[Any, ...], names: Any, designs: Any, missing: Missing | None, beside: Mapping[str, Any] | None = None
 ) -> SubsetTable:
     if len(data) == 1 and isinstance(data[0], Mapping):
         names, data = tuple(data[0]) if names is None else names, tuple(data[0].values())

@@ -1,9 +1,10 @@
 """`audit`: what a design, or a published column or table, gives away (`subsec_quantity`)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, overload
 
 from subsetprivacy._checks import check_level
+from subsetprivacy._types import Distribution
 from subsetprivacy.auditing.report import Audit
 from subsetprivacy.auditing.several import TableAudit, audit_joint, audit_margins, audit_table
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
@@ -15,9 +16,29 @@ from subsetprivacy.privacy.attacker import Setting
 __all__ = ["Audit", "TableAudit", "audit"]
 
 
+@overload
+def audit(
+    what: SubsetTable, w: Mapping[str, Distribution] | None = ..., *, prior: None = ..., level: float = ...
+) -> TableAudit: ...
+@overload
+def audit(what: JointCounts, w: None = ..., *, prior: None = ..., level: float = ...) -> TableAudit: ...  # type: ignore[overload-overlap]
+@overload
+def audit(
+    what: Product | Covered, w: Mapping[str, Distribution], *, prior: None = ..., level: float = ...
+) -> TableAudit: ...
+@overload
+def audit(what: Design, w: Distribution, *, prior: Distribution | None = ..., level: float = ...) -> Audit: ...
+@overload
+def audit(
+    what: SubsetData | SubsetCounts,
+    w: Distribution | None = ...,
+    *,
+    prior: Distribution | None = ...,
+    level: float = ...,
+) -> Audit: ...
 def audit(
     what: Design | SubsetData | SubsetCounts | SubsetTable, w: Any = None, *, prior: Any = None, level: float = 0.95
-) -> Any:
+) -> Audit | TableAudit:
     """Say in numbers what a design, a column or a table of subsets gives away.
 
     Parameters
@@ -72,7 +93,7 @@ def audit(
     return Audit(setting, level, fit=known, data=data, counts=counts, notes=fit.notes, covered=covered)
 
 
-def _audit_design(design: Design, w: Any, prior: Any, level: float) -> Any:
+def _audit_design(design: Design, w: Any, prior: Any, level: float) -> Audit | TableAudit:
     if w is None:
         raise ArgumentError("`w` must be given to audit a design. Hint: try audit(design, fit.w), or audit(data).")
     bare = design.exposed

@@ -1,7 +1,7 @@
 """The report on one variable: every number beside its baseline."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from attrs import frozen
@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import AuditPicture
 from subsetprivacy.auditing import price
 from subsetprivacy.data import SubsetCounts, SubsetData
 from subsetprivacy.design import Covered, Design, Product
@@ -236,7 +237,19 @@ class Audit:
             raise ArgumentError("`persons` must have a subset per person; this audit is of a design or of counts.")
         return person_leakage(self.data, self.setting.belief, values=values)
 
-    def plot(self, kind: str = "designs", **options: Any) -> Any:
+    @overload
+    def plot(self, kind: Literal["designs"] = ...) -> draw.Figure: ...
+    @overload
+    def plot(
+        self,
+        kind: Literal["persons"],
+        *,
+        most: int = ...,
+        truth: Any = ...,
+        names: Any = ...,
+        ax: "draw.Axes | None" = ...,
+    ) -> draw.Axes: ...
+    def plot(self, kind: AuditPicture = "designs", **options: Any) -> "draw.Figure | draw.Axes":
         """Draw the leakage beside that of reporting the value and reporting nothing, or individual cases.
 
         Parameters
@@ -248,7 +261,7 @@ class Audit:
         **options
             Passed to `PersonLeakage.plot`.
         """
-        check_choice(kind, ("designs", "persons"), "kind")
+        check_choice(kind, get_args(AuditPicture), "kind")
         if kind == "persons":
             return self.persons().plot(**options)
         titles = {"size": "size", "mi": "mutual information", "prediction": "prediction"}

@@ -3,18 +3,19 @@
 from collections.abc import Mapping
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._choices import Engine
 from subsetprivacy.auditing.report import Audit
 from subsetprivacy.data import JointCounts, SubsetTable
 from subsetprivacy.design import Product
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.privacy.attacker import Setting
-from subsetprivacy.tables import Table, frame, number
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number
 
 MAX_JOINT = 1024  # combinations up to which the joint distribution is looked at
 
@@ -127,7 +128,13 @@ class TableAudit:
             if share > 0
         ]
 
-    def to_frame(self, *, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
         """Return the table as a data frame."""
         names = ("variable", *(f"{m}_leakage" for m in ("mi", "maximal", "prediction")), "prediction_baseline")
         columns = (*names, "smallest_set", "largest_posterior")

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy._choices import Form, Missing
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.documents import read_design
@@ -35,8 +36,8 @@ def audit(
     columns: tuple[str, ...],
     level: float,
     design: Path | None,
-    form: str | None,
-    missing: str,
+    form: Form | None,
+    missing: Missing,
     as_json: bool,
 ) -> None:
     """Say what PATH gives away: a design document at the distribution W, or a table of subsets.

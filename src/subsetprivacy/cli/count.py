@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.show import STANDARD_OUTPUT, csv_text, echo_groups, echo_json, write_text
@@ -32,10 +33,10 @@ def count(
     columns: tuple[str, ...],
     by: tuple[str, ...],
     weights: str | None,
-    weights_kind: str | None,
+    weights_kind: WeightsKind | None,
     design: Path | None,
-    form: str | None,
-    missing: str,
+    form: Form | None,
+    missing: Missing,
     output: Path | None,
     force: bool,
     as_json: bool,

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy._choices import Estimator
 from subsetprivacy.cli.options import FilePath
 from subsetprivacy.cli.show import draw_to_files, echo_table, echo_warning
 
@@ -78,7 +79,7 @@ def _comparison(data: Any, truth: Any) -> Any:
     import subsetprivacy as sp
     from subsetprivacy.tables import Table, number
 
-    methods = ("mle", "mom-conditional", "mom")
+    methods: tuple[Estimator, ...] = ("mle", "mom-conditional", "mom")
     fits = [sp.estimate(data, method) for method in methods]
     rows = tuple(
         (str(label), number(truth[j], 5), *(number(fit.w[j], 5) for fit in fits))

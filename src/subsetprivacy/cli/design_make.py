@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy._choices import Route
 from subsetprivacy.cli.categories import categories, split_words
 from subsetprivacy.cli.documents import echo_written, read_design, writing
 from subsetprivacy.cli.options import document, output
@@ -115,7 +116,7 @@ def warner(labels: list[Any], q: float, reveals: bool, output: Path | None) -> N
 @click.option("--reveals", is_flag=True, help="Allow a route of which some rows reveal the value.")
 @_output
 def small(
-    labels: list[Any], route: str | None, q: float | None, floor: float | None, reveals: bool, output: Path | None
+    labels: list[Any], route: Route | None, q: float | None, floor: float | None, reveals: bool, output: Path | None
 ) -> None:
     """Make the recommended design for two or three categories.
 

@@ -1,10 +1,11 @@
 """The distribution of the values, from their subsets."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
+from subsetprivacy._choices import Estimator, Form, IntervalMethod, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.show import (
@@ -17,8 +18,8 @@ from subsetprivacy.cli.show import (
     write_text,
 )
 
-METHODS = ("mle", "em", "icm", "mom", "mom-uniform", "mom-conditional", "one-step", "conic")
-INTERVALS = ("wald", "profile", "bootstrap")
+METHODS: tuple[Estimator, ...] = get_args(Estimator)
+INTERVALS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -38,15 +39,15 @@ PICTURES = (".png", ".svg", ".pdf")
 def estimate(
     table: Path,
     columns: tuple[str, ...],
-    method: str,
+    method: Estimator,
     level: float,
     interval: str,
     by: tuple[str, ...],
     weights: str | None,
-    weights_kind: str | None,
+    weights_kind: WeightsKind | None,
     design: Path | None,
-    form: str | None,
-    missing: str,
+    form: Form | None,
+    missing: Missing,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -79,7 +80,7 @@ def estimate(
         echo_groups([(group, fit.summary(**shown)) for group, fit in fits.items()], by)
 
 
-def _fits(counted: Any, method: str, grouped: bool) -> dict[Any, Any]:
+def _fits(counted: Any, method: Estimator, grouped: bool) -> dict[Any, Any]:
     """Return the estimate of each group, or the one there is."""
     from subsetprivacy.estimation.dispatch import estimate as run
     from subsetprivacy.estimation.dispatch import estimate_many

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy._paths import is_inside, local_path, scheme_of
 from subsetprivacy.cli.documents import read_design, read_document
 from subsetprivacy.errors import DataFileError
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 
-MISSING = ("error", "full")
-FORMS = ("codes", "labels")
+MISSING: tuple[Missing, ...] = get_args(Missing)
+FORMS: tuple[Form, ...] = get_args(Form)
 
 
 class FilePath(click.Path):
@@ -95,7 +96,7 @@ def groups(by: Sequence[str], names: Sequence[str]) -> Any:
     return None if not by else by[0] if len(by) == 1 else list(by)
 
 
-def check_weights(weights: str | None, kind: str | None) -> None:
+def check_weights(weights: str | None, kind: WeightsKind | None) -> None:
     """Raise unless weights and what they are were both said, or neither."""
     if (weights is None) != (kind is None):
         raise click.UsageError("--weights and --weights-kind go together: weights of people and of samples differ")
@@ -149,7 +150,7 @@ def _split(text: str) -> tuple[str, Path | None]:
 
 
 def open_release(
-    table: Path, columns: Sequence[str], design: Path | None, form: str | None, *, every: bool = False
+    table: Path, columns: Sequence[str], design: Path | None, form: Form | None, *, every: bool = False
 ) -> "tuple[Release, tuple[str, ...]]":
     """Open a table of subsets, and say which of its columns are meant.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subsetprivacy._choices import Form, Missing
 from subsetprivacy.cli import options
 from subsetprivacy.cli.categories import INFER, infer_labels
 from subsetprivacy.cli.documents import read_document
@@ -68,12 +69,12 @@ def privatize(
     output: Path,
     keep: tuple[str, ...],
     keep_order: bool,
-    missing: str,
+    missing: Missing,
     strip: bool,
     na: tuple[str, ...],
     key_file: Path | None,
     identity: str | None,
-    form: str | None,
+    form: Form | None,
     jobs: int | None,
     seed: int | None,
     if_exists: str | None,
@@ -138,7 +139,7 @@ def _check(
     table: Path,
     designs: Any,
     output: Path,
-    form: str | None,
+    form: Form | None,
     policy: str,
     drawing: dict[str, Any],
     cleaning: dict[str, Any],

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy._choices import Form
 from subsetprivacy.cli import options
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.show import STANDARD_OUTPUT
@@ -37,7 +38,7 @@ def report(
     seed: int | None,
     title: str | None,
     design: Path | None,
-    form: str | None,
+    form: Form | None,
     output: Path | None,
     force: bool,
 ) -> None:

@@ -1,16 +1,17 @@
 """Whether two variables are independent, or one is the same in several groups."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
+from subsetprivacy._choices import Form, IndependenceMethod, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.show import echo_json, echo_table
 
-METHODS = ("lrt", "lrt-mom", "pearson", "pearson-conditional", "bonferroni")
+METHODS: tuple[IndependenceMethod, ...] = get_args(IndependenceMethod)
 
 
 @click.command(short_help="Test independence, or whether groups differ.")
@@ -33,15 +34,15 @@ METHODS = ("lrt", "lrt-mom", "pearson", "pearson-conditional", "bonferroni")
 def test(
     table: Path,
     columns: tuple[str, ...],
-    method: str,
+    method: IndependenceMethod,
     permutations: int | None,
     seed: int | None,
     by: tuple[str, ...],
     given: str | None,
     weights: str | None,
-    weights_kind: str | None,
-    form: str | None,
-    missing: str,
+    weights_kind: WeightsKind | None,
+    form: Form | None,
+    missing: Missing,
     as_json: bool,
 ) -> None:
     """Test whether the columns A and B of TABLE are independent, from their subsets.

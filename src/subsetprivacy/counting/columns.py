@@ -1,11 +1,12 @@
 """Columns with one subset per person: their codes, weights and groups."""
 
 from collections.abc import Hashable, Iterable, Mapping, Set
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from subsetprivacy._checks import check_choice, check_codes
+from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy.counting.ordering import GroupColumn, rows_of_groups
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
@@ -15,12 +16,12 @@ from subsetprivacy.engines import declared_order, is_table
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
 from subsetprivacy.subsets import Categories, is_missing
 
-WEIGHT_KINDS = ("frequency", "sampling")
+WEIGHT_KINDS: tuple[WeightsKind, ...] = get_args(WeightsKind)
 FIT = {"frequency": "whole numbers of at least 0", "sampling": "finite and not negative"}
-MISSING = ("full", "error")
+MISSING: tuple[Missing, ...] = get_args(Missing)
 
 
-def check_kind(weights: Any, weights_kind: str | None) -> bool:
+def check_kind(weights: Any, weights_kind: WeightsKind | None) -> bool:
     """Return whether weights say how many people a row stands for, as rows without weights do.
 
     Raises
@@ -60,7 +61,7 @@ def check_covered(design: Design, *, groups: bool, sampling: bool) -> None:
 
 
 def read_column(
-    data: Any, design: Design | None, categories: Iterable[Label] | None = None, *, missing: str | None = None
+    data: Any, design: Design | None, categories: Iterable[Label] | None = None, *, missing: Missing | None = None
 ) -> tuple[IntArray, Design]:
     """Return the codes of a column, one per person, and their design.
 
@@ -92,7 +93,7 @@ def read_column(
     return _codes_of(data, chosen, missing), chosen
 
 
-def _codes_of(column: Any, design: Design, missing: str | None) -> IntArray:
+def _codes_of(column: Any, design: Design, missing: Missing | None) -> IntArray:
     rows = _plain_rows(column)
     if missing is not None and check_choice(missing, MISSING, "missing") == "error":
         rows = rows if isinstance(rows, np.ndarray) else list(rows)

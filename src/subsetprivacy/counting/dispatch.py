@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 from subsetprivacy._checks import check_same_index
+from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy._types import ArrayLike, Label
 from subsetprivacy.counting.columns import (
     check_covered,
@@ -29,8 +30,8 @@ def count(
     categories: Iterable[Label] | None = ...,
     by: None = ...,
     weights: ArrayLike | str | None = ...,
-    weights_kind: str | None = ...,
-    missing: str | None = ...,
+    weights_kind: WeightsKind | None = ...,
+    missing: Missing | None = ...,
 ) -> SubsetCounts: ...
 @overload
 def count(
@@ -41,8 +42,8 @@ def count(
     categories: Iterable[Label] | None = ...,
     by: Iterable[Label] | str | Sequence[str],
     weights: ArrayLike | str | None = ...,
-    weights_kind: str | None = ...,
-    missing: str | None = ...,
+    weights_kind: WeightsKind | None = ...,
+    missing: Missing | None = ...,
 ) -> dict[Label, SubsetCounts]: ...
 def count(
     data: Any,
@@ -52,8 +53,8 @@ def count(
     categories: Iterable[Label] | None = None,
     by: Iterable[Label] | str | Sequence[str] | None = None,
     weights: ArrayLike | str | None = None,
-    weights_kind: str | None = None,
-    missing: str | None = None,
+    weights_kind: WeightsKind | None = None,
+    missing: Missing | None = None,
 ) -> SubsetCounts | dict[Label, SubsetCounts]:
     """Count subsets.
 

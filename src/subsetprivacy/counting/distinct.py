@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy._types import AnyArray, BoolArray, IntArray, Label
 from subsetprivacy.counting.columns import FIT
 from subsetprivacy.counting.ordering import rows_of_groups
@@ -26,8 +27,8 @@ def counts_of_groups(
     by: int | None = None,
     orders: Orders | None = None,
     weights: str | None = None,
-    weights_kind: str | None = None,
-    missing: str = "error",
+    weights_kind: WeightsKind | None = None,
+    missing: Missing = "error",
     place: Callable[[int], str] = "row {}".format,
 ) -> SubsetCounts | dict[Label, SubsetCounts]:
     """Return the counts of what an engine has grouped.
@@ -103,7 +104,7 @@ class _Where:
         return int(at[0] if self.groups.first is None else at[self.groups.first[at].argmin()])
 
 
-def _codes(key: Key, name: str, design: Design, missing: str, where: _Where) -> IntArray:
+def _codes(key: Key, name: str, design: Design, missing: Missing, where: _Where) -> IntArray:
     if key.kind in {"boolean", "lists", "other", "objects"}:
         got = {"boolean": "booleans", "lists": "lists"}.get(key.kind, "something else")
         raise CodeError(

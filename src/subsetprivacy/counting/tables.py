@@ -6,6 +6,7 @@ from typing import Any
 from attrs import frozen
 
 from subsetprivacy._checks import check_choice, shown
+from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy._types import Label
 from subsetprivacy.counting.columns import MISSING, check_covered, check_kind
 from subsetprivacy.counting.distinct import Orders, counts_of_groups
@@ -33,8 +34,8 @@ def count_columns(
     *,
     by: Any = None,
     weights: Any = None,
-    weights_kind: str | None = None,
-    missing: str | None = None,
+    weights_kind: WeightsKind | None = None,
+    missing: Missing | None = None,
 ) -> SubsetCounts | dict[Label, SubsetCounts]:
     """Count columns of a table together, grouped by its engine.
 
@@ -73,8 +74,8 @@ class Asked:
     by: list[str] | None
     tuples: bool
     weights: str | None
-    weights_kind: str | None
-    missing: str
+    weights_kind: WeightsKind | None
+    missing: Missing
 
     @classmethod
     def of(
@@ -83,8 +84,8 @@ class Asked:
         held: Sequence[str],
         by: Any,
         weights: Any,
-        weights_kind: str | None,
-        missing: str | None,
+        weights_kind: WeightsKind | None,
+        missing: Missing | None,
     ) -> "Asked":
         """Make it from the arguments of `count_columns`, given the names of all columns."""
         check_kind(weights, weights_kind)

@@ -2,18 +2,19 @@
 
 from collections.abc import Hashable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from subsetprivacy._checks import shown
+from subsetprivacy._choices import Engine
 from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy.data.aggregated import memberships, position, two_by_two
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_amounts
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
-from subsetprivacy.tables import Table, frame
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 MAX_SHOWN = 24  # subsets of a variable in a printed table
 MAX_TABLE = 1 << 26  # cells of a table with all pairs
@@ -203,7 +204,13 @@ class JointCounts(SubsetCounts):
 
     # Output -----------------------------------------------------------------------------------
 
-    def to_frame(self, *, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
         """Return a data frame with a row per combination that occurs: a column of subsets for each variable, and n."""
         columns: dict[str, Any] = {}
         for name, (_, at) in zip(self.names, self._cells, strict=True):

@@ -1,11 +1,12 @@
 """Several columns of subsets, one row per person."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._choices import Engine
 from subsetprivacy._types import IntArray
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_allowed
@@ -14,7 +15,7 @@ from subsetprivacy.data.tally import count_codes
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, MismatchError
 from subsetprivacy.subsets import is_frame
-from subsetprivacy.tables import frame
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, frame
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -86,7 +87,13 @@ class SubsetTable:
         """Return one variable's column, of joined variables the column they share; or several as one code."""
         return self.select(name)
 
-    def to_frame(self, *, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
         """Return a data frame of codes, a column for each factor."""
         return frame(
             {"row": np.arange(len(self)), **dict(zip(self.design.by_name(), self.columns, strict=True))}, engine

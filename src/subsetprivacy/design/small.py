@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import check_choice, check_count
 from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import Route
 from subsetprivacy._types import Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import nonprivate
@@ -26,14 +27,14 @@ from subsetprivacy.incidence import Halves, incidence
 from subsetprivacy.subsets import MAX_CATEGORIES, as_categories
 from subsetprivacy.variables import JointCategories
 
-ROUTES = ("warner", "pair", "bit", "dummies")
+ROUTES: tuple[Route, ...] = get_args(Route)
 MOST_LISTED = 14  # combinations up to which all discreet questions are listed; a document lists them too
-_SAFE = {2: "warner", 3: "pair"}
+_SAFE: dict[int, Route] = {2: "warner", 3: "pair"}
 
 
 def small(
     categories: Iterable[Label],
-    route: str | None = None,
+    route: Route | None = None,
     *,
     q: float | None = None,
     floor: float | None = None,

@@ -1,5 +1,7 @@
 """Pictures of plain arrays: nothing here knows a design or an estimate, so every result can call it."""
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from subsetprivacy.draw.balls import cases
 from subsetprivacy.draw.charts import convergence, difference, estimate, leakage, require_matplotlib
 from subsetprivacy.draw.dots import beside, durations
@@ -12,7 +14,17 @@ from subsetprivacy.draw.samples import histograms, normality, paths, quantiles
 from subsetprivacy.draw.series import predicted, series, side_by_side
 from subsetprivacy.draw.tradeoff import tradeoff
 
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
+
+# What pictures are drawn on. These are strings when Python runs: matplotlib is loaded when something is drawn.
+Axes: TypeAlias = "matplotlib.axes.Axes"
+Figure: TypeAlias = "matplotlib.figure.Figure"
+
 __all__ = [
+    "Axes",
+    "Figure",
     "beside",
     "cases",
     "convergence",

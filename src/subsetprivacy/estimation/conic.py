@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from subsetprivacy._choices import Information
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import MissingDependencyError, TooLargeError
 from subsetprivacy.estimation.likelihood import certified_gap
@@ -19,7 +20,7 @@ _ACCEPTED = 1e-6  # and above this a warning
 
 
 def conic(
-    counts: SubsetCounts, *, tol: float = TOLERANCE, max_iter: int = 200, information: str = "observed"
+    counts: SubsetCounts, *, tol: float = TOLERANCE, max_iter: int = 200, information: Information = "observed"
 ) -> Estimate:
     """Estimate w by maximum likelihood with CVXPY and Clarabel (the extra ``conic``).
 

@@ -4,12 +4,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from inspect import signature
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import AnyArray, FloatArray
+from subsetprivacy._choices import Estimator, Information, MomentStart
+from subsetprivacy._types import AnyArray, Distribution, FloatArray
 from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, as_counts
 from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import (
@@ -31,7 +32,7 @@ from subsetprivacy.estimation.one_step import one_step
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.subsets import Categories
 
-METHODS: dict[str, Callable[..., Estimate]] = {
+METHODS: dict[Estimator, Callable[..., Estimate]] = {
     "mle": mle,
     "em": em,
     "icm": icm,
@@ -50,14 +51,26 @@ _SAID: dict[type[Warning], str] = {
 }
 
 
-def read_method(method: str) -> str:
+def read_method(method: str) -> Estimator:
     """Return the method's name, or raise with the list of names."""
     if not isinstance(method, str) or method not in METHODS:
         raise ArgumentError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
     return method
 
 
-def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: Any) -> Estimate:
+class EstimateOptions(TypedDict, total=False):
+    """The options of all methods together, for type checkers; each method says itself which it takes."""
+
+    tol: float
+    max_iter: int
+    start: Distribution | MomentStart | None
+    accelerate: bool
+    information: Information
+
+
+def estimate(
+    data: SubsetData | SubsetCounts, method: Estimator = "mle", **options: Unpack[EstimateOptions]
+) -> Estimate:
     """Estimate the distribution of the value from subsets.
 
     Parameters
@@ -135,7 +148,7 @@ def estimate(data: SubsetData | SubsetCounts, method: str = "mle", **options: An
         raise
 
 
-def _check_options(run: Callable[..., Estimate], method: str, options: dict[str, Any]) -> None:
+def _check_options(run: Callable[..., Estimate], method: str, options: EstimateOptions) -> None:
     """Raise if an option is none of the method's; looked up only when a call has failed."""
     known = [name for name in signature(run).parameters if name != "counts"]
     for name in options:
@@ -201,8 +214,8 @@ class EstimateBatch:
 
 def estimate_many(
     batch: CountsBatch | Mapping[Any, SubsetCounts] | Iterable[SubsetData | SubsetCounts],
-    method: str = "mle",
-    **options: Any,
+    method: Estimator = "mle",
+    **options: Unpack[EstimateOptions],
 ) -> EstimateBatch:
     """Estimate from many samples at once: replications, groups, bootstrap.
 

@@ -2,7 +2,8 @@ r"""The EM algorithm: treat the value as missing (`loglikelihood`)."""
 
 import numpy as np
 
-from subsetprivacy._types import ArrayLike, FloatArray
+from subsetprivacy._choices import Information
+from subsetprivacy._types import Distribution, FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.mle import check_stopping, likelihood_estimate, read_start
@@ -20,9 +21,9 @@ def em(
     *,
     tol: float = TOLERANCE,
     max_iter: int = MAX_ITERATIONS,
-    start: ArrayLike | None = None,
+    start: Distribution | None = None,
     accelerate: bool = False,
-    information: str = "observed",
+    information: Information = "observed",
 ) -> Estimate:
     r"""Estimate w by expectation and maximisation, as in the paper.
 

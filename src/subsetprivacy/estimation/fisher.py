@@ -1,10 +1,13 @@
 """Standard errors of the likelihood methods (`thm_normality_mle`)."""
 
+from typing import get_args
+
 import numpy as np
 from attrs import frozen
 from scipy.sparse.linalg import LinearOperator, cg
 
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Information
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Covered, Design
@@ -21,11 +24,11 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.incidence import MAX_MATRIX, Incidence
 
-INFORMATION = ("observed", "expected")
+INFORMATION: tuple[Information, ...] = get_args(Information)
 MAX_PRODUCTS = 300  # well-posed problems need a few dozen
 
 
-def fisher_error(information: str, design: Design) -> "FisherError":
+def fisher_error(information: Information, design: Design) -> "FisherError":
     """Return the uncertainty that the named information gives.
 
     Raises

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from subsetprivacy._types import ArrayLike, FloatArray
+from subsetprivacy._choices import Information
+from subsetprivacy._types import Distribution, FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.estimation.mle import check_stopping, likelihood_estimate, read_start
 from subsetprivacy.estimation.newton import Solution, step_length
@@ -19,8 +20,8 @@ def icm(
     *,
     tol: float = TOLERANCE,
     max_iter: int = MAX_ITERATIONS,
-    start: ArrayLike | None = None,
-    information: str = "observed",
+    start: Distribution | None = None,
+    information: Information = "observed",
 ) -> Estimate:
     r"""Estimate w by projected Newton steps that keep only the diagonal of the Hessian.
 

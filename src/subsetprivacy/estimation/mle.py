@@ -6,7 +6,8 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from subsetprivacy._checks import check_count, check_distribution
-from subsetprivacy._types import ArrayLike, FloatArray
+from subsetprivacy._choices import Information
+from subsetprivacy._types import Distribution, FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Coarse
 from subsetprivacy.design.identify import describe_direction
@@ -31,8 +32,8 @@ def mle(
     *,
     tol: float = TOLERANCE,
     max_iter: int = MAX_ITERATIONS,
-    start: ArrayLike | None = None,
-    information: str = "observed",
+    start: Distribution | None = None,
+    information: Information = "observed",
 ) -> Estimate:
     r"""Estimate w by maximum likelihood (`obj`), by Newton's method; by gradients where there are many categories.
 
@@ -98,7 +99,7 @@ def _moment_start(counts: SubsetCounts) -> tuple[FloatArray | None, bool]:
     return np.maximum(w, _START_FLOOR), bool(pivots[pivots.argmin()] > 1e-5 * pivots[pivots.argmax()])
 
 
-def read_start(start: ArrayLike | None, counts: SubsetCounts) -> FloatArray:
+def read_start(start: Distribution | None, counts: SubsetCounts) -> FloatArray:
     """Return a start in the interior of the simplex, by default its centre."""
     if start is None:
         return np.full(counts.categories.p, 1 / counts.categories.p)
@@ -114,7 +115,7 @@ def check_stopping(tol: float, max_iter: int) -> None:
 
 
 def likelihood_estimate(
-    counts: SubsetCounts, solution: Solution, method: str, tol: float, information: str, *, unique: bool = False
+    counts: SubsetCounts, solution: Solution, method: str, tol: float, information: Information, *, unique: bool = False
 ) -> Estimate:
     """Wrap the end of a likelihood iteration, with a warning where it did not arrive or is not unique."""
     remarks: tuple[str, ...] = (f"Unknown design: {counts.design.note}.",) if isinstance(counts.design, Coarse) else ()

@@ -1,8 +1,11 @@
 """One Newton step from a moment estimate: efficient without iterating (`one_step`)."""
 
+from typing import get_args
+
 import numpy as np
 
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Information, MomentStart
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import NotIdentifiableError, NotIndependentError, TooLargeError
@@ -15,10 +18,10 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 
 MAX_CATEGORIES = 1024
-STARTS = ("auto", "mom", "mom-conditional")
+STARTS: tuple[MomentStart, ...] = get_args(MomentStart)
 
 
-def one_step(counts: SubsetCounts, *, start: str = "auto", information: str = "observed") -> Estimate:
+def one_step(counts: SubsetCounts, *, start: MomentStart = "auto", information: Information = "observed") -> Estimate:
     r"""Estimate w by one Newton step from a moment estimate.
 
     Parameters

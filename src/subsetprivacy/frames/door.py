@@ -4,9 +4,10 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from subsetprivacy._checks import check_choice, check_count, shown
+from subsetprivacy._choices import Form, Missing
 from subsetprivacy._paths import local_path
 from subsetprivacy._seeds import seed_number
 from subsetprivacy._types import Seed
@@ -35,14 +36,14 @@ def privatize_table(
     designs: Mapping[str, Design] | Design,
     output: str | Path | None = None,
     *,
-    missing: str = "error",
+    missing: Missing = "error",
     strip: bool = False,
     na: str | int | float | Iterable[str | int | float] | None = None,
     key: bytes | None = None,
     id: str | None = None,
     keep: Iterable[str] = (),
     keep_order: bool = False,
-    form: str | None = None,
+    form: Form | None = None,
     overwrite: bool = False,
     if_exists: str | None = None,
     jobs: int = 1,
@@ -153,7 +154,7 @@ def privatize_table(
     arrow()  # or say how to get it
     kernel = Kernel(
         variables_of(designs),
-        missing=check_choice(missing, ("error", "full"), "missing"),
+        missing=check_choice(missing, get_args(Missing), "missing"),
         key=key,
         id=id,
         keep=_names(keep),

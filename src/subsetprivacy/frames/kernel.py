@@ -7,6 +7,7 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from subsetprivacy._checks import shown
+from subsetprivacy._choices import Missing
 from subsetprivacy._types import BoolArray, IntArray, RandomSource
 from subsetprivacy.design import Covered, Design, Product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
@@ -115,7 +116,7 @@ class Kernel:
     """
 
     variables: tuple[Variable, ...]
-    missing: str = "error"
+    missing: Missing = "error"
     key: bytes | None = field(default=None, repr=False)
     id: str | None = None
     keep: tuple[str, ...] = ()

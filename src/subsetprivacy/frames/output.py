@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Form
 from subsetprivacy._paths import local_path
 from subsetprivacy.design import Design
 from subsetprivacy.design.text import is_spelled, text_of
@@ -21,7 +22,11 @@ ROW_GROUP = 1 << 20
 
 @contextmanager
 def open_output(
-    path: str | Path, designs: Mapping[str, Design] | Iterable[str], *, form: str | None = None, overwrite: bool = False
+    path: str | Path,
+    designs: Mapping[str, Design] | Iterable[str],
+    *,
+    form: Form | None = None,
+    overwrite: bool = False,
 ) -> Iterator["Output"]:
     """Open a file for columns of subsets; it gets its name, and its document beside it, when all is written.
 
@@ -61,7 +66,7 @@ def open_output(
 class Output:
     """A file that is being written."""
 
-    def __init__(self, path: Path, names: list[str], form: str | None) -> None:
+    def __init__(self, path: Path, names: list[str], form: Form | None) -> None:
         self.path = path
         self.names = names
         self.kind = format_of(path, must_exist=False)

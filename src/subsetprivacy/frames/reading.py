@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Form
 from subsetprivacy._paths import local_path
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.design.text import is_spelled, looks_like_codes, text_of
@@ -16,7 +17,7 @@ from subsetprivacy.frames.trouble import arrow
 
 
 def read_release(
-    path: str | Path, designs: Mapping[str, Design] | Design | None = None, *, form: str | None = None
+    path: str | Path, designs: Mapping[str, Design] | Design | None = None, *, form: Form | None = None
 ) -> Release:
     r"""Open a file of subsets; nothing of it is loaded.
 
@@ -93,7 +94,7 @@ def _given(
     return {names[0]: design}
 
 
-def _forms(file: DataFile, designs: dict[str, Design], known: Mapping[str, str], form: str | None) -> dict[str, str]:
+def _forms(file: DataFile, designs: dict[str, Design], known: Mapping[str, str], form: Form | None) -> dict[str, str]:
     """Return the form of each column, as the document says, then as was said, then as can be told."""
     said = None if form is None else check_choice(form, FORMS, "form")
     return {name: _form(file, design, name, known.get(name), said) for name, design in designs.items()}

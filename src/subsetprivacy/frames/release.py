@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy._checks import shown
+from subsetprivacy._choices import Engine, Missing, WeightsKind
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy.counting.tables import Asked
 from subsetprivacy.data import JointCounts, SubsetCounts
@@ -19,7 +20,7 @@ from subsetprivacy.frames.alone import rows_alone
 from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
 from subsetprivacy.frames.trouble import said_of
-from subsetprivacy.tables import Table, frame
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 Progress = Callable[[int, int | None], None]
 _LARGE = 1 << 26  # bytes of a CSV file that take a second to read
@@ -90,14 +91,36 @@ class Release:
 
     # Counting ---------------------------------------------------------------------------------
 
+    @overload
+    def count(
+        self,
+        column: str | None = ...,
+        *,
+        by: None = ...,
+        weights: str | None = ...,
+        weights_kind: WeightsKind | None = ...,
+        missing: Missing | None = ...,
+        progress: Progress | None = ...,
+    ) -> SubsetCounts: ...
+    @overload
+    def count(
+        self,
+        column: str | None = ...,
+        *,
+        by: str | Sequence[str],
+        weights: str | None = ...,
+        weights_kind: WeightsKind | None = ...,
+        missing: Missing | None = ...,
+        progress: Progress | None = ...,
+    ) -> dict[Label, SubsetCounts]: ...
     def count(
         self,
         column: str | None = None,
         *,
         by: str | Sequence[str] | None = None,
         weights: str | None = None,
-        weights_kind: str | None = None,
-        missing: str | None = None,
+        weights_kind: WeightsKind | None = None,
+        missing: Missing | None = None,
         progress: Progress | None = None,
     ) -> SubsetCounts | dict[Label, SubsetCounts]:
         """Count the subsets of a column, in constant memory.
@@ -127,13 +150,33 @@ class Release:
         name = self._name(column)
         return self._counted([name], by, (weights, weights_kind), missing, progress)
 
+    @overload
+    def crosstab(
+        self,
+        *columns: str,
+        by: None = ...,
+        weights: str | None = ...,
+        weights_kind: WeightsKind | None = ...,
+        missing: Missing | None = ...,
+        progress: Progress | None = ...,
+    ) -> JointCounts: ...
+    @overload
+    def crosstab(
+        self,
+        *columns: str,
+        by: str | Sequence[str],
+        weights: str | None = ...,
+        weights_kind: WeightsKind | None = ...,
+        missing: Missing | None = ...,
+        progress: Progress | None = ...,
+    ) -> dict[Label, JointCounts]: ...
     def crosstab(
         self,
         *columns: str,
         by: str | Sequence[str] | None = None,
         weights: str | None = None,
-        weights_kind: str | None = None,
-        missing: str | None = None,
+        weights_kind: WeightsKind | None = None,
+        missing: Missing | None = None,
         progress: Progress | None = None,
     ) -> JointCounts | dict[Label, JointCounts]:
         """Count how often subsets of two or more columns occur together; arguments as in `count`.
@@ -174,7 +217,7 @@ class Release:
         with said_of(self.file.where, " (Read as labels; form='codes' reads codes.)" if as_labels else ""):
             return asked.read(groups, self.file.place, orders=self.file.orders(asked.by or ()))
 
-    def _weights(self, column: Any, kind: str | None) -> tuple[Any, str | None]:
+    def _weights(self, column: Any, kind: WeightsKind | None) -> tuple[Any, WeightsKind | None]:
         if column is not None:
             return column, kind
         if kind is not None:
@@ -200,7 +243,13 @@ class Release:
         parts = [batch.column(0).cast("int64").to_numpy() for batch in batches]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
-    def to_frame(self, *, engine: str = "pandas", kept: bool = True) -> Any:
+    @overload
+    def to_frame(self, *, engine: Literal["pandas"] = ..., kept: bool = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["polars"], kept: bool = ...) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["pyarrow"], kept: bool = ...) -> ArrowTable: ...
+    def to_frame(self, *, engine: Engine = "pandas", kept: bool = True) -> Frame:
         """Load the codes, and the columns that are kept if asked, as a data frame of pandas, Polars or PyArrow."""
         columns: dict[str, Any] = {name: self.codes(name) for name in self.names}
         if kept and self.kept:

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from attrs import frozen
 
+from subsetprivacy._choices import Form, WeightsKind
 from subsetprivacy.design import Covered, Design, design_from_json
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
 from subsetprivacy.frames.files import KEY, TABLE_FORMAT, parquet_files, sidecar_of
@@ -14,8 +15,8 @@ from subsetprivacy.frames.trouble import arrow, reading
 
 FORMAT = TABLE_FORMAT
 VERSION = 1
-FORMS = ("labels", "codes")
-WEIGHT_KINDS = ("frequency", "sampling")
+FORMS: tuple[Form, ...] = get_args(Form)
+WEIGHT_KINDS: tuple[WeightsKind, ...] = get_args(WeightsKind)
 
 
 @frozen
@@ -23,7 +24,7 @@ class Weights:
     """The column that says for how many people a row stands, or how much it weighs."""
 
     column: str
-    kind: str
+    kind: WeightsKind
 
 
 @frozen

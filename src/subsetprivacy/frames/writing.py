@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from subsetprivacy._choices import Form
 from subsetprivacy._types import IntArray
 from subsetprivacy.counting import counts_of_groups
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
@@ -28,7 +29,7 @@ def write_release(
     path: str | Path,
     designs: Mapping[str, Design] | None = None,
     *,
-    form: str | None = None,
+    form: Form | None = None,
     keep: Iterable[str] = (),
     overwrite: bool = False,
 ) -> Release:
@@ -84,7 +85,7 @@ def write_release(
 
 
 def write_counts(
-    counts: SubsetCounts, path: str | Path, *, name: str = "value", form: str | None = None, overwrite: bool = False
+    counts: SubsetCounts, path: str | Path, *, name: str = "value", form: Form | None = None, overwrite: bool = False
 ) -> Release:
     """Write counts of subsets to a file: a row per distinct subset, and its number in the column `count`.
 
@@ -156,7 +157,7 @@ def _write(
     columns: Mapping[str, Any],
     path: str | Path,
     designs: dict[str, Design],
-    form: str | None,
+    form: Form | None,
     overwrite: bool,
     weights: Weights | None = None,
 ) -> Release:
@@ -177,7 +178,7 @@ def _write_table(
     data: Any,
     path: str | Path,
     designs: Mapping[str, Design] | None,
-    form: str | None,
+    form: Form | None,
     keep: tuple[str, ...],
     overwrite: bool,
 ) -> Release:

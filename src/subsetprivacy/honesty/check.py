@@ -3,6 +3,7 @@
 from functools import partial
 
 from subsetprivacy._checks import check_level
+from subsetprivacy._choices import FitMethod
 from subsetprivacy._types import Seed
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
@@ -21,7 +22,7 @@ def check_honesty(
     data: SubsetData | SubsetCounts | SubsetTable,
     *,
     level: float = 0.95,
-    method: str = "auto",
+    method: FitMethod = "auto",
     replications: int = 499,
     seed: Seed | None = None,
 ) -> HonestyCheck:

@@ -3,6 +3,7 @@
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._choices import FitMethod
 from subsetprivacy._types import FloatArray, IntArray, Seed
 from subsetprivacy.data import SubsetCounts, SubsetData
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
@@ -13,7 +14,7 @@ from subsetprivacy.honesty.table import require_people
 
 
 def check_draws(
-    data: SubsetData | SubsetCounts, *, method: str = "auto", replications: int = 499, seed: Seed | None = None
+    data: SubsetData | SubsetCounts, *, method: FitMethod = "auto", replications: int = 499, seed: Seed | None = None
 ) -> GoodnessOfFit:
     r"""Test whether the questions were drawn with the stated probabilities.
 

@@ -2,18 +2,19 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from attrs import field, frozen
 from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_choice, check_count
+from subsetprivacy._choices import FitMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError, SmallCountWarning
 
-METHODS = ("auto", "chi-square", "bootstrap")
+METHODS: tuple[FitMethod, ...] = get_args(FitMethod)
 CHI_SQUARE = "chi-square"
 HALF = "half chi-square"
 LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5 %
@@ -31,7 +32,7 @@ class Calibration:
     doubts: list[str] = field(factory=list)
 
     @classmethod
-    def of(cls, method: str, replications: int, seed: Any) -> "Calibration":
+    def of(cls, method: FitMethod, replications: int, seed: Any) -> "Calibration":
         """Check the arguments that every test here takes."""
         check_choice(method, METHODS, "method")
         number = check_count(replications, "replications", least=LEAST_REPLICATIONS)

@@ -6,6 +6,7 @@ import numpy as np
 from attrs import frozen
 from scipy.special import ndtri
 
+from subsetprivacy import draw
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.honesty.residuals import Residuals
@@ -196,7 +197,7 @@ class HonestyCheck:
             f"{percent(self.level)} interval {number(low)} to {number(high)}."
         )
 
-    def plot(self, most: int = 20, *, title: str | None = None, ax: Any = None) -> Any:
+    def plot(self, most: int = 20, *, title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
         """Draw the standardised residuals of the answers that fit worst, one for each question, the worst on top.
 
         The dashed line is what the worst of all stays within in 95 of 100 samples of honest people (Bonferroni).

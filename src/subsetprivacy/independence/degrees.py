@@ -1,12 +1,15 @@
 """Degrees of freedom, and the p-values that rest on a limit law."""
 
+from typing import get_args
+
 import numpy as np
 from scipy.special import chdtrc
 
+from subsetprivacy._choices import DegreesOfFreedom
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.independence.crossing import Crossing
 
-DF = ("corrected", "paper")
+DF: tuple[DegreesOfFreedom, ...] = get_args(DegreesOfFreedom)
 
 
 def degrees(crossing: Crossing, method: str, kind: str = "corrected") -> float:

@@ -9,6 +9,7 @@ from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._types import FloatArray, Label, Seed
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Covered, Product, nonprivate
@@ -46,10 +47,10 @@ class Pooled:
 
 def homogeneity_test(
     *groups: Any,
-    method: str = "lrt",
+    method: IndependenceMethod = "lrt",
     permutations: int = 999,
-    null: str | None = None,
-    df: str = "corrected",
+    null: NullMethod | None = None,
+    df: DegreesOfFreedom = "corrected",
     budget: float | None = BUDGET,
     seed: Seed | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -181,7 +182,12 @@ def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, 
 
 
 def _simulating(
-    named: Mapping[Label, SubsetCounts], method: str, hypothesis: str, null: str | None, effort: Effort, reason: str
+    named: Mapping[Label, SubsetCounts],
+    method: IndependenceMethod,
+    hypothesis: str,
+    null: NullMethod | None,
+    effort: Effort,
+    reason: str,
 ) -> IndependenceResult:
     """Compare the fits of the groups with one for all, and simulate people from that."""
     if check_choice(method, METHODS, "method") != "lrt":

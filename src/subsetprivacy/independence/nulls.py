@@ -2,13 +2,14 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from attrs import field, frozen
 from attrs.converters import optional
 
 from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import IndependenceMethod, NullMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import BudgetWarning, NotIdentifiableError, TooLargeError
@@ -18,7 +19,7 @@ from subsetprivacy.independence.statistics import STATISTICS, Statistic
 from subsetprivacy.independence.tables import LARGEST, all_tables, drawing, one_table, shuffled
 from subsetprivacy.mechanism.simulate import simulate_informative
 
-NULLS = ("permutation", "bootstrap", "asymptotic")
+NULLS: tuple[NullMethod, ...] = get_args(NullMethod)
 FEWEST = 99  # random tables that are worth having
 MAX_EXACT = 10_000  # tables that are all looked at instead
 _SPEED = 1e9  # operations a second of a plain machine
@@ -78,7 +79,7 @@ class NullLaw:
 ASYMPTOTIC = NullLaw("asymptotic", np.empty(0))
 
 
-def null_law(crossings: Sequence[Crossing], method: str, kind: str, effort: Effort) -> NullLaw:
+def null_law(crossings: Sequence[Crossing], method: IndependenceMethod, kind: NullMethod, effort: Effort) -> NullLaw:
     """Return the law of the sum (of Bonferroni's, the largest) of the statistics over the crossings."""
     if kind == "asymptotic" or effort.permutations == 0:
         return ASYMPTOTIC

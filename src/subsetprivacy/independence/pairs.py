@@ -1,17 +1,18 @@
 """The 2 x 2 tables of all pairs of categories, one by one (`tab:bonferroni_table`)."""
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.degrees import asymptotic_pvalue
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.independence.statistics import pair_statistics
-from subsetprivacy.tables import Table, frame, label_text, pvalue_text
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, pvalue_text
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -55,7 +56,13 @@ class PairTests:
             "pvalues": self.pvalues.tolist(),
         }
 
-    def to_frame(self, *, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
         """Return a data frame: a row per pair of categories."""
         one, two = self.names
         columns = {

@@ -3,13 +3,14 @@
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import IndependencePicture
 from subsetprivacy._types import Label
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
@@ -211,7 +212,9 @@ class IndependenceResult:
             **({} if self.pairs is None else {"pairs": self.pairs.to_dict()}),
         }
 
-    def plot(self, kind: str = "null", *, title: str | None = None, ax: Any = None) -> Any:
+    def plot(
+        self, kind: IndependencePicture = "null", *, title: str | None = None, ax: "draw.Axes | None" = None
+    ) -> draw.Axes:
         """Draw where the statistic lies among those of the null hypothesis, or the residuals of the joint shares.
 
         Parameters
@@ -222,7 +225,7 @@ class IndependenceResult:
         title, ax
             A heading, and the matplotlib axes to draw in; by default those of a new figure.
         """
-        if check_choice(kind, ("null", "residuals"), "kind") == "residuals":
+        if check_choice(kind, get_args(IndependencePicture), "kind") == "residuals":
             from subsetprivacy.measures import association
 
             return association(self.joint).plot("residuals", title=title, ax=ax)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data.aggregated import two_by_two
 from subsetprivacy.errors import ConvergenceWarning
@@ -131,7 +132,7 @@ def pair_statistics(sheet: Sheet, n: FloatArray) -> FloatArray:
     return np.divide(total[..., None, None] * cross**2, sides, out=np.zeros_like(cross), where=sides > 0)
 
 
-STATISTICS: dict[str, Statistic] = {
+STATISTICS: dict[IndependenceMethod, Statistic] = {
     "lrt": lrt,
     "lrt-mom": lrt_mom,
     "pearson": pearson,

@@ -5,6 +5,7 @@ from typing import Any
 
 from attrs import evolve
 
+from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._types import Label, Seed
 from subsetprivacy.data import JointCounts, as_counts
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
@@ -16,12 +17,12 @@ from subsetprivacy.independence.unseen import unseen_test
 
 def conditional_independence_test(
     tables: Any,
-    method: str = "lrt",
+    method: IndependenceMethod = "lrt",
     *,
     given: str | None = None,
     permutations: int | None = None,
-    null: str | None = None,
-    df: str = "corrected",
+    null: NullMethod | None = None,
+    df: DegreesOfFreedom = "corrected",
     budget: float | None = BUDGET,
     starts: int = 20,
     seed: Seed | None = None,

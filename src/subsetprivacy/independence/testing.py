@@ -1,11 +1,12 @@
 """`independence_test`: whether two variables are independent, from their subsets (`sec_2D`)."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from subsetprivacy._checks import check_choice, check_count
+from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import Label, Seed
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts, as_joint
@@ -20,17 +21,17 @@ from subsetprivacy.independence.statistics import STATISTICS
 from subsetprivacy.independence.unseen import unseen_test
 from subsetprivacy.variables import JointCategories
 
-METHODS = tuple(STATISTICS)
+METHODS: tuple[IndependenceMethod, ...] = get_args(IndependenceMethod)
 BUDGET = 60.0
 
 
 def independence_test(
     table: Any,
-    method: str = "lrt",
+    method: IndependenceMethod = "lrt",
     *,
     permutations: int = 999,
-    null: str | None = None,
-    df: str = "corrected",
+    null: NullMethod | None = None,
+    df: DegreesOfFreedom = "corrected",
     budget: float | None = BUDGET,
     seed: Seed | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -154,10 +155,10 @@ def read_effort(permutations: int, budget: Any, seed: Any, progress: Any) -> Eff
 
 def conduct(
     crossings: Mapping[Label, Crossing],
-    method: str,
+    method: IndependenceMethod,
     hypothesis: str,
-    null: str | None,
-    df: str,
+    null: NullMethod | None,
+    df: DegreesOfFreedom,
     effort: Effort,
     *,
     grouped: bool = False,

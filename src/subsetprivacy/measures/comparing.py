@@ -5,6 +5,7 @@ from attrs import evolve
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy._checks import check_choice, check_level
+from subsetprivacy._choices import MeasureMethod
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.newton import newton
@@ -23,7 +24,7 @@ _NEGATIVE = "No estimate: a moment estimate left the simplex, and a ratio of neg
 
 
 def compare(
-    fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], name: str, level: float, method: str
+    fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], name: str, level: float, method: MeasureMethod
 ) -> Measure:
     """Return the comparison of two shares of a joint estimate, with its interval."""
     check_level(level)

@@ -1,7 +1,7 @@
 """The distribution of one variable within each category of another."""
 
 from functools import cached_property
-from typing import Any
+from typing import Literal, overload
 
 import numpy as np
 from attrs import frozen
@@ -9,13 +9,14 @@ from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_level
+from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.measures import presenting
 from subsetprivacy.measures.precision import if_possible, if_quick, not_computed, require_matrix, standard_error
 from subsetprivacy.measures.shares import ZERO
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import Table, frame, label_text
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
 
 _NAMES = 6  # that a note lists
 
@@ -138,14 +139,20 @@ class Conditional:
         head = (f"{self.given} \\ {self.of}", *(label_text(label) for label in self.columns))
         return Table(self._heading, head, rows, self.notes)
 
-    def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, level: float = ..., *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, level: float = ..., *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, level: float = ..., *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, level: float = 0.95, *, engine: Engine = "pandas") -> Frame:
         """Return a data frame: a row per pair of categories, the level in the column names."""
         errors = if_possible(lambda: self._se, self.table.shape)
         bounds = self._bounds(check_level(level), errors).reshape(-1, 2)
         columns = {"estimate": self.table.ravel(), "std_error": errors.ravel()}
         return frame(presenting.long(self.pair, columns, bounds, level), engine, index=False)
 
-    def plot(self, *, title: str | None = None, ax: Any = None) -> Any:
+    def plot(self, *, title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
         """Draw a heat map of the shares, in percent, a row per category of `given`."""
         return draw.heatmap(
             [label_text(label) for label in self.rows],

@@ -9,6 +9,7 @@ from attrs import evolve
 from scipy.special import chdtrc, chdtri, ndtri
 
 from subsetprivacy._checks import check_choice, check_level, shown
+from subsetprivacy._choices import MeasureMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError
@@ -31,7 +32,7 @@ _TOO_MANY = f"{_UNKNOWN}there are more than {MAX_MATRIX} joint categories."
 _ROUNDS, _GAIN = 100, 1e-12
 
 
-def cramers_v(pair: Margin, level: float, method: str, corrected: bool) -> Measure:
+def cramers_v(pair: Margin, level: float, method: MeasureMethod, corrected: bool) -> Measure:
     """Return Cramér's V of a two-way table, with its interval."""
     check_level(level)
     if not isinstance(corrected, (bool, np.bool_)):

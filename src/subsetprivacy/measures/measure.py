@@ -1,13 +1,14 @@
 """One number that says how two variables go together."""
 
 from math import isfinite
-from typing import Any
+from typing import Any, get_args
 
 from attrs import frozen
 
+from subsetprivacy._choices import MeasureMethod
 from subsetprivacy.tables import number, percent
 
-METHODS = ("delta", "profile")
+METHODS: tuple[MeasureMethod, ...] = get_args(MeasureMethod)
 _WORDS = {0.0: "zero", 1.0: "one"}  # "p-value against 1" could read as its value
 
 

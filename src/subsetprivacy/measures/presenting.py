@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import AssociationPicture
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.doubt import PROFILE
@@ -21,7 +22,7 @@ from subsetprivacy.tables import Table, label_text, number, percent
 if TYPE_CHECKING:
     from subsetprivacy.measures.result import Association
 
-KINDS = ("shares", "conditional", "residuals")
+KINDS: tuple[AssociationPicture, ...] = get_args(AssociationPicture)
 MAX_SIDE = 24  # rows or columns of a table that can be read; of a larger one as many cells are listed
 
 
@@ -140,7 +141,7 @@ def long(pair: Margin, columns: Mapping[str, Any], bounds: FloatArray, level: fl
     return {names[0]: [cell[0] for cell in pairs], names[1]: [cell[1] for cell in pairs], **numbers}
 
 
-def picture(both: "Association", kind: str, given: str | None, title: str | None, ax: Any) -> Any:
+def picture(both: "Association", kind: AssociationPicture, given: str | None, title: str | None, ax: Any) -> draw.Axes:
     """Draw the shares, the conditional shares or the residuals."""
     if check_choice(kind, KINDS, "kind") == "conditional":
         return both.conditional(given).plot(title=title, ax=ax)

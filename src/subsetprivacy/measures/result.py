@@ -1,12 +1,14 @@
 """How two variables go together, read off their joint estimate."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy import draw
 from subsetprivacy._checks import check_level
+from subsetprivacy._choices import AssociationPicture, Engine, MeasureMethod
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.result import Estimate
@@ -17,7 +19,7 @@ from subsetprivacy.measures.conditional import Conditional
 from subsetprivacy.measures.measure import Measure
 from subsetprivacy.measures.precision import MAX_SHOWN, if_quick, require_matrix, warned
 from subsetprivacy.measures.scales import Difference, OddsRatio, Ratio
-from subsetprivacy.tables import Table, frame
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 Two = tuple[Label, Label]
 
@@ -118,7 +120,7 @@ class Association:
         *,
         given: str | None = None,
         level: float = 0.95,
-        method: str = "delta",
+        method: MeasureMethod = "delta",
     ) -> Measure:
         r"""Return by how much an outcome is more frequent in one group than in another.
 
@@ -146,7 +148,7 @@ class Association:
         *,
         given: str | None = None,
         level: float = 0.95,
-        method: str = "delta",
+        method: MeasureMethod = "delta",
     ) -> Measure:
         r"""Return how many times as frequent an outcome is in one group as in another.
 
@@ -162,7 +164,7 @@ class Association:
         return warned(self.fit, self._compare(Ratio, "ratio of", outcome, between, given, level, method))
 
     def _compare(
-        self, kind: Any, word: str, outcome: Label, between: Any, given: str | None, level: float, method: str
+        self, kind: Any, word: str, outcome: Label, between: Any, given: str | None, level: float, method: MeasureMethod
     ) -> Measure:
         pair = margin_of(self.fit, given_first(self.names, given))
         one, two = pair.names
@@ -175,7 +177,12 @@ class Association:
         return compare(self.fit, kind, shares, name, level, method)
 
     def odds_ratio(
-        self, rows: Two | None = None, columns: Two | None = None, *, level: float = 0.95, method: str = "delta"
+        self,
+        rows: Two | None = None,
+        columns: Two | None = None,
+        *,
+        level: float = 0.95,
+        method: MeasureMethod = "delta",
     ) -> Measure:
         r"""Return the odds ratio of two rows and two columns.
 
@@ -197,7 +204,7 @@ class Association:
         name = f"odds ratio of {self.names[0]} = {a} against {b} and {self.names[1]} = {c} against {d}"
         return warned(self.fit, compare(self.fit, OddsRatio, odds(self.pair, (a, b), (c, d)), name, level, method))
 
-    def cramers_v(self, *, level: float = 0.95, method: str = "delta", corrected: bool = False) -> Measure:
+    def cramers_v(self, *, level: float = 0.95, method: MeasureMethod = "delta", corrected: bool = False) -> Measure:
         r"""Return Cramér's V: 0 for independent variables, 1 where one determines the other.
 
         Parameters
@@ -262,7 +269,13 @@ class Association:
         """
         return presenting.cross_table(self)
 
-    def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, level: float = ..., *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, level: float = ..., *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, level: float = ..., *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, level: float = 0.95, *, engine: Engine = "pandas") -> Frame:
         """Return a data frame: a row per pair of categories, the level in the column names.
 
         With more than 4096 joint categories standard errors and residuals are not numbers.
@@ -274,7 +287,14 @@ class Association:
         """Return the numbers under stable names, for JSON; standard errors as in `summary`."""
         return presenting.plain(self)
 
-    def plot(self, kind: str = "shares", *, given: str | None = None, title: str | None = None, ax: Any = None) -> Any:
+    def plot(
+        self,
+        kind: AssociationPicture = "shares",
+        *,
+        given: str | None = None,
+        title: str | None = None,
+        ax: "draw.Axes | None" = None,
+    ) -> draw.Axes:
         """Draw a heat map.
 
         Parameters

@@ -4,8 +4,8 @@ Nothing here ever sees a value. The import law keeps it so.
 """
 
 import warnings
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, overload
 
 import numpy as np
 from attrs import frozen
@@ -133,7 +133,11 @@ def _choices(options: int | None) -> str:
     return "True, False or None" if options == 2 else f"a group from 0 to {(options or 0) - 1}, or None"
 
 
-def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = None) -> Any:
+@overload
+def ask(design: Product, *, seed: Seed | RandomSource | None = ...) -> dict[str, Question]: ...  # type: ignore[overload-overlap]
+@overload
+def ask(design: Design, *, seed: Seed | RandomSource | None = ...) -> Question: ...
+def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = None) -> Question | dict[str, Question]:
     """Draw one question for one person.
 
     Parameters
@@ -188,7 +192,15 @@ def _draw(design: Design, n: int, source: Any) -> IntArray:
     return design.draw_options(n, source)
 
 
-def draw_questions(design: Design, n: int, *, seed: Seed | RandomSource | None = None, rng: Any = None) -> Any:
+@overload
+def draw_questions(  # type: ignore[overload-overlap]
+    design: Product, n: int, *, seed: Seed | RandomSource | None = ...
+) -> dict[str, IntArray]: ...
+@overload
+def draw_questions(design: Design, n: int, *, seed: Seed | RandomSource | None = ...) -> IntArray: ...
+def draw_questions(
+    design: Design, n: int, *, seed: Seed | RandomSource | None = None, rng: Any = None
+) -> IntArray | dict[str, IntArray]:
     """Draw the questions of n people, as codes.
 
     Parameters
@@ -213,7 +225,11 @@ def draw_questions(design: Design, n: int, *, seed: Seed | RandomSource | None =
     return drawn[:, 0] if design.options == 2 else drawn
 
 
-def resolve(questions: Any, answers: Any, design: Design) -> Any:
+@overload
+def resolve(questions: Mapping[str, ArrayLike], answers: Any, design: Product) -> SubsetTable: ...
+@overload
+def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData: ...
+def resolve(questions: Any, answers: Any, design: Design) -> SubsetData | SubsetTable:
     """Return what the answers leave possible: one row per person.
 
     Parameters

@@ -2,11 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args, overload
 
 import numpy as np
 
 from subsetprivacy._checks import check_choice, check_same_index
+from subsetprivacy._choices import Missing
 from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import IntArray, RandomSource, Seed
 from subsetprivacy.data import SubsetData, SubsetTable
@@ -23,17 +24,39 @@ from subsetprivacy.variables import JointCategories
 __all__ = ["Publisher", "Unfit", "privatize", "warn_if_revealing"]
 
 
+@overload
+def privatize(
+    values: Any,
+    design: Product,
+    *,
+    missing: Missing = ...,
+    key: bytes | None = ...,
+    ids: Any = ...,
+    variable: str | None = ...,
+    seed: Seed | RandomSource | None = ...,
+) -> SubsetTable: ...
+@overload
 def privatize(
     values: Any,
     design: Design,
     *,
-    missing: str = "error",
+    missing: Missing = ...,
+    key: bytes | None = ...,
+    ids: Any = ...,
+    variable: str | None = ...,
+    seed: Seed | RandomSource | None = ...,
+) -> SubsetData: ...
+def privatize(
+    values: Any,
+    design: Design,
+    *,
+    missing: Missing = "error",
     key: bytes | None = None,
     ids: Any = None,
     variable: str | None = None,
     seed: Seed | RandomSource | None = None,
     rng: Any = None,
-) -> Any:
+) -> SubsetData | SubsetTable:
     r"""Replace every value by a random subset that contains it.
 
     Parameters
@@ -97,7 +120,7 @@ def privatize(
     >>> privatize(["red", "blue", "red"], colours, seed=1).labels()
     [('red', 'blue'), ('black', 'blue'), ('black', 'red')]
     """
-    check_choice(missing, ("error", "full"), "missing")
+    check_choice(missing, get_args(Missing), "missing")
     _refuse_tables(values, design)
     if require_design(design).kind == "coarse":
         raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
@@ -193,7 +216,7 @@ def _joint_name(design: Design) -> str:
     return " x ".join(design.categories.names) if isinstance(design.categories, JointCategories) else ""
 
 
-def _privatize_table(values: Any, design: Product, missing: str, source_of: _SourceOf) -> SubsetTable:
+def _privatize_table(values: Any, design: Product, missing: Missing, source_of: _SourceOf) -> SubsetTable:
     """Draw each factor's column by itself; all columns keep the order of the rows."""
     columns = dict(zip(design.categories.names, design.categories.columns(values), strict=True))
     drawn = []

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Missing
 from subsetprivacy._types import BoolArray, IntArray, RandomSource
 from subsetprivacy.design import Covered, Design, Product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, UnknownDesignError
@@ -47,8 +48,8 @@ def _check_design(design: Any) -> Design:
     return known
 
 
-def _check_missing(missing: str) -> str:
-    return check_choice(missing, ("error", "full"), "missing")
+def _check_missing(missing: Missing) -> Missing:
+    return check_choice(missing, get_args(Missing), "missing")
 
 
 @frozen(eq=False)
@@ -78,7 +79,7 @@ class Publisher:
     """
 
     design: Design = field(converter=_check_design)
-    missing: str = field(default="error", kw_only=True, converter=_check_missing)
+    missing: Missing = field(default="error", kw_only=True, converter=_check_missing)
     _sampler: Sampler = field(init=False, repr=False)
 
     @_sampler.default

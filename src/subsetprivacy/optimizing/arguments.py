@@ -1,12 +1,13 @@
 """What is asked for, checked: every argument out of its range is refused with the nearest possible value."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import check_choice, check_count, check_distribution
+from subsetprivacy._choices import Criterion, OptimalKind, Over, Solver
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.design.require import check_size
 from subsetprivacy.errors import ArgumentError, DistributionError, TooLargeError
@@ -15,9 +16,9 @@ from subsetprivacy.optimizing.criterion import CRITERIA
 from subsetprivacy.optimizing.program import METRICS
 from subsetprivacy.subsets import Categories
 
-KINDS = ("independent", "conditional")
-OVER = ("average", "worst")
-MOST_CATEGORIES = {"interior": 14, "conic": conic.MOST}
+KINDS: tuple[OptimalKind, ...] = get_args(OptimalKind)
+OVER: tuple[Over, ...] = get_args(Over)
+MOST_CATEGORIES: dict[Solver, int] = {"interior": 14, "conic": conic.MOST}
 LEAST_SHARE = 1e-6  # of a category; beyond that the information of subsets differs by more digits than there are
 
 
@@ -27,12 +28,12 @@ class Task:
 
     categories: Categories
     w: FloatArray
-    kind: str
-    criterion: str
+    kind: OptimalKind
+    criterion: Criterion
     smallest: int
-    over: str
+    over: Over
     full_set: bool
-    solver: str
+    solver: Solver
     tol: float
     max_iter: int
     progress: Callable[[str], object] | None
@@ -47,12 +48,12 @@ def read_task(
     categories: Iterable[Label],
     w: Any,
     *,
-    kind: str,
-    criterion: str,
+    kind: OptimalKind,
+    criterion: Criterion,
     smallest: int,
-    over: str,
+    over: Over,
     full_set: bool,
-    solver: str,
+    solver: Solver,
     tol: float,
     max_iter: int,
     progress: Callable[[str], object] | None,
@@ -83,7 +84,7 @@ def read_task(
     )
 
 
-def _check_number(labels: Categories, kind: str, solver: str) -> None:
+def _check_number(labels: Categories, kind: OptimalKind, solver: Solver) -> None:
     most, other = MOST_CATEGORIES[solver], MOST_CATEGORIES["interior"]
     if labels.p > most:
         hint = f"solver='interior' goes to {other}" if labels.p <= other else "group rare categories, or use hadamard()"

@@ -7,13 +7,16 @@ Both are convex in the weights. In the eigenvectors of :math:`M_k` the second de
 matrix of p(p-1)/2 rows times its transpose.
 """
 
+from typing import get_args
+
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._choices import Criterion
 from subsetprivacy._types import FloatArray
 from subsetprivacy.optimizing.program import Program
 
-CRITERIA = ("A", "D")
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
 
 @frozen(eq=False)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from attrs import evolve, frozen
@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import Criterion, Engine, Leakage, OptimalKind, Over, Solver
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.design import nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError
@@ -21,7 +22,7 @@ from subsetprivacy.optimizing.marked import Mark, marks
 from subsetprivacy.optimizing.program import METRICS, Program, as_leakage
 from subsetprivacy.optimizing.result import NAMES, Optimum
 from subsetprivacy.optimizing.search import MAX_ITER, TOLERANCE, search, write
-from subsetprivacy.tables import Table, frame, number
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number
 
 _ROUNDING = 1e-9  # so that the least leakage itself can be met
 _SAME = 1e-9
@@ -51,9 +52,9 @@ class Frontier:
         No identifiable design of the kind leaks less.
     """
 
-    metric: str
-    kind: str
-    criterion: str
+    metric: Leakage
+    kind: OptimalKind
+    criterion: Criterion
     smallest: int
     leakage: FloatArray
     loss: FloatArray
@@ -77,7 +78,13 @@ class Frontier:
         inside = float(np.interp(leakage, self.leakage, self.loss))
         return inside if leakage >= self.leakage[0] else np.nan
 
-    def to_frame(self, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, engine: Engine = "pandas") -> Frame:
         """Return the curve as a data frame of pandas, polars or pyarrow."""
         columns: dict[str, Any] = {
             "leakage": self.leakage.tolist(),
@@ -109,7 +116,7 @@ class Frontier:
         title = f"Frontier of {self.kind} designs on {self.p} categories, {self.criterion}-criterion"
         return Table(title, columns, tuple(rows), tuple(notes))
 
-    def plot(self, *others: "Frontier", title: str | None = None, ax: Any = None) -> Any:
+    def plot(self, *others: "Frontier", title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
         """Draw loss against leakage, with the named designs; other frontiers of the same problem join in.
 
         Notes
@@ -174,15 +181,15 @@ def frontier(
     categories: Iterable[Label],
     w: Any,
     *,
-    leakage: str = "mi",
-    kind: str = "independent",
-    criterion: str = "A",
+    leakage: Leakage = "mi",
+    kind: OptimalKind = "independent",
+    criterion: Criterion = "A",
     points: int | Iterable[float] = 25,
     smallest: int = 2,
     budget: Mapping[str, float] | None = None,
-    over: str = "average",
+    over: Over = "average",
     full_set: bool = False,
-    solver: str = "interior",
+    solver: Solver = "interior",
     progress: Callable[[str], object] | None = None,
 ) -> Frontier:
     r"""Find the least loss at every leakage.

@@ -14,15 +14,17 @@ leakage are linear in x:
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 from attrs import evolve, frozen
 from scipy.special import xlogy
 
+from subsetprivacy._choices import Leakage
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.subsets import Categories, bits, sizes
 
-METRICS = ("size", "mi", "prediction", "maximal")
+METRICS: tuple[Leakage, ...] = get_args(Leakage)
 
 
 @frozen(slots=False, eq=False)

@@ -3,6 +3,7 @@
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._choices import Criterion, Over, Solver
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design, Independent, nonprivate, uniform
 from subsetprivacy.optimizing import measure
@@ -49,8 +50,8 @@ class Optimum:
     """
 
     design: Design
-    criterion: str
-    over: str
+    criterion: Criterion
+    over: Over
     w: FloatArray
     budget: dict[str, float]
     loss: float
@@ -59,7 +60,7 @@ class Optimum:
     uniform_loss: float
     direct_loss: float
     steps: int
-    solver: str
+    solver: Solver
 
     @property
     def saturated(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import Criterion, OptimalKind, Over, Solver
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.design import Design, conditional, independent, nonprivate, uniform
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning
@@ -32,12 +33,12 @@ def optimal(
     w: Any,
     budget: Mapping[str, float] | None = None,
     *,
-    kind: str = "independent",
-    criterion: str = "A",
+    kind: OptimalKind = "independent",
+    criterion: Criterion = "A",
     smallest: int = 2,
-    over: str = "average",
+    over: Over = "average",
     full_set: bool = False,
-    solver: str = "interior",
+    solver: Solver = "interior",
     tol: float = TOLERANCE,
     max_iter: int = MAX_ITER,
     progress: Callable[[str], object] | None = None,

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable
 from collections.abc import Sized as HasLength
 from numbers import Number
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from subsetprivacy._choices import Mode
 from subsetprivacy._types import Label
 from subsetprivacy.design import (
     ArtificialBit,
@@ -27,7 +28,7 @@ from subsetprivacy.design.hadamard import MOST
 from subsetprivacy.errors import ArgumentError, InvalidDesignError
 from subsetprivacy.subsets import Categories, as_categories
 
-MODES = ("ask", "publish")
+MODES: tuple[Mode, ...] = get_args(Mode)
 MOST_GROUPS = 6
 WARNER_BITS = (0.1, 0.2, 0.25, 0.3, 0.4)  # the odds are multiplied by at most 9, 4, 3, 2.3, 1.5
 _WIDER = 4096  # up to this many categories a Hadamard design with four times the questions is shown as well

@@ -8,6 +8,7 @@ import numpy as np
 
 from subsetprivacy._checks import check_choice, check_count, check_distribution, check_level
 from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray, Seed
 from subsetprivacy.design import Design, Product, product
@@ -29,7 +30,7 @@ def independence_power(
     W: Any,
     n: int | None = None,
     *,
-    method: str = "lrt",
+    method: IndependenceMethod = "lrt",
     level: float = 0.05,
     target: float | None = None,
     compare: bool = False,

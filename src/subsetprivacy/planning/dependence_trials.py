@@ -2,10 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias, cast
 
 import numpy as np
 from attrs import evolve, frozen
 
+from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Product, nonprivate, product
 from subsetprivacy.errors import BudgetWarning, NoDataError, NotIdentifiableError
@@ -21,6 +23,9 @@ from subsetprivacy.subsets import MAX_CATEGORIES
 
 Progress = Callable[[int, int], None]
 _ORDER = (*METHODS, VALUES, ENLARGED)
+
+
+Trial: TypeAlias = tuple[Product, FloatArray, IndependenceMethod]
 
 
 @frozen
@@ -48,7 +53,7 @@ def simulated(there: Alternative, tests: Mapping[str, PowerOfTest], effort: Effo
     return done
 
 
-def _warn_of_time(trials: Sequence[tuple[tuple[Product, FloatArray, str], int]], effort: Effort) -> None:
+def _warn_of_time(trials: Sequence[tuple[Trial, int]], effort: Effort) -> None:
     """Warn if the simulation will take minutes."""
     seconds = 0.0
     for (design, W, method), n in trials:
@@ -67,12 +72,12 @@ def _warn_of_time(trials: Sequence[tuple[tuple[Product, FloatArray, str], int]],
         )
 
 
-def _trial(there: Alternative, name: str, effort: Effort) -> tuple[Product, FloatArray, str] | None:
+def _trial(there: Alternative, name: str, effort: Effort) -> Trial | None:
     """Return the design, the joint distribution and the method of a test; None where it cannot be simulated."""
     if name == "lrt-mom" and not effort.permutations:
         return None
     if name not in (VALUES, ENLARGED):
-        return there.design, there.W, name
+        return there.design, there.W, cast(IndependenceMethod, name)
     W = there.W if name == VALUES else there.enlarged
     assert W is not None
     if sum(W.shape) > MAX_CATEGORIES:  # a value itself is a bit of a code
@@ -81,7 +86,7 @@ def _trial(there: Alternative, name: str, effort: Effort) -> tuple[Product, Floa
     return product({"x": one, "y": two}), W, "pearson"
 
 
-def _decisions(trial: tuple[Product, FloatArray, str], test: PowerOfTest, effort: Effort) -> Iterator[bool]:
+def _decisions(trial: Trial, test: PowerOfTest, effort: Effort) -> Iterator[bool]:
     """Yield for sample after sample whether the test rejects; with as many people, all tests see the same samples."""
     design, W, method = trial
     people, shuffles = (np.random.default_rng([effort.seed, k]) for k in (0, 1 + _ORDER.index(test.name)))

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy._checks import check_distribution, check_level
-from subsetprivacy._types import ArrayLike, FloatArray, Label
+from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.planning.options import read_people, require_spread
@@ -59,13 +59,13 @@ class Power:
 
 def power(
     design: Design,
-    w1: ArrayLike | Mapping[Label, float],
-    w2: ArrayLike | Mapping[Label, float] | float,
+    w1: Distribution,
+    w2: Distribution | float,
     n1: int | None = None,
     n2: int | None = None,
     *,
     category: Label = None,
-    contrast: Mapping[Label, float] | ArrayLike | None = None,
+    contrast: Distribution | None = None,
     level: float = 0.05,
     target: float | None = None,
 ) -> Power:

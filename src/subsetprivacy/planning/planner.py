@@ -1,6 +1,6 @@
 """`plan`: how many people, with which design, and what it gives away."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import inf, log2
 from typing import Any
 
@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from subsetprivacy._checks import check_choice, check_count, check_distribution, check_level
-from subsetprivacy._types import ArrayLike, Label
+from subsetprivacy._choices import Mode
+from subsetprivacy._types import Distribution, Label
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.planning.choices import MODES, built_in, read_categories
@@ -28,12 +29,12 @@ def plan(
     margin: float | None = None,
     level: float = 0.95,
     floor: float | None = None,
-    w: ArrayLike | Mapping[Label, float] | None = None,
+    w: Distribution | None = None,
     *,
     n: int | None = None,
     maximal_leakage: float | None = None,
     smallest: int = 2,
-    mode: str = "ask",
+    mode: Mode = "ask",
     designs: Iterable[Design] | None = None,
 ) -> Plan:
     r"""Say how many people each design needs, what it gives away, and which one to take.

@@ -1,13 +1,14 @@
 """What several draws for one person leave possible: the result."""
 
 from math import exp, inf, isfinite
-from typing import Any
+from typing import Any, Literal, overload
 
 from attrs import field, frozen
 
+from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
-from subsetprivacy.tables import Table, frame, label_text, number
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number
 from subsetprivacy.variables import JointCategories
 
 _LARGEST_LOG = 700.0  # beyond, a number is too large to be written
@@ -64,7 +65,13 @@ class RepeatRisk:
         together = self.times * self.design.exposed.epsilon
         return exp(together) if together < _LARGEST_LOG else inf
 
-    def to_frame(self, *, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
         """Return a data frame of pandas, polars or pyarrow: a row per category."""
         columns = {
             "category": list(self.design.categories),

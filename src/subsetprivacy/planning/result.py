@@ -1,15 +1,16 @@
 """The result of a plan: a table of designs, and the one to take."""
 
 from math import inf, isfinite
-from typing import Any
+from typing import Any, Literal, overload
 
 from attrs import frozen
 
 from subsetprivacy import draw
+from subsetprivacy._choices import Engine
 from subsetprivacy.design import Design
 from subsetprivacy.planning.options import Option
 from subsetprivacy.planning.repeats import repeat_risk
-from subsetprivacy.tables import Table, frame, number, percent
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number, percent
 
 
 @frozen(eq=False, repr=False)
@@ -103,7 +104,13 @@ class Plan:
             "options": [{name: _plain(value) for name, value in o.to_dict().items()} for o in self.options],
         }
 
-    def to_frame(self, *, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
         """Return a data frame of pandas, polars or pyarrow: a row per design."""
         rows = [o.to_dict() for o in self.options]
         return frame({name: [row[name] for row in rows] for name in rows[0]}, engine)
@@ -193,7 +200,7 @@ class Plan:
             f"instead of {_bits(best.maximal_leakage)}, and leaves {least} {instead}."
         )
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: "draw.Axes | None" = None) -> draw.Axes:
         """Draw the people needed, or the margin, of every design, beside its maximal leakage and smallest set."""
         people = self.solves_people
         return draw.costs(

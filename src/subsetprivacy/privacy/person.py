@@ -7,7 +7,7 @@ from attrs import frozen
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_distribution
-from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
+from subsetprivacy._types import BoolArray, Distribution, FloatArray, IntArray, Label
 from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
@@ -82,7 +82,7 @@ class PersonLeakage:
         notes = (f"… and {len(self) - most} more",) if len(self) > most else ()
         return Table("Leakage of each person's subset", tuple(columns), tuple(rows), notes)
 
-    def plot(self, *, most: int = 8, truth: Any = None, names: Any = None, ax: Any = None) -> Any:
+    def plot(self, *, most: int = 8, truth: Any = None, names: Any = None, ax: "draw.Axes | None" = None) -> draw.Axes:
         """Draw the first people as rows of balls, one per category, with area proportional to its share.
 
         Parameters
@@ -103,7 +103,7 @@ class PersonLeakage:
         return draw.cases(labels, self.belief, members, truth=positions, names=names, ax=ax)
 
 
-def person_leakage(data: SubsetData, w: Any, *, values: Any = None) -> PersonLeakage:
+def person_leakage(data: SubsetData, w: Distribution, *, values: Any = None) -> PersonLeakage:
     """Return what each person's subset gives away to somebody who knows the distribution w.
 
     Parameters

@@ -7,6 +7,7 @@ import numpy as np
 from attrs import frozen
 from scipy.special import chdtrc
 
+from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import product
 from subsetprivacy.draw import side_by_side
@@ -20,7 +21,8 @@ from subsetprivacy.reproduce.experiment import Run
 from subsetprivacy.reproduce.problems import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import as_columns
 
-TESTS = {  # by the paper's names: the method here, and whose degrees of freedom
+# By the paper's names: the method here, and whose degrees of freedom.
+TESTS: dict[str, tuple[IndependenceMethod, DegreesOfFreedom]] = {
     "LRT:MLE": ("lrt", "corrected"),
     "LRT:MoM": ("lrt-mom", "corrected"),
     "Bon": ("bonferroni", "corrected"),
@@ -62,7 +64,7 @@ def random_crossing(rng: np.random.Generator, p: int, n: int, rho: float) -> Cro
     return cross(read_table(simulate(both, W.ravel(), n, seed=rng)))
 
 
-def limit_pvalue(crossing: Crossing, method: str, df: str = "corrected") -> float:
+def limit_pvalue(crossing: Crossing, method: IndependenceMethod, df: DegreesOfFreedom = "corrected") -> float:
     """Return the p-value as the paper has it: of the limit law, for moments that of the likelihood ratio.
 
     Bonferroni's is the least one of the 2 x 2 tables times pq, not cut off at 1, since cut off many would tie.

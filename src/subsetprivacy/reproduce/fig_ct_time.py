@@ -7,6 +7,7 @@ from time import perf_counter
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import count_codes
 from subsetprivacy.design import Product, product
@@ -39,7 +40,12 @@ N, CATEGORIES, TESTS = 2000, (4, 5, 6, 7, 8), 100
 CHANGE, MOST = 1e-8, 100_000
 FIFTH, FEWEST = 5, 3  # EM is timed on the first fifth of the samples, but on three
 REPEATS = 3  # of what takes milliseconds, the quickest of which counts: other programs only make it longer
-METHODS = {"LRT:MoM": "lrt-mom", "Bon": "bonferroni", "Pearson": "pearson", "LRT:MLE, ours": "lrt"}
+METHODS: dict[str, IndependenceMethod] = {
+    "LRT:MoM": "lrt-mom",
+    "Bon": "bonferroni",
+    "Pearson": "pearson",
+    "LRT:MLE, ours": "lrt",
+}
 MUCH = 10  # times: what “much shorter” is taken to be
 FASTER, AFFORDABLE = 2, 30  # times, on a busy machine: how far maxima on counts are ahead of EM, and behind moments
 BY_PEOPLE, BY_PAIRS = "LRT:MLE, EM over people", "LRT:MLE, EM over pairs"
@@ -65,7 +71,7 @@ def draw_columns(rng: np.random.Generator, p: int, n: int, rho: float = 0.0) -> 
     return Columns(both, codes, bits(a, p), bits(b, p))
 
 
-def our_pvalue(columns: Columns, method: str) -> float:
+def our_pvalue(columns: Columns, method: IndependenceMethod) -> float:
     """Count the pairs and test."""
     return limit_pvalue(cross(read_table(count_codes(columns.codes, columns.design))), method)
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from subsetprivacy._choices import Estimator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.draw import series
 from subsetprivacy.errors import NotIdentifiableError
-from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.dispatch import EstimateOptions, estimate
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.as_printed import people as drawn
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
@@ -31,7 +32,7 @@ do; how often a few more fail is counted, in samples of their own."""
 
 CATEGORIES = (4, 6, 8, 10, 12)
 FEW = (6, 11, 12, 14, 24)  # people, for the last of them
-METHODS: dict[str, tuple[str, dict[str, str | float]]] = {
+METHODS: dict[str, tuple[Estimator, EstimateOptions]] = {
     "EM": ("em", {"tol": 1e-7}),
     "MLE": ("mle", {}),
     "MoM": ("mom", {}),
@@ -52,7 +53,7 @@ def losses(rng: np.random.Generator, p: int) -> list[float]:
     w, design = random_distribution(rng, p), random_design(rng, p)
     counts = simulate(design, w, n, seed=rng)
 
-    def loss(method: str, options: dict[str, str | float]) -> float:
+    def loss(method: Estimator, options: EstimateOptions) -> float:
         try:
             return float(np.abs(estimate(counts, method, **options).w - w).sum())
         except NotIdentifiableError:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
 
+from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import JointCounts
 from subsetprivacy.design import Product, nonprivate, product, uniform
@@ -17,7 +18,12 @@ from subsetprivacy.planning.dependence_law import Alternative, Limit
 from subsetprivacy.subsets import bits
 
 LEVEL = 0.05
-TESTS = {"LRT:MLE": "lrt", "LRT:MoM": "lrt-mom", "Pearson": "pearson", "Bon": "bonferroni"}
+TESTS: dict[str, IndependenceMethod] = {
+    "LRT:MLE": "lrt",
+    "LRT:MoM": "lrt-mom",
+    "Pearson": "pearson",
+    "Bon": "bonferroni",
+}
 HELD, VALUES, ENLARGED = "LRT, bits held", "PT:X", "PT:Y"
 NAMES = (*TESTS, HELD, VALUES, ENLARGED)
 SUBSETS = uniform(range(4))
@@ -64,7 +70,9 @@ def open_rejections(rng: np.random.Generator, W: tuple[float, ...], n: int) -> l
     return [float(pearson(table) <= LEVEL) for table in (values, enlarged)]
 
 
-def _test(table: IntArray, design: Product, method: str, permutations: int, rng: np.random.Generator) -> float:
+def _test(
+    table: IntArray, design: Product, method: IndependenceMethod, permutations: int, rng: np.random.Generator
+) -> float:
     counts = JointCounts.of_table(table, design)
     return independence_test(counts, method, permutations=permutations, budget=None, seed=rng).pvalue
 

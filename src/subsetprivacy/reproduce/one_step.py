@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import stats
 
+from subsetprivacy._choices import MomentStart
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import uniform
 from subsetprivacy.draw import side_by_side
@@ -32,7 +33,7 @@ maximum, and four times what moments lose beyond it."""
 
 SIZES = (10**2, 10**3, 10**4, 10**5, 10**6)
 FREQUENT = (0.1, 0.15, 0.2, 0.25, 0.3)
-STARTS = {"ONE, from MoM": "mom", "ONE, given the questions": "mom-conditional"}
+STARTS: dict[str, MomentStart] = {"ONE, from MoM": "mom", "ONE, given the questions": "mom-conditional"}
 LOSSES = ("MLE", *STARTS, "MoM", "with the printed sign")
 NAMES = (*LOSSES, *(f"{name}, distance" for name in STARTS), *(f"{name}, form" for name in STARTS))
 SAME = "the same asymptotic distribution as MLE"

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from subsetprivacy._choices import OptimalKind
 from subsetprivacy.auditing import audit
 from subsetprivacy.design import uniform
 from subsetprivacy.errors import MissingDependencyError
@@ -23,7 +24,7 @@ whoever holds the values and may report any subset saves more; how many is state
 equally likely nothing beats the bound (p - 1)/(S - 1), S being the sum of the subset probabilities (2 for yes/no
 questions), and the best designs meet it; it does not hold for the mean squared error of other distributions."""
 
-KINDS = ("independent", "conditional")
+KINDS: tuple[OptimalKind, ...] = ("independent", "conditional")
 PROVEN, BOUND = 1e-4, 1e-6
 
 
@@ -39,7 +40,7 @@ def perform(run: Run) -> Outcome:
     return Outcome(checks, _table([*curves, even]), curves[0].plot(*curves[1:]).figure)
 
 
-def _ordering(best: dict[str, Optimum]) -> Check:
+def _ordering(best: dict[OptimalKind, Optimum]) -> Check:
     """Check that more freedom in the design lowers the loss, by more than what is left unproven."""
     conditional, independent = best["conditional"].loss, best["independent"].loss
     even = best["independent"].uniform_loss
@@ -54,7 +55,7 @@ def _ordering(best: dict[str, Optimum]) -> Check:
     )
 
 
-def _numbers(best: dict[str, Optimum], leaked: float) -> list[Check]:
+def _numbers(best: dict[OptimalKind, Optimum], leaked: float) -> list[Check]:
     """State the leakage of the uniform design, and what the best designs at that leakage save."""
     checks = [stated("mutual information leakage of the uniform design", f"{leaked:.4f} bit")]
     for kind, found in best.items():

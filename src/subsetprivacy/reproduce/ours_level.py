@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import chdtrc
 from scipy.stats import binom
 
+from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import product, uniform
 from subsetprivacy.draw import side_by_side
@@ -30,7 +31,7 @@ MARGINS = {
     "the urn": (0.01, 0.1, 0.2, 0.69),
 }
 PEOPLE, LEVEL, SHUFFLES = (300, 1000, 5000), 0.05, 99
-LIMITS = ("lrt", "pearson", "pearson-conditional", "bonferroni")
+LIMITS: tuple[IndependenceMethod, ...] = ("lrt", "pearson", "pearson-conditional", "bonferroni")
 COLUMNS = (*(f"{m}, shuffled" for m in METHODS), *(f"{m}, limit law" for m in LIMITS), "pearson, limit law as printed")
 CHANCE = 0.001  # of a false alarm
 SHUFFLING = "“a practical way to control the Type-I error of the tests”: “we randomly shuffle the order”"

@@ -5,17 +5,18 @@ Shared by `fig:adult_race_l2_loss` and `fig:race_diff`.
 
 import numpy as np
 
+from subsetprivacy._choices import Estimator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import NotIdentifiableError
-from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.dispatch import EstimateOptions, estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.reproduce.limits import moment_limit
 from subsetprivacy.subsets import bits
 
 SAMPLE = "Sample"
-METHODS = {  # the paper's names, and ours
+METHODS: dict[str, tuple[Estimator, EstimateOptions]] = {  # the paper's names, and ours
     "EM": ("em", {}),
     "MLE": ("mle", {}),
     "ONE": ("one-step", {"start": "mom"}),

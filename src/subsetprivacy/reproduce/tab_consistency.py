@@ -1,11 +1,14 @@
 """The scaled loss of four estimators and its limits (`tab:consistency`)."""
 
+from typing import Unpack
+
 import numpy as np
 
+from subsetprivacy._choices import Estimator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.draw import beside
 from subsetprivacy.errors import NotIdentifiableError
-from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.estimation.dispatch import EstimateOptions, estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, number, says, spread, stated, theory
@@ -40,7 +43,7 @@ def losses(rng: np.random.Generator, p: int, n: int) -> list[float]:
     w, design = random_distribution(rng, p), random_design(rng, p)
     counts = simulate(design, w, n, seed=rng)
 
-    def loss(method: str, **options: str) -> float:
+    def loss(method: Estimator, **options: Unpack[EstimateOptions]) -> float:
         try:
             return float(n * ((estimate(counts, method, **options).w - w) ** 2).sum())
         except NotIdentifiableError:  # one step has no Hessian to invert in one sample of a thousand

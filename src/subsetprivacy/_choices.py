@@ -1,0 +1,43 @@
+"""The words that arguments take. Each list is written once, here: for signatures, for checks, for the command line.
+
+A tuple of the words is `typing.get_args(Engine)`. Nothing is imported here but `typing`, so that the command line can
+offer the words without waiting for NumPy.
+"""
+
+from typing import Literal, TypeAlias
+
+# Columns and files
+Engine: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+Form: TypeAlias = Literal["labels", "codes"]
+Missing: TypeAlias = Literal["error", "full"]
+WeightsKind: TypeAlias = Literal["frequency", "sampling"]
+
+# Estimates
+Estimator: TypeAlias = Literal["mle", "em", "icm", "mom", "mom-uniform", "mom-conditional", "one-step", "conic"]
+Information: TypeAlias = Literal["observed", "expected"]
+IntervalMethod: TypeAlias = Literal["wald", "profile", "bootstrap"]
+MomentStart: TypeAlias = Literal["auto", "mom", "mom-conditional"]
+EstimatePicture: TypeAlias = Literal["estimate", "difference", "convergence"]
+
+# Two variables
+AssociationPicture: TypeAlias = Literal["shares", "conditional", "residuals"]
+DegreesOfFreedom: TypeAlias = Literal["corrected", "paper"]
+IndependenceMethod: TypeAlias = Literal["lrt", "lrt-mom", "pearson", "pearson-conditional", "bonferroni"]
+IndependencePicture: TypeAlias = Literal["null", "residuals"]
+MeasureMethod: TypeAlias = Literal["delta", "profile"]
+NullMethod: TypeAlias = Literal["permutation", "bootstrap", "asymptotic"]
+
+# Whether the answers fit the design
+FitMethod: TypeAlias = Literal["auto", "chi-square", "bootstrap"]
+
+# Designs: the best ones, those for few categories, those to choose among
+Criterion: TypeAlias = Literal["A", "D"]
+Leakage: TypeAlias = Literal["size", "mi", "prediction", "maximal"]
+Mode: TypeAlias = Literal["ask", "publish"]
+OptimalKind: TypeAlias = Literal["independent", "conditional"]
+Over: TypeAlias = Literal["average", "worst"]
+Route: TypeAlias = Literal["warner", "pair", "bit", "dummies"]
+Solver: TypeAlias = Literal["interior", "conic"]
+
+# Privacy
+AuditPicture: TypeAlias = Literal["designs", "persons"]
