@@ -101,7 +101,7 @@ def pvalue_text(value: float) -> str:
     return "< 0.0001" if value < 0.0001 else number(value)
 
 
-def frame(columns: Mapping[str, Any], engine: Engine, *, index: bool = True) -> Any:
+def frame(columns: Mapping[str, Any], engine: str, *, index: bool = True) -> Any:
     """Return columns as a data frame of the named library; the first is the index of a pandas frame, unless told.
 
     Raises
