@@ -195,7 +195,7 @@ def test_groups_given_as_values_still_are_rows():
         ({"weights": "times"}, "`weights_kind` must be given with weights"),
         ({"weights": "times", "weights_kind": "survey"}, "`weights_kind` must be one of frequency, sampling"),
         ({"weights": "region", "weights_kind": "sampling"}, "weights must be numbers; got column region of"),
-        ({"missing": "drop"}, "`missing` must be one of full, error; got 'drop'"),
+        ({"missing": "drop"}, "`missing` must be one of error, full; got 'drop'"),
         ({"by": True}, "`by` must be the name of a column of the table; got True"),
     ],
 )

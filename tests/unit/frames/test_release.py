@@ -135,7 +135,7 @@ def test_names_that_are_none(release):
         ({"weights": "weight"}, "`weights_kind` must be given with weights"),
         ({"weights_kind": "sampling"}, "`weights` must be given with `weights_kind`"),
         ({"weights": "weight", "weights_kind": "survey"}, "`weights_kind` must be one of frequency, sampling"),
-        ({"missing": "drop"}, "`missing` must be one of full, error; got 'drop'"),
+        ({"missing": "drop"}, "`missing` must be one of error, full; got 'drop'"),
     ],
 )
 def test_what_is_asked_of_a_file_is_what_may_be_asked_of_a_table(release, people, options, message):
@@ -253,7 +253,7 @@ def test_missing_answers_may_be_empty_cells(tmp_path):
     codes = read_release(written(tmp_path / "x.parquet", [3, None, None], pa.int64()), {"x": LETTERS})
     nothing = read_release(written(tmp_path / "y.parquet", [None, None], pa.null()), {"x": LETTERS})
     assert [release.count("x", missing="full").n_missing for release in (labels, codes, nothing)] == [1, 2, 2]
-    with pytest.raises(ArgumentError, match="`missing` must be one of full, error"):
+    with pytest.raises(ArgumentError, match="`missing` must be one of error, full"):
         codes.count("x", missing="drop")
 
 
