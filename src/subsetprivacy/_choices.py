@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 # Columns and files
 Engine: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 Form: TypeAlias = Literal["labels", "codes"]
+IfExists: TypeAlias = Literal["error", "same", "overwrite"]
 Missing: TypeAlias = Literal["error", "full"]
 WeightsKind: TypeAlias = Literal["frequency", "sampling"]
 

@@ -98,5 +98,5 @@ class Adult:
         return columns
 
 
-adult = Adult()
+adult: Adult = Adult()
 """The Adult data."""

@@ -1,11 +1,11 @@
 """Publish subsets of the values of a table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from subsetprivacy._choices import Form, Missing
+from subsetprivacy._choices import Form, IfExists, Missing
 from subsetprivacy.cli import options
 from subsetprivacy.cli.categories import INFER, infer_labels
 from subsetprivacy.cli.documents import read_document
@@ -54,7 +54,7 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat an experiment. NOT private: it undoes the draws.")
 @click.option(
     "--if-exists",
-    type=click.Choice(["error", "same", "overwrite"]),
+    type=click.Choice(get_args(IfExists)),
     help="What to do if the output exists: stop with an error (default), be content if the same job has written it, or "
     "replace it.",
 )
@@ -77,7 +77,7 @@ def privatize(
     form: Form | None,
     jobs: int | None,
     seed: int | None,
-    if_exists: str | None,
+    if_exists: IfExists | None,
     force: bool,
     quiet: bool,
     as_json: bool,

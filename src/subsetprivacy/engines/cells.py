@@ -28,7 +28,8 @@ class Counted:
     """Rows that wait until there are enough of them to be counted at once."""
 
     def __init__(self, cells: int, weighted: bool) -> None:
-        self.cells, self.weighted = cells, weighted
+        self.cells: int = cells
+        self.weighted: bool = weighted
         self._waiting: list[tuple[Any, Any, Any]] = []
         self._waiting_rows = self._counted_rows = 0
 

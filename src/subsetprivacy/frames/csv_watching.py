@@ -62,8 +62,8 @@ class Watched:
         self._raw = raw
         self._last = b"\n"
         self._ends = 0
-        self.quotes = 0
-        self.tail = b""
+        self.quotes: int = 0
+        self.tail: bytes = b""
 
     @property
     def lines(self) -> int:

@@ -4,10 +4,10 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args, overload
 
 from subsetprivacy._checks import check_choice, check_count, shown
-from subsetprivacy._choices import Form, Missing
+from subsetprivacy._choices import Form, IfExists, Missing
 from subsetprivacy._paths import local_path
 from subsetprivacy._seeds import seed_number
 from subsetprivacy._types import Seed
@@ -23,14 +23,57 @@ from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.memory import privatize_in_memory
 from subsetprivacy.frames.pipeline import NO_SAME, Order, privatize_source
 from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.reopening import check_reopening, reopened
 from subsetprivacy.frames.sources import file_source, table_source
 from subsetprivacy.frames.trouble import arrow
 from subsetprivacy.mechanism.publish import warn_if_revealing
 
-IF_EXISTS = ("error", "same", "overwrite")
+IF_EXISTS: tuple[IfExists, ...] = get_args(IfExists)
+
+TableT = TypeVar("TableT")
 
 
+@overload
+def privatize_table(
+    table: str | os.PathLike[str],
+    designs: Mapping[str, Design] | Design,
+    output: str | Path,
+    *,
+    missing: Missing = ...,
+    strip: bool = ...,
+    na: str | int | float | Iterable[str | int | float] | None = ...,
+    key: bytes | None = ...,
+    id: str | None = ...,
+    keep: Iterable[str] = ...,
+    keep_order: bool = ...,
+    form: Form | None = ...,
+    overwrite: bool = ...,
+    if_exists: IfExists | None = ...,
+    jobs: int = ...,
+    progress: Callable[[int, int | None], None] | None = ...,
+    seed: Seed | None = ...,
+) -> Release: ...
+@overload
+def privatize_table(
+    table: TableT,
+    designs: Mapping[str, Design] | Design,
+    output: str | Path | None = ...,
+    *,
+    missing: Missing = ...,
+    strip: bool = ...,
+    na: str | int | float | Iterable[str | int | float] | None = ...,
+    key: bytes | None = ...,
+    id: str | None = ...,
+    keep: Iterable[str] = ...,
+    keep_order: bool = ...,
+    form: Form | None = ...,
+    overwrite: bool = ...,
+    if_exists: IfExists | None = ...,
+    jobs: int = ...,
+    progress: Callable[[int, int | None], None] | None = ...,
+    seed: Seed | None = ...,
+) -> TableT: ...
 def privatize_table(
     table: Any,
     designs: Mapping[str, Design] | Design,
@@ -45,7 +88,7 @@ def privatize_table(
     keep_order: bool = False,
     form: Form | None = None,
     overwrite: bool = False,
-    if_exists: str | None = None,
+    if_exists: IfExists | None = None,
     jobs: int = 1,
     progress: Callable[[int, int | None], None] | None = None,
     seed: Seed | None = None,
@@ -183,7 +226,7 @@ def privatize_table(
     return _of_table(plain_table(table), kernel, target, order)
 
 
-def _of_file(path: Path, kernel: Kernel, output: Path, order: Order) -> Any:
+def _of_file(path: Path, kernel: Kernel, output: Path, order: Order) -> Release:
     check_apart(path, output)
     format_of(output, must_exist=False)  # known before anything is read
     source = file_source(path, kernel.columns, kernel.keep, kernel.labels)
@@ -202,7 +245,7 @@ def _of_table(table: Any, kernel: Kernel, output: Path | None, order: Order) -> 
     return reopened(table, target)
 
 
-def _if_exists(said: str | None, overwrite: bool) -> str:
+def _if_exists(said: IfExists | None, overwrite: bool) -> IfExists:
     if said is None:
         return "overwrite" if overwrite else "error"
     if overwrite and said != "overwrite":

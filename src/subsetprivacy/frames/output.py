@@ -69,7 +69,7 @@ class Output:
     def __init__(self, path: Path, names: list[str], form: Form | None) -> None:
         self.path = path
         self.names = names
-        self.kind = format_of(path, must_exist=False)
+        self.kind: str = format_of(path, must_exist=False)
         if self.kind == "folder":
             raise trouble(path, "must be a file to be written; it is a folder")
         if form is not None and check_choice(form, FORMS, "form") == "labels" and self.kind != "csv":

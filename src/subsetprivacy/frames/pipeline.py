@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from subsetprivacy._choices import Form
+from subsetprivacy._choices import Form, IfExists
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit
 from subsetprivacy.frames.files import check_free
@@ -62,7 +62,7 @@ class Order:
 
     keep_order: bool = False
     form: Form | None = None
-    if_exists: str = "error"
+    if_exists: IfExists = "error"
     jobs: int = 1
     seed: int | None = None
     progress: Progress | None = None

@@ -186,7 +186,7 @@ class _Streams:
 
     def __init__(self, hashing: "_Hashing", ids: list[bytes], used: IntArray, place: IntArray) -> None:
         self._hashing, self._ids, self._used, self._place = hashing, ids, used, place
-        self.every = np.arange(len(ids))
+        self.every: IntArray = np.arange(len(ids))
 
     def __len__(self) -> int:
         return len(self._ids)

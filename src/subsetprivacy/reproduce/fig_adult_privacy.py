@@ -22,7 +22,7 @@ case 14 is not and hides behind White. The paper concludes that rare categories 
 on the measure: the guess is right for White always and for the rarest never, and of the bits that a value would tell
 less is told the rarer it is; but of size leakage the uniform design leaves everybody the same 60 %."""
 
-GIVEN = {
+GIVEN: dict[int, tuple[str, ...]] = {
     12: ("Black", "White", "Asian-Pac-Islander"),
     13: ("Amer-Indian-Eskimo", "Black", "Other"),
     14: ("Asian-Pac-Islander", "White"),

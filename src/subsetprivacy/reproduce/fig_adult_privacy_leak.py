@@ -1,10 +1,12 @@
 """What three designs give away about race, by three measures (`fig:adult_privacy_leak`)."""
 
+from collections.abc import Callable, Iterable
 from math import floor
 from typing import Any
 
+from subsetprivacy._types import Label
 from subsetprivacy.auditing import audit
-from subsetprivacy.design import fully_private, nonprivate, uniform
+from subsetprivacy.design import Design, fully_private, nonprivate, uniform
 from subsetprivacy.draw import leakage
 from subsetprivacy.reproduce.checks import Check, corrected, number, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
@@ -18,7 +20,11 @@ A prediction leakage must be read against the dashed line: somebody who has seen
 in 85 cases of a hundred. In print "one bit" stands for the mutual information: a yes/no answer can tell at most one
 bit, and about this race it tells .41. Two numbers in print are cut off and not rounded."""
 
-DESIGNS = {"value published": nonprivate, "uniform subsets": uniform, "nothing published": fully_private}
+DESIGNS: dict[str, Callable[[Iterable[Label]], Design]] = {
+    "value published": nonprivate,
+    "uniform subsets": uniform,
+    "nothing published": fully_private,
+}
 METRICS = {"size": "size", "mi": "mutual information", "prediction": "prediction"}
 UNITS = {"size": "share of people ruled out", "mi": "bits", "prediction": "chance of a right guess"}
 

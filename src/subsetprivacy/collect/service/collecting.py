@@ -55,7 +55,7 @@ class Collector:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._known: dict[str, _Known] = {}
-        self.writer = Writer(engine)
+        self.writer: Writer = Writer(engine)
 
     def start(self) -> None:
         """Start writing."""

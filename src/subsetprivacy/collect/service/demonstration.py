@@ -19,13 +19,17 @@ SPARE_CODES = 10
 # What is true of the people who never were. Who works longer sleeps worse: the stress, given the overtime.
 OVERTIME = (0.37, 0.31, 0.20, 0.12)
 STRESS = ((0.71, 0.20, 0.06, 0.03), (0.39, 0.40, 0.15, 0.06), (0.11, 0.30, 0.38, 0.21), (0.03, 0.10, 0.33, 0.54))
-WORK = {
+WORK: dict[str, tuple[float, ...]] = {
     "income": (0.07, 0.11, 0.17, 0.20, 0.17, 0.15, 0.09, 0.04),
     "reason": (0.31, 0.22, 0.13, 0.08, 0.17, 0.09),
     "ill": (0.42, 0.58),
     "help": (0.63, 0.27, 0.10),
 }
-LUNCH = {"price": (0.12, 0.35, 0.32, 0.15, 0.06), "left": (0.22, 0.78), "diet": (0.58, 0.13, 0.15, 0.05, 0.09)}
+LUNCH: dict[str, tuple[float, ...]] = {
+    "price": (0.12, 0.35, 0.32, 0.15, 0.06),
+    "left": (0.22, 0.78),
+    "diet": (0.58, 0.13, 0.15, 0.05, 0.09),
+}
 _HABITS = Habits(skips=0.02)
 
 

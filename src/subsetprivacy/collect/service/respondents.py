@@ -75,8 +75,8 @@ class Respondent:
         habits: Habits | None = None,
         rng: random.Random | None = None,
     ) -> None:
-        self.values = dict(values)
-        self.habits = habits or Habits()
+        self.values: dict[str, int] = dict(values)
+        self.habits: Habits = habits or Habits()
         self._rng = rng or SystemRandom()
         self._device_seeds: dict[str, bytes] = {}
         self._flips: dict[str, _Flip] = {}

@@ -57,7 +57,7 @@ class Writer:
 
     def __init__(self, store: Engine) -> None:
         self._store = store
-        self.engine = hurry(store)
+        self.engine: Engine = hurry(store)
         self._connection: Connection | None = None
         self._is_failing = False
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()

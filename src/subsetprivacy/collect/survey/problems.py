@@ -49,7 +49,7 @@ class SurveyError(SubsetPrivacyError):
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
+        self.problems: tuple[Problem, ...] = tuple(problems)
         number = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
         super().__init__(
             "\n".join([f"a survey must have no problem; this one has {number}.", *map(str, self.problems)])

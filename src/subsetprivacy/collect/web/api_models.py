@@ -1,6 +1,6 @@
 """What the API takes and gives, typed: the OpenAPI document is made of this."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -13,13 +13,13 @@ Format = Literal["toml", "yaml", "json"]
 class Sent(BaseModel):
     """What a program sends: nothing but what is asked for."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
 
 class Given(BaseModel):
     """What a program is given."""
 
-    model_config = ConfigDict(extra="forbid", from_attributes=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", from_attributes=True)
 
 
 class ProblemLine(Given):
