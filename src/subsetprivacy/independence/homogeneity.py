@@ -19,14 +19,17 @@ from subsetprivacy.incidence import Stacked
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.degrees import DF
 from subsetprivacy.independence.doubts import FEW
+from subsetprivacy.independence.exchanging import GroupTable, are_exchangeable
 from subsetprivacy.independence.nulls import ASYMPTOTIC, NULLS, Effort, NullLaw, affordable
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.strata import nobodys
+from subsetprivacy.independence.tables import LARGEST
 from subsetprivacy.independence.testing import BUDGET, METHODS, conduct, read_effort
 from subsetprivacy.mechanism.simulate import informative_law, simulate_informative
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories
 
 _FEW_GROUPS = 20
+DIFFER = "the designs differ"
 
 
 @frozen(slots=False, eq=False)
@@ -64,9 +67,11 @@ def homogeneity_test(
         ``count(data, by=group)`` returns it. The categories must be the same,
         the designs need not.
     method, permutations, null, df, budget, seed, progress
-        As in `independence_test`. Where the designs differ, the method is
-        ``"lrt"`` and people are simulated from the pooled estimate: they
-        cannot change groups.
+        As in `independence_test`. Where the designs differ, people cannot
+        change groups: the method is ``"lrt"``, and people are simulated from
+        the pooled estimate. The method is ``"lrt"`` as well where several
+        variables are compared at once, or there are too many groups and
+        categories for one code; then people do change groups.
 
     Raises
     ------
@@ -85,7 +90,10 @@ def homogeneity_test(
     Notes
     -----
     Under one design it is the test of independence of the group, which
-    everybody tells, and the variable. In general the statistic is
+    everybody tells, and the variable. Under the hypothesis it is then chance
+    who belongs to which group, so the p-value from tables of group by subset
+    with the same margins, all or random ones, holds for any number of
+    people. In general the statistic is
     :math:`2\{\sum_g l_g(\hat w_g) - \sum_g l_g(\hat w)\}` with the pooled :math:`\hat w`, and
     (G-1)(p-1) degrees of freedom.
 
@@ -106,7 +114,7 @@ def homogeneity_test(
     if together is None:
         if check_choice(df, DF, "df") == "paper":
             raise ArgumentError(f"`df` must be 'corrected', since {reason}; got 'paper'.")
-        found = _simulating(named, method, hypothesis, null, effort, reason)
+        found = _comparing(named, method, hypothesis, null, effort, reason)
         return evolve(found, remarks=(*found.remarks, *unknown))
     crossing = cross(together)
     found = conduct({"group x variable": crossing}, method, hypothesis, null, df, effort)
@@ -159,11 +167,11 @@ def _read(data: Any) -> SubsetCounts:
 
 
 def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, str]:
-    """Return the table of group by subset; or None, and why people cannot change groups."""
+    """Return the table of group by subset; or None, and why it cannot be had."""
     samples = list(named.values())
     design = samples[0].design
     if any(counts.design != design for counts in samples):
-        return None, "the designs differ"
+        return None, DIFFER
     if isinstance(design, Product):
         return None, "the groups are compared in several variables at once"
     if len(samples) + design.code_bits > MAX_CATEGORIES:
@@ -181,7 +189,7 @@ def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, 
     return JointCounts(np.concatenate(codes), np.concatenate(people), joint, np.concatenate(squares)), ""
 
 
-def _simulating(
+def _comparing(
     named: Mapping[Label, SubsetCounts],
     method: IndependenceMethod,
     hypothesis: str,
@@ -189,18 +197,28 @@ def _simulating(
     effort: Effort,
     reason: str,
 ) -> IndependenceResult:
-    """Compare the fits of the groups with one for all, and simulate people from that."""
+    """Compare the fits of the groups with one for all; people change groups, or are simulated where they cannot."""
     if check_choice(method, METHODS, "method") != "lrt":
         raise ArgumentError(f"`method` must be 'lrt', since {reason}; got {method!r}.")
-    if check_choice(null or "bootstrap", NULLS, "null") == "permutation":
-        raise ArgumentError(f"`null` must be 'bootstrap', since {reason}; got 'permutation'.")
     samples = list(named.values())
+    exchangeable = are_exchangeable(samples)
+    kind = check_choice(null or ("permutation" if exchangeable else "bootstrap"), NULLS, "null")
+    if kind == "permutation" and not exchangeable:
+        raise ArgumentError(f"`null` must be 'bootstrap', since {_why_not(samples, reason)}; got 'permutation'.")
     p = samples[0].categories.p
     sizes = np.array([counts.n for counts in samples])
     statistic, pooled = _statistic(samples, sizes)
     freedom = (len(samples) - 1) * (p - 1)
     limit = float(chdtrc(freedom, statistic))
-    law = ASYMPTOTIC if null == "asymptotic" or not effort.permutations else _simulated(samples, sizes, pooled, effort)
+    remarks = _doubts(samples, pooled)
+    if kind == "asymptotic" or not effort.permutations:
+        law = ASYMPTOTIC
+    elif kind == "permutation":
+        law = GroupTable.of(samples, pooled).law(effort)
+    else:
+        law = _simulated(samples, sizes, pooled, effort)
+        asked = "as asked for" if exchangeable else _why_not(samples, reason)
+        remarks.append(f"People are simulated from the pooled estimate: {asked}.")
     return IndependenceResult(
         hypothesis,
         method,
@@ -211,11 +229,15 @@ def _simulating(
         law,
         named,
         {"pooled": Pooled(samples[0].categories, read_only(pooled))},
-        (
-            *_doubts(samples, pooled),
-            f"People are simulated from the pooled estimate: {reason}.",
-        ),
+        tuple(remarks),
     )
+
+
+def _why_not(samples: Sequence[SubsetCounts], reason: str) -> str:
+    """Say why people cannot change groups."""
+    if any(counts.squares is not None for counts in samples):
+        return "weighted rows cannot change places"
+    return reason if reason == DIFFER else f"tables of {LARGEST} people or more cannot be drawn at random"
 
 
 def _doubts(samples: Sequence[SubsetCounts], w: FloatArray) -> list[str]:

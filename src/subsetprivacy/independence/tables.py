@@ -86,17 +86,23 @@ def shuffled(crossing: Crossing, size: int, generator: np.random.Generator) -> I
     if not crossing.on_grid:
         yield from _one_by_one(crossing, rows, columns, size, generator)
         return
-    cells = crossing.shape[0] * crossing.shape[1]
+    for block in blocks(rows, columns, size, generator):
+        yield crossing.sheet, block
+
+
+def blocks(rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator) -> Iterator[FloatArray]:
+    """Draw tables with these sums by the cheaper way, in blocks of shape (tables, cells)."""
+    cells = len(rows) * len(columns)
     step = max(_BLOCK // cells, 1)
     together = _together(cells, size)
-    if _PER_ROW * crossing.n < (_PER_DRAW + _PER_CALL / together) * cells:
+    if _PER_ROW * rows.sum() < (_PER_DRAW + _PER_CALL / together) * cells:
         for start in range(0, size, step):
-            yield crossing.sheet, _by_shuffling(rows, columns, min(step, size - start), generator)
+            yield _by_shuffling(rows, columns, min(step, size - start), generator)
         return
     for outer in range(0, size, together):  # a call costs the same for one table and for many
         drawn = random_tables(rows, columns, min(together, size - outer), generator).reshape(-1, cells)
         for start in range(0, len(drawn), step):
-            yield crossing.sheet, drawn[start : start + step].astype(np.float64)
+            yield drawn[start : start + step].astype(np.float64)
 
 
 def _together(cells: int, size: int) -> int:
@@ -108,8 +114,12 @@ def drawing(crossing: Crossing, size: int) -> float:
     """Return about how many seconds one of so many tables takes to be drawn."""
     if not crossing.on_grid:
         return 3 * _PER_ROW * crossing.n  # shuffled, and sorted to find its cells
-    cells = crossing.shape[0] * crossing.shape[1]
-    return min(_PER_ROW * crossing.n, (_PER_DRAW + _PER_CALL / _together(cells, size)) * cells)
+    return drawing_time(crossing.n, crossing.shape[0] * crossing.shape[1], size)
+
+
+def drawing_time(people: float, cells: int, size: int) -> float:
+    """Return the same for tables of which all cells are listed."""
+    return min(_PER_ROW * people, (_PER_DRAW + _PER_CALL / _together(cells, size)) * cells)
 
 
 def _by_shuffling(rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator) -> FloatArray:

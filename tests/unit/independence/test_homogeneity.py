@@ -1,12 +1,23 @@
 """`homogeneity_test`: one distribution in all groups, or not."""
 
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 from lopsided import ABCD, ASKED, GIVEN, GIVEN3, RECORDED, WARNER
 from problems import exact_counts, rising
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, BudgetWarning, MismatchError, NoDataError, NotIdentifiableError
+from subsetprivacy.errors import (
+    ArgumentError,
+    BudgetWarning,
+    MismatchError,
+    NoDataError,
+    NotIdentifiableError,
+    NotUniqueWarning,
+)
+from subsetprivacy.independence import exchanging, homogeneity
 from subsetprivacy.independence.testing import METHODS
 from subsetprivacy.mechanism.simulate import simulate_informative
 
@@ -149,18 +160,127 @@ def test_several_variables_at_once():
     parts = [sp.simulate(both, w, n, seed=n) for n in (400, 150)]
     found = sp.homogeneity_test(*parts, permutations=9, seed=1)
     assert found.df == 7
-    assert found.null == "bootstrap"
+    assert (found.null, found.permutations) == ("permutation", 9)
     assert found.statistic == pytest.approx(by_hand(parts)[0], abs=1e-3)
+    simulated = sp.homogeneity_test(*parts, permutations=9, null="bootstrap", seed=1)
+    assert (simulated.null, simulated.statistic) == ("bootstrap", found.statistic)
+    assert simulated.notes[-1] == "People are simulated from the pooled estimate: as asked for."
+    with pytest.raises(ArgumentError, match="`method` must be 'lrt', since the groups are compared in several var"):
+        sp.homogeneity_test(*parts, method="pearson")
 
 
-def test_more_groups_than_a_code_holds_are_simulated():
+def test_more_groups_than_a_code_holds_change_places_too():
     design = sp.uniform(range(46))
     assert design.code_bits == 46
     parts = [sp.simulate(design, rising(46), 60, seed=k) for k in range(3)]
     found = sp.homogeneity_test(*parts, permutations=2, seed=1)
-    assert (found.null, found.df) == ("bootstrap", 90)
+    assert (found.null, found.df) == ("permutation", 90)
     assert np.isfinite(found.statistic)
-    assert not any("designs differ" in note for note in found.notes)  # they do not
+    assert not any("simulated" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("design", [U4, sp.hadamard(range(70))], ids=["few categories", "many"])
+def test_the_statistics_of_groups_are_those_of_group_by_subset(design, monkeypatch):
+    # The same seed draws the same tables, whichever way their likelihood ratios are worked out.
+    w = np.full(design.p, 1 / design.p)
+    parts = [sp.simulate(design, w, n, seed=n) for n in (40, 25)]
+    crossed = sp.homogeneity_test(*parts, permutations=19, seed=1)
+    monkeypatch.setattr(homogeneity, "MAX_CATEGORIES", 2)
+    compared = sp.homogeneity_test(*parts, permutations=19, seed=1)
+    assert (compared.null, crossed.null) == ("permutation", "permutation")
+    assert compared.statistic == pytest.approx(crossed.statistic, abs=2e-3)
+    assert compared.law.statistics == pytest.approx(crossed.law.statistics, abs=2e-3)
+
+
+def test_few_tables_of_several_variables_are_all_looked_at():
+    both = sp.product({"x": WARNER, "y": WARNER})
+    parts = [sp.simulate(both, np.full(4, 0.25), n, seed=n) for n in (5, 4)]
+    found = sp.homogeneity_test(*parts)
+    assert (found.null, found.pvalue_se) == ("exact", 0.0)
+    # Every way to choose the people of the first group, one by one.
+    codes = np.concatenate([np.repeat(part.observed_codes, part.n_a.astype(int)) for part in parts])
+    larger = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotUniqueWarning)
+        observed = sum(sp.estimate(part).loglik for part in parts)
+        for first in itertools.combinations(range(9), 5):
+            inside = np.isin(np.arange(9), first)
+            groups = [sp.count(codes[inside], design=both), sp.count(codes[~inside], design=both)]
+            larger.append(sum(sp.estimate(group).loglik for group in groups) >= observed - 1e-6)
+    assert found.pvalue == pytest.approx(np.mean(larger))
+    seen = []
+    again = sp.homogeneity_test(*parts, progress=lambda *done: seen.append(done))
+    assert seen == [(again.permutations, again.permutations)]
+
+
+def test_progress_and_budget_of_people_who_change_groups():
+    both = sp.product({"x": U4, "y": WARNER})
+    parts = [sp.simulate(both, np.full(8, 1 / 8), 40, seed=k) for k in range(2)]
+    seen = []
+    sp.homogeneity_test(*parts, permutations=7, seed=3, progress=lambda *done: seen.append(done))
+    assert seen[-1] == (7, 7)
+    with pytest.warns(BudgetWarning, match="none were made") as caught:
+        found = sp.homogeneity_test(*parts, budget=1e-6)
+    assert caught[0].filename == __file__
+    assert (found.null, found.pvalue) == ("asymptotic", found.asymptotic_pvalue)
+
+
+def test_weighted_people_do_not_change_groups():
+    both = sp.product({"x": U4, "y": WARNER})
+    codes = [
+        np.repeat(part.codes, part.counts)
+        for k in (1, 2)
+        for part in [sp.simulate(both, np.full(8, 1 / 8), 60, seed=k)]
+    ]
+    weighted = [sp.count(c, design=both, weights=np.full(len(c), 2.0), weights_kind="sampling") for c in codes]
+    found = sp.homogeneity_test(*weighted, permutations=9, seed=1)
+    assert found.null == "bootstrap"
+    assert found.notes[-1] == "People are simulated from the pooled estimate: weighted rows cannot change places."
+    with pytest.raises(ArgumentError, match="`null` must be 'bootstrap', since weighted rows cannot change places"):
+        sp.homogeneity_test(*weighted, null="permutation")
+
+
+def test_more_people_than_can_be_drawn_are_simulated(monkeypatch):
+    both = sp.product({"x": U4, "y": WARNER})
+    parts = [sp.simulate(both, np.full(8, 1 / 8), 60, seed=k) for k in (1, 2)]
+    monkeypatch.setattr(exchanging, "LARGEST", 100)
+    found = sp.homogeneity_test(*parts, permutations=9, seed=1)
+    assert found.null == "bootstrap"
+    assert "or more cannot be drawn at random" in found.notes[-1]
+
+
+# Level ------------------------------------------------------------------------------------------------------------
+
+# Many more cells than people, where no limit law holds: 254, 4094, 36 and 2^45 subsets.
+SPARSE = {
+    "254 subsets, 2 x 30 people": (sp.uniform(range(8)), (30, 30)),
+    "4094 subsets, 2 x 25 people": (sp.uniform(range(12)), (25, 25)),
+    "two variables, 2 x 30 people": (sp.product({"x": U4, "y": sp.uniform(list("rstu"))}), (30, 30)),
+    "5 groups of 12 people": (sp.uniform(range(45)), (12,) * 5),
+}
+
+
+def share_rejected(design, sizes, size, permutations, seed):
+    """How often the test at 5 % rejects samples of one distribution."""
+    rng, w = np.random.default_rng(seed), rising(design.categories.p)
+    found = [
+        sp.homogeneity_test(*[sp.simulate(design, w, n, seed=rng) for n in sizes], permutations=permutations, seed=rng)
+        for _ in range(size)
+    ]
+    assert {test.null for test in found} == {"permutation"}
+    return np.mean([test.pvalue <= 0.05 for test in found])
+
+
+@pytest.mark.parametrize("name", ["254 subsets, 2 x 30 people", "two variables, 2 x 30 people"])
+def test_the_level_of_few_people_in_many_cells(name):
+    level = share_rejected(*SPARSE[name], size=60, permutations=19, seed=4)
+    assert level <= 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SPARSE)
+def test_the_level_of_few_people_in_many_cells_in_2000_tables(name):
+    assert 0.035 <= share_rejected(*SPARSE[name], size=2000, permutations=99, seed=16) <= 0.065
 
 
 def test_recorded_groups():
@@ -302,7 +422,7 @@ def test_people_are_simulated_whose_subset_says_something():
     drawn = simulate_informative(design, w, 300, np.random.default_rng(1))
     assert (drawn.n, drawn.n_missing) == (300, 0)
     waves = [sp.simulate(design, w, 500, seed=seed) for seed in (1, 2)]
-    found = sp.homogeneity_test(*waves, permutations=19, seed=1)
+    found = sp.homogeneity_test(*waves, permutations=19, null="bootstrap", seed=1)
     assert 20 < found.law.statistics.mean() < 36  # 28.6; scaled to more people than were drawn it would be 48
 
 
