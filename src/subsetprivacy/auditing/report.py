@@ -259,11 +259,15 @@ class Audit:
             (`fig:adult_privacy_leak`). ``"persons"``: rows of balls
             (`fig:adult_privacy`); needs an audit of data.
         **options
-            Passed to `PersonLeakage.plot`.
+            Passed to `PersonLeakage.plot`, for ``"persons"``.
         """
         check_choice(kind, get_args(AuditPicture), "kind")
         if kind == "persons":
             return self.persons().plot(**options)
+        if options:
+            raise ArgumentError(
+                f"`{next(iter(options))}` must be left out for kind 'designs', which draws a figure of several panels."
+            )
         titles = {"size": "size", "mi": "mutual information", "prediction": "prediction"}
         return draw.leakage(
             ["value published", self.kind, "nothing published"],

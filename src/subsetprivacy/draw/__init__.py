@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 from subsetprivacy.draw.balls import cases
-from subsetprivacy.draw.charts import convergence, difference, estimate, leakage, require_matplotlib
+from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
 from subsetprivacy.draw.dots import beside, durations
 from subsetprivacy.draw.heat import heatmap
+from subsetprivacy.draw.layout import Heading, require_matplotlib
 from subsetprivacy.draw.nulls import null_law
 from subsetprivacy.draw.plans import costs
 from subsetprivacy.draw.powers import power_curves
@@ -25,6 +26,7 @@ Figure: TypeAlias = "matplotlib.figure.Figure"
 __all__ = [
     "Axes",
     "Figure",
+    "Heading",
     "beside",
     "cases",
     "convergence",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.charts import CYAN, DARK, PALE, _finish, _panels, _plain, _rows, _vector
+from subsetprivacy.draw.layout import CYAN, DARK, PALE, _axes, _finish, _plain, _rows, _tone, _vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def cases(
     above, beside = (0.08 * max(map(len, texts), default=0) for texts in (labels, verdicts))
     letters = int(pitch / 0.07)  # that fit above a ball; a longer word turns all of them upright
     flat = all(len(word) <= letters for label in labels for word in re.split(r"[ -]", label))
-    ax = ax or _panels(1.2 + pitch * p + beside, 1.1 + (0.5 if flat else above) + pitch * len(inside))[0]
+    ax = _axes(ax, 1.2 + pitch * p + beside, 1.1 + (0.5 if flat else above) + pitch * len(inside))
     _balls(ax, weights, roles, smallest=2.25 / (72 * pitch))
     for i, verdict in enumerate(verdicts):
         ax.text(p - 0.3, i, verdict, va="center_baseline")
@@ -79,7 +79,8 @@ def _roles(inside: NDArray[np.bool_], truth: ArrayLike | None, p: int) -> NDArra
 def _balls(ax: Axes, w: Any, roles: NDArray[np.int64], smallest: float) -> None:
     from matplotlib.patches import Circle
 
-    looks = (("excluded", PALE, PALE), ("in the reported subset", CYAN, DARK), ("true category", DARK, DARK))
+    pale, dark = _tone(ax, PALE), _tone(ax, DARK)
+    looks = (("excluded", pale, pale), ("in the reported subset", CYAN, dark), ("true category", dark, dark))
     radius = np.maximum(0.46 * np.sqrt(np.maximum(w, 0) / (w.max(initial=0) or 1)), smallest)
     for (i, j), role in np.ndenumerate(roles):
         ax.add_patch(Circle((j, i), radius[j], fc=looks[role][1], ec=looks[role][2], lw=0.8))

@@ -6,21 +6,33 @@ A picture goes into `ax`, or else into a new figure; marker, outline and place r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.errors import MissingDependencyError
+from subsetprivacy.draw.layout import (
+    BLUE,
+    COLOURS,
+    DARK,
+    GRAY,
+    MARKERS,
+    STYLES,
+    Heading,
+    _axes,
+    _finish,
+    _panels,
+    _plain,
+    _rows,
+    _size,
+    _tone,
+    _vector,
+)
+from subsetprivacy.draw.overlay import colour_of, make_room, mark, numbered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-BLUE, CYAN, DARK, GRAY, PALE = "#0072B2", "#66CCEE", "#1F1F1F", "#6B6B6B", "#E3E3E3"
-COLOURS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito
-MARKERS, STYLES = "os^DvPX*", ("-", "--", "-.", ":")
 
 
 def estimate(
@@ -30,6 +42,7 @@ def estimate(
     upper: ArrayLike,
     *,
     level: float,
+    label: str = "estimate",
     reference: ArrayLike | None = None,
     reference_name: str = "reference",
     title: str | None = None,
@@ -37,26 +50,39 @@ def estimate(
 ) -> Axes:
     """Draw an estimated distribution with its intervals at `level`, a row per category, the first on top.
 
+    Drawn on axes that hold such a picture of the same labels, it joins in: each estimate has its own place in the
+    row, its own colour and marker, and its name in the legend.
+
     Parameters
     ----------
     values, lower, upper : array_like, shape (p,)
-        Estimates and intervals, as proportions. What leaves the picture ends in an arrow; a nan is left out.
+        Estimates and intervals, as proportions. What leaves the picture ends in an arrow; a nan is left out. The ends
+        of an interval are strokes that reach beyond the marker, so that they are seen however near they are.
+    label : str
+        What the estimate is called in the legend, which is there for several estimates or a reference.
     reference : array_like, shape (p,), optional
         Values to compare with: open diamonds, called `reference_name`.
     """
     p = len(labels)
     w, low, high = (_vector(x, p, name) for x, name in ((values, "values"), (lower, "lower"), (upper, "upper")))
     known = np.full(p, np.nan) if reference is None else _vector(reference, p, "reference")
-    ax = ax or _panels(6.4, 1.2 + 0.3 * p)[0]
+    ax = _axes(ax, *_size(labels, height=1.2 if reference is None else 1.5))
+    before = numbered(ax, labels)
+    if before and isinstance(title, Heading):
+        title = Heading(title.shared)
     view = _view(np.concatenate([[0.0], w, known]), low, high)
-    for end, marker in ((low, "<"), (high, ">")):
-        _whiskers(ax, w, end, view, marker)
-    ax.plot(w, np.arange(p), "o", color=BLUE, ms=6, zorder=3, label="estimate")
+    if before:
+        view = min(view[0], ax.get_xlim()[0]), max(view[1], ax.get_xlim()[1])
+    rows, colour = np.arange(p, dtype=np.float64) + make_room(ax, before), colour_of(ax, before)
+    for ends, arrow in ((low, "<"), (high, ">")):
+        _whiskers(ax, rows, w, ends, view, arrow, before)
+    mark(ax.plot(w, rows, MARKERS[before % 8], color=colour, ms=6, zorder=3, label=_plain(label, 40)), before)
     if reference is not None:
-        ax.plot(known, np.arange(p), "D", mfc="none", mec=DARK, ms=8, zorder=4, label=_plain(reference_name))
-    _rows(ax, labels, unit=" %")
-    ax.set(xlim=view, xlabel=f"share of the population, {100 * level:.6g} % interval")
-    return _finish(ax, title, legend=reference is not None)
+        dark = _tone(ax, DARK)
+        ax.plot(known, np.arange(p), "D", mfc="none", mec=dark, ms=8, zorder=5, label=_plain(reference_name))
+    _rows(ax, labels, unit="%")
+    ax.set(xlim=view, xlabel=f"share of the population, {100 * level:.6g}% interval")
+    return _finish(ax, title, legend=reference is not None or before > 0 or ax.get_legend() is not None, rows=p)
 
 
 def difference(
@@ -69,6 +95,8 @@ def difference(
 ) -> Axes:
     """Draw each method's estimate minus a reference, a row per category (`fig:race_diff`).
 
+    Drawn on axes that hold such a picture of the same labels, it joins in, as in `estimate`.
+
     Parameters
     ----------
     estimates : mapping of str to array_like, shape (p,)
@@ -76,14 +104,18 @@ def difference(
     """
     p, m = len(labels), len(estimates)
     gaps = {name: _vector(w, p, "estimates") - _vector(reference, p, "reference") for name, w in estimates.items()}
-    ax = ax or _panels(6.4, 1.2 + (0.22 + 0.1 * m) * p)[0]
-    for i, (name, gap) in enumerate(gaps.items()):
-        rows = np.arange(p) + (i - (m - 1) / 2) * min(0.7 / m, 0.2)
-        ax.plot(gap, rows, MARKERS[i % 8], color=COLOURS[i % 7], ms=6, zorder=3, label=_plain(name))
+    ax = _axes(ax, *_size(labels, height=1.5, each=0.22 + 0.1 * m))
+    before = numbered(ax, labels)
+    if before and isinstance(title, Heading):
+        title = Heading(title.shared)
     reach = 1.1 * max((abs(x) for gap in gaps.values() for x in gap if np.isfinite(x)), default=0) or 0.01
+    reach = max(reach, *np.abs(ax.get_xlim())) if before else reach
+    for i, (name, gap) in enumerate(gaps.items(), before):
+        rows = np.arange(p) + make_room(ax, i)
+        mark(ax.plot(gap, rows, MARKERS[i % 8], color=colour_of(ax, i), ms=6, zorder=3, label=_plain(name, 40)), i)
     _rows(ax, labels, unit="")
     ax.set(xlim=(-reach, reach), xlabel="estimate minus reference, percentage points")
-    return _finish(ax, title, legend=m > 0)
+    return _finish(ax, title, legend=before + m > 0, rows=p)
 
 
 def leakage(
@@ -113,11 +145,11 @@ def leakage(
     for i, (metric, values) in enumerate(bars.items()):
         _rows(panels[i], designs if i % columns == 0 else [""] * len(designs))
         _bars(panels[i], values, (baselines or {}).get(metric))
-        panels[i].set_xlabel(_plain((units or {}).get(metric, "")), loc="left", color=GRAY)
-        panels[i].set_title(_plain(metric), loc="left", fontsize="medium", pad=18 if baselines else 4)
+        panels[i].set_xlabel(_plain((units or {}).get(metric, "")), color=_tone(panels[i], GRAY))
+        panels[i].set_title(_plain(metric), fontsize="medium", pad=18 if baselines else 4)
     figure: Figure = panels[0].figure
     if title is not None:
-        figure.suptitle(_plain(title, 99), x=0.01, ha="left")
+        figure.suptitle(_plain(title, 99))
     return figure
 
 
@@ -139,75 +171,33 @@ def convergence(
     lines = {name: np.asarray(gap, dtype=float) for name, gap in gaps.items()}
     seen = np.concatenate([*lines.values(), [tolerance or np.nan]])
     foot = float(np.min(seen, initial=1.0, where=np.isfinite(seen) & (seen > 0))) / 10
-    ax = ax or _panels(6.4, 4.0)[0]
+    ax = _axes(ax, 6.4, 4.0)
     for i, (name, gap) in enumerate(lines.items()):
-        steps, mark, colour = np.arange(1, len(gap) + 1), MARKERS[i % 8], COLOURS[i % 7]
-        (line,) = ax.plot(steps, np.maximum(gap, foot), mark + STYLES[i % 4], color=colour, ms=5, label=_plain(name))
+        steps, sign, colour = np.arange(1, len(gap) + 1), MARKERS[i % 8], _tone(ax, COLOURS[i % 7])
+        (line,) = ax.plot(steps, np.maximum(gap, foot), sign + STYLES[i % 4], color=colour, ms=5, label=_plain(name))
         line.set_markevery(max(1, len(gap) // 12))
-        ax.plot(steps[gap <= 0], np.full_like(gap[gap <= 0], foot), mark, color=colour, ms=5, mfc="white", zorder=3)
+        ax.plot(
+            steps[gap <= 0],
+            np.full_like(gap[gap <= 0], foot),
+            sign,
+            color=colour,
+            ms=5,
+            mfc=ax.get_facecolor(),
+            zorder=3,
+        )
     if np.any(seen <= 0):
-        ax.plot([], [], "o", ms=5, mfc="white", mec=GRAY, label="zero or less")
+        ax.plot([], [], "o", ms=5, mfc=ax.get_facecolor(), mec=_tone(ax, GRAY), label="zero or less")
     if tolerance:
-        ax.axhline(tolerance, color=GRAY, lw=1, ls=(0, (4, 3)), zorder=1, label=f"tolerance {tolerance:g}")
+        ax.axhline(tolerance, color=_tone(ax, GRAY), lw=1, ls=(0, (4, 3)), zorder=1, label=f"tolerance {tolerance:g}")
     sizes = [len(gap) for gap in lines.values() if len(gap)] or [1]
     ax.set(yscale="log", xscale="linear", xlabel="step (1 is the start)", ylabel="still to be gained per person")
     ax.locator_params(axis="x", integer=True)
     if max(sizes) >= 20 * min(sizes):
         ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
-    return _finish(ax, title, legend=bool(lines))
-
-
-def require_matplotlib(who: str) -> None:
-    """Raise unless matplotlib is there; `who` says who needs it and begins the message."""
-    try:
-        import matplotlib.pyplot  # noqa: F401
-    except ImportError:
-        raise MissingDependencyError(f"{who} matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None
-
-
-def _panels(width: float, height: float, rows: int = 1, columns: int = 1) -> Any:
-    require_matplotlib("`plot` needs")
-    from matplotlib.pyplot import subplots
-
-    return subplots(rows, columns, figsize=(width, height), layout="constrained", squeeze=False)[1].flat
-
-
-def _vector(values: ArrayLike, size: int, name: str) -> NDArray[np.float64]:
-    if np.shape(values) != (size,):
-        raise ValueError(f"`{name}` must have one number per label, {size}; got the shape {np.shape(values)}.")
-    return np.asarray(values, dtype=float)
-
-
-def _plain(text: str, width: int = 28) -> str:
-    return fill(text, width).replace("$", r"\$")  # "$10k to $20k" is a label, not a formula
-
-
-def _rows(ax: Axes, labels: Sequence[str], unit: str | None = None) -> None:
-    ax.set_yticks(range(len(labels)), [_plain(label) for label in labels])
-    ax.set_ylim(len(labels) - 0.5, -0.5)
-    ax.tick_params(axis="y", length=0, pad=8)
-    if unit is not None:  # shares, in hundredths
-        ax.grid(axis="y", color=PALE, lw=0.8)
-        ax.axvline(0, color=GRAY, lw=0.8, zorder=1)
-        ax.xaxis.set_major_formatter(lambda x, _: f"{100 * x:.6g}{unit}".replace("-", "\N{MINUS SIGN}"))
-        ax.spines["left"].set_visible(False)
-
-
-def _finish(ax: Axes, title: str | None, legend: bool = False, pad: int = 6) -> Axes:
-    ax.spines[["top", "right"]].set_visible(False)
-    if legend:  # above the picture, where it hides nothing; so many columns as there is room for
-        names = ax.get_legend_handles_labels()[1]
-        longest = max((len(line) for name in names for line in name.splitlines()), default=0)
-        figure: Any = ax.figure
-        columns = int(np.clip(figure.get_figwidth() / (0.7 + 0.08 * longest), 1, 5))
-        pad += 18 * -(-len(names) // columns)
-        ax.legend(
-            loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, borderaxespad=0.2, columnspacing=1.2
-        )
-    if title is not None:
-        ax.set_title(_plain(title, 72), loc="left", pad=pad)
-    return ax
+    if lines:
+        ax.legend(frameon=False, loc="best")
+    return _finish(ax, title)
 
 
 def _view(points: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[float, float]:
@@ -218,23 +208,31 @@ def _view(points: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[n
     return float(left - margin), float(right + margin)
 
 
-def _whiskers(ax: Axes, w: Any, ends: Any, view: tuple[float, float], arrow: str) -> None:
-    rows = np.flatnonzero(np.isfinite(w) & ~np.isnan(ends))
-    stops = np.clip(ends[rows], *view)
-    ax.hlines(rows, w[rows], stops, color=BLUE, lw=2, zorder=2)
-    if np.any(cut := stops != ends[rows]):
-        ax.plot(stops[cut], rows[cut], arrow, color=BLUE, ms=6, clip_on=False, zorder=3)
+def _whiskers(
+    ax: Axes, rows: NDArray[np.float64], w: Any, ends: Any, view: tuple[float, float], arrow: str, number: int
+) -> None:
+    """Draw one side of the intervals over the markers: a line, and a stroke or an arrow at its end."""
+    there = np.flatnonzero(np.isfinite(w) & ~np.isnan(ends))
+    stops, colour = np.clip(ends[there], *view), colour_of(ax, number)
+    gaps = np.full(len(there), np.nan)
+    x, y = (np.column_stack(part).ravel() for part in ((w[there], stops, gaps), (rows[there], rows[there], gaps)))
+    mark(ax.plot(x, y, "-", color=colour, lw=2, zorder=2), number)
+    cut = stops != ends[there]
+    for sign, at, size, shown in (("|", ~cut, 13, True), (arrow, cut, 6, False)):
+        if at.any():
+            look = {"ms": size, "mew": 1.6, "zorder": 4} if shown else {"ms": size, "zorder": 3, "clip_on": False}
+            mark(ax.plot(stops[at], rows[there][at], sign, color=colour, **look), number)
 
 
 def _bars(ax: Axes, values: NDArray[np.float64], baseline: float | None) -> None:
     ends = np.where(np.isfinite(values), values, 0)
     top = 1.3 * max(ends.max(initial=0), baseline or 0) or 1
-    ax.barh(np.arange(len(values)), ends, height=0.6, color=BLUE)
+    ax.barh(np.arange(len(values)), ends, height=0.6, color=_tone(ax, BLUE))
     for row, (value, end) in enumerate(zip(values, ends, strict=True)):
         ax.text(end, row, f" {value:#.3g}".replace("inf", "∞") if value else " 0", va="center_baseline")
     if baseline is not None:
-        ax.axvline(baseline, color=DARK, lw=1.2, ls=(0, (4, 3)))
+        ax.axvline(baseline, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)))
         side, text = "right" if baseline > top / 2 else "left", f"without data {baseline:.3g}"
-        ax.text(baseline, -0.6, text, ha=side, va="bottom", color=GRAY, fontsize="small")
+        ax.text(baseline, -0.6, text, ha=side, va="bottom", color=_tone(ax, GRAY), fontsize="small")
     ax.set(xlim=(min(0, 1.3 * ends.min(initial=0)), top), xticks=[])
     ax.spines[["top", "right", "bottom"]].set_visible(False)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subsetprivacy.draw.charts import (
+from subsetprivacy.draw.layout import (
     BLUE,
     COLOURS,
     DARK,
     MARKERS,
     PALE,
+    _axes,
     _finish,
-    _panels,
     _plain,
     _vector,
 )
@@ -37,7 +37,7 @@ def beside(
 ) -> Axes:
     """Draw published numbers and those obtained, a row each, with whiskers of two standard errors."""
     p = len(labels)
-    ax = ax or _panels(6.8, 1.2 + 0.24 * p)[0]
+    ax = _axes(ax, 6.8, 1.2 + 0.24 * p)
     rows = np.arange(p)
     looks: tuple[tuple[Any, Any, float, dict[str, Any]], ...] = (
         (printed, printed_errors, -0.14, {"fmt": "D", "mfc": "white", "color": DARK, "label": "printed"}),
@@ -59,7 +59,7 @@ def durations(
 ) -> Axes:
     """Draw times on a log scale, a row each with its number, a colour and marker per kind (`fig:time1`)."""
     p, times = len(labels), _vector(seconds, len(labels), "seconds")
-    ax = ax or _panels(6.8, 1.3 + 0.34 * p)[0]
+    ax = _axes(ax, 6.8, 1.3 + 0.34 * p)
     for i, kind in enumerate(dict.fromkeys(kinds)):
         at = np.array([k for k in range(p) if kinds[k] == kind])
         ax.plot(times[at], at, MARKERS[i], color=COLOURS[i % 7], ms=7, zorder=3, label=_plain(kind))

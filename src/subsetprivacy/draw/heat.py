@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.charts import COLOURS, GRAY, PALE, _panels, _plain
+from subsetprivacy.draw.layout import COLOURS, GRAY, PALE, _axes, _plain, _set_title, _tone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,6 @@ _RISING = ("#FFFFFF", "#B9DAEE", "#5AA5D3", "#0072B2", "#003B5C")
 _DIVERGING = ("#8A3D00", COLOURS[1], "#F7C6A3", "#FFFFFF", "#A9D2EA", COLOURS[0], "#003B5C")
 _AT_LEAST = 3.0  # standard errors at the end of a diverging scale: what is within chance stays pale
 _LONG = 9  # characters from which on column labels are turned
-_LINE = 56  # characters of the heading in the narrowest figure
 _MOST = 24  # rows or columns with numbers in the cells and a label each
 _READABLE = 3.0  # contrast from which on white is taken: black has more on a middle blue, and is harder to read there
 
@@ -45,24 +44,24 @@ def heatmap(
     values : array_like, shape (rows, columns)
         Not negative, unless `diverging`. What is not a number is a grey cell with a dash.
     row_name, column_name, label : str
-        What the rows, the columns and the numbers are; the last stands below the title.
+        What the rows, the columns and the numbers are; the last is written at the scale of colours.
     diverging : bool
         Whether 0 is the middle: two colours, white between them, signs written.
     largest : float, optional
         The end of the colour scale; by default the largest value.
     """
     table = _table(values, len(rows), len(columns))
-    ax = ax or _panels(*_size(rows, columns))[0]
+    ax = _axes(ax, *_size(rows, columns))
     shades, least, most = _scale(table, diverging, largest)
     image = ax.imshow(np.ma.masked_invalid(table), cmap=shades, vmin=least, vmax=most, aspect="auto")
-    ax.set_facecolor(PALE)
     for (i, j), value in np.ndenumerate(table) if _few(rows, columns) else ():
         face = shades((value - least) / (most - least)) if np.isfinite(value) else PALE
         ax.text(j, i, _number(float(value), diverging), ha="center", va="center", color=_ink(face))
     _edges(ax, rows, columns, row_name, column_name)
-    ax.figure.colorbar(image, ax=ax, pad=0.02).outline.set_visible(False)
-    if heading := [_plain(text, _LINE) for text in (title, label) if text]:
-        ax.set_title("\n".join(heading), loc="left", pad=10, fontsize="medium")
+    ax.set_facecolor(PALE)  # of cells without a number
+    bar = ax.figure.colorbar(image, ax=ax, pad=0.02, label=_plain(label, 40))
+    bar.outline.set_visible(False)
+    _set_title(ax, title)
     return ax
 
 
@@ -133,8 +132,8 @@ def _edges(ax: Axes, rows: Sequence[str], columns: Sequence[str], row_name: str,
         for tick in ax.get_xticklabels():
             tick.set(ha="right", rotation_mode="anchor")
     ax.tick_params(length=0, pad=6)
-    ax.set_xlabel(_plain(column_name, 60), color=GRAY)
-    ax.set_ylabel(_plain(row_name, 40), color=GRAY)
+    ax.set_xlabel(_plain(column_name, 60), color=_tone(ax, GRAY))
+    ax.set_ylabel(_plain(row_name, 40), color=_tone(ax, GRAY))
     if _few(rows, columns):  # white lines between the cells
         ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
         ax.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)

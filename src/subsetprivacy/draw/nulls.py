@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.charts import BLUE, COLOURS, DARK, GRAY, PALE, _finish, _panels
+from subsetprivacy.draw.layout import BLUE, COLOURS, DARK, GRAY, PALE, _axes, _finish, _opaque, _tone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def null_law(
         Written beside the observed statistic.
     """
     values = np.asarray(statistics, dtype=float)
-    ax = ax or _panels(6.4, 3.6)[0]
+    ax = _axes(ax, 6.4, 3.6)
     low = min(float(values.min(initial=0)), observed, 0.0)
     typical = _quantile(values, weights, 0.999)
     high = 1.08 * max(typical, observed, (df or 0) + 4 * np.sqrt(2 * (df or 0)), 1e-6)
@@ -45,17 +45,26 @@ def null_law(
         bins = np.linspace(low, max(typical, low + 1e-6), 41)
         inside = np.clip(values, bins[0], bins[-1])
         name = "under the null hypothesis"
-        ax.hist(inside, bins=bins.tolist(), weights=weights, density=True, color=PALE, ec=GRAY, lw=0.5, label=name)
+        ax.hist(
+            inside,
+            bins=bins.tolist(),
+            weights=weights,
+            density=True,
+            color=_tone(ax, PALE),
+            ec=_tone(ax, GRAY),
+            lw=0.5,
+            label=name,
+        )
     if df:
         from scipy.stats import chi2
 
         x = np.linspace(max(low, high / 400), high, 400)
-        ax.plot(x, chi2.pdf(x, df), "--", color=BLUE, lw=1.5, label=f"limit law, {df:g} degrees of freedom")
+        ax.plot(x, chi2.pdf(x, df), "--", color=_tone(ax, BLUE), lw=1.5, label=f"limit law, {df:g} degrees of freedom")
     said = "" if pvalue is None else f", p-value {'< 0.0001' if pvalue < 1e-4 else f'{pvalue:.4f}'}"
     ax.axvline(observed, color=COLOURS[1], lw=2, label=f"observed {observed:.2f}{said}")
-    ax.plot([observed], [0], "^", color=DARK, ms=7, clip_on=False, zorder=4)
+    ax.plot([observed], [0], "^", color=_tone(ax, DARK), ms=7, clip_on=False, zorder=4)
     ax.set(xlim=(low, high), xlabel="statistic", ylabel="density")
-    ax.legend(frameon=False, loc="best")
+    ax.legend(loc="best", **_opaque(ax))
     return _finish(ax, title)
 
 

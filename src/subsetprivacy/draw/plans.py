@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subsetprivacy.draw.charts import BLUE, DARK, GRAY, PALE, _finish, _panels, _rows, _vector
+from subsetprivacy.draw.layout import BLUE, DARK, GRAY, PALE, _axes, _finish, _rows, _tone, _vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,16 +43,18 @@ def costs(
     """
     k = len(designs)
     cost, flat = _vector(planned, k, "planned"), _vector(even, k, "even")
-    ax = ax or _panels(7.6, 1.4 + 0.3 * k)[0]
+    ax = _axes(ax, 7.6, 1.6 + 0.3 * k)
     from matplotlib.ticker import LogLocator  # after _panels, which says what is missing
 
-    ax.hlines(np.arange(k), np.minimum(cost, direct), np.maximum(cost, direct), color=PALE, lw=3, zorder=1)
-    ax.axvline(direct, color=DARK, lw=1.2, ls=(0, (4, 3)), zorder=1, label="asking directly")
-    ax.plot(flat, np.arange(k), "|", color=DARK, ms=10, mew=1.6, zorder=2, label=names[1])
-    ax.plot(cost, np.arange(k), "o", mfc="white", mec=BLUE, mew=1.4, ms=8, zorder=3, label=names[0])
-    ax.plot(cost[recommended], recommended, "o", mfc=BLUE, mec=BLUE, mew=1.4, ms=8, zorder=4)
+    ax.hlines(np.arange(k), np.minimum(cost, direct), np.maximum(cost, direct), color=_tone(ax, PALE), lw=3, zorder=1)
+    ax.axvline(direct, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)), zorder=1, label="asking directly")
+    ax.plot(flat, np.arange(k), "|", color=_tone(ax, DARK), ms=10, mew=1.6, zorder=2, label=names[1])
+    ax.plot(
+        cost, np.arange(k), "o", mfc=ax.get_facecolor(), mec=_tone(ax, BLUE), mew=1.4, ms=8, zorder=3, label=names[0]
+    )
+    ax.plot(cost[recommended], recommended, "o", mfc=_tone(ax, BLUE), mec=_tone(ax, BLUE), mew=1.4, ms=8, zorder=4)
     for row, remark in enumerate(remarks):
-        ax.text(1.02, row, remark, transform=ax.get_yaxis_transform(), va="center_baseline", color=GRAY)
+        ax.text(1.02, row, remark, transform=ax.get_yaxis_transform(), va="center_baseline", color=_tone(ax, GRAY))
     _rows(ax, designs)
     ax.get_yticklabels()[recommended].set_fontweight("bold")
     ends = np.concatenate([cost, flat, [direct]])
@@ -63,4 +65,4 @@ def costs(
     ax.xaxis.set_major_formatter("{x:g}")
     ax.xaxis.set_minor_formatter("")
     ax.spines["left"].set_visible(False)
-    return _finish(ax, title, legend=True)
+    return _finish(ax, title, legend=True, rows=k)

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.charts import COLOURS, DARK, GRAY, MARKERS, STYLES, _finish, _panels, _plain, _vector
+from subsetprivacy.draw.layout import (
+    COLOURS,
+    DARK,
+    GRAY,
+    MARKERS,
+    STYLES,
+    _axes,
+    _finish,
+    _opaque,
+    _plain,
+    _tone,
+    _vector,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,9 +50,9 @@ def power_curves(
         The power without dependence, a dotted line, and the one wanted, a dashed one.
     """
     people = np.asarray(n, dtype=float)
-    ax = ax or _panels(7.2, 4.2)[0]
+    ax = _axes(ax, 7.2, 4.2)
     for i, name in enumerate(dict.fromkeys([*curves, *points])):
-        colour, label = COLOURS[i % 7], _plain(name)
+        colour, label = _tone(ax, COLOURS[i % 7]), _plain(name)
         if name in curves:
             direct = name.startswith("PT:")
             height = _vector(curves[name], len(people), name)
@@ -48,24 +60,25 @@ def power_curves(
             ax.plot(people, height, style, color=colour, lw=width, label=label)
         if name in points:
             _ball(ax, points[name], MARKERS[i % 8], colour, "_" if name in curves else label)
-    _line(ax, level, f"level {level:g}", GRAY, (0, (1, 2)))
+    _line(ax, level, f"level {level:g}", _tone(ax, GRAY), (0, (1, 2)))
     if target is not None:
-        _line(ax, target, f"wanted {target:g}", DARK, (0, (4, 3)))
+        _line(ax, target, f"wanted {target:g}", _tone(ax, DARK), (0, (4, 3)))
     ax.set(ylim=(0, 1.02), ylabel="power")
     _people_axis(ax, people)
-    return _finish(ax, title, legend=True)
+    ax.legend(loc="best", **_opaque(ax))
+    return _finish(ax, title)
 
 
 def _ball(ax: Axes, point: tuple[float, float, float], mark: str, colour: str, label: str) -> None:
     x, y, se = point
     reach = 2 * se if np.isfinite(se) else 0.0
     ax.vlines(x, max(y - reach, 0), min(y + reach, 1), color=colour, lw=1.5, zorder=3)
-    ax.plot([x], [y], mark, color=colour, mec="white", mew=0.6, ms=9, zorder=4, label=label)
+    ax.plot([x], [y], mark, color=colour, mec=ax.get_facecolor(), mew=0.6, ms=9, zorder=4, label=label)
 
 
 def _line(ax: Axes, height: float, text: str, colour: str, dashes: Any) -> None:
     ax.axhline(height, color=colour, lw=1, ls=dashes, zorder=1)
-    ax.text(1.01, height, text, transform=ax.get_yaxis_transform(), va="center", color=GRAY)
+    ax.text(1.01, height, text, transform=ax.get_yaxis_transform(), va="center", color=_tone(ax, GRAY))
 
 
 def _people_axis(ax: Axes, people: NDArray[np.float64]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subsetprivacy.draw.charts import BLUE, COLOURS, DARK, GRAY, PALE, _finish, _panels, _rows, _vector
+from subsetprivacy.draw.layout import BLUE, COLOURS, DARK, GRAY, PALE, _axes, _finish, _rows, _tone, _vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,21 +40,21 @@ def residuals(
     k = len(answers)
     z = _vector(values, k, "values")
     one, largest = limits
-    ax = ax or _panels(6.8, 1.4 + 0.28 * k)[0]
-    ax.axvspan(-one, one, color=PALE, alpha=0.6, lw=0, zorder=0, label=f"one answer, {100 * level:.6g} %")
-    for end, name in ((largest, f"the worst of all, {100 * level:.6g} %"), (-largest, None)):
-        ax.axvline(end, color=DARK, lw=1.2, ls=(0, (4, 3)), zorder=1, label=name)
-    ax.axvline(0, color=GRAY, lw=0.8, zorder=1)
+    ax = _axes(ax, 6.8, 1.6 + 0.28 * k)
+    ax.axvspan(-one, one, color=_tone(ax, PALE), alpha=0.6, lw=0, zorder=0, label=f"one answer, {100 * level:.6g}%")
+    for end, name in ((largest, f"the worst of all, {100 * level:.6g}%"), (-largest, None)):
+        ax.axvline(end, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)), zorder=1, label=name)
+    ax.axvline(0, color=_tone(ax, GRAY), lw=0.8, zorder=1)
     far = np.abs(z) > largest
-    for rows, marker, colour, name in ((~far, "o", BLUE, None), (far, "D", COLOURS[1], "beyond")):
+    for rows, marker, colour, name in ((~far, "o", _tone(ax, BLUE), None), (far, "D", COLOURS[1], "beyond")):
         at = np.flatnonzero(rows)
         if len(at):
             ax.hlines(at, 0, z[at], color=colour, lw=2, zorder=2)
             ax.plot(z[at], at, marker, color=colour, ms=6, zorder=3, label=name, clip_on=False)
     for row, remark in enumerate(remarks):
-        ax.text(1.02, row, remark, transform=ax.get_yaxis_transform(), va="center_baseline", color=GRAY)
+        ax.text(1.02, row, remark, transform=ax.get_yaxis_transform(), va="center_baseline", color=_tone(ax, GRAY))
     _rows(ax, answers)
     reach = 1.12 * max(float(np.abs(z).max(initial=0)), largest)
     ax.set(xlim=(-reach if z.min(initial=0) < 0 else 0, reach), xlabel="observed minus expected, in standard errors")
     ax.spines["left"].set_visible(False)
-    return _finish(ax, title, legend=True)
+    return _finish(ax, title, legend=True, rows=k)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.charts import (
+from subsetprivacy.draw.layout import (
     BLUE,
     COLOURS,
     DARK,
     GRAY,
     MARKERS,
     PALE,
+    _axes,
     _finish,
     _panels,
     _plain,
@@ -73,7 +74,7 @@ def quantiles(samples: Mapping[str, tuple[ArrayLike, ArrayLike]], *, xlabel: str
     for ax, (name, (sample, expected)) in zip(axes, samples.items(), strict=True):
         _against(ax, np.asarray(expected, dtype=float), np.sort(np.asarray(sample, dtype=float)))
         ax.set_xlabel(xlabel)
-        _finish(ax, None).set_title(_plain(name, 34), loc="left", fontsize="medium")
+        _finish(ax, None).set_title(_plain(name, 34), fontsize="medium")
     axes[0].set_ylabel(ylabel)
     figure: Figure = axes[0].figure
     return figure
@@ -98,7 +99,7 @@ def histograms(
         ax.hist(sample, bins=bins, density=True, color=PALE, ec=GRAY, lw=0.6)
         ax.plot(grid, density(grid), color=BLUE, lw=2, label=law)
         ax.set_xlabel(_plain(xlabel, 44))
-        _finish(ax, None).set_title(_plain(name, 34), loc="left", fontsize="medium")
+        _finish(ax, None).set_title(_plain(name, 34), fontsize="medium")
     axes[0].set_ylabel("density")
     figure: Figure = axes[0].figure
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", frameon=False, fontsize="small")
@@ -126,7 +127,7 @@ def paths(
         A line to compare slopes with, dashed.
     """
     at = np.asarray(x, dtype=float)
-    ax = ax or _panels(6.8, 4.4)[0]
+    ax = _axes(ax, 6.8, 4.4)
     for i, (name, lines) in enumerate(groups.items()):
         runs, colour = np.asarray(lines, dtype=float), COLOURS[i % 7]
         ax.plot(at, runs.T, color=colour, lw=0.6, alpha=0.25, zorder=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.charts import COLOURS, GRAY, MARKERS, PALE, STYLES, _finish, _panels, _plain, _vector
+from subsetprivacy.draw.layout import COLOURS, GRAY, MARKERS, PALE, STYLES, _axes, _finish, _panels, _plain, _vector
 from subsetprivacy.draw.tradeoff import _log_ticks
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def series(
         ``"x"``, ``"y"`` or ``"xy"``: the axes on a log scale.
     """
     at = np.asarray(x, dtype=float)
-    ax = ax or _panels(6.8, 4.2)[0]
+    ax = _axes(ax, 6.8, 4.2)
     places = _places(at, len(lines), apart, "x" in log)
     for i, (name, values) in enumerate(lines.items()):
         _line(ax, places[i], _vector(values, len(at), name), (errors or {}).get(name), i, within, name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.charts import COLOURS, DARK, GRAY, PALE, STYLES, _finish, _panels, _plain
+from subsetprivacy.draw.layout import COLOURS, DARK, GRAY, PALE, STYLES, _axes, _finish, _plain, _tone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,19 +48,29 @@ def tradeoff(
     """
     lines = [np.array([x, y], dtype=float) for x, y in curves.values()]
     limit = None if bound is None else np.array(bound, dtype=float)
-    ax = ax or _panels(7.2, 4.8)[0]
+    ax = _axes(ax, 7.2, 4.8)
     _limits(ax, lines, np.array([mark[1:3] for mark in marks], dtype=float).reshape(-1, 2), limit)
     for i, (name, line) in enumerate(zip(curves, lines, strict=True)):
-        colour, style = COLOURS[i % 7], STYLES[i // 7 % 4]
+        colour, style = _tone(ax, COLOURS[i % 7]), STYLES[i // 7 % 4]
         ax.plot(*line, style, color=colour, lw=2, zorder=2, label=_plain(name, 40))
     if limit is not None:
-        ax.plot(*limit, color=DARK, lw=1.2, ls=(0, (4, 3)), zorder=3, label="bound (p−1)/(S−1)")
+        ax.plot(*limit, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)), zorder=3, label="bound (p−1)/(S−1)")
     for filled, name in ((True, "named design"), (False, "named design of another kind")):
         x, y = [[mark[k] for mark in marks if mark[3] is filled and np.isfinite(mark[2])] for k in (1, 2)]
         if x:
-            ax.plot(x, y, "o", color=DARK, mfc=DARK if filled else "white", ms=6, mew=1.2, zorder=4, label=name)
+            ax.plot(
+                x,
+                y,
+                "o",
+                color=_tone(ax, DARK),
+                mfc=_tone(ax, DARK) if filled else ax.get_facecolor(),
+                ms=6,
+                mew=1.2,
+                zorder=4,
+                label=name,
+            )
     ax.set(xlabel=_plain(xlabel, 60), ylabel=_plain(ylabel, 60))
-    ax.grid(color=PALE, lw=0.8)
+    ax.grid(color=_tone(ax, PALE), lw=0.8)
     ax.set_axisbelow(True)
     if unit:
         _second_axis(ax, unit)
@@ -103,8 +113,8 @@ def _second_axis(ax: Axes, unit: float) -> None:
         return people * unit
 
     other = ax.secondary_yaxis("right", functions=(people, loss))
-    other.set_ylabel("people, for one asked directly", color=GRAY)
-    other.tick_params(axis="y", colors=GRAY, length=0)
+    other.set_ylabel("people, for one asked directly", color=_tone(ax, GRAY))
+    other.tick_params(axis="y", colors=_tone(ax, GRAY), length=0)
     other.spines["right"].set_visible(False)
     if ax.get_yscale() == "log":
         other.set_yscale("log")
@@ -145,10 +155,12 @@ def _write(ax: Axes, text: str, point: tuple[float, float], offset: Points, lead
         ha="center",
         va="center",
         fontsize=_SMALL,
-        color=DARK,
+        color=_tone(ax, DARK),
         zorder=5,
-        bbox={"fc": "white", "ec": "none", "alpha": 0.7, "pad": 0.4},
-        arrowprops={"arrowstyle": "-", "color": GRAY, "lw": 0.7, "shrinkA": 0, "shrinkB": 4} if leader else None,
+        bbox={"fc": ax.get_facecolor(), "ec": "none", "alpha": 0.7, "pad": 0.4},
+        arrowprops={"arrowstyle": "-", "color": _tone(ax, GRAY), "lw": 0.7, "shrinkA": 0, "shrinkB": 4}
+        if leader
+        else None,
     )
 
 

@@ -119,14 +119,29 @@ class Margin:
         title = f"Margin of {' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
         return Table(title, head, rows, tuple(note.removesuffix(PROFILE) for note in self.fit.notes))
 
-    def plot(self, *, level: float = 0.95, reference: Any = None, ax: Any = None) -> Any:
-        """Draw the shares with their intervals, and a known distribution to compare with."""
+    def plot(
+        self,
+        *,
+        level: float = 0.95,
+        reference: Any = None,
+        ax: Any = None,
+        label: str | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """Draw the shares with their intervals, and a known distribution to compare with; as `Estimate.plot`."""
         bounds = self._bounds(check_level(level))
         known = None if reference is None else check_distribution(reference, self.categories.labels, "reference")
         labels = [label_text(label) for label in self.categories]
-        title = f"{' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
         return draw.estimate(
-            labels, self.w, bounds[:, 0], bounds[:, 1], level=level, reference=known, title=title, ax=ax
+            labels,
+            self.w,
+            bounds[:, 0],
+            bounds[:, 1],
+            level=level,
+            label=label or f"{self.fit.method}, {presenting.n_words(self.fit)}",
+            reference=known,
+            title=title or presenting.heading_of(f"Estimated shares of {' x '.join(self.names)}", self.fit, level),
+            ax=ax,
         )
 
     def __repr__(self) -> str:

@@ -1,5 +1,6 @@
 """An estimate as a table, as plain data and as a picture."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +99,17 @@ def plain(fit: "Estimate", bounds: FloatArray, level: float) -> dict[str, Any]:
     }
 
 
-def picture(fit: "Estimate", level: float, reference: Any, kind: str, method: str, ax: Any) -> Any:
+def picture(
+    fit: "Estimate",
+    level: float,
+    reference: Any,
+    kind: str,
+    method: str,
+    ax: Any,
+    *,
+    label: str | None = None,
+    title: str | None = None,
+) -> Any:
     """Draw the estimate, its difference to a reference, or its convergence."""
     check_choice(kind, ("estimate", "difference", "convergence"), "kind")
     labels = [label_text(label) for label in fit.categories]
@@ -106,22 +117,35 @@ def picture(fit: "Estimate", level: float, reference: Any, kind: str, method: st
     if kind == "convergence":
         if not fit.trace:
             raise ArgumentError(f"`kind` must be another for {fit.method}, which does not iterate.")
-        return draw.convergence({fit.method: fit.trace}, ax=ax)
+        heading = draw.Heading(f"Convergence, {n_words(fit)}")
+        return draw.convergence({label or fit.method: fit.trace}, title=title or heading, ax=ax)
     if kind == "difference":
         if known is None:
             raise ArgumentError("`reference` must be given to draw a difference.")
-        return draw.difference(labels, {fit.method: fit.w}, known, ax=ax)
+        what = "Estimated shares minus reference"
+        heading = draw.Heading(f"{what}, {n_words(fit)}", what)
+        return draw.difference(labels, {label or fit.method: fit.w}, known, title=title or heading, ax=ax)
     bounds, shown = fit._bounds(level, method), np.array(_largest(fit.w))
-    title = f"{fit.method}, {fit.counts.n_text}"
-    if len(shown) < len(labels):
-        title += f", the {len(shown)} largest of {len(labels)} categories"
+    which = f", the {len(shown)} largest of {len(labels):,} categories" if len(shown) < len(labels) else ""
     return draw.estimate(
         [labels[j] for j in shown],
         fit.w[shown],
         bounds[shown, 0],
         bounds[shown, 1],
         level=level,
+        label=label or f"{fit.method}, {n_words(fit)}",
         reference=None if known is None else known[shown],
-        title=title,
+        title=title or heading_of("Estimated shares", fit, level, which),
         ax=ax,
     )
+
+
+def heading_of(what: str, fit: "Estimate", level: float, which: str = "") -> draw.Heading:
+    """Return the title of a picture of shares with intervals: what is seen, in words."""
+    shared = f"{what}{which}, {100 * level:.6g}% intervals"
+    return draw.Heading(f"{shared}, {n_words(fit)}", shared)
+
+
+def n_words(fit: "Estimate") -> str:
+    """Return the number of people with commas, as a title has it."""
+    return re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", fit.counts.n_text)

@@ -302,6 +302,8 @@ class Estimate:
         kind: str = "estimate",
         ax: Any = None,
         method: str = "wald",
+        label: str | None = None,
+        title: str | None = None,
     ) -> Any:
         """Draw the estimate with its intervals, its difference to a reference, or its convergence.
 
@@ -314,9 +316,17 @@ class Estimate:
         kind
             ``"estimate"``, ``"difference"`` (needs `reference`) or ``"convergence"``.
         ax
-            Matplotlib axes to draw on.
+            Matplotlib axes to draw on, by default those of a new figure. Several
+            estimates of the same categories can be drawn on the same axes. Long
+            labels need room: ``plt.subplots(layout="constrained")`` makes it.
+        label
+            What the estimate is called in the legend; by default its method
+            and the number of people.
+        title
+            The title. By default the picture describes itself, unless the axes
+            have a title already.
         """
-        return presenting.picture(self, level, reference, kind, method, ax)
+        return presenting.picture(self, level, reference, kind, method, ax, label=label, title=title)
 
     def __repr__(self) -> str:
         shares = ", ".join(

@@ -236,7 +236,7 @@ class IndependenceResult:
             weights=self.law.weights,
             df=limit,
             pvalue=self.pvalue,
-            title=f"Null hypothesis: {self.hypothesis}" if title is None else title,
+            title=draw.Heading(f"Null hypothesis: {self.hypothesis}") if title is None else title,
             ax=ax,
         )
 

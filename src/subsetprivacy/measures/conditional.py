@@ -12,6 +12,7 @@ from subsetprivacy._checks import check_level
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.margins import Margin
+from subsetprivacy.estimation.presenting import n_words
 from subsetprivacy.measures import presenting
 from subsetprivacy.measures.precision import if_possible, if_quick, not_computed, require_matrix, standard_error
 from subsetprivacy.measures.shares import ZERO
@@ -161,7 +162,7 @@ class Conditional:
             row_name=self.given,
             column_name=self.of,
             label="share of the row, %",
-            title=title or self._heading,
+            title=title or draw.Heading(f"Estimated shares of {self.of} given {self.given}, {n_words(self.pair.fit)}"),
             ax=ax,
         )
 

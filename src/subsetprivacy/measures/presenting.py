@@ -14,6 +14,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.doubt import PROFILE
 from subsetprivacy.estimation.margins import Margin
+from subsetprivacy.estimation.presenting import n_words
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures.cramer import NO_ERRORS
 from subsetprivacy.measures.precision import if_possible, if_quick, not_computed
@@ -148,6 +149,7 @@ def picture(both: "Association", kind: AssociationPicture, given: str | None, ti
     if given is not None:
         raise ArgumentError(f"`given` must be left out for {kind}; got one. Hint: kind='conditional'.")
     residuals = kind == "residuals"
+    what = "Dependence" if residuals else "Estimated joint shares"
     return draw.heatmap(
         [label_text(label) for label in both.rows.categories],
         [label_text(label) for label in both.columns.categories],
@@ -156,6 +158,6 @@ def picture(both: "Association", kind: AssociationPicture, given: str | None, ti
         column_name=both.names[1],
         label="difference to independence, in standard errors" if residuals else "share of the population, %",
         diverging=residuals,
-        title=title or f"{both.names[0]} and {both.names[1]}: {described(both.fit)}",
+        title=title or draw.Heading(f"{what} of {both.names[0]} and {both.names[1]}, {n_words(both.fit)}"),
         ax=ax,
     )

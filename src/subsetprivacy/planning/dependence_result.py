@@ -235,7 +235,7 @@ class IndependencePower:
             points={test.name: (test.n, test.power, test.se) for test in self.rows if isfinite(test.power)},
             level=self.level,
             target=self.target,
-            title=f"Is {' independent of '.join(self.variables)}?" if title is None else title,
+            title=draw.Heading(f"Is {' independent of '.join(self.variables)}?") if title is None else title,
             ax=ax,
         )
 

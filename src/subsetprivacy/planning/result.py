@@ -147,6 +147,13 @@ class Plan:
         what = f"±{100 * self.margin:.3g} points" if self.solves_people else f"{self.people} people"
         return f"Plan for {p} categories: {what} at {percent(self.level)}, {where}"
 
+    def _heading(self) -> str:
+        """Return the title of the picture."""
+        where = "at the given distribution" if self.at_given_w else "whatever the distribution"
+        if self.solves_people:
+            return f"People needed for ±{100 * self.margin:.3g} points at {100 * self.level:.6g}%, {where}"
+        return f"Half-width of {100 * self.level:.6g}% intervals from {self.people:,} people, {where}"
+
     def _notes(self) -> list[str]:
         best = self.best
         lines = [f"* Recommended: {best.name}: {self.reason}."]
@@ -200,8 +207,14 @@ class Plan:
             f"instead of {_bits(best.maximal_leakage)}, and leaves {least} {instead}."
         )
 
-    def plot(self, *, ax: "draw.Axes | None" = None) -> draw.Axes:
-        """Draw the people needed, or the margin, of every design, beside its maximal leakage and smallest set."""
+    def plot(self, *, title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
+        """Draw the people needed, or the margin, of every design, next to its maximal leakage and smallest set.
+
+        Parameters
+        ----------
+        title, ax
+            A heading, and the Matplotlib axes to draw in; by default those of a new figure.
+        """
         people = self.solves_people
         return draw.costs(
             [o.name for o in self.options],
@@ -212,7 +225,7 @@ class Plan:
             recommended=self.options.index(self.best),
             what="people needed" if people else "largest half-width",
             names=("given w" if self.at_given_w else "worst w", "even w"),
-            title=self._title().partition(": ")[2],
+            title=draw.Heading(self._heading()) if title is None else title,
             ax=ax,
         )
 

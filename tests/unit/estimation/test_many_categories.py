@@ -96,7 +96,7 @@ def test_five_thousand_categories_have_no_matrix():
     assert "The 30 largest of 5000 categories" in text
     assert "method='mom' for all at once" in text
     assert len(fit.to_frame()) == p
-    assert "30 largest of 5000" in fit.plot().get_title(loc="left").replace("\n", " ")
+    assert "30 largest of 5,000" in fit.plot().get_title().replace("\n", " ")
     with pytest.raises(TooLargeError, match="profile intervals must be of at most 512 categories; got 5000"):
         fit.interval(method="profile")
 

@@ -127,7 +127,7 @@ def test_categories_of_a_secret_bit_in_the_pairs():
 @pytest.mark.parametrize("method", ["lrt", "lrt-mom", "pearson", "bonferroni"])
 def test_picture_of_the_null_law(table, method):
     ax = sp.independence_test(table, method, permutations=49, seed=1).plot(title="a title")
-    assert ax.get_title(loc="left") == "a title" or ax.get_title() == "a title"
+    assert ax.get_title() == "a title" or ax.get_title() == "a title"
 
 
 def test_picture_of_an_exact_and_of_a_limit_law(table):

@@ -297,14 +297,15 @@ class TestOutput:
 class TestPictures:
     def test_kinds(self):
         shares = FOUND.plot()
-        assert shares.get_title(loc="left").splitlines()[1] == "share of the population, %"
+        assert shares.get_title() == f"Estimated joint shares of x and y, n = {FOUND.fit.n:,}"
+        assert shares.images[0].colorbar.ax.get_ylabel() == "share of the population, %"
         np.testing.assert_allclose(shares.images[0].get_array(), 100 * FOUND.table)
         within = FOUND.plot("conditional", given="y")
         np.testing.assert_allclose(within.images[0].get_array(), 100 * FOUND.conditional("y").table)
         assert (within.get_ylabel(), within.get_xlabel()) == ("y", "x")
         away = FOUND.plot("residuals", title="Mine")
         np.testing.assert_allclose(away.images[0].get_array(), FOUND.residuals)
-        assert away.get_title(loc="left").splitlines()[0] == "Mine"
+        assert away.get_title() == "Mine"
         low, high = away.images[0].get_clim()
         assert low == -high
 

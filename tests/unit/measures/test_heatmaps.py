@@ -43,7 +43,7 @@ def test_signs_dashes_and_a_middle_of_white():
     below, above = np.array(image.cmap(0.2)[:3]), np.array(image.cmap(0.8)[:3])
     assert below[0] > below[2]  # vermilion
     assert above[2] > above[0]  # blue
-    assert ax.get_title(loc="left") == "in standard errors"
+    assert ax.images[0].colorbar.ax.get_ylabel() == "in standard errors"
 
 
 def test_chance_stays_pale():
@@ -56,7 +56,7 @@ def test_shares_begin_at_zero():
     assert texts(ax) == ["12.3", "56.8"]
     assert ax.images[0].get_clim() == (0, 56.78)
     assert ax.images[0].cmap(0.0)[:3] == (1, 1, 1)
-    assert ax.get_title(loc="left") == "Shares\n%"
+    assert (ax.get_title(), ax.images[0].colorbar.ax.get_ylabel()) == ("Shares", "%")
     assert heatmap(["r"], ["a"], [[0.0]]).images[0].get_clim() == (0, 1)
     assert heatmap(["r"], ["a"], [[5.0]], largest=100).images[0].get_clim() == (0, 100)
     assert heatmap(["r"], ["a", "b"], [[-1.0, 5.0]]).images[0].get_clim() == (-1, 5)  # moments leave the simplex
@@ -111,7 +111,7 @@ def test_nothing_is_cut(size, names):
     )
     figure = ax.figure
     width, height = figure.canvas.get_width_height()
-    shown = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label, ax.yaxis.label, ax._left_title]
+    shown = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label, ax.yaxis.label, ax.title]
     for text in shown:
         box = text.get_window_extent()
         assert min(box.x0, box.y0) >= -1, text.get_text()

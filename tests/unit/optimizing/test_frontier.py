@@ -186,7 +186,7 @@ class TestPlot:
         np.testing.assert_allclose(ax.lines[1].get_ydata()[: len(told.loss)], told.loss)
         assert len(ax.lines[2].get_xdata()) == len(asked.marks)
         assert ax.get_xlabel() == "mutual information leakage (bits)"
-        assert ax.get_title(loc="left") == "Six categories"
+        assert ax.get_title() == "Six categories"
 
     def test_curve_is_flat_beyond_what_is_needed_and_only_there(self, asked):
         x, y = asked.plot().lines[0].get_data()

@@ -39,7 +39,7 @@ def test_points_are_named_and_hollow_where_they_do_not_belong():
     filled, hollow = ax.lines[2:4]
     np.testing.assert_allclose(filled.get_xydata(), [[0.5, 3.2], [0.9, 2.2]])
     np.testing.assert_allclose(hollow.get_xydata(), [[1.2, 6.0]])
-    assert hollow.get_markerfacecolor() == "white"
+    assert hollow.get_markerfacecolor() == (1, 1, 1, 1)
     for name, x, y, _ in MARKS:
         assert names(ax)[name].xy == (x, y)
 
@@ -105,4 +105,4 @@ def test_dollars_are_no_formula_and_given_axes_are_used():
     ax = draw.tradeoff({"$1 to $2": CURVES["one"]}, [("$5", 0.5, 3.0, True)], title="a $ b", ax=given)
     assert ax is given
     figure.canvas.draw()
-    assert ax.get_title(loc="left") == r"a \$ b"
+    assert ax.get_title() == r"a \$ b"

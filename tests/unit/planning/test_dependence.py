@@ -271,7 +271,7 @@ def test_too_many_pairs_to_list():
     assert 0 <= found.power <= 1
     assert np.isnan(found.limit_power)
     assert "too many pairs" in str(found.summary())
-    assert "Is x independent of y?" in found.plot().get_title(loc="left")
+    assert "Is x independent of y?" in found.plot().get_title()
 
 
 # Arguments ------------------------------------------------------------------------------------
@@ -392,7 +392,7 @@ def test_the_picture_shows_the_limit_laws_and_what_was_found():
     )
     ax = found.plot(title="Power")
     assert isinstance(ax, Axes)
-    assert ax.get_title(loc="left") == "Power"
+    assert ax.get_title() == "Power"
     lines = {line.get_label(): line for line in ax.get_lines()}
     n, height = lines["lrt"].get_data()
     assert height == pytest.approx(ncx2.sf(chi2.isf(0.05, 9), 9, n * found.test.limit.rate))

@@ -361,7 +361,7 @@ def test_a_biased_estimate_is_noticed(monkeypatch):
 def test_quantiles_have_a_panel_for_each_sample():
     grid = np.linspace(0, 1, 20)
     figure = quantiles({"one": (grid[::-1], grid), "two": (grid + 1, grid)}, xlabel="law", ylabel="sample")
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["one", "two"]
+    assert [ax.get_title() for ax in figure.axes] == ["one", "two"]
     assert figure.axes[0].get_lines()[1].get_ydata() == pytest.approx(grid)
 
 

@@ -1,0 +1,196 @@
+"""What all pictures share: axes, titles, legends, labels of rows, and colours on light and dark backgrounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill, wrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subsetprivacy.errors import ArgumentError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BLUE, CYAN, DARK, GRAY, PALE = "#0072B2", "#66CCEE", "#1F1F1F", "#6B6B6B", "#E3E3E3"
+COLOURS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito
+MARKERS, STYLES = "os^DvPX*", ("-", "--", "-.", ":")
+_ON_DARK = {DARK: "#F2F2F2", GRAY: "#B8B8B8", PALE: "#404040", BLUE: "#56B4E9", "#000000": "#F2F2F2"}
+_LETTER, _LINE = 0.085, 0.17  # inches that a letter is wide, and a line of text high
+_AROUND = 0.75  # inches that a title, ticks and their label take
+_WIDEST, _MOST_LINES = 32, 4  # of a label: letters in a line, and lines
+
+
+class Heading(str):
+    """A title that a picture has of itself; it gives way to one that the axes have already.
+
+    Parameters
+    ----------
+    text
+        The title.
+    shared
+        The title of several such pictures on the same axes; by default the same.
+    """
+
+    shared: str
+
+    def __new__(cls, text: str, shared: str | None = None) -> Heading:
+        """Make one."""
+        made = super().__new__(cls, text)
+        made.shared = text if shared is None else shared
+        return made
+
+
+def require_matplotlib(who: str) -> None:
+    """Raise unless matplotlib is there; `who` says who needs it and begins the message."""
+    try:
+        import matplotlib.pyplot  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError(f"{who} matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None
+
+
+def _panels(width: float, height: float, rows: int = 1, columns: int = 1) -> Any:
+    require_matplotlib("`plot` needs")
+    from matplotlib.pyplot import subplots
+
+    return subplots(rows, columns, figsize=(width, height), layout="constrained", squeeze=False)[1].flat
+
+
+def _axes(ax: Any, width: float, height: float) -> Axes:
+    """Return the axes to draw on: those that were given, or those of a new figure of this size.
+
+    Raises
+    ------
+    ArgumentError
+        If something else than axes was given.
+    """
+    if ax is None:
+        made: Axes = _panels(width, height)[0]
+        return made
+    require_matplotlib("`plot` needs")
+    from matplotlib.axes import Axes
+
+    if isinstance(ax, Axes):
+        return ax
+    hint = "ax=fig.add_subplot(), or fig, ax = plt.subplots()"
+    if isinstance(ax, (np.ndarray, list, tuple)):
+        hint = "one of them, as in ax=axes[0]"
+    raise ArgumentError(f"`ax` must be Matplotlib axes; got {type(ax).__name__}. Hint: {hint}.")
+
+
+def _tone(ax: Axes, colour: str) -> str:
+    """Return a colour as it is, or on dark axes the light one that takes its part."""
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, alpha = to_rgba(ax.get_facecolor())
+    is_dark = alpha > 0 and 0.299 * red + 0.587 * green + 0.114 * blue < 0.4
+    return _ON_DARK.get(colour, colour) if is_dark else colour
+
+
+def _vector(values: ArrayLike, size: int, name: str) -> NDArray[np.float64]:
+    if np.shape(values) != (size,):
+        raise ValueError(f"`{name}` must have one number per label, {size}; got the shape {np.shape(values)}.")
+    return np.asarray(values, dtype=float)
+
+
+def _plain(text: str, width: int = 28) -> str:
+    return fill(text, width).replace("$", r"\$")  # "$10k to $20k" is a label, not a formula
+
+
+def _size(labels: Sequence[str], width: float = 4.6, height: float = 1.2, each: float = 0.3) -> tuple[float, float]:
+    """Return the width and height of a figure with a row for each label, as much as the labels need."""
+    lines = [line for label in labels for line in wrap(label, _WIDEST)] or [""]
+    most = min(max((len(wrap(label, _WIDEST)) for label in labels), default=1), _MOST_LINES)
+    pitch = max(each, _LINE * most + 0.08)
+    return max(6.4, width + _LETTER * max(map(len, lines))), height + pitch * len(labels)
+
+
+def _rows(ax: Axes, labels: Sequence[str], unit: str | None = None) -> None:
+    _label_rows(ax, labels)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0, pad=8)
+    if unit is not None:  # shares, in hundredths
+        ax.grid(axis="y", color=_tone(ax, PALE), lw=0.8)
+        ax.set_axisbelow(True)
+        ax.axvline(0, color=_tone(ax, GRAY), lw=0.8, zorder=1)
+        ax.xaxis.set_major_formatter(lambda x, _: f"{100 * x:.6g}{unit}".replace("-", "\N{MINUS SIGN}"))
+        ax.spines["left"].set_visible(False)
+
+
+def _label_rows(ax: Axes, labels: Sequence[str]) -> None:
+    """Write a label at each row, wrapped so that none runs into the next; what does not fit ends in an ellipsis."""
+    figure: Any = ax.figure
+    place = ax.get_position()
+    high, room = place.height * figure.get_figheight(), _WIDEST * _LETTER
+    if figure.get_layout_engine() is None:  # nothing will make room: what is left of the axes is all there is
+        room = min(room, place.x0 * figure.get_figwidth() - 0.15)
+    elif (spec := ax.get_subplotspec()) is not None:  # the axes will shrink by what is written around them
+        high = max(figure.get_figheight() / spec.get_gridspec().nrows - _AROUND, 0.3)
+    pitch = high / max(len(labels), 1)
+    scale = min(1.0, pitch / _LINE)
+    if any(len(wrap(label, max(int(room / _LETTER), 1))) > pitch / _LINE for label in labels):
+        scale = min(scale, float(np.clip(room / (8 * _LETTER), 0.55, 0.8)))  # of the size of letters
+    width = int(np.clip(room / (_LETTER * scale), 6, _WIDEST / scale))
+    lines = int(np.clip(pitch / (_LINE * scale), 1, _MOST_LINES))
+    look: Any = {} if scale == 1 else {"fontsize": max(10 * scale, 4.0)}
+    ax.set_yticks(range(len(labels)), [_shortened(label, width, lines) for label in labels], **look)
+
+
+def _shortened(label: str, width: int, lines: int) -> str:
+    parts = wrap(label, width, max_lines=lines, placeholder="…") or [""]
+    return "\n".join(parts).replace("$", r"\$")
+
+
+def _set_title(ax: Axes, title: str | None, pad: float | None = None) -> None:
+    """Set the title of the axes, in the place where ``ax.set_title`` sets it; a heading gives way to the user's."""
+    if title is None:
+        return
+    there = [text for text in (ax.get_title(loc=loc) for loc in ("left", "center", "right")) if text]
+    if isinstance(title, Heading) and there and there != [ax.title.get_gid()]:
+        return
+    figure: Any = ax.figure
+    place, width = ax.get_position(), figure.get_figwidth()
+    room = 2 * min((place.x0 + place.x1) / 2, 1 - (place.x0 + place.x1) / 2) * width
+    size = next((size for size in (12.0, 10.0) if len(title) * size / 120 <= room), 8.5)  # in points
+    text = _plain(title, int(max(24, 120 * room / size)))
+    look: Any = {"fontsize": size} if isinstance(title, Heading) and size < 12 else {}
+    ax.set_title(text, pad=pad, **look)
+    ax.title.set_gid(text if isinstance(title, Heading) else None)  # to know it again
+
+
+def _legend_below_rows(ax: Axes, rows: int) -> None:
+    """Put the legend into a strip of the axes below the rows, where it meets neither title nor labels nor data."""
+    names = ax.get_legend_handles_labels()[1]
+    longest = max((len(line) for name in names for line in name.splitlines()), default=0)
+    figure: Any = ax.figure
+    place = ax.get_position()
+    wide, high = place.width * figure.get_figwidth(), place.height * figure.get_figheight()
+    columns = int(np.clip(wide / (0.6 + _LETTER * longest), 1, 5))
+    tall = 0.1 + 0.22 * -(-len(names) // columns) * max(name.count("\n") + 1 for name in names)
+    strip = rows * tall / max(high - tall, high / 3)
+    ax.set_ylim(rows - 0.5 + strip, -0.5)
+    ax.legend(loc="lower right", ncols=columns, borderaxespad=0.1, columnspacing=1.2, **_opaque(ax))
+
+
+def _opaque(ax: Axes) -> Any:
+    """Return the look of a legend that lines do not show through."""
+    return {"frameon": True, "framealpha": 1, "facecolor": ax.get_facecolor(), "edgecolor": "none"}
+
+
+def _finish(ax: Axes, title: str | None, legend: bool = False, pad: int = 6, rows: int | None = None) -> Axes:
+    ax.spines[["top", "right"]].set_visible(False)
+    if legend and rows is not None:
+        _legend_below_rows(ax, rows)
+    elif legend:  # above the picture, where it hides nothing; so many columns as there is room for
+        names = ax.get_legend_handles_labels()[1]
+        longest = max((len(line) for name in names for line in name.splitlines()), default=0)
+        figure: Any = ax.figure
+        columns = int(np.clip(figure.get_figwidth() / (0.7 + 0.08 * longest), 1, 5))
+        pad += 18 * -(-len(names) // columns)
+        ax.legend(
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, borderaxespad=0.2, columnspacing=1.2
+        )
+    _set_title(ax, title, pad if legend and rows is None else None)
+    return ax
