@@ -56,6 +56,10 @@ class Visitor:
         self.page.goto(link)
         self.wait(screen)
 
+    def stop_time(self) -> None:
+        """Let no timer of the page run out but those that `page.clock` is told to."""
+        self.page.clock.pause_at(24 * 3600 * 1000)  # later than it can be by now
+
     def reload(self, screen: str = "intro") -> None:
         self.page.evaluate("document.querySelector('main').dataset.screen = ''")
         self.page.reload()
@@ -131,6 +135,11 @@ class Visitor:
     def send(self, screen: str = "done") -> None:
         self.press("review.send")
         self.wait(screen)
+
+    def insist(self) -> None:
+        """Press "try again" for as long as what was sent has not arrived; while it is on its way that does nothing."""
+        while self.screen == "unsent":
+            self.page.evaluate("document.querySelector('main[data-screen=unsent] .main')?.click()")
 
     def remembered(self) -> str:
         """Return all that this browser stores of the site."""
@@ -212,10 +221,21 @@ class Site:
 
     @contextmanager
     def visitor(
-        self, language: str = "en", *, tolerated: tuple[str, ...] = (), fresh: bool = False, **settings: Any
+        self,
+        language: str = "en",
+        *,
+        tolerated: tuple[str, ...] = (),
+        fresh: bool = False,
+        clock: bool = False,
+        **settings: Any,
     ) -> Iterator[Visitor]:
-        """Give somebody at a browser that has not been here before; see `browser.watched` for the settings."""
-        with watched(self.browser, self.origin, tolerated=tolerated, fresh=fresh, **settings) as held:
+        """Give somebody at a browser that has not been here before; see `browser.watched` for the settings.
+
+        With `clock` the time of the page can be stopped and put forward by `page.clock`.
+        """
+        with watched(self.browser, self.origin, tolerated=tolerated, fresh=fresh or clock, **settings) as held:
+            if clock:
+                held.context.clock.install(time=0)
             yield Visitor(held, language)
 
 

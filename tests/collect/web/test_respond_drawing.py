@@ -224,7 +224,7 @@ def _pvalue(run, name, times, *, secret):
 
 def test_draws_follow_their_law(run):
     for name in LAWS:  # fixed seeds: the same draws each time
-        assert _pvalue(run, name, 10_000, secret=False) > 1e-4, name
+        assert _pvalue(run, name, 3_000, secret=False) > 1e-4, name
 
 
 @pytest.mark.slow

@@ -31,37 +31,36 @@ def kept_codes(site):
     return [code for row in accepted.rows for code in row_codes(row)]
 
 
-@pytest.mark.parametrize("mode", ["open", "code"])
-def test_a_visit_from_the_link_to_the_end(site, mode):
-    manifest = site.collector.add(make_survey(mode, thanks="You were a great help."))
-    with site.visitor() as visitor:
+@pytest.mark.parametrize(("mode", "thanks"), [("open", ""), ("code", "Thank you. The results come in May.")])
+def test_a_visit_from_the_link_to_the_end(site, mode, thanks):
+    manifest = site.collector.add(make_survey(mode, thanks=thanks))
+    truth = TRUTH | {"sport": None}
+    with site.visitor(fresh=True) as visitor:
         visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
         assert visitor.heading == "Work and health"
         visitor.start()
-        visitor.answer_all(manifest, TRUTH)
-        visitor.send()
-        assert visitor.says("done.counted")
-        assert "You were a great help." in visitor.page.inner_text("main")
-    for variable, code in zip(manifest.variables, kept_codes(site), strict=True):
-        if variable["kind"] != "bit":  # what is kept holds the true answer
-            assert code >> TRUTH[variable["id"]] & 1
-
-
-@pytest.mark.parametrize("mode", ["open", "code"])
-def test_what_is_shown_is_what_is_sent_byte_by_byte(site, mode):
-    manifest = site.collector.add(make_survey(mode))
-    with site.visitor() as visitor:
-        visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
-        visitor.start()
-        visitor.answer_all(manifest, TRUTH | {"sport": None})
+        visitor.answer_all(manifest, truth)
         shown = visitor.literal()
         assert not visitor.watched.posts("/submit")
         visitor.send()
-        assert visitor.watched.posts("/submit") == [shown.encode()]
+        assert visitor.watched.posts("/submit") == [shown.encode()]  # in one piece, and byte by byte what was shown
+        assert visitor.says("done.counted")
+        assert thanks in visitor.page.inner_text("main")
+        assert visitor.page.inner_text("main").count("Thank you") == 1
+        assert visitor.context.cookies() == []
     sent = json.loads(shown)
     assert sent["fingerprint"] == manifest.fingerprint
     assert sent.keys() == {"fingerprint", "ticket", "answers"} | ({"opening"} if mode == "code" else set())
+    assert sent["answers"].keys() == truth.keys()
     assert sent["answers"]["sport"]["answer"] is None
+    for variable, code in zip(manifest.variables, kept_codes(site), strict=True):
+        if variable["kind"] != "bit":  # what is kept holds the true answer
+            assert code >> TRUTH[variable["id"]] & 1
+    *_, headers = [headers for method, _, headers, _ in site.app.state.seen if method == "POST"]
+    assert headers["origin"] == site.origin
+    assert "cookie" not in headers
+    assert "referer" not in headers
+    assert headers["user-agent"]  # the browser's own line, which the page admits
 
 
 @pytest.mark.parametrize("mode", ["open", "code"])
@@ -77,11 +76,19 @@ def test_what_is_sent_is_as_long_whatever_is_asked_and_answered(site, mode):
             visitor.start(practised=False)
             visitor.answer_all(manifest, truth)
             assert visitor.says("promise.length")
+            skipped = list(truth.values()).count(None)
+            assert visitor.page.inner_text("main").count("No answer.") == skipped
+            assert visitor.says("limit.skip") is bool(skipped)
             visitor.send()
         bodies = visitor.watched.posts("/submit")
-    assert len(site.collector.counted) == len(bodies) == 2
+    assert len(bodies) == 2
     assert {len(body) for body in bodies} == {length_of(manifest)}
     assert len({len(body.rstrip()) for body in bodies}) > 1
+    _, skipped = site.collector.counted  # of whom everything is kept, which is no answer
+    codes = [code for row in skipped.rows for code in row_codes(row)]
+    assert codes == [0b111111, 0b1111111, 0b1111, 0b111, 0b111111111111]
+    assert [framing.answer for framing in skipped.framings] == [-1] * 5
+    assert skipped.framings[0].partition  # what was skipped is counted with the lists asked
 
 
 def test_all_possible_answers_can_be_looked_at_beside_those_asked_about(site):
@@ -117,17 +124,6 @@ def test_how_it_works_tells_of_the_kinds_that_the_survey_has(site):
             assert visitor.says("how.kinds") is (len(kinds) > 1)
             assert visitor.page.locator("ol").count() == 0  # they are no steps one after the other
             assert visitor.page.locator(".steps .steps > li").count() == (len(kinds) if len(kinds) > 1 else 0)
-
-
-@pytest.mark.parametrize("thanks", ["", "Thank you. The results come in May."])
-def test_the_last_screen_thanks_once(site, thanks):
-    manifest = site.collector.add(make_survey(variables=(INCOME,), practice=False, thanks=thanks))
-    with site.visitor() as visitor:
-        visitor.open(site.link(manifest))
-        visitor.start(practised=False)
-        visitor.answer_all(manifest, TRUTH)
-        visitor.send()
-        assert visitor.page.inner_text("main").count("Thank you") == 1
 
 
 def test_every_answer_leaves_two_options_and_the_value_is_not_sent(site):
@@ -274,20 +270,6 @@ def test_back_shows_what_was_chosen_and_lets_it_change(site):
         assert visitor.heading == SPORT.question
 
 
-def test_skipping_everything_keeps_no_answer(site):
-    manifest = site.collector.add(make_survey("code"))
-    with site.visitor() as visitor:
-        visitor.open(site.link(manifest, site.collector.code()))
-        visitor.start()
-        visitor.answer_all(manifest, dict.fromkeys(TRUTH))
-        assert visitor.page.inner_text("main").count("No answer.") == 4
-        assert visitor.says("limit.skip")
-        visitor.send()
-    assert kept_codes(site) == [0b111111, 0b1111111, 0b1111, 0b111]
-    assert [framing.answer for framing in site.collector.counted[0].framings] == [-1] * 4
-    assert site.collector.counted[0].framings[0].partition  # what was skipped is counted with the lists asked
-
-
 def test_the_practice_is_judged_repeated_and_stored_nowhere(site):
     manifest = site.collector.add(make_survey(variables=(INCOME, SPORT, DRUGS, HEALTH)))
     with site.visitor() as visitor:
@@ -329,29 +311,3 @@ def test_a_preview_stores_and_sends_nothing(site):
         assert visitor.remembered() == "{}{}"
         assert all(method == "GET" for method, _, _ in visitor.watched.requests)
         assert not [url for _, url, _ in visitor.watched.requests if "/s/" in url]
-
-
-def test_the_page_sets_no_cookie_and_names_its_origin(site):
-    manifest = site.collector.add(make_survey(variables=(INCOME,), practice=False))
-    with site.visitor(fresh=True) as visitor:
-        visitor.open(site.link(manifest))
-        visitor.start(practised=False)
-        visitor.answer_all(manifest, TRUTH)
-        visitor.send()
-        assert visitor.context.cookies() == []
-    (headers,) = [headers for method, _, headers, _ in site.app.state.seen if method == "POST"]
-    assert headers["origin"] == site.origin
-    assert "cookie" not in headers
-    assert "referer" not in headers
-    assert headers["user-agent"]  # the browser's own line, which the page admits
-
-
-def test_all_answers_arrive_in_one_piece(site):
-    manifest = site.collector.add(make_survey("open"))
-    with site.visitor() as visitor:
-        visitor.open(site.link(manifest))
-        visitor.start()
-        visitor.answer_all(manifest, TRUTH)
-        visitor.send()
-        (body,) = visitor.watched.posts("/submit")
-    assert json.loads(body)["answers"].keys() == {"income", "sport", "drugs", "health"}

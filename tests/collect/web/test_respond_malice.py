@@ -38,20 +38,14 @@ def doctored(manifest, change):
 def test_other_questions_behind_the_same_link_are_refused(site):
     manifest = site.collector.add(make_survey())
     other = doctored(manifest, lambda document: document["variables"][0].update(question="Who are you?"))
-    site.collector.surveys[manifest.id] = other
+    preview = doctored(manifest, lambda document: document.update(preview=True))  # no survey can pass for one
     with site.visitor() as visitor:
-        visitor.open(site.link(manifest), "problem")
-        assert visitor.heading == visitor.words["problem.mismatch.title"]
-        assert "Who are you?" not in visitor.page.content()
-        assert visitor.remembered() == "{}{}"
-
-
-def test_a_survey_cannot_pass_for_a_preview(site):
-    manifest = site.collector.add(make_survey())
-    site.collector.surveys[manifest.id] = doctored(manifest, lambda document: document.update(preview=True))
-    with site.visitor() as visitor:
-        visitor.open(site.link(manifest), "problem")
-        assert visitor.heading == visitor.words["problem.mismatch.title"]
+        for served in (other, preview):
+            site.collector.surveys[manifest.id] = served
+            visitor.open(site.link(manifest), "problem")
+            assert visitor.heading == visitor.words["problem.mismatch.title"]
+            assert "Who are you?" not in visitor.page.content()
+            assert visitor.remembered() == "{}{}"
 
 
 UNSAFE = {
@@ -208,7 +202,12 @@ def test_a_changed_script_or_sentence_does_not_load(site):
                 route.fulfill(response=response, body=response.text() + " ")
 
             visitor.page.route(f"**/{name}", change)
-            visitor.page.goto(site.link(manifest))
+            with visitor.page.expect_console_message(lambda message: "integrity" in message.text):
+                visitor.page.goto(site.link(manifest))
+            visitor.page.wait_for_selector("#unreachable", state="attached")
+            visitor.page.evaluate(
+                "for (const one of document.getAnimations()) one.finish()"
+            )  # it appears after a while
             visitor.page.wait_for_selector("#unreachable", state="visible")
             assert visitor.page.query_selector("h1") is None, name
             visitor.page.unroute(f"**/{name}")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from browser import chromium, watched
-from fake_collector import INCOME, SPORT, FakeReply, make_survey
+from fake_collector import INCOME, FakeReply, make_survey
 from visitor import TRUTH, Visitor, opened_site
 
 NO_NETWORK = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "ERR_CONNECTION", "ERR_NETWORK")
@@ -23,7 +23,7 @@ def site(house, need):
 
 def answered(site, visitor, mode="open"):
     """Carry a visit up to the check before sending."""
-    manifest = site.collector.add(make_survey(mode, variables=(INCOME, SPORT), practice=False))
+    manifest = site.collector.add(make_survey(mode, variables=(INCOME,), practice=False))
     visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
     visitor.start(practised=False)
     visitor.answer_all(manifest, TRUTH)
@@ -32,7 +32,7 @@ def answered(site, visitor, mode="open"):
 
 @pytest.mark.parametrize("mode", ["open", "code"])
 def test_offline_after_loading_it_is_sent_when_the_network_is_back(site, mode):
-    manifest = site.collector.add(make_survey(mode))
+    manifest = site.collector.add(make_survey(mode, variables=(INCOME,)))
     with site.visitor(tolerated=NO_NETWORK) as visitor:
         visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
         if mode == "code":
@@ -72,6 +72,7 @@ def test_the_same_bytes_are_tried_again_and_count_once(site):
         visitor.page.route("**/submit", lose)
         visitor.send("unsent")
         visitor.press("unsent.retry")
+        visitor.insist()
         visitor.wait("done")
         assert visitor.says("done.already_counted")
     assert set(lost) == {literal}
@@ -113,22 +114,22 @@ def test_replies_that_settle_nothing_are_tried_again(site):
     with site.visitor(tolerated=("status of",)) as visitor:
         answered(site, visitor)
         visitor.send("unsent")
-        for left in range(4, -1, -1):
-            visitor.press("unsent.retry")
-            visitor.page.wait_for_timeout(50)
-            assert (len(odd), visitor.screen) == (left, "unsent")
-        visitor.press("unsent.retry")
+        visitor.insist()
         visitor.wait("done")
+        assert odd == []
         assert len(visitor.watched.posts("/submit")) == 7
 
 
 def test_it_tries_again_by_itself(site):
     busy = [FakeReply(503, {"status": "busy"})]
     site.collector.twist["submit"] = lambda honest: busy.pop() if busy else honest
-    with site.visitor(tolerated=("status of 503", "status of 409")) as visitor:
+    with site.visitor(tolerated=("status of 503", "status of 409"), clock=True) as visitor:
         answered(site, visitor)
+        visitor.stop_time()
         visitor.send("unsent")
+        visitor.page.clock.run_for(1000)
         visitor.wait("done")
+    assert len(site.collector.counted) == 1
 
 
 REFUSALS = [
@@ -187,11 +188,13 @@ def test_two_tabs_of_one_link_are_one_person(site):
         for one in (visitor, tab):
             one.open(link)
         for one in (visitor, tab):
+            one.page.bring_to_front()  # a page behind another is drawn once a second
             one.start(practised=False)
             one.answer_all(manifest, TRUTH)
         assert visitor.literal() == tab.literal()
-        visitor.send()
-        tab.send()
+        for one in (visitor, tab):
+            one.page.bring_to_front()
+            one.send()
         assert tab.says("done.already_counted")
     assert len(site.collector.counted) == 1
 
@@ -219,13 +222,15 @@ def test_a_code_is_locked_when_somebody_is_there_and_not_before(site):
     """Programs that check the links in letters open them: the person must not be told that somebody else did."""
     manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
     link = site.link(manifest, site.collector.code())
-    with site.visitor(fresh=True) as program:
+    with site.visitor(clock=True) as program:
         program.open(link)
-        program.page.wait_for_timeout(300)
+        program.stop_time()
+        program.page.clock.run_for(60_000)
+        assert program.watched.posts("/lock") == []
         assert site.collector.locks == {}
     for deed in ("mouse", "wheel", "key", "touch"):
         site.collector.locks.clear()
-        with site.visitor(fresh=True, has_touch=True, viewport={"width": 320, "height": 480}) as person:
+        with site.visitor(has_touch=True, viewport={"width": 320, "height": 480}) as person:
             person.open(link)
             with person.page.expect_response("**/lock"):
                 {
@@ -243,7 +248,7 @@ def test_a_code_is_locked_when_somebody_is_there_and_not_before(site):
 def test_start_alone_locks_a_code_and_tells_what_is_wrong(site):
     """Some software presses a button without a move or a key before it."""
     manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
-    with site.visitor(tolerated=("status of 404",), fresh=True) as visitor:
+    with site.visitor(tolerated=("status of 404",)) as visitor:
         for code, screen in ((site.collector.code(), "question"), ("a" * 32, "problem")):
             visitor.open(site.link(manifest, code))
             visitor.page.evaluate("document.querySelector('.main').click()")

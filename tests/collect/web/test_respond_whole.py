@@ -1,12 +1,13 @@
 """The respondent's page on the real application: the guard's headers, the collector, the store."""
 
 import json
+import shutil
 
 import pytest
-from browser import chromium, served
-from fake_collector import ALL_KINDS, make_survey
+from browser import CHROMIUM, PLAYWRIGHT, chromium, served
+from fake_collector import ALL_KINDS, FakeCollector, make_survey
 from sqlalchemy import func, select
-from visitor import TRUTH, opened_site
+from visitor import TRUTH, Site
 
 from subsetprivacy.collect.service.publishing import close, make_codes, publish, save_draft
 from subsetprivacy.collect.storage.opening import open_store, reading
@@ -18,27 +19,27 @@ from subsetprivacy.collect.web.app import create_app
 
 
 @pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
+def running(tmp_path_factory, sqlite_template):
+    """A store, and a site that is served from it."""
+    file = shutil.copy(sqlite_template, tmp_path_factory.mktemp("whole") / "store.db")
+    engine = open_store(f"sqlite:///{file}")
+    app = create_app(engine)
+    with chromium() as browser, served(app, lifespan="on") as origin:
+        yield engine, Site(browser, FakeCollector(), app, origin)
+    engine.dispose()
 
 
 @pytest.fixture
-def service(house, need, sqlite_url):
-    """Give the store and a site that is served from it."""
-    site = house.fresh(need)
-    engine = open_store(sqlite_url)
-    try:
-        with served(create_app(engine), lifespan="on") as origin:
-            yield engine, type(site)(site.browser, site.collector, site.app, origin)
-    finally:
-        engine.dispose()
+def service(running, need):
+    need(*PLAYWRIGHT)
+    need(*CHROMIUM)
+    return running
 
 
 @pytest.mark.parametrize("mode", ["open", "code"])
 def test_a_visit_is_counted_in_the_store_and_checked_after_the_study(service, mode):
     engine, site = service
-    survey = make_survey(mode, batch=10, links=(("income", "drugs"),))
+    survey = make_survey(mode, batch=10, study=mode, links=(("income", "drugs"),))
     manifest = publish(engine, save_draft(engine, write_survey(survey, "toml"), "toml").id)
     (code,) = make_codes(engine, manifest.id, 1) if mode == "code" else (None,)
     with site.visitor() as visitor:
@@ -49,7 +50,8 @@ def test_a_visit_is_counted_in_the_store_and_checked_after_the_study(service, mo
         visitor.send()
         assert visitor.says("done.counted")
         with reading(engine) as connection:
-            rows = connection.execute(select(pending.c.grp, pending.c.row, pending.c.n)).all()
+            wanted = select(pending.c.grp, pending.c.row, pending.c.n).where(pending.c.survey == manifest.id)
+            rows = connection.execute(wanted).all()
         close(engine, manifest.id)
         visitor.reload("done")
         assert visitor.says("promise.fair") is (mode == "code")
@@ -66,7 +68,7 @@ def test_a_visit_is_counted_in_the_store_and_checked_after_the_study(service, mo
 
 def test_replies_of_the_real_service_are_understood(service):
     engine, site = service
-    survey = make_survey("code", batch=10, practice=False)
+    survey = make_survey("code", batch=10, study="replies", practice=False)
     manifest = publish(engine, save_draft(engine, write_survey(survey, "toml"), "toml").id)
     (code,) = make_codes(engine, manifest.id, 1)
     with site.visitor(tolerated=("status of 404", "status of 409")) as visitor:
@@ -82,4 +84,5 @@ def test_replies_of_the_real_service_are_understood(service):
         visitor.appear("problem")
         assert visitor.heading == visitor.words["problem.already_counted.title"]
     with reading(engine) as connection:
-        assert connection.scalar(select(func.sum(pending.c.n)).where(pending.c.grp == 0)) == 1
+        mine = (pending.c.survey == manifest.id) & (pending.c.grp == 0)
+        assert connection.scalar(select(func.sum(pending.c.n)).where(mine)) == 1

@@ -416,8 +416,17 @@ def test_surveys_that_are_none(owner):
             assert owner.get(f"/studio/surveys/{name}{path}").status == 404, (name, path)
 
 
-def test_studio_works_on_both_databases(store_url):
-    with Site(store_url, people=False) as site:
+def test_studio_works_on_postgresql(postgres_url):
+    check_studio(postgres_url)
+
+
+@pytest.mark.slow
+def test_studio_works_on_sqlite_by_the_same_steps(sqlite_url):
+    check_studio(sqlite_url)
+
+
+def check_studio(url):
+    with Site(url, people=False) as site:
         make_people(site.engine)
         owner = site.signed_in(OWNER)
         place = owner.post("/studio/drafts/new", {"example": "work"}).header("location")
