@@ -2,19 +2,19 @@
 
 import http.client
 import json
-import os
 import secrets
 import socket
-import subprocess
-import sys
 import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from faults import serve, servers  # noqa: F401  fixtures
 from sites import OWNER, SMALL, Client, make_people
 
+from subsetprivacy.cli.main import main
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.respondents import Respondent
 from subsetprivacy.collect.storage.opening import open_store
@@ -67,22 +67,25 @@ def prepared(store_url):
     return store_url, manifest, codes, token
 
 
-def test_no_mark_of_any_request_is_kept(prepared, tmp_path, request):
+def test_no_mark_of_any_request_is_kept(prepared, tmp_path, request, serve):  # noqa: F811
     """Grep of database, write-ahead log, server's output, temporary files, exports and backup: no hit."""
     url, manifest, codes, token = prepared
     files = tmp_path / "files"
     (files / "tmp").mkdir(parents=True)
-    marked = Marked(_free_port())
-    with _serving(url, marked.port, files):
-        secret_parts = _answer_all(marked, manifest, codes)
-        _misbehave(marked, manifest)
-        _wait_for_release(Client(marked.port, token=token), manifest, files)
+    server = serve(url, folder=files)
+    marked = Marked(server.port)
+    secret_parts = _answer_all(marked, manifest, codes)
+    _misbehave(marked, manifest)
+    _wait_for_release(Client(marked.port, token=token), manifest, files)
+    server.stop()
     for name, options in (("backup.db", ()), ("everything.db", ("--all",))):
         _run("db", "backup", files / name, "--db", url, *options)
     places = [files, Path(url.removeprefix("sqlite:///")).parent] if url.startswith("sqlite") else [files]
     if url.startswith("postgresql"):
         places.append(request.getfixturevalue("postgres").data)
-    written = {path: path.read_bytes() for place in places for path in place.rglob("*") if path.is_file()}
+    paths = {server.output, *(path for place in places for path in place.rglob("*") if path.is_file())}
+    written = {path: path.read_bytes() for path in paths}
+    assert written[server.output]
     assert sum(map(len, written.values())) > 50_000
     assert any(manifest.id.encode() in content for content in written.values()), "the search must find what is there"
     in_hex = [part.hex().encode() for part in secret_parts]  # as a log would write bytes
@@ -125,38 +128,6 @@ def _wait_for_release(site, manifest, files):
         held.extractall(files / "export")
 
 
-class _serving:
-    """The real command, its output and temporary files in a folder."""
-
-    def __init__(self, url, port, files):
-        command = [sys.executable, "-m", "subsetprivacy", "serve", "--db", url, "--port", str(port)]
-        self.port = port
-        self.output = (files / "output.log").open("wb")
-        environment = os.environ | {"TMPDIR": str(files / "tmp"), "PYTHONUNBUFFERED": "1"}
-        self.process = subprocess.Popen(command, cwd=files, env=environment, stdout=self.output, stderr=self.output)
-
-    def __enter__(self):
-        until = time.monotonic() + 100
-        while time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return self
-            except OSError:
-                assert self.process.poll() is None, "the server ended"
-                time.sleep(0.1)
-        raise AssertionError("the server does not start")
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(100)
-        self.output.close()
-
-
 def _run(*arguments):
-    subprocess.run([sys.executable, "-m", "subsetprivacy", *map(str, arguments)], check=True, capture_output=True)
-
-
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    made = CliRunner().invoke(main, [*map(str, arguments)])
+    assert made.exit_code == 0, made.output

@@ -58,7 +58,7 @@ PATIENCE = 100  # seconds until a test says that something will never happen, ho
 # Servers ---------------------------------------------------------------------------------------
 
 _ZYGOTE = """
-import os, signal, sys
+import os, signal, sys, tempfile
 import subsetprivacy.collect.web.app, subsetprivacy.collect.web.serving, subsetprivacy.cli.serve
 import subsetprivacy.collect.service.demonstration, psycopg, alembic.runtime.migration, uvloop, httptools
 from subsetprivacy.cli.main import main
@@ -71,6 +71,10 @@ for line in sys.stdin:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         opened = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(opened, 1), os.dup2(opened, 2), os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        if arguments[0] == "in":  # a folder of its own
+            os.chdir(arguments[1])
+            tempfile.tempdir = os.environ["TMPDIR"] = os.path.join(arguments[1], "tmp")
+            arguments = arguments[2:]
         if arguments[0] == "run":  # a script of a test, in place of the server
             sys.argv = arguments[1:]
             exec(compile(open(arguments[1]).read(), arguments[1], "exec"), {"__name__": "__main__"})
@@ -100,9 +104,9 @@ class Servers:
         self._zygote.stdin.flush()
         return int(self._zygote.stdout.readline()), output
 
-    def serve(self, url: str, port: int = 0) -> "Server":
-        """Start a server over a database and wait until it answers."""
-        server = Server(self, url.removeprefix("sqlite:///"), port)
+    def serve(self, url: str, port: int = 0, folder: Path | None = None) -> "Server":
+        """Start a server over a database and wait until it answers; in a folder with a `tmp` of its own, if given."""
+        server = Server(self, url.removeprefix("sqlite:///"), port, folder)
         server.start()
         return server
 
@@ -119,11 +123,13 @@ class Server:
     servers: Servers
     database: str
     port: int = 0
+    folder: Path | None = None
     pid: int | None = None
     output: Path | None = None
 
     def start(self) -> None:
-        self.pid, self.output = self.servers.fork("serve", "--db", self.database, "--port", str(self.port))
+        place = () if self.folder is None else ("in", str(self.folder))
+        self.pid, self.output = self.servers.fork(*place, "serve", "--db", self.database, "--port", str(self.port))
         deadline = time.monotonic() + PATIENCE
         while not (found := re.search(r"^Studio +http://127\.0\.0\.1:(\d+)/", self.said(), re.MULTILINE)):
             assert self.is_running(), self.said()
@@ -179,8 +185,8 @@ def serve(servers):
     """Start servers, which are stopped at the end of the test."""
     started = []
 
-    def start(url: str, port: int = 0) -> Server:
-        started.append(servers.serve(url, port))
+    def start(url: str, port: int = 0, folder: Path | None = None) -> Server:
+        started.append(servers.serve(url, port, folder))
         return started[-1]
 
     yield start
