@@ -56,7 +56,7 @@ def test_data_share_nothing_with_the_caller():
     assert mine.flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         data.codes[0] = 5
-    with pytest.raises(FrozenInstanceError, match="can't set attribute"):
+    with pytest.raises(FrozenInstanceError):  # its text depends on the version of attrs
         data.codes = mine
 
 

@@ -85,7 +85,7 @@ def test_to_dict_is_json(table, found):
 
 
 def test_results_cannot_be_changed(found):
-    with pytest.raises(FrozenInstanceError, match="can't set attribute"):
+    with pytest.raises(FrozenInstanceError):  # its text depends on the version of attrs
         found.pvalue = 0.5
 
 
