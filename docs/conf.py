@@ -91,8 +91,14 @@ toc_object_entries_show_parents = "hide"
 
 nitpicky = True
 nitpick_ignore_regex = [
-    (r"py:class", r"subsetprivacy\..*\.(AnswerTable|Crossing|Demand|Limit)"),  # what results keep inside
-    (r"py:.*", r"(collections\.abc|typing|pathlib|numpy|fractions)\..*"),  # other people's, whose pages are elsewhere
+    (
+        r"py:class",
+        r"subsetprivacy\..*\.(AnswerTable|Crossing|Demand|EstimateOptions|Limit)",
+    ),  # what results keep inside
+    (
+        r"py:.*",
+        r"(collections\.abc|typing|os|pathlib|numpy|fractions|matplotlib|pandas|polars|draw)\..*",
+    ),  # other people's, whose pages are elsewhere
 ]
 
 

@@ -1,4 +1,4 @@
-"""Give the array types of the package their short names in signatures: ``FloatArray``, not what it expands to.
+"""Give the types of the package their short names in signatures: ``FloatArray``, not what it expands to.
 
 Annotations are read after the package is imported, when an alias has
 already become what it stands for. So the aliases are replaced by names
@@ -9,7 +9,7 @@ from typing import NewType
 
 from subsetprivacy import _types
 
-NAMES = ("AnyArray", "ArrayLike", "BoolArray", "FloatArray", "IntArray", "Label", "WordArray")
+NAMES = ("AnyArray", "ArrayLike", "BoolArray", "Distribution", "FloatArray", "IntArray", "Label", "Seed", "WordArray")
 
 for _name in NAMES:
     _new = NewType(_name, object)

@@ -13,15 +13,15 @@ from subsetprivacy.errors import MissingDependencyError
 if TYPE_CHECKING:
     import pandas
     import polars
-    import pyarrow
 
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
-# What `to_frame` returns. These are strings when Python runs: nobody needs all three libraries.
+# What `to_frame` returns. These are strings when Python runs: no one needs all three libraries. PyArrow has no types;
+# under its own name a table would be of unknown type, and pyright, where strict, would refuse every call of `to_frame`.
 PandasFrame: TypeAlias = "pandas.DataFrame"
 PolarsFrame: TypeAlias = "polars.DataFrame"
-ArrowTable: TypeAlias = "pyarrow.Table"
-Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | pyarrow.Table"
+ArrowTable: TypeAlias = Any
+Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | Any"
 
 
 @frozen(repr=False)

@@ -247,7 +247,7 @@ class Audit:
         most: int = ...,
         truth: Any = ...,
         names: Any = ...,
-        ax: "draw.Axes | None" = ...,
+        ax: draw.AxesOrNone = ...,
     ) -> draw.Axes: ...
     def plot(self, kind: AuditPicture = "designs", **options: Any) -> "draw.Figure | draw.Axes":
         """Draw the leakage beside that of reporting the value and reporting nothing, or individual cases.

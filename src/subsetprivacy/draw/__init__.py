@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 # What pictures are drawn on. These are strings when Python runs: matplotlib is loaded when something is drawn.
 Axes: TypeAlias = "matplotlib.axes.Axes"
+AxesOrNone: TypeAlias = "matplotlib.axes.Axes | None"
 Figure: TypeAlias = "matplotlib.figure.Figure"
 
 __all__ = [
     "Axes",
+    "AxesOrNone",
     "Figure",
     "Heading",
     "beside",

@@ -46,7 +46,7 @@ class Residuals:
             order = order[np.sort(np.unique(self.table.question[order], return_index=True)[1])]
         return order[:count]
 
-    def plot(self, most: int = 20, *, title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
+    def plot(self, most: int = 20, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the answers that fit worst; see `HonestyCheck.plot`."""
         worst = self.worst(most)
         shown = worst[np.isfinite(self.standardised[worst])]

@@ -197,7 +197,7 @@ class HonestyCheck:
             f"{percent(self.level)} interval {number(low)} to {number(high)}."
         )
 
-    def plot(self, most: int = 20, *, title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
+    def plot(self, most: int = 20, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the standardised residuals of the answers that fit worst, one for each question, the worst on top.
 
         The dashed line is what the worst of all stays within in 95 of 100 samples of honest people (Bonferroni).

@@ -213,7 +213,7 @@ class IndependenceResult:
         }
 
     def plot(
-        self, kind: IndependencePicture = "null", *, title: str | None = None, ax: "draw.Axes | None" = None
+        self, kind: IndependencePicture = "null", *, title: str | None = None, ax: draw.AxesOrNone = None
     ) -> draw.Axes:
         """Draw where the statistic lies among those of the null hypothesis, or the residuals of the joint shares.
 

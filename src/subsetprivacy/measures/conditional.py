@@ -153,7 +153,7 @@ class Conditional:
         columns = {"estimate": self.table.ravel(), "std_error": errors.ravel()}
         return frame(presenting.long(self.pair, columns, bounds, level), engine, index=False)
 
-    def plot(self, *, title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
+    def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw a heat map of the shares, in percent, a row per category of `given`."""
         return draw.heatmap(
             [label_text(label) for label in self.rows],

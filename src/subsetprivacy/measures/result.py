@@ -293,7 +293,7 @@ class Association:
         *,
         given: str | None = None,
         title: str | None = None,
-        ax: "draw.Axes | None" = None,
+        ax: draw.AxesOrNone = None,
     ) -> draw.Axes:
         """Draw a heat map.
 

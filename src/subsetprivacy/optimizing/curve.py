@@ -116,7 +116,7 @@ class Frontier:
         title = f"Frontier of {self.kind} designs on {self.p} categories, {self.criterion}-criterion"
         return Table(title, columns, tuple(rows), tuple(notes))
 
-    def plot(self, *others: "Frontier", title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
+    def plot(self, *others: "Frontier", title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw loss against leakage, with the named designs; other frontiers of the same problem join in.
 
         Notes

@@ -220,7 +220,7 @@ class IndependencePower:
             "notes": list(self.notes),
         }
 
-    def plot(self, *, title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
+    def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the power of every test against the number of people: lines of limit laws, balls of what was found.
 
         Parameters

@@ -207,7 +207,7 @@ class Plan:
             f"instead of {_bits(best.maximal_leakage)}, and leaves {least} {instead}."
         )
 
-    def plot(self, *, title: str | None = None, ax: "draw.Axes | None" = None) -> draw.Axes:
+    def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the people needed, or the margin, of every design, next to its maximal leakage and smallest set.
 
         Parameters

@@ -82,7 +82,7 @@ class PersonLeakage:
         notes = (f"… and {len(self) - most} more",) if len(self) > most else ()
         return Table("Leakage of each person's subset", tuple(columns), tuple(rows), notes)
 
-    def plot(self, *, most: int = 8, truth: Any = None, names: Any = None, ax: "draw.Axes | None" = None) -> draw.Axes:
+    def plot(self, *, most: int = 8, truth: Any = None, names: Any = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the first people as rows of balls, one per category, with area proportional to its share.
 
         Parameters
