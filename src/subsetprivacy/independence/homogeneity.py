@@ -49,7 +49,7 @@ class Pooled:
 
 
 def homogeneity_test(
-    *groups: Any,
+    *groups: Mapping[Any, SubsetCounts | SubsetData | SubsetTable] | SubsetCounts | SubsetData | SubsetTable,
     method: IndependenceMethod = "lrt",
     permutations: int = 999,
     null: NullMethod | None = None,

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._types import Label, Seed
-from subsetprivacy.data import JointCounts, as_counts
+from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.result import IndependenceResult
@@ -16,7 +16,7 @@ from subsetprivacy.independence.unseen import unseen_test
 
 
 def conditional_independence_test(
-    tables: Any,
+    tables: Mapping[Any, SubsetCounts | SubsetData | SubsetTable] | SubsetCounts | SubsetData | SubsetTable,
     method: IndependenceMethod = "lrt",
     *,
     given: str | None = None,

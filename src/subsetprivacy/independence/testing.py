@@ -26,7 +26,7 @@ BUDGET = 60.0
 
 
 def independence_test(
-    table: Any,
+    table: SubsetCounts | SubsetData | SubsetTable,
     method: IndependenceMethod = "lrt",
     *,
     permutations: int = 999,

@@ -1,15 +1,15 @@
 """Draw counts under a known distribution: for experiments, power and bootstrap."""
 
 from math import ceil
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._seeds import numpy_generator
-from subsetprivacy._types import ArrayLike, FloatArray, Seed
-from subsetprivacy.data import CountsBatch, SubsetCounts, as_joint, count_codes
-from subsetprivacy.design import Covered, Design, require_design
+from subsetprivacy._types import Distribution, FloatArray, Seed
+from subsetprivacy.data import CountsBatch, JointCounts, SubsetCounts, as_joint, count_codes
+from subsetprivacy.design import Covered, Design, Product, require_design
 from subsetprivacy.mechanism.cover import add_dummies
 from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.mechanism.reports import draw_given
@@ -17,7 +17,11 @@ from subsetprivacy.mechanism.reports import draw_given
 _FEW = 1 << 12
 
 
-def simulate(design: Design, w: ArrayLike, n: int, *, seed: Seed | None = None) -> SubsetCounts:
+@overload
+def simulate(design: Product, w: Distribution, n: int, *, seed: Seed | None = ...) -> JointCounts: ...
+@overload
+def simulate(design: Design, w: Distribution, n: int, *, seed: Seed | None = ...) -> SubsetCounts: ...
+def simulate(design: Design, w: Distribution, n: int, *, seed: Seed | None = None) -> SubsetCounts:
     r"""Draw the counts of n people whose values follow w, without drawing the people.
 
     Parameters
@@ -56,7 +60,7 @@ def simulate(design: Design, w: ArrayLike, n: int, *, seed: Seed | None = None) 
     return as_joint(SubsetCounts(codes, generator.multinomial(size, law), design))
 
 
-def simulate_many(design: Design, w: ArrayLike, n: int, size: int, *, seed: Seed | None = None) -> CountsBatch:
+def simulate_many(design: Design, w: Distribution, n: int, size: int, *, seed: Seed | None = None) -> CountsBatch:
     """Draw `size` independent samples of n people each, for replication loops.
 
     Examples

@@ -1,6 +1,6 @@
 """`frontier`: the least loss at every leakage, with the named designs on the map."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, Literal, overload
@@ -12,7 +12,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import Criterion, Engine, Leakage, OptimalKind, Over, Solver
-from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.design import nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.optimizing import measure
@@ -179,7 +179,7 @@ class Frontier:
 
 def frontier(
     categories: Iterable[Label],
-    w: Any,
+    w: Distribution | Sequence[Distribution],
     *,
     leakage: Leakage = "mi",
     kind: OptimalKind = "independent",

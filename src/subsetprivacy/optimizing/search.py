@@ -1,14 +1,14 @@
 """`optimal`: the design that costs the fewest people within a budget of leakage."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import Criterion, OptimalKind, Over, Solver
-from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.design import Design, conditional, independent, nonprivate, uniform
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning
 from subsetprivacy.optimizing import conic, interior, measure
@@ -30,7 +30,7 @@ _CRAMPED = 1e-3  # with less room than this above the least possible leakage the
 
 def optimal(
     categories: Iterable[Label],
-    w: Any,
+    w: Distribution | Sequence[Distribution],
     budget: Mapping[str, float] | None = None,
     *,
     kind: OptimalKind = "independent",

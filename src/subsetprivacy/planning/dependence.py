@@ -10,7 +10,7 @@ from subsetprivacy._checks import check_choice, check_count, check_distribution,
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._seeds import numpy_generator
-from subsetprivacy._types import FloatArray, Seed
+from subsetprivacy._types import Distribution, FloatArray, Seed
 from subsetprivacy.design import Design, Product, product
 from subsetprivacy.errors import (
     ArgumentError,
@@ -27,7 +27,7 @@ NO_LAW = ("lrt-mom", "bonferroni")
 
 def independence_power(
     design: Product | Mapping[str, Design] | Sequence[Design],
-    W: Any,
+    W: Distribution | Sequence[Sequence[float]],
     n: int | None = None,
     *,
     method: IndependenceMethod = "lrt",

@@ -9,7 +9,7 @@ from attrs import evolve
 from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._seeds import numpy_generator
-from subsetprivacy._types import ArrayLike, FloatArray, Seed
+from subsetprivacy._types import Distribution, FloatArray, Seed
 from subsetprivacy.design import Design, Hadamard, Product, Sized, require_design
 from subsetprivacy.errors import ArgumentError, TooLargeError, UnknownDesignError
 from subsetprivacy.mechanism.randomness import SeededSource
@@ -24,7 +24,7 @@ _DRAWS = 100_000
 _CELLS = 1 << 24
 
 
-def repeat_risk(design: Design, w: ArrayLike | None = None, times: int = 2, *, seed: Seed | None = 0) -> RepeatRisk:
+def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *, seed: Seed | None = 0) -> RepeatRisk:
     r"""Say what several independent draws for the same person would leave possible.
 
     Parameters

@@ -3,6 +3,7 @@
 import numpy as np
 
 from subsetprivacy._choices import OptimalKind
+from subsetprivacy._types import Distribution
 from subsetprivacy.auditing import audit
 from subsetprivacy.design import uniform
 from subsetprivacy.errors import MissingDependencyError
@@ -125,7 +126,7 @@ def _meets_bound(even: Frontier) -> Check:
     )
 
 
-def _by_another_solver(races: list[str], w: object, leaked: float, ours: Optimum) -> Check:
+def _by_another_solver(races: list[str], w: Distribution, leaked: float, ours: Optimum) -> Check:
     """Compare with a general solver of convex programs, where it is installed."""
     claim = "a general conic solver finds the same loss"
     try:

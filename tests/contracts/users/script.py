@@ -37,6 +37,8 @@ pairs = sp.crosstab(table)
 assert_type(pairs, sp.JointCounts)
 print(sp.independence_test(pairs, "pearson", permutations=99, seed=1).pvalue)
 
+assert_type(sp.simulate(both, np.full(16, 1 / 16), 100, seed=1), sp.JointCounts)
+
 counts = sp.count(data)
 assert_type(counts, sp.SubsetCounts)
 groups = sp.count(data, by=["north", "south"] * 500)

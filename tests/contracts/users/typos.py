@@ -25,6 +25,7 @@ sp.count(data, by=["a", "b"]).n  # attr-defined: "dict[Hashable, SubsetCounts]" 
 sp.ask(both).resolve(True)  # attr-defined: "dict[str, Question]" has no attribute "resolve"
 sp.audit(table).persons()  # attr-defined: "TableAudit" has no attribute "persons"
 sp.independence_test(sp.crosstab(table), "person")  # arg-type: "Literal['person']"; expected "Literal['lrt',
+sp.homogeneity_test("a", "b")  # arg-type: "homogeneity_test" has incompatible type "str"; expected "Mapping[Any,
 sp.optimal("abcd", [0.25] * 4, {"mi": 0.5}, criterion="E")  # arg-type: "Literal['E']"; expected "Literal['A'
 sp.plan(4, 0.05, w="even")  # arg-type: "w" to "plan" has incompatible type "str"
 sp.errors.CategoriesError  # attr-defined: no attribute "CategoriesError"
