@@ -4,6 +4,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from typing import NoReturn
 
 import click
@@ -18,6 +19,9 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def terminable() -> Iterator[None]:
     """Let SIGTERM stop a command as Ctrl-C does, by an exception."""
+    if current_thread() is not main_thread():  # which alone may handle signals
+        yield
+        return
 
     def stop(*_: object) -> NoReturn:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: what is being undone takes a moment

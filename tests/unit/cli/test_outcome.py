@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -298,3 +299,10 @@ def test_fifty_signals(folder):
     codes = [stop(folder, number, seconds, rows) for number, seconds in zip(numbers, moments, strict=True)]
     assert codes.count(130) >= 20
     assert codes.count(143) >= 4
+
+
+def test_a_command_in_a_thread_leaves_signals_alone(fine, folder):
+    with ThreadPoolExecutor(1) as pool:
+        said = pool.submit(fine, *WORDS, "-o", "out.csv").result()
+    assert said.startswith("Wrote 10 rows")
+    assert (folder / "out.csv").exists()
