@@ -9,18 +9,20 @@ from subsetprivacy._choices import Form, Missing
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.documents import read_design
+from subsetprivacy.cli.files import FORMATS
 from subsetprivacy.cli.options import FilePath, numbers
-from subsetprivacy.cli.show import echo_json, echo_table
+from subsetprivacy.cli.show import echo_json, echo_table, say
 
 
 @click.command(short_help="Say what a design or a table gives away.")
-@click.argument("path", type=FilePath(exists=True, path_type=Path))
+@click.argument("path", type=FilePath(exists=True, path_type=Path, stdin=".csv", by_format=True))
+@options.input_format((*FORMATS, "json"), FORMATS[0])
 @click.option(
     "--w",
     "w",
     multiple=True,
     help="The distribution, e.g. 0.01,0.1,0.2,0.69, in category order; of several variables NAME=0.1,0.9 for each. "
-    "Needed for a design; of a table it is estimated.",
+    "By default the even one for a design; of a table it is estimated.",
 )
 @click.option("--prior", help="What the attacker believes the distribution to be, in the same form.")
 @options.any_columns
@@ -40,12 +42,14 @@ def audit(
     missing: Missing,
     as_json: bool,
 ) -> None:
-    """Say what PATH gives away: a design document at the distribution W, or a table of subsets.
+    """Say what PATH reveals: a design document at a distribution, or a table of subsets.
 
-    Of several columns: each by itself, and what they add up to for one person.
+    A design is audited at the even distribution unless --w gives another. Of several
+    columns: each alone, and what they add up to for one person.
 
     \b
     Examples:
+      subsetprivacy audit urn.design.json
       subsetprivacy audit urn.design.json --w 0.01,0.1,0.2,0.69
       subsetprivacy audit both.design.json --w sex=0.5,0.5 --w race=0.1,0.2,0.3,0.4
       subsetprivacy audit private.parquet --column race
@@ -55,7 +59,10 @@ def audit(
     belief = None if prior is None else numbers(prior, "--prior")
     shares = _distribution(w) if w else None
     if path.suffix == ".json":
-        what = _read_design(path, w, (columns, design, form))
+        what = _read_design(path, (columns, design, form))
+        if shares is None:
+            shares = even(what)
+            say("At the even distribution; --w gives another.", err=True)
     else:
         release, names = options.open_release(path, columns, design, form, every=True)
         what = counts_of(release, names, {"missing": missing})
@@ -66,12 +73,18 @@ def audit(
         echo_table(report.summary())
 
 
-def _read_design(path: Path, w: tuple[str, ...], of_tables: tuple[Any, ...]) -> Any:
-    if not w:
-        raise click.UsageError("a design document needs --w, the distribution of the values")
+def _read_design(path: Path, of_tables: tuple[Any, ...]) -> Any:
     if any(of_tables):
         raise click.UsageError("--column, --design and --form are for tables; PATH is a design document")
     return read_design(path)
+
+
+def even(design: Any) -> Any:
+    """Return the even distribution on the categories of a design, or of each of its variables."""
+    parts = design.by_name() if hasattr(design, "by_name") else {}
+    if any(hasattr(part.categories, "parts") for part in parts.values()) or not parts:
+        return [1 / design.p] * design.p
+    return {name: [1 / part.p] * part.p for name, part in parts.items()}
 
 
 def _distribution(given: tuple[str, ...]) -> Any:

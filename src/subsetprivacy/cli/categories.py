@@ -1,5 +1,7 @@
 """The ways to say what the categories are: as words, in a list, as lines of a file, or read off the data."""
 
+import csv
+from collections import Counter
 from collections.abc import Sequence
 from functools import wraps
 from pathlib import Path
@@ -7,11 +9,24 @@ from typing import Any
 
 import click
 
-from subsetprivacy.cli.options import Command, FilePath, document
+from subsetprivacy.cli.files import name_of
+from subsetprivacy.cli.options import Command, FilePath
 from subsetprivacy.cli.show import echo_warning
 
 MOST_INFERRED = 1 << 16
 
+LISTED = click.option(
+    "--categories",
+    "listed",
+    metavar="A,B,…",
+    help='The categories, joined by commas; one with a comma in quotes, "B, C".',
+)
+FILE = click.option(
+    "--file",
+    "file",
+    type=FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".txt"),
+    help="Read the categories from here, one a line; - for standard input.",
+)
 INFER = click.option(
     "--infer-categories",
     "infer",
@@ -28,14 +43,14 @@ def categories(command: Command) -> Command:
         said = {name: given.pop(name) for name in ("labels", "listed", "file", "source", "column", "infer", "numeric")}
         return command(labels=_read(**said), **given)
 
-    table = FilePath(exists=True, path_type=Path)
+    table = FilePath(exists=True, path_type=Path, stdin=".csv")
     for add in (
         click.option("--numbers", "numeric", is_flag=True, help="The labels are numbers in the table, not text."),
         INFER,
         click.option("--column", metavar="NAME", help="The column of that table."),
         click.option("--from", "source", type=table, metavar="TABLE", help="Where --infer-categories reads."),
-        click.option("--file", "file", type=document, help="Read the categories from here, one a line."),
-        click.option("--categories", "listed", metavar="A,B,…", help="The categories, joined by commas."),
+        FILE,
+        LISTED,
         click.argument("labels", nargs=-1),
     ):
         run = add(run)
@@ -62,35 +77,43 @@ def _read(
         return infer_labels(source, column)
     if column is not None or infer:
         raise click.UsageError("--column and --infer-categories are for --from TABLE")
+    words = declared(labels, listed, file)
+    return [_number(word) for word in words] if numeric else words
+
+
+def declared(labels: tuple[str, ...], listed: str | None, file: Path | None) -> list[str]:
+    """Return the labels that were given as words, as a list, or as lines of a file; each once.
+
+    Raises
+    ------
+    click.UsageError
+        If one is given twice.
+    """
     if listed is not None:
-        words: Sequence[str] = _listed(listed)
+        words = split_words(listed, "--categories")
     else:
-        words = _words(labels) if file is None else _lines(file)
-    return [_number(word) for word in words] if numeric else list(words)
+        words = list(_words(labels)) if file is None else _lines(file)
+    (word, times), *_ = Counter(words).most_common(1)
+    if times > 1:
+        raise click.UsageError(f"every category must be given once; got {word!r} {times} times")
+    return words
 
 
 def split_words(text: str, option: str) -> list[str]:
-    """Return words joined by commas, without the blanks around them.
+    """Return words joined by commas, without the spaces around them; one in double quotes may hold commas.
 
     Raises
     ------
     click.BadParameter
-        If there is nothing between two commas.
+        If there is nothing between two commas, or a quote is not closed.
     """
-    words = [word.strip() for word in text.split(",")]
+    try:
+        words = [word.strip() for word in next(csv.reader([text], skipinitialspace=True, strict=True), [""])]
+    except csv.Error:
+        raise click.BadParameter("must close every quote", param_hint=option) from None
     if not all(words):
         raise click.BadParameter("must have a label before and after every comma", param_hint=option)
     return words
-
-
-def _listed(text: str) -> list[str]:
-    words = split_words(text, "--categories")
-    if ", " in text:
-        echo_warning(f"--categories was split at every comma into {len(words)} labels. {_COMMAS}.")
-    return words
-
-
-_COMMAS = "Hint: labels with commas: give them as LABELS or --file"
 
 
 def _words(labels: tuple[str, ...]) -> tuple[str, ...]:
@@ -163,7 +186,7 @@ def infer_labels(table: Path, column: str, *, strip: bool = False, na: tuple[str
             if len(found) > MOST_INFERRED:
                 raise CategoryError(
                     f"a column must have at most {MOST_INFERRED} distinct labels to read categories off it; "
-                    f"{table}: column {column!r} has more."
+                    f"{name_of(table)}: column {column!r} has more."
                 )
     labels = sorted((label for label in found if not _is_missing(label)), key=lambda label: (str(type(label)), label))
     echo_warning(

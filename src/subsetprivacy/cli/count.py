@@ -8,8 +8,9 @@ import click
 
 from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy.cli import options
+from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, target
 from subsetprivacy.cli.progress import Progress
-from subsetprivacy.cli.show import STANDARD_OUTPUT, csv_text, echo_groups, echo_json, write_text
+from subsetprivacy.cli.show import csv_text, echo_groups, echo_json, say, write_text
 
 MOST_SHOWN = 24
 NOT_TOO_WIDE = 100
@@ -23,9 +24,10 @@ NOT_TOO_WIDE = 100
 @options.form
 @options.missing
 @options.output(
-    "Write all counts here instead of printing them, with the design: .csv, .parquet, .arrow. With --by a plain CSV "
-    "file; - for CSV to standard output."
+    "Write all counts here instead of printing them, with the design: .csv, .csv.gz, .csv.zst, .parquet, .arrow. With "
+    "--by a plain CSV file. - for standard output."
 )
+@options.output_format(FORMATS)
 @options.force
 @options.as_json
 def count(
@@ -38,6 +40,7 @@ def count(
     form: Form | None,
     missing: Missing,
     output: Path | None,
+    format: str | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -50,8 +53,11 @@ def count(
     """
     options.check_apart(table, output)
     options.check_weights(weights, weights_kind)
-    if by and output is not None and output != STANDARD_OUTPUT and output.suffix.lower() != ".csv":
-        raise click.UsageError("--output must end in .csv with --by, or be -: counts in groups are plain CSV")
+    options.check_one_result(output, format, as_json)
+    if by and output is not None and not ending_of(output, TABLES, format).startswith(".csv"):
+        raise click.UsageError(
+            "--output must end in .csv, .csv.gz or .csv.zst with --by: counts in groups are plain CSV"
+        )
     release, names = options.open_release(table, columns, design, form)
     settings = {"by": options.groups(by, names), "weights": weights, "weights_kind": weights_kind, "missing": missing}
     counted = counts_of(release, names, settings)
@@ -60,9 +66,9 @@ def count(
         found = [plain(part, names) for _, part in parts]
         echo_json([{"group": group, **one} for (group, _), one in zip(parts, found, strict=True)] if by else found[0])
     if output is not None:
-        _write(parts, names, by, output, force)
+        _write(parts, names, by, output, format, force)
         if output != STANDARD_OUTPUT:
-            click.echo(f"Wrote {output}.", err=as_json)
+            say(f"Wrote {output}.", err=as_json)
     elif not as_json:
         echo_groups([(group, _summary(part, names)) for group, part in parts], by)
 
@@ -110,18 +116,22 @@ def _texts(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list[t
     ]
 
 
-def _write(parts: list[Any], names: tuple[str, ...], by: tuple[str, ...], output: Path, force: bool) -> None:
+def _write(
+    parts: list[Any], names: tuple[str, ...], by: tuple[str, ...], output: Path, format: str | None, force: bool
+) -> None:
     """Write counts with the design, so that they can be read back; in groups, as plain CSV."""
-    if not by and output != STANDARD_OUTPUT:
+    if not by and (output != STANDARD_OUTPUT or format not in (None, "csv")):
         from subsetprivacy.frames.writing import write_counts
 
-        write_counts(parts[0][1], output, name=names[0], overwrite=force)
+        with target(output, f".{format}") as path:
+            write_counts(parts[0][1], path, name=names[0], overwrite=force)
         return
     lines = []
     for group, part in parts:
         held = () if not by else group if isinstance(group, tuple) else (group,)
         lines += [(*held, *texts, amount) for texts, amount in _texts(part, names)]
-    write_text(csv_text([*by, *names, "count"], lines), output, force=force)
+    with target(output, f".{format or 'csv'}") as path:
+        write_text(csv_text([*by, *names, "count"], lines), path, force=force)
 
 
 def _summary(counts: Any, names: tuple[str, ...]) -> Any:

@@ -10,8 +10,10 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
+from subsetprivacy.cli.files import STANDARD_OUTPUT
+from subsetprivacy.cli.files import target as written_to
 from subsetprivacy.cli.options import FilePath, as_json
-from subsetprivacy.cli.show import echo_json
+from subsetprivacy.cli.show import echo_json, say
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -60,19 +62,22 @@ def check(db: str, as_json: bool) -> None:
         echo_json([{"place": one.place, "message": one.message, "error": one.is_error} for one in findings])
     else:
         for one in findings:
-            click.echo(f"{'Error' if one.is_error else 'Note'}: {one.place}: {one.message}.", err=one.is_error)
+            if one.is_error:
+                click.echo(f"Error: {one.place}: {one.message}.", err=True)
+            else:
+                say(f"Note: {one.place}: {one.message}.")
     if any(one.is_error for one in findings):
         sys.exit(1)
     if not as_json:
-        click.echo(f"{said(db)} is whole.")
+        say(f"{said(db)} is whole.")
 
 
 @db.command(short_help="Copy it to a new file.")
-@click.argument("target", type=FilePath(path_type=Path, dir_okay=False))
+@click.argument("target", type=FilePath(path_type=Path, dir_okay=False, allow_dash=True))
 @click.option("--all", "everything", is_flag=True, help="Copy what is not released yet, too.")
 @database
 def backup(target: Path, everything: bool, db: str) -> None:
-    """Copy the database to TARGET, a new SQLite file that `serve --db TARGET` can serve.
+    """Copy the database to TARGET, a new SQLite file that `serve --db TARGET` can serve, or - for standard output.
 
     It may be in use meanwhile, and may be PostgreSQL. Nobody stays signed in in a copy.
 
@@ -95,8 +100,10 @@ def backup(target: Path, everything: bool, db: str) -> None:
     with existing(db) as engine:
         from subsetprivacy.collect.storage.keeping import backup as copy
 
-        copy(engine, target, everything=everything)
-    click.echo(f"Wrote {target} ({'everything' if everything else 'released data only'}).")
+        with written_to(target, ".db") as path:
+            copy(engine, path, everything=everything)
+    if target != STANDARD_OUTPUT:
+        say(f"Wrote {target} ({'everything' if everything else 'released data only'}).")
 
 
 @db.command(short_help="Bring it to the newest schema.")
@@ -115,7 +122,7 @@ def upgrade(db: str) -> None:
 
         before, now = revision(engine), newest_revision()
         migrate(engine)
-    click.echo(f"{said(db)} {f'was at schema {now} already' if before == now else f'is now at schema {now}'}.")
+    say(f"{said(db)} {f'was at schema {now} already' if before == now else f'is now at schema {now}'}.")
 
 
 def require_extra(*modules: str) -> None:

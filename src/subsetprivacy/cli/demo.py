@@ -1,5 +1,7 @@
 """The main job from end to end, on the Adult data."""
 
+from contextlib import ExitStack, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,7 @@ import click
 
 from subsetprivacy._choices import Estimator
 from subsetprivacy.cli.options import FilePath
-from subsetprivacy.cli.show import draw_to_files, echo_table, echo_warning
+from subsetprivacy.cli.show import draw_to_files, echo_table, echo_warning, is_quiet
 
 
 @click.command(short_help="Show the main job on the Adult data.")
@@ -32,11 +34,20 @@ def demo(output: Path, seed: int | None) -> None:
     Example:
       subsetprivacy demo -o demo-results
     """
+    no_pictures = _why_no_pictures()
+    output.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        if is_quiet():  # everything that is shown is told on the way; what stays are the files
+            stack.enter_context(redirect_stdout(StringIO()))
+        _show(output, seed, pictures=not no_pictures)
+    if no_pictures:
+        echo_warning(no_pictures)
+
+
+def _show(output: Path, seed: int | None, *, pictures: bool) -> None:
     import subsetprivacy as sp
     from subsetprivacy.examples import adult
 
-    no_pictures = _why_no_pictures()
-    output.mkdir(parents=True, exist_ok=True)
     design = sp.uniform(adult.races)
     values = adult.rows()["race"]
     click.echo(f"1. Privatize the race of {len(values)} people: each value becomes a random subset that contains it.\n")
@@ -55,13 +66,11 @@ def demo(output: Path, seed: int | None) -> None:
     income = sp.privatize(adult.rows()["income"], sp.warner(["low", "high"]), seed=None if seed is None else seed + 1)
     found = sp.independence_test(sp.crosstab(data, income, names=["race", "income"]), seed=seed)
     echo_table(found.summary())
-    files = [] if no_pictures else _pictures(data, report, found, output, seed)
+    files = _pictures(data, report, found, output, seed) if pictures else []
     design.save(output / "race.design.json")
     click.echo(f"\n5. Saved the design{f' and {len(files)} pictures' if files else ''}:\n")
     for file in (*files, output / "race.design.json"):
         click.echo(f"   {file}")
-    if no_pictures:
-        echo_warning(no_pictures)
 
 
 def _why_no_pictures() -> str:

@@ -5,7 +5,9 @@ from typing import Any
 
 import click
 
+from subsetprivacy.cli.audit import even
 from subsetprivacy.cli.documents import read_design
+from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import as_json, document, numbers
 from subsetprivacy.cli.show import echo_json, echo_table
 
@@ -29,8 +31,8 @@ def compare(paths: tuple[Path, ...], w: str | None, as_json: bool) -> None:
     found = []
     for path in paths:
         design = read_design(path)
-        report = audit(design, [1 / design.p] * design.p if shares is None else shares)
-        found.append({"path": str(path), "fingerprint": design.fingerprint, **report.to_dict()})
+        report = audit(design, even(design) if shares is None else shares)
+        found.append({"path": name_of(path), "fingerprint": design.fingerprint, **report.to_dict()})
     if as_json:
         echo_json(found)
     else:

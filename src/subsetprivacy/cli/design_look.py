@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from subsetprivacy.cli.documents import read_design, writing
+from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, name_of
 from subsetprivacy.cli.options import as_json, document, output
-from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_json
+from subsetprivacy.cli.show import echo_json, say
 
 
 @click.command(short_help="Say what a design document holds.")
@@ -60,11 +61,11 @@ def check(path: Path, as_json: bool) -> None:
         echo_json({"ok": not problems, "problems": problems, "fingerprint": read.fingerprint})
     elif not problems:
         fit = "valid, unaltered, private and identifiable" if _is_sealed(path) else "valid, private and identifiable"
-        click.echo(f"{path} is {fit}: {read.kind} design, {read.p} categories, fingerprint {read.fingerprint[:16]}….")
+        say(f"{name_of(path)} is {fit}: {read.kind} design, {read.p} categories, fingerprint {read.fingerprint[:16]}….")
         if not _is_sealed(path):
-            click.echo("It holds no fingerprint, so nobody can tell whether it was altered.")
+            say("It holds no fingerprint, so no one can tell whether it was altered.")
     for problem in problems:
-        click.echo(f"Error: {path}: {problem}", err=True)
+        click.echo(f"Error: {name_of(path)}: {problem}", err=True)
     sys.exit(1 if problems else 0)
 
 
@@ -107,9 +108,10 @@ def schema(output: Path | None) -> None:
     if output is None or output == STANDARD_OUTPUT:
         click.echo(text, nl=False)
     else:
+        ending_of(output, (".json",), bare=True)
         with writing(output):
             output.write_text(text, encoding="utf-8")
-        click.echo(f"Wrote {output}.")
+        say(f"Wrote {output}.")
 
 
 _NAMES = {

@@ -8,16 +8,17 @@ import click
 from subsetprivacy._choices import Route
 from subsetprivacy.cli.categories import categories, split_words
 from subsetprivacy.cli.documents import echo_written, read_design, writing
+from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of
 from subsetprivacy.cli.options import document, output
-from subsetprivacy.cli.show import STANDARD_OUTPUT
 
-_output = output("Write here instead of printing.")
+_output = output("Write the document here, .json, instead of printing it.")
 
 
 def _write(made: Any, output: Path | None) -> None:
     if output is None or output == STANDARD_OUTPUT:
         click.echo(made.to_json())
     else:
+        ending_of(output, (".json",), bare=True)
         with writing(output):
             made.save(output)
         echo_written(made, output)

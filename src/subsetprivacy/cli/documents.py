@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subsetprivacy.cli.files import standard_input
+from subsetprivacy.cli.show import say
+
 if TYPE_CHECKING:
     from subsetprivacy.design import Design
 
@@ -53,6 +56,8 @@ def read_document(path: str | Path) -> "Design | dict[str, Design]":
     from subsetprivacy.frames.stored import stored_from_json
     from subsetprivacy.frames.trouble import described
 
+    if str(path) == "-":
+        path = standard_input(".json")
     try:
         text = Path(path).read_bytes()
     except OSError as error:
@@ -111,6 +116,6 @@ def _quoted(label: Any) -> str:
 
 def echo_written(made: Any, output: Path) -> None:
     """Say where a design was written and which categories it has, unless they were read off private data."""
-    click.echo(f"Wrote {output} (fingerprint {made.fingerprint[:16]}…).")
+    say(f"Wrote {output} (fingerprint {made.fingerprint[:16]}…).")
     if click.get_current_context().params.get("source") is None:
-        click.echo(f"Categories: {said_labels(made.categories)}")
+        say(f"Categories: {said_labels(made.categories)}")

@@ -8,19 +8,14 @@ import click
 from subsetprivacy._choices import Estimator, Form, IntervalMethod, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
-from subsetprivacy.cli.show import (
-    STANDARD_OUTPUT,
-    csv_text,
-    draw_to_files,
-    echo_groups,
-    echo_json,
-    json_text,
-    write_text,
-)
+from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, target
+from subsetprivacy.cli.show import csv_text, draw_to_files, echo_groups, echo_json, json_text, say, write_text
 
 METHODS: tuple[Estimator, ...] = get_args(Estimator)
 INTERVALS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 PICTURES = (".png", ".svg", ".pdf")
+ENDINGS = (".csv", ".csv.gz", ".csv.zst", ".json", *PICTURES)
+FORMATS = tuple(ending[1:] for ending in ENDINGS)
 
 
 @click.command(short_help="Estimate a distribution from subsets.")
@@ -33,7 +28,11 @@ PICTURES = (".png", ".svg", ".pdf")
 @options.design
 @options.form
 @options.missing
-@options.output("Write here instead of printing: .csv, .json, or a picture, .png, .svg, .pdf; - for CSV to the screen.")
+@options.output(
+    "Write here instead of printing: .csv, .csv.gz, .csv.zst, .json, or a picture, .png, .svg, .pdf; - for standard "
+    "output."
+)
+@options.output_format(FORMATS)
 @options.force
 @options.as_json
 def estimate(
@@ -49,6 +48,7 @@ def estimate(
     form: Form | None,
     missing: Missing,
     output: Path | None,
+    format: str | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -64,7 +64,8 @@ def estimate(
     """
     options.check_apart(table, output)
     options.check_weights(weights, weights_kind)
-    _check_output(output, by)
+    options.check_one_result(output, format, as_json)
+    ending = _check_output(output, format, by)
     release, names = options.open_release(table, columns, design, form)
     settings = {"by": options.groups(by, names), "weights": weights, "weights_kind": weights_kind, "missing": missing}
     counted = counts_of(release, names, settings)
@@ -73,9 +74,10 @@ def estimate(
     if as_json:
         echo_json(_plain(fits, by, shown))
     if output is not None:
-        _write(fits, by, shown, output, force)
+        with target(output, ending) as path:
+            _write(fits, by, shown, path, ending, force)
         if output != STANDARD_OUTPUT:
-            click.echo(f"Wrote {output}.", err=as_json)
+            say(f"Wrote {output}.", err=as_json)
     elif not as_json:
         echo_groups([(group, fit.summary(**shown)) for group, fit in fits.items()], by)
 
@@ -91,15 +93,16 @@ def _fits(counted: Any, method: Estimator, grouped: bool) -> dict[Any, Any]:
     return dict(zip(batch.names, batch, strict=True))
 
 
-def _check_output(output: Path | None, by: tuple[str, ...]) -> None:
-    """Raise if the name of the output asks for something that there is not, before anything is computed."""
-    if output is None or output == STANDARD_OUTPUT or output.suffix.lower() in (".csv", ".json"):
-        return
-    if output.suffix.lower() not in PICTURES:
-        raise click.UsageError(f"--output must end in .csv, .json, {', '.join(PICTURES)}")
-    if by:
-        raise click.UsageError("a picture is of one estimate; leave --by out, or write .csv or .json")
-    draw_to_files("the picture needs")
+def _check_output(output: Path | None, format: str | None, by: tuple[str, ...]) -> str:
+    """Return what the name of the output ends in; raise, before anything is computed, if there is no such output."""
+    if output is None:
+        return ""
+    ending = ending_of(output, ENDINGS, format)
+    if ending in PICTURES:
+        if by:
+            raise click.UsageError("a picture is of one estimate; leave --by out, or write .csv or .json")
+        draw_to_files("the picture needs")
+    return ending
 
 
 def _plain(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> Any:
@@ -124,14 +127,15 @@ def _csv(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> st
 _KEYS = ("categories", "estimate", "std_error", "lower", "upper")
 
 
-def _write(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any], output: Path, force: bool) -> None:
+def _write(
+    fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any], output: Path, ending: str, force: bool
+) -> None:
     from subsetprivacy.frames.files import replacing
 
-    suffix = output.suffix.lower()
-    if suffix in PICTURES:
+    if ending in PICTURES:
         picture = next(iter(fits.values())).plot(**shown)
         with replacing(output, overwrite=force) as draft:
-            getattr(picture, "figure", picture).savefig(draft, dpi=150, format=suffix[1:])
+            getattr(picture, "figure", picture).savefig(draft, dpi=150, format=ending[1:])
         return
-    text = json_text(_plain(fits, by, shown)) + "\n" if suffix == ".json" else _csv(fits, by, shown)
+    text = json_text(_plain(fits, by, shown)) + "\n" if ending == ".json" else _csv(fits, by, shown)
     write_text(text, output, force=force)

@@ -1,11 +1,14 @@
 """Data to try the other commands on."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from subsetprivacy.cli.options import data_output, force
-from subsetprivacy.cli.show import STANDARD_OUTPUT, csv_text, write_text
+from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, target
+from subsetprivacy.cli.options import data_output, force, output_format
+from subsetprivacy.cli.show import csv_text, say, write_text
 
 
 @click.group(short_help="Write a table of people to try things on.")
@@ -20,9 +23,10 @@ def example() -> None:
 
 
 @example.command()
-@data_output("The CSV file to write, or - for standard output.")
+@data_output(f"The file to write: {', '.join(TABLES)}; - for standard output.")
+@output_format(FORMATS)
 @force
-def adult(output: Path, force: bool) -> None:
+def adult(output: Path, format: str | None, force: bool) -> None:
     """Write race, sex and income of the 32561 people of the Adult data.
 
     The rows are rebuilt from the published counts and sorted by race, sex and income,
@@ -34,16 +38,16 @@ def adult(output: Path, force: bool) -> None:
     """
     from subsetprivacy.examples import adult as people
 
-    columns = people.rows()
-    _write(csv_text(columns, zip(*columns.values(), strict=True)), output, force)
+    _write(people.rows(), output, format, force)
 
 
 @example.command()
 @click.option("--people", type=click.IntRange(min=1), default=2000, show_default=True, help="How many rows.")
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat a run.")
-@data_output("The CSV file to write, or - for standard output.")
+@data_output(f"The file to write: {', '.join(TABLES)}; - for standard output.")
+@output_format(FORMATS)
 @force
-def urn(people: int, seed: int | None, output: Path, force: bool) -> None:
+def urn(people: int, seed: int | None, output: Path, format: str | None, force: bool) -> None:
     """Write the colours of balls drawn from the paper's urn: 1 % black, 10 % red, 20 % green, 69 % blue.
 
     \b
@@ -52,10 +56,31 @@ def urn(people: int, seed: int | None, output: Path, force: bool) -> None:
     """
     from subsetprivacy.examples import draw_urn
 
-    _write(csv_text(["colour"], ([colour] for colour in draw_urn(people, seed=seed))), output, force)
+    _write({"colour": draw_urn(people, seed=seed)}, output, format, force)
 
 
-def _write(text: str, output: Path, force: bool) -> None:
-    write_text(text, output, force=force)
+def _write(columns: Mapping[str, Sequence[Any]], output: Path, format: str | None, force: bool) -> None:
+    ending = ending_of(output, TABLES, format, bare=True)
+    with target(output, ending) as path:
+        if ending.startswith(".csv"):
+            write_text(csv_text(columns, zip(*columns.values(), strict=True)), path, force=force)
+        else:
+            _write_arrow(columns, path, ending, force)
     if output != STANDARD_OUTPUT:
-        click.echo(f"Wrote {output}.")
+        say(f"Wrote {output}.")
+
+
+def _write_arrow(columns: Mapping[str, Sequence[Any]], path: Path, ending: str, force: bool) -> None:
+    from subsetprivacy.frames.files import replacing
+    from subsetprivacy.frames.trouble import arrow
+
+    pa = arrow()
+    made = pa.table({name: pa.array(list(values)) for name, values in columns.items()})
+    with replacing(path, overwrite=force) as draft:
+        if ending == ".parquet":
+            from pyarrow import parquet
+
+            parquet.write_table(made, str(draft))
+        else:
+            with pa.ipc.new_file(str(draft), made.schema) as file:
+                file.write_table(made)

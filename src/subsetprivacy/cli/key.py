@@ -2,19 +2,21 @@
 
 import os
 import secrets
+import sys
 from pathlib import Path
 
 import click
 
 from subsetprivacy.cli.documents import writing
+from subsetprivacy.cli.files import STANDARD_OUTPUT
 from subsetprivacy.cli.options import data_output
-from subsetprivacy.cli.show import STANDARD_OUTPUT
+from subsetprivacy.cli.show import say
 
 KEY_BYTES = 32
 
 
 @click.command(short_help="Make a secret key, for draws that can be repeated.")
-@data_output("The file to write. It is never replaced.")
+@data_output("The file to write, which is never replaced; - for a program that reads standard output.")
 def key(output: Path) -> None:
     """Make a secret key, with which the same person gets the same subset every time.
 
@@ -30,7 +32,10 @@ def key(output: Path) -> None:
     from subsetprivacy.errors import DataFileError
 
     if output == STANDARD_OUTPUT:
-        raise click.UsageError("--output must be a file: a key is not for the screen")
+        if sys.stdout.isatty():
+            raise click.UsageError("--output - would show the key on the screen; send it to a file or a program")
+        click.echo(secrets.token_hex(KEY_BYTES))
+        return
     try:
         with writing(output):
             descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -40,4 +45,4 @@ def key(output: Path) -> None:
         raise DataFileError(
             f"--output must be a new file; {output} exists. Hint: a key that is replaced is lost."
         ) from None
-    click.echo(f"Wrote {output}. Keep it secret, and keep it: privatize TABLE --key-file {output} --id COLUMN.")
+    say(f"Wrote {output}. Keep it secret, and keep it: privatize TABLE --key-file {output} --id COLUMN.")

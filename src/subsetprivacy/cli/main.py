@@ -15,13 +15,14 @@ from subsetprivacy.cli.demo import demo
 from subsetprivacy.cli.design import design
 from subsetprivacy.cli.estimate import estimate
 from subsetprivacy.cli.example import example
+from subsetprivacy.cli.files import without_spooled
 from subsetprivacy.cli.key import key
 from subsetprivacy.cli.plan import plan
 from subsetprivacy.cli.privatize import privatize
 from subsetprivacy.cli.report import report
 from subsetprivacy.cli.reproduce import reproduce
 from subsetprivacy.cli.serve import serve
-from subsetprivacy.cli.show import echo_warning, in_words_of_the_shell
+from subsetprivacy.cli.show import echo_warning, in_words_of_the_shell, set_quiet
 from subsetprivacy.cli.stopping import end
 from subsetprivacy.cli.survey import survey
 from subsetprivacy.cli.test import test
@@ -59,7 +60,7 @@ def _here(text: str, ctx: click.Context) -> str:
     said = in_words_of_the_shell(text, own | _options(ctx.command, name))
     if name == "test":  # whose columns are arguments
         said = said.replace("--column NAME=DESIGN", "NAME=DESIGN")
-    return " ".join(said.split())
+    return " ".join(without_spooled(said, ctx).split())
 
 
 def _options(group: click.Command, name: str) -> dict[str, str]:
@@ -92,7 +93,7 @@ def _say_warnings(ctx: click.Context) -> None:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="subsetprivacy")
+@click.version_option(__version__, "-V", "--version", prog_name="subsetprivacy")
 def main() -> None:
     """Collect and analyse categorical data under subset privacy.
 
@@ -140,3 +141,23 @@ COMMANDS = (
 )
 for command in COMMANDS:
     main.add_command(command)
+
+
+def _add_quiet(command: click.Command) -> None:
+    """Give every command --quiet."""
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        _add_quiet(inner)
+    if not isinstance(command, click.Group):
+        command.params.append(
+            click.Option(
+                ["-q", "--quiet"],
+                is_flag=True,
+                expose_value=False,
+                is_eager=True,
+                callback=set_quiet,
+                help="Print results, warnings and errors only.",
+            )
+        )
+
+
+_add_quiet(main)

@@ -10,6 +10,14 @@ import click
 from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy._paths import is_inside, local_path, scheme_of
 from subsetprivacy.cli.documents import read_design, read_document
+from subsetprivacy.cli.files import (
+    FORMATS,
+    STANDARD_OUTPUT,
+    input_ending,
+    name_of,
+    remember_input_format,
+    standard_input,
+)
 from subsetprivacy.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -23,10 +31,28 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 
 class FilePath(click.Path):
-    """A path on this machine; it may be given as a file:// address."""
+    """A path on this machine; it may be given as a file:// address.
+
+    Parameters
+    ----------
+    stdin
+        For files that are read: `-` is standard input, kept in a file whose
+        name ends in this.
+    by_format
+        Whether --input-format says what it ends in, if it is given.
+    **settings
+        Those of `click.Path`.
+    """
+
+    def __init__(self, *, stdin: str | None = None, by_format: bool = False, **settings: Any) -> None:
+        super().__init__(**{**settings, "allow_dash": stdin is not None or settings.get("allow_dash", False)})
+        self._stdin = stdin
+        self._by_format = by_format
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path, or say what is wrong with the address."""
+        if value == "-" and self._stdin is not None and ctx is not None and not ctx.resilient_parsing:
+            return standard_input(input_ending(ctx, self._stdin) if self._by_format else self._stdin, ctx)
         try:
             plain = value if scheme_of(value) is None else os.fspath(local_path(value))
         except DataFileError as error:
@@ -34,8 +60,7 @@ class FilePath(click.Path):
         return super().convert(plain, param, ctx)
 
 
-document = FilePath(exists=True, dir_okay=False, path_type=Path)
-table = click.argument("table", type=FilePath(exists=True, path_type=Path))
+document = FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".json")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 force = click.option("--force", is_flag=True, help="Replace the file if it exists.")
 level = click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
@@ -59,6 +84,34 @@ columns = click.option(
 any_columns = click.option(
     "--column", "columns", multiple=True, metavar="NAME[=DESIGN]", help=f"{_COLUMN} [default: all]"
 )
+
+
+def input_format(formats: Sequence[str], default: str) -> Callable[[Command], Command]:
+    """Return the option that says what standard input holds."""
+    return click.option(
+        "--input-format",
+        type=click.Choice(formats),
+        callback=remember_input_format,
+        expose_value=False,
+        is_eager=True,  # before the argument that reads standard input
+        help=f"What standard input holds, where it is read by -. [default: {default}]",
+    )
+
+
+def output_format(formats: Sequence[str]) -> Callable[[Command], Command]:
+    """Return the option that says in which format standard output is written."""
+    return click.option(
+        "--format",
+        "format",
+        type=click.Choice(formats),
+        help=f"What is written to standard output, by -o -. [default: {formats[0]}]",
+    )
+
+
+def table(command: Command) -> Command:
+    """Add the argument TABLE, which may be standard input."""
+    command = input_format(FORMATS, FORMATS[0])(command)
+    return click.argument("table", type=FilePath(exists=True, path_type=Path, stdin=".csv", by_format=True))(command)
 
 
 def output(help: str) -> Callable[[Command], Command]:
@@ -139,10 +192,12 @@ def column_names(given: Sequence[str]) -> tuple[str, ...]:
 def _split(text: str) -> tuple[str, Path | None]:
     """Split NAME=DESIGN at the last equals sign; a name may hold one, if what follows it is no document."""
     name, equals, path = text.rpartition("=")
-    if not equals or not (path.endswith(".json") or Path(path).is_file()):
+    if not equals or not (path == "-" or path.endswith(".json") or Path(path).is_file()):
         return text, None
     if not name:
         raise click.UsageError("--column must be NAME or NAME=DESIGN; got no name")
+    if path == "-":
+        return name, Path(path)
     place = local_path(path, "--column")
     if not place.is_file():
         raise click.UsageError(f"--column {name}: the design document {path} does not exist")
@@ -174,7 +229,7 @@ def open_release(
         release = read_release(table, {name: made for name, made in wanted.items() if made} or None, form=form)
     names = column_names(columns) or tuple(release.names)
     if not columns and len(names) != 1 and not every:
-        raise click.UsageError(f"say which --column of {table}: {', '.join(names)}")
+        raise click.UsageError(f"say which --column of {name_of(table)}: {', '.join(names)}")
     check_columns(release, names)
     return release, names
 
@@ -199,6 +254,14 @@ def _takes_groups() -> bool:
     """Tell whether the command that runs has --by."""
     running = click.get_current_context(silent=True)
     return running is not None and "by" in running.params
+
+
+def check_one_result(output: Path | None, format: str | None, as_json: bool) -> None:
+    """Raise if two results would go to standard output, or a format is given and none does."""
+    if output == STANDARD_OUTPUT and as_json:
+        raise click.UsageError("--json and -o - both write to standard output; give one of them")
+    if format is not None and output is None:
+        raise click.UsageError("--format is for -o -; without it the result is printed for people, or by --json")
 
 
 def cores() -> int:

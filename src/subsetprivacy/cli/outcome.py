@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from subsetprivacy.cli.show import echo_json, echo_warning
+from subsetprivacy.cli.files import STANDARD_OUTPUT
+from subsetprivacy.cli.show import echo_json, echo_warning, say
 
 if TYPE_CHECKING:
     from subsetprivacy.frames.release import Release
@@ -53,22 +52,31 @@ def left(output: Path, before: tuple[Mark, Mark]) -> str:
     return f"Stopped. {what}; {again} goes on where it stopped. To give it up, delete {stage_of(output)}."
 
 
-def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool, quiet: bool, as_json: bool) -> None:
+def give_up(output: Path) -> None:
+    """Remove what a run that was stopped has left, where it cannot go on: its input is gone."""
+    from subsetprivacy.frames.staging import stage_of
+
+    shutil.rmtree(stage_of(output), ignore_errors=True)
+
+
+def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool, as_json: bool) -> None:
     """Say what was written, or that the same job had written it before, for people or machines."""
     rows, names = release.rows, release.names
     if as_json:
         designs = {name: design.fingerprint for name, design in release.designs.items()}
         facts = {"rows": rows, "columns": list(names), "kept": list(keep), "written": written}
         echo_json({**facts, "output": str(output), "fingerprints": designs})
-    elif not quiet:
+    else:
         counted = "1 row" if rows == 1 else f"{rows:,} rows"
         named = "column" if len(names) == 1 else "columns"
         kept = f", kept as {'it is' if len(keep) == 1 else 'they are'}: {', '.join(keep)}" if keep else ""
         if not written:
-            click.echo(f"Nothing to do: the same job has written {output} before, {counted}.")
+            say(f"Nothing to do: the same job has written {output} before, {counted}.")
             return
-        click.echo(f"Wrote {counted}, {named} {', '.join(names)}{kept}, to {output}.")
-        click.echo(f"Next: subsetprivacy report {output} -o report.html")
+        where = "standard output" if output == STANDARD_OUTPUT else str(output)
+        say(f"Wrote {counted}, {named} {', '.join(names)}{kept}, to {where}.", output)
+        if output != STANDARD_OUTPUT:
+            say(f"Next: subsetprivacy report {output} -o report.html")
 
 
 def warn(release: "Release", keep: Sequence[str]) -> None:

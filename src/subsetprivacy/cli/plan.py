@@ -1,14 +1,19 @@
 """How many people, with which design."""
 
+from pathlib import Path
+
 import click
 
+from subsetprivacy.cli.categories import FILE, LISTED, declared
 from subsetprivacy.cli.options import numbers
-from subsetprivacy.cli.show import echo_json, echo_table
+from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
 
 
 @click.command(short_help="Say how many people each design needs.")
 @click.argument("labels", nargs=-1)
-@click.option("--categories", "number", type=int, help="How many categories there are, where no LABELS are given.")
+@LISTED
+@FILE
+@click.option("--n-categories", "number", type=int, help="How many categories there are, if you have no labels yet.")
 @click.option("--margin", type=float, help="The largest half-width of the intervals; 0.02 unless --people is given.")
 @click.option("--people", type=int, help="How many people there are; then the margin is worked out.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
@@ -19,6 +24,8 @@ from subsetprivacy.cli.show import echo_json, echo_table
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def plan(
     labels: tuple[str, ...],
+    listed: str | None,
+    file: Path | None,
     number: int | None,
     margin: float | None,
     people: int | None,
@@ -34,14 +41,21 @@ def plan(
     \b
     Examples:
       subsetprivacy plan black red green blue --margin 0.02
-      subsetprivacy plan --categories 9 --people 3000
+      subsetprivacy plan --categories black,red,green,blue --people 3000
+      subsetprivacy plan --n-categories 9 --people 3000
     """
     from subsetprivacy.planning import plan as run
 
-    if bool(labels) == (number is not None):
-        raise click.UsageError("give either LABELS or --categories")
+    if listed is not None and _is_number(listed):
+        echo_warning(
+            f"--categories takes labels joined by commas, as in `design`; say --n-categories {listed.strip()}. "
+            "A number there is deprecated."
+        )
+        number, listed = int(listed), None
+    if sum([bool(labels), listed is not None, file is not None, number is not None]) != 1:
+        raise click.UsageError("give either LABELS or --categories, --file, or --n-categories")
     made = run(
-        list(labels) if labels else int(number or 0),
+        declared(labels, listed, file) if number is None else number,
         margin,
         level,
         floor,
@@ -54,3 +68,7 @@ def plan(
         echo_json(made.to_dict())
     else:
         echo_table(made.summary())
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().isdecimal()

@@ -9,10 +9,11 @@ from subsetprivacy._choices import Form, IfExists, Missing
 from subsetprivacy.cli import options
 from subsetprivacy.cli.categories import INFER, infer_labels
 from subsetprivacy.cli.documents import read_document
+from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, is_standard_input, target
 from subsetprivacy.cli.options import cores
-from subsetprivacy.cli.outcome import left, marks, tell, warn
+from subsetprivacy.cli.outcome import give_up, left, marks, tell, warn
 from subsetprivacy.cli.progress import Progress
-from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_warning
+from subsetprivacy.cli.show import echo_warning
 from subsetprivacy.cli.stopping import end, terminable
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
 )
 @options.design
 @INFER
-@options.data_output("Where the subsets go: .parquet, .arrow or .csv.")
+@options.data_output(f"Where the subsets go: {', '.join(TABLES)}; - for standard output.")
+@options.output_format(FORMATS)
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Publish this column as it is. NOT private.")
 @click.option("--keep-order", is_flag=True, help="Do not shuffle the rows. Whoever knows the order knows the people.")
 @options.missing
@@ -59,7 +61,6 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
     "replace it.",
 )
 @click.option("--force", is_flag=True, help="The same as --if-exists overwrite.")
-@click.option("--quiet", is_flag=True, help="Print nothing on success but warnings.")
 @options.as_json
 def privatize(
     table: Path,
@@ -67,6 +68,7 @@ def privatize(
     design: Path | None,
     infer: bool,
     output: Path,
+    format: str | None,
     keep: tuple[str, ...],
     keep_order: bool,
     missing: Missing,
@@ -79,12 +81,11 @@ def privatize(
     seed: int | None,
     if_exists: IfExists | None,
     force: bool,
-    quiet: bool,
     as_json: bool,
 ) -> None:
-    """Replace values of TABLE (.csv, .parquet, .arrow) by random subsets that contain them.
+    """Replace values of TABLE (.csv, .csv.gz, .csv.zst, .parquet, .arrow) by random subsets.
 
-    Only the columns that are named are written, in a new order of the rows, and the
+    Every subset contains its value. Only the columns that are named are written, in a new order of the rows, and the
     designs with them. Any size: rows are read and written in a stream. A run that is
     stopped leaves no half file; the same command goes on where it stopped.
 
@@ -101,32 +102,49 @@ def privatize(
         --key-file secret.key --id person -o wave2.parquet
       subsetprivacy privatize adult.data.csv --column workclass=work.design.json \\
         --strip --na '?' -o private.parquet
+      zcat adult.csv.gz | subsetprivacy privatize - --column race=race.design.json -o - > private.csv
     """
-    if output == STANDARD_OUTPUT:
-        raise click.UsageError("--output must be a file, with which the design can travel")
     if (key_file is None) != (identity is None):
         raise click.UsageError("--key-file and --id go together: the draw is a function of both")
     if key_file is not None and seed is not None:
         raise click.UsageError("--key-file and --seed exclude each other: both say what is drawn")
     if force and if_exists not in (None, "overwrite"):
         raise click.UsageError("--force is --if-exists overwrite; give one of them")
+    options.check_one_result(output, format, as_json)
     options.check_apart(table, output)
     policy = "overwrite" if force else if_exists or "error"
-    before = marks(output)
     cleaning: dict[str, Any] = {"strip": strip, "na": na}
     designs = _designs(table, columns, design, cleaning if infer else None)
     key = None if key_file is None else _key(key_file)
     drawing: dict[str, Any] = {"missing": missing, "key": key, "id": identity, "keep": keep}
-    _check(table, designs, output, form, policy, drawing, cleaning)
-    _warn(keep_order, seed, again=policy == "overwrite" and before[0] is not None and key is None)
     settings = {**drawing, **cleaning, "keep_order": keep_order, "form": form, "if_exists": policy, "seed": seed}
-    try:
-        with terminable(), Progress("rows") as progress:
-            release = _run(table, designs, output, jobs, progress=progress, **settings)
-        warn(release, keep)
-        tell(release, output, keep, written=marks(output) != before, quiet=quiet, as_json=as_json)
-    except KeyboardInterrupt as stop:
-        end(stop, left(output, before))
+    ending = ending_of(output, TABLES, format) if output == STANDARD_OUTPUT or format else ""
+    with target(output, ending) as path:
+        before = marks(path)
+        _check(table, designs, path, form, policy, drawing, cleaning)
+        if output == STANDARD_OUTPUT:
+            _check_travels(designs, ending)
+        _warn(keep_order, seed, again=policy == "overwrite" and before[0] is not None and key is None)
+        try:
+            with terminable(), Progress("rows") as progress:
+                release = _run(table, designs, path, jobs, progress=progress, **settings)
+            warn(release, keep)
+            tell(release, output, keep, written=marks(path) != before, as_json=as_json)
+        except KeyboardInterrupt as stop:
+            if output == STANDARD_OUTPUT or is_standard_input(table):
+                give_up(path)
+            end(stop, left(path, before))
+
+
+def _check_travels(designs: Any, ending: str) -> None:
+    """Raise if a design that only its file knows would be written without it."""
+    from subsetprivacy.design import Covered
+
+    held = designs.values() if isinstance(designs, dict) else [designs]
+    if ending.startswith(".csv") and any(isinstance(design, Covered) for design in held):
+        raise click.UsageError(
+            "a covered design needs its numbers of dummy rows, which CSV does not hold; say --format parquet or arrow"
+        )
 
 
 def _key(path: Path) -> bytes:

@@ -8,6 +8,8 @@ from typing import TextIO
 
 import click
 
+from subsetprivacy.cli.show import is_quiet
+
 AFTER = 1.0  # seconds before there is a line: what is done at once needs none
 EVERY = 0.2  # seconds between two looks of the line
 
@@ -37,6 +39,8 @@ class Progress:
         """Show how far it is."""
         now = self._clock()
         finished = total is not None and done >= total
+        if is_quiet():
+            return
         early = now - self._start < AFTER or (now - self._last < EVERY and not finished)
         if early or not self._stream.isatty():
             return

@@ -7,8 +7,9 @@ import click
 
 from subsetprivacy._choices import Form
 from subsetprivacy.cli import options
+from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of
 from subsetprivacy.cli.progress import Progress
-from subsetprivacy.cli.show import STANDARD_OUTPUT
+from subsetprivacy.cli.show import say
 
 
 @click.command(short_help="Write one HTML page about a table.")
@@ -27,7 +28,7 @@ from subsetprivacy.cli.show import STANDARD_OUTPUT
 @click.option("--title", help="The heading.")
 @options.design
 @options.form
-@options.output("The page to write; by default report.html, - for standard output.")
+@options.output("The page to write, .html; by default report.html, - for standard output.")
 @options.force
 def report(
     table: Path,
@@ -54,6 +55,7 @@ def report(
 
     where = Path("report.html") if output is None else output
     options.check_apart(table, where)
+    ending_of(where, (".html", ".htm"), bare=True)
     release, names = options.open_release(table, columns, design, form, every=True)
     settings: dict[str, Any] = {"columns": list(names), "level": level, "tests": not no_tests, "title": title}
     settings |= {"permutations": permutations, "seed": seed}
@@ -62,4 +64,4 @@ def report(
         return
     with Progress("steps") as progress:
         write_report(release, where, overwrite=force, progress=progress, **settings)
-    click.echo(f"Wrote {where}. Open it in a browser.")
+    say(f"Wrote {where}. Open it in a browser.")

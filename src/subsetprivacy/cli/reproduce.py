@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
+from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import FilePath, cores
-from subsetprivacy.cli.show import draw_to_files
+from subsetprivacy.cli.show import draw_to_files, is_quiet, say
 from subsetprivacy.cli.stopping import end, terminable
 
 OUTPUT = Path("results")
@@ -27,7 +28,7 @@ class Bar:
     def start(self, total: int) -> None:
         """Show the bar; an experiment of several parts starts it anew."""
         self.close()
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not is_quiet():
             self._bar = click.progressbar(length=total, label=f"  {self._label:24}", file=sys.stderr)
             self._bar.__enter__()
 
@@ -60,7 +61,7 @@ class Bar:
 @click.option(
     "--adult",
     "adult_file",
-    type=FilePath(exists=True, dir_okay=False, path_type=Path),
+    type=FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".data"),
     help="Your copy of the Adult data (adult.data): checked, and used in place of the counts that come along.",
 )
 def reproduce(
@@ -95,7 +96,7 @@ def reproduce(
         from subsetprivacy.reproduce.adult_file import read_adult
 
         options |= {"adult": read_adult(adult_file), "source": "file"}
-        click.echo(f"{adult_file} is the data file of the paper: 32561 rows, all counts agree.")
+        say(f"{name_of(adult_file)} is the data file of the paper: 32561 rows, all counts agree.")
     start = monotonic()
     try:
         with terminable():
@@ -121,7 +122,7 @@ def _follow(labels: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
         if bars:
             bars.pop().close()
         finished.append(each)
-        click.echo(_line(each))
+        (click.echo if each.failed else say)(_line(each))
     return finished
 
 
@@ -159,7 +160,7 @@ def _close(finished: list[Any], output: Path, seconds: float) -> None:
                 )
     failed = [each.label for each in finished if each.failed]
     many = "1 experiment" if len(finished) == 1 else f"{len(finished)} experiments"
-    click.echo(f"\n{many} in {seconds:.0f} s. Open {output / 'index.html'}")
+    say(f"\n{many} in {seconds:.0f} s. Open {output / 'index.html'}")
     if failed:
         click.echo(f"Error: {len(failed)} failed: {', '.join(failed)}", err=True)
         sys.exit(1)

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from subsetprivacy.cli.db import address, database, require_extra, said, sqlite_file
-from subsetprivacy.cli.show import echo_warning
+from subsetprivacy.cli.show import echo_warning, is_quiet, say
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -77,7 +77,8 @@ def serve(db: str, host: str, port: int, base_url: str | None, secure: bool, dem
         app, lines = stack.enter_context(
             _demonstration(base, reached, secure) if demo else _own(db, host, base, reached, secure)
         )
-        run(app, taken, lambda: click.echo("\n".join([*lines, "Stop with Ctrl-C."])))
+        shown = [line for line in lines if line.startswith("Set up")] if is_quiet() else [*lines, "Stop with Ctrl-C."]
+        run(app, taken, lambda: click.echo("\n".join(shown), nl=bool(shown)))
 
 
 @contextmanager
@@ -105,7 +106,7 @@ def _demonstration(base: str, reached: str | None, secure: bool) -> "Iterator[tu
     from subsetprivacy.collect.web.demonstrating import add_sample
 
     with TemporaryDirectory(prefix="subsetprivacy-demo-") as folder, _opened(str(Path(folder) / "demo.db")) as engine:
-        click.echo("Simulating respondents …")
+        say("Simulating respondents …")
         made = demonstrate(engine)
         app = create_app(engine, secure=secure, base_url=reached)
         inside, respond = add_sample(app, set_up(engine, "demo", secrets.token_urlsafe(24)), made)

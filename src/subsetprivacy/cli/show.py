@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subsetprivacy.cli.files import STANDARD_OUTPUT
+
 if TYPE_CHECKING:
     from subsetprivacy.tables import Table
 
 NARROWEST = 60
-STANDARD_OUTPUT = Path("-")
-
+_QUIET = "subsetprivacy.quiet"
 
 _WORDS = {  # what the library says to do, and how it is done here
     "`path` must be a new file": "--output must be a new file",
@@ -145,10 +146,38 @@ def write_text(text: str, output: Path, *, force: bool = False) -> None:
     if output == STANDARD_OUTPUT:
         click.echo(text, nl=not text.endswith("\n"))
         return
+    from subsetprivacy.frames.compression import open_to_write
     from subsetprivacy.frames.files import replacing
 
-    with replacing(output, overwrite=force) as draft:
-        draft.write_text(text, encoding="utf-8", newline="")
+    with replacing(output, overwrite=force) as draft, open_to_write(draft, output.name) as file:
+        file.write(text.encode())
+
+
+def set_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """Remember that --quiet was given, for all that the command says."""
+    ctx.meta[_QUIET] = ctx.meta.get(_QUIET, False) or value
+
+
+def is_quiet() -> bool:
+    """Tell whether only results, warnings and errors are to be printed."""
+    running = click.get_current_context(silent=True)
+    return running is not None and bool(running.meta.get(_QUIET, False))
+
+
+def say(text: str, output: Path | None = None, *, err: bool = False) -> None:
+    """Print a message that is no result, unless --quiet was given.
+
+    Parameters
+    ----------
+    text
+        The message.
+    output
+        Where the result went: a message must not get into it if that is standard output.
+    err
+        Whether standard output is taken for another reason.
+    """
+    if not is_quiet():
+        click.echo(text, err=err or output == STANDARD_OUTPUT)
 
 
 def echo_warning(text: str) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subsetprivacy.cli.options import FilePath, as_json, document, force, output
-from subsetprivacy.cli.show import STANDARD_OUTPUT, echo_json, echo_table, write_text
+from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, name_of
+from subsetprivacy.cli.options import FilePath, as_json, force, input_format, output, output_format
+from subsetprivacy.cli.show import echo_json, echo_table, is_quiet, say, write_text
 
 if TYPE_CHECKING:
     from subsetprivacy.collect.survey.definition import Survey
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from subsetprivacy.collect.survey.problems import SurveyError
 
 FORMATS = ("toml", "yaml", "json")
+survey_file = FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".toml", by_format=True)
 
 
 @click.group(short_help="Check and convert survey files.")
@@ -29,7 +31,8 @@ def survey() -> None:
 
 
 @survey.command(short_help="Say what is wrong with a file, or what it will ask.")
-@click.argument("files", type=document, nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", type=survey_file, nargs=-1, required=True, metavar="FILE...")
+@input_format(FORMATS, FORMATS[0])
 @as_json
 def check(files: tuple[Path, ...], as_json: bool) -> None:
     """Check each survey FILE (.toml, .yaml, .yml, .json).
@@ -51,12 +54,12 @@ def check(files: tuple[Path, ...], as_json: bool) -> None:
             read = load_survey(path)
         except SurveyError as error:
             good = False
-            found[str(path)] = _problems(error)
+            found[name_of(path)] = _problems(error)
             _echo_problems(path, error)
             continue
         facts = survey_facts(read)
-        found[str(path)] = _as_data(read, facts)
-        if not as_json:
+        found[name_of(path)] = _as_data(read, facts)
+        if not as_json and not is_quiet():
             click.echo("\n" if number else "", nl=False)
             _echo_facts(path, read, facts)
     if as_json:
@@ -67,7 +70,7 @@ def check(files: tuple[Path, ...], as_json: bool) -> None:
 def _echo_problems(path: Path, error: "SurveyError") -> None:
     for problem in error.problems:
         line = "" if problem.line is None else f":{problem.line}"
-        click.echo(f"{path}{line}: {problem.place}: {problem.message}", err=True)
+        click.echo(f"{name_of(path)}{line}: {problem.place}: {problem.message}", err=True)
 
 
 def _problems(error: "SurveyError") -> dict[str, Any]:
@@ -103,7 +106,9 @@ def _echo_facts(path: Path, read: "Survey", facts: "SurveyFacts") -> None:
         "this one keeps each variable, or link, by itself."
     )
     columns = ("variable", "question", "design", "questions", "left at least", "bits")
-    title = f"{path} is a good survey: {read.title}, study {read.study}, {read.mode} mode, batches of {read.batch}"
+    title = (
+        f"{name_of(path)} is a good survey: {read.title}, study {read.study}, {read.mode} mode, batches of {read.batch}"
+    )
     echo_table(Table(title, columns, rows, (*links, total, *(f"Notice: {notice}" for notice in facts.notices))))
 
 
@@ -125,20 +130,28 @@ def example(form: str | None, output: Path | None, force: bool) -> None:
 
 
 @survey.command(short_help="Write a survey file in another format.")
-@click.argument("path", type=document, metavar="FILE")
-@click.option("-o", "--output", type=FilePath(dir_okay=False, path_type=Path), required=True, help="The new file.")
+@click.argument("path", type=survey_file, metavar="FILE")
+@input_format(FORMATS, FORMATS[0])
+@click.option(
+    "-o",
+    "--output",
+    type=FilePath(dir_okay=False, allow_dash=True, path_type=Path),
+    required=True,
+    help="The new file; - for standard output.",
+)
+@output_format(FORMATS)
 @force
-def convert(path: Path, output: Path, force: bool) -> None:
+def convert(path: Path, output: Path, format: str | None, force: bool) -> None:
     """Write the survey FILE in the format that the name of the new one says. Comments are lost.
 
     \b
     Example:
       subsetprivacy survey convert survey.toml -o survey.yaml
     """
-    from subsetprivacy.collect.survey.reading import SurveyError, format_of, load_survey
+    from subsetprivacy.collect.survey.reading import SurveyError, load_survey
     from subsetprivacy.collect.survey.writing import write_survey
 
-    form = format_of(output)
+    form = _format_for(format, output)
     try:
         read = load_survey(path)
     except SurveyError as error:
@@ -159,15 +172,17 @@ def schema(output: Path | None, force: bool) -> None:
     """
     from subsetprivacy.collect.survey.shipped import schema_text
 
+    if output is not None:
+        ending_of(output, (".json",), bare=True)
     _write(schema_text(), output, force)
 
 
 def _format_for(form: str | None, output: Path | None) -> str:
-    if form is not None or output is None or output == STANDARD_OUTPUT:
+    if output is None:
         return form or FORMATS[0]
-    from subsetprivacy.collect.survey.reading import format_of
-
-    return format_of(output)
+    endings = tuple(f".{format}" for format in FORMATS)
+    found = ending_of(output.with_suffix(".yaml") if output.suffix.lower() == ".yml" else output, endings, form)
+    return found[1:]
 
 
 def _write(text: str, output: Path | None, force: bool) -> None:
@@ -176,4 +191,4 @@ def _write(text: str, output: Path | None, force: bool) -> None:
         return
     write_text(text, output, force=force)
     if output != STANDARD_OUTPUT:
-        click.echo(f"Wrote {output}.")
+        say(f"Wrote {output}.")

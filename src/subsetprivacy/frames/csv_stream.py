@@ -1,19 +1,19 @@
 """CSV files as a stream of text columns, in constant memory, with nothing lost silently."""
 
 import csv
-import gzip
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from io import StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from attrs import frozen
 
 from subsetprivacy.design.text import plain_header
 from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.compression import open_to_read
 from subsetprivacy.frames.csv_watching import Watched, lent
 from subsetprivacy.frames.trouble import arrow, reading, trouble
 
@@ -50,7 +50,7 @@ def csv_batches(path: str | Path, columns: Sequence[str] | None = None, *, block
     Parameters
     ----------
     path
-        A file that ends in ``.csv`` or ``.csv.gz``, in UTF-8 with a header,
+        A file that ends in ``.csv``, ``.csv.gz`` or ``.csv.zst``, in UTF-8 with a header,
         its cells separated by commas, or by semicolons or tabs where only
         then the header has the columns.
     columns
@@ -85,7 +85,7 @@ def csv_batches(path: str | Path, columns: Sequence[str] | None = None, *, block
 def _batches(path: Path, header: Header, wanted: list[str], at: list[int], block: int) -> Iterator[Any]:
     pa = arrow()
     rows = 0
-    with opened(path) as raw, lent(watched := Watched(raw)) as source:
+    with open_to_read(path) as raw, lent(watched := Watched(raw)) as source:
         try:
             for batch in _reader(source.pop(), header, at, block):
                 rows += len(batch)
@@ -129,13 +129,6 @@ def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
     )
 
 
-def opened(path: str | Path) -> BinaryIO:
-    """Open a CSV file, packed or not, as bytes."""
-    if str(path).lower().endswith(".gz"):
-        return gzip.open(path, "rb")  # type: ignore[return-value]
-    return open(path, "rb")
-
-
 # The header ---------------------------------------------------------------------------------------
 
 
@@ -147,7 +140,7 @@ def read_header(path: str | Path, wanted: Iterable[str]) -> Header:
     DataFileError
         If there is none, or it is no text in UTF-8.
     """
-    with reading(path), opened(path) as raw:
+    with reading(path), open_to_read(path) as raw:
         first = raw.read(_FIRST_BYTES)
         whole = len(first) < _FIRST_BYTES
     if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
@@ -195,7 +188,7 @@ def no_csv_column(path: str | Path, header: Header, name: str, labels: Collectio
 
 def _first_rows(path: str | Path, header: Header) -> list[list[str]]:
     """Return some rows below the header that have as many cells, for a look at what they are like."""
-    with reading(path), opened(path) as raw:
+    with reading(path), open_to_read(path) as raw:
         text = raw.read(_FIRST_BYTES).decode("utf-8-sig", "replace").lstrip("\r\n")
     rows = csv.reader(StringIO(text, newline=""), delimiter=header.separator)
     found: list[list[str]] = []
@@ -219,7 +212,7 @@ def _records(path: str | Path, header: Header, limit: int) -> Iterator[tuple[int
     before = csv.field_size_limit(limit)
     begins = 1
     try:
-        with TextIOWrapper(opened(path), "utf-8-sig", "surrogateescape", newline="") as lines:
+        with TextIOWrapper(open_to_read(path), "utf-8-sig", "surrogateescape", newline="") as lines:
             rows = csv.reader(lines, delimiter=header.separator, strict=True)
             for row in rows:
                 if row or (len(header.names) == 1 and begins > header.blank):
@@ -255,7 +248,7 @@ def line_of(path: str | Path, row: int) -> int:
 def _explain(path: Path, header: Header, said: str, block: int) -> None:
     """Raise what was the matter, given what PyArrow said: its words quote a row."""
     if "utf" in said:
-        with opened(path) as raw:
+        with open_to_read(path) as raw:
             for number, line in enumerate(raw, 1):
                 try:
                     line.decode("utf-8")

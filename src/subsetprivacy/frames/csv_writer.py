@@ -1,6 +1,5 @@
 """Columns of subsets as CSV: for people, so that a spreadsheet can open it and does not run it."""
 
-import gzip
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from subsetprivacy.design.text import safe_header, texts_of
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.compression import open_to_write
 from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.trouble import arrow
 
@@ -21,9 +21,9 @@ class CsvWriter:
     Every distinct subset is written out once per table and copied from there.
     """
 
-    def __init__(self, path: Path | None, stored: Stored, order: list[str], *, packed: bool = False) -> None:
+    def __init__(self, path: Path | None, stored: Stored, order: list[str], *, name: str = "") -> None:
         assert path is not None
-        self._file = gzip.open(path, "wb", 6) if packed else open(path, "wb")  # noqa: SIM115
+        self._file = open_to_write(path, name)  # the path is that of a draft; the name says whether it is compressed
         self._stored = stored
         self._order = order
         self._file.write((",".join(quoted(safe_header(name)) for name in order) + "\n").encode())

@@ -110,7 +110,8 @@ def privatize_table(
         given here is that of the column it writes. A `product` gives a column
         for each of its factors.
     output
-        The file to write: ``.parquet``, ``.arrow`` or ``.csv``; for Spark and
+        The file to write: ``.parquet``, ``.arrow``, ``.csv``, ``.csv.gz`` or
+        ``.csv.zst``; for Spark and
         Dask a folder. Needed for files and for lazy tables: a lazy table draws
         anew each time it is looked at, and two draws of one person intersect,
         so the one draw is written and read back.

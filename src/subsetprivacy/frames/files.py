@@ -18,6 +18,7 @@ FOLDER_SIDECAR = "_subset_privacy.json"
 _FORMATS = {
     ".csv": "csv",
     ".csv.gz": "csv",
+    ".csv.zst": "csv",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",

@@ -114,8 +114,7 @@ class Output:
         text = self._stored.to_json()
         self._schema = schema_of(self.names, text, kept)
         if self.kind == "csv":
-            packed = self.path.name.lower().endswith(".gz")
-            self._writer = CsvWriter(self._draft, self._stored, self._order, packed=packed)
+            self._writer = CsvWriter(self._draft, self._stored, self._order, name=self.path.name)
         else:
             make = parquet_writer if self.kind == "parquet" else arrow_writer
             self._writer = make(str(self._draft), self.names, text, kept)

@@ -24,8 +24,8 @@ def read_release(
     Parameters
     ----------
     path
-        A CSV file (``.csv``, ``.csv.gz``), a Parquet file (``.parquet``,
-        ``.pq``), an Arrow file (``.arrow``, ``.feather``, ``.ipc``), or a
+        A CSV file (``.csv``, ``.csv.gz``, ``.csv.zst``), a Parquet file
+        (``.parquet``, ``.pq``), an Arrow file (``.arrow``, ``.feather``, ``.ipc``), or a
         folder of Parquet files.
     designs
         ``{column: design}``, or the design of the only column. By default

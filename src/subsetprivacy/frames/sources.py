@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from subsetprivacy.engines import arrow_batches, check_columns
 from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.frames.compression import is_compressed, open_to_read
 from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
 from subsetprivacy.frames.files import format_of, parquet_files
 from subsetprivacy.frames.partitions import partitions_of
@@ -290,9 +291,9 @@ def _csv_source(path: Path, columns: list[str], labels: Collection[str]) -> Sour
 
 def _guessed_rows(path: Path) -> int:
     """Guess the number of rows by the length of the first lines."""
-    with reading(path), path.open("rb") as file:
+    with reading(path), open_to_read(path) as file:
         start = file.read(1 << 20)
-    packed = 4 if path.suffix == ".gz" else 1  # text is a quarter when it is compressed, or so
+    packed = 4 if is_compressed(path) else 1  # text is a quarter when it is compressed, or so
     return int(packed * path.stat().st_size * max(start.count(b"\n"), 1) / max(len(start), 1))
 
 

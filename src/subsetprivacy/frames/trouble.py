@@ -29,6 +29,7 @@ _SIGNS = (  # (part of a library's message, what it means), tried in order
     ("not an arrow file", "must be an Arrow file; it is none, or it was cut off"),
     ("not a feather", "must be an Arrow file; it is none, or it was cut off"),
     ("end of stream", "must be whole; it was cut off"),
+    ("truncated", "must be whole; it was cut off"),
     ("file size is", "must be whole; it was cut off"),
     ("malloc", "must fit in memory as its parts say they do; it is damaged, or larger than the memory"),
 )

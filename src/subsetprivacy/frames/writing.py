@@ -42,7 +42,7 @@ def write_release(
         Polars, PyArrow). Rows are written in their order, which must not
         identify people.
     path
-        ``.csv``, ``.csv.gz``, ``.parquet``, ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``.
+        ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet``, ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``.
     designs
         ``{column: design}``. Needed for a table: its other columns are not
         written. For `SubsetData` it names the column, by default "value".

@@ -90,5 +90,5 @@ def test_a_plan_is_that_of_the_library():
     assert (
         result.output.split() == str(sp.plan(["never", "once", "often", "daily"], margin=0.05).summary()).split()
     )  # notes are as wide as the terminal
-    facts = json.loads(run("plan", "--categories", 6, "--people", 2000, "--w", ".5,.1,.1,.1,.1,.1", "--json").output)
+    facts = json.loads(run("plan", "--n-categories", 6, "--people", 2000, "--w", ".5,.1,.1,.1,.1,.1", "--json").output)
     assert facts

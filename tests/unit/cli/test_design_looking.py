@@ -96,14 +96,11 @@ def test_blanks_around_labels_are_warned_of(run, tmp_path):
     assert "1 label begins" in run("design", "uniform", "a", "b", "c", " d").stderr
 
 
-def test_commas_are_hinted_at(run, misused):
-    result = run("design", "uniform", "--categories", "Smith, John,b,c,d")
-    assert result.exit_code == 0
-    (line,) = result.stderr.splitlines()
-    assert line == (
-        "Warning: --categories was split at every comma into 5 labels. "
-        "Hint: labels with commas: give them as LABELS or --file."
-    )
+def test_commas_part_labels_and_quotes_keep_them(run, misused):
+    result = run("design", "uniform", "--categories", 'a, b,"Smith, John", c')
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["categories"] == ["a", "b", "Smith, John", "c"]
+    assert "must close every quote" in " ".join(misused("design", "uniform", "--categories", 'a,"b,c,d').split())
     assert run("design", "uniform", "--categories", "a,b,c,d").stderr == ""
     assert "Hint: --categories" in " ".join(misused("design", "uniform", "a,b,c,d").split())
     for wrong in ("a,,b,c,d", "a,b,c,d,"):
@@ -191,7 +188,7 @@ def test_a_design_without_a_fingerprint_passes_with_a_remark(fine, tmp_path):
     path.write_text(json.dumps(document))
     said = fine("design", "check", path)
     assert "unaltered" not in said
-    assert "nobody can tell whether it was altered" in said
+    assert "no one can tell whether it was altered" in said
 
 
 @pytest.mark.parametrize(

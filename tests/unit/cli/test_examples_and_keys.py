@@ -77,9 +77,13 @@ def test_a_key_is_secret_and_fresh(fine, tmp_path):
         assert stat.S_IMODE(one.stat().st_mode) == 0o600
 
 
-def test_a_key_is_not_for_the_screen(misused, tmp_path, monkeypatch):
+def test_a_key_goes_to_a_program_and_not_to_the_screen(fine, misused, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "not for the screen" in misused("key", "-o", "-")
+    keys = {fine("key", "-o", "-") for _ in range(3)}
+    assert len(keys) == 3
+    assert all(len(bytes.fromhex(key)) == 32 for key in keys)
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: True, raising=False)
+    assert "would show the key on the screen" in misused("key", "-o", "-")
     assert not list(tmp_path.iterdir())
 
 

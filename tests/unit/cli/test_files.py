@@ -484,9 +484,11 @@ def test_a_given_distribution_and_a_prior(fine, private):
     assert "mi_leakage_lower" not in believed
 
 
-def test_a_design_needs_a_distribution(misused, people):
+def test_a_design_is_audited_at_the_even_distribution_by_default(run, misused, people):
     design = people / "race.design.json"
-    assert "needs --w" in misused("audit", design)
+    result = run("audit", design, "--json")
+    assert result.stderr == "At the even distribution; --w gives another.\n"
+    assert json.loads(result.stdout) == json.loads(run("audit", design, "--json", "--w", "0.2,0.2,0.2,0.2,0.2").stdout)
     assert "are for tables" in misused("audit", design, "--w", "0.2,0.2,0.2,0.2,0.2", "--column", "race")
 
 

@@ -108,7 +108,7 @@ def test_no_cell_is_shown(tmp_path, name):
     assert "Arrow" not in shown
 
 
-@pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.csv.gz"])
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.csv.gz", "x.csv.zst"])
 @pytest.mark.parametrize(
     "content", [b"", b"\n", b"hello", b"PAR1", b"PAR1PAR1", b"ARROW1\0\0", b"\x1f\x8b", b"\0" * 99]
 )

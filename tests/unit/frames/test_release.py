@@ -17,7 +17,7 @@ from subsetprivacy.frames.writing import write_release
 
 RACE = sp.independent(["a", "b|c", "=d", "é,f"], {("a", "b|c"): 0.5, ("a", "=d"): 0.3, ("a", "é,f"): 0.2})
 INCOME = sp.conditional(list("rstu"), {("r", "s", "u"): 0.4, ("s", "t"): 0.6, ("r", "t", "u"): 0.4, ("r", "u"): 0.2})
-FORMATS = ["x.csv", "x.csv.gz", "x.parquet", "x.arrow"]
+FORMATS = ["x.csv", "x.csv.gz", "x.csv.zst", "x.parquet", "x.arrow"]
 N = 500
 
 

@@ -17,8 +17,8 @@ from subsetprivacy.frames.trouble import reading
 
 @pytest.mark.parametrize(
     ("name", "form"),
-    [("a.csv", "csv"), ("A.CSV", "csv"), ("a.csv.gz", "csv"), ("a.b.parquet", "parquet"), ("a.pq", "parquet"),
-     ("a.arrow", "arrow"), ("a.feather", "arrow"), ("a.ipc", "arrow")],
+    [("a.csv", "csv"), ("A.CSV", "csv"), ("a.csv.gz", "csv"), ("a.csv.zst", "csv"),
+     ("a.b.parquet", "parquet"), ("a.pq", "parquet"), ("a.arrow", "arrow"), ("a.feather", "arrow"), ("a.ipc", "arrow")],
 )  # fmt: skip
 def test_formats_are_told_by_the_name(tmp_path, name, form):
     (tmp_path / name).touch()
@@ -29,7 +29,7 @@ def test_formats_are_told_by_the_name(tmp_path, name, form):
 def test_formats_that_are_none(tmp_path):
     assert format_of(tmp_path) == "folder"
     (tmp_path / "a.xlsx").touch()
-    with pytest.raises(DataFileError, match=r"must end in one of .csv, .csv.gz, .parquet, .pq"):
+    with pytest.raises(DataFileError, match=r"must end in one of \.csv, \.csv\.gz, \.csv\.zst, \.parquet, \.pq"):
         format_of(tmp_path / "a.xlsx")
     with pytest.raises(DataFileError, match="there is no such file"):
         format_of(tmp_path / "absent")

@@ -1,0 +1,292 @@
+"""What holds for every command: `-` for standard input and output, endings that say the format, -q, -V and -h."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import subsetprivacy as sp
+from subsetprivacy import __version__
+from subsetprivacy.cli.main import main
+
+COLOURS = ["black", "red", "green", "blue"]
+DESIGN = sp.uniform(COLOURS)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Give a folder with people, a design and a release."""
+    monkeypatch.chdir(tmp_path)
+    values = ["red", "blue", "green", "blue", "black"] * 40
+    Path("people.csv").write_text("colour,person\n" + "".join(f"{v},{k}\n" for k, v in enumerate(values)))
+    DESIGN.save("urn.json")
+    sp.privatize_table("people.csv", {"colour": DESIGN}, "private.parquet", seed=1)
+    return tmp_path
+
+
+@pytest.fixture
+def piped():
+    """Run a command with something on standard input."""
+
+    def run_command(given, *arguments, code=0):
+        result = CliRunner().invoke(main, [str(each) for each in arguments], input=given)
+        assert result.exit_code == code, result.output
+        return result
+
+    return run_command
+
+
+def leaves(group=main, path=()):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+# Every command ------------------------------------------------------------------------------------
+
+
+def test_the_version(fine):
+    assert fine("-V") == fine("--version") == f"subsetprivacy, version {__version__}\n"
+
+
+@pytest.mark.parametrize("path", [path for path, _ in leaves()], ids=" ".join)
+def test_every_command_has_help_and_quiet(path, fine):
+    assert fine(*path, "-h") == fine(*path, "--help")
+    assert "-q, --quiet" in fine(*path, "-h")
+
+
+def test_every_file_that_is_read_may_be_standard_input():
+    for path, command in leaves():
+        for param in command.params:
+            if isinstance(param.type, click.Path) and param.type.exists:
+                assert param.type.allow_dash, (path, param.name)
+
+
+def test_every_file_that_is_written_may_be_standard_output():
+    for path, command in leaves():
+        for param in command.params:
+            if isinstance(param.type, click.Path) and not param.type.exists and param.type.file_okay:
+                assert param.type.allow_dash, (path, param.name)
+
+
+QUIET = [
+    "example adult -o adult.csv",
+    "design uniform a b c d -o new.json",
+    "design check urn.json",
+    "design schema -o schema.json",
+    "privatize people.csv --column colour=urn.json -o new.csv",
+    "count private.parquet -o counts.csv",
+    "estimate private.parquet -o estimate.csv",
+    "report private.parquet -o page.html --permutations 9",
+    "survey example -o survey.toml",
+    "key -o secret.key",
+]
+
+
+@pytest.mark.parametrize("line", QUIET)
+def test_quiet_says_nothing_on_success(line, run, folder):
+    result = run(*line.split(), "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_quiet_prints_results_and_errors(run, folder):
+    assert "blue" in run("estimate", "private.parquet", "-q").stdout
+    result = run("design", "uniform", "a", "b", "-q")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+
+
+# Endings ------------------------------------------------------------------------------------------
+
+
+def test_examples_are_what_their_names_say(fine, folder):
+    for name in ("a.csv", "a.csv.gz", "a.csv.zst", "a.parquet", "a.arrow"):
+        fine("example", "urn", "--people", "50", "--seed", "1", "-o", name)
+    plain = Path("a.csv").read_bytes()
+    assert gzip.decompress(Path("a.csv.gz").read_bytes()) == plain
+    assert pa.input_stream("a.csv.zst", compression="zstd").read() == plain
+    column = pq.read_table("a.parquet")["colour"].to_pylist()
+    assert ["colour", *column] == plain.decode().split()
+    assert pa.ipc.open_file("a.arrow").read_all()["colour"].to_pylist() == column
+
+
+def test_a_gzip_file_holds_neither_its_name_nor_the_time(fine, folder):
+    fine("example", "urn", "--people", "50", "--seed", "1", "-o", "one.csv.gz")
+    fine("example", "urn", "--people", "50", "--seed", "1", "-o", "other.csv.gz")
+    one = Path("one.csv.gz").read_bytes()
+    assert one == Path("other.csv.gz").read_bytes()
+    assert one[3] == 0  # no name
+    assert one[4:8] == bytes(4)  # no time
+
+
+@pytest.mark.parametrize(
+    ("line", "listed"),
+    [
+        ("example adult -o a.xlsx", ".csv, .csv.gz, .csv.zst, .parquet or .arrow"),
+        ("report private.parquet -o r.pdf", ".html or .htm"),
+        ("estimate private.parquet -o e.xlsx", ".csv, .csv.gz, .csv.zst, .json, .png, .svg or .pdf"),
+        ("design uniform a b c d -o d.csv", ".json"),
+        ("design schema -o d.toml", ".json"),
+        ("survey example -o s.xml", ".toml, .yaml or .json"),
+        ("survey schema -o s.toml", ".json"),
+    ],
+)
+def test_an_ending_that_cannot_be_is_refused_with_the_list(line, listed, misused, folder):
+    before = set(folder.iterdir())
+    assert f"--output must end in {listed}" in " ".join(misused(*line.split()).split())
+    assert set(folder.iterdir()) == before
+
+
+def test_a_format_that_contradicts_the_name(misused, folder):
+    assert "does not fit" in misused("example", "adult", "--format", "parquet", "-o", "a.csv")
+    assert "does not fit" in misused("survey", "example", "--format", "yaml", "-o", "s.toml")
+    assert "--format is for -o -" in misused("count", "private.parquet", "--format", "csv")
+
+
+@pytest.mark.parametrize("ending", ["csv.gz", "csv.zst"])
+def test_compressed_tables_all_the_way(ending, fine, folder):
+    fine("example", "urn", "--people", "300", "-o", f"urn.{ending}")
+    fine("privatize", f"urn.{ending}", "--column", "colour=urn.json", "-o", f"out.{ending}")
+    assert json.loads(fine("count", f"out.{ending}", "--json"))["n"] > 0
+    fine("count", f"out.{ending}", "-o", f"counts.{ending}")
+    fine("estimate", f"counts.{ending}", "-o", f"estimate.{ending}")
+    assert json.loads(fine("estimate", f"counts.{ending}", "--json"))["n"] > 0
+
+
+# Standard input and output ------------------------------------------------------------------------
+
+
+def test_a_table_on_standard_input(piped, fine, folder):
+    text = Path("people.csv").read_bytes()
+    piped(text, "privatize", "-", "--column", "colour=urn.json", "-o", "out.csv", "--seed", "1")
+    fine("privatize", "people.csv", "--column", "colour=urn.json", "-o", "same.csv", "--seed", "1")
+    assert Path("out.csv").read_bytes() == Path("same.csv").read_bytes()
+    said = piped(Path("out.csv").read_bytes(), "count", "-", "--column", "colour=urn.json", "--json").stdout
+    assert json.loads(said) == json.loads(fine("count", "out.csv", "--json"))
+
+
+def test_other_formats_on_standard_input(piped, fine, folder):
+    whole = Path("private.parquet").read_bytes()  # which brings its design
+    wanted = json.loads(fine("estimate", "private.parquet", "--json"))
+    assert json.loads(piped(whole, "estimate", "-", "--input-format", "parquet", "--json").stdout) == wanted
+    packed = gzip.compress(Path("people.csv").read_bytes())
+    piped(packed, "privatize", "-", "--input-format", "csv.gz", "--column", "colour=urn.json", "-o", "out.arrow")
+    assert json.loads(fine("count", "out.arrow", "--json"))["n"] > 0
+
+
+def test_documents_on_standard_input(piped, folder):
+    text = Path("urn.json").read_bytes()
+    assert "uniform" in piped(text, "design", "show", "-").stdout
+    assert piped(text, "design", "check", "-").stdout.startswith("- is valid, unaltered")
+    assert "2 designs" in piped(text, "design", "compare", "-", "urn.json").stdout
+    assert "leak" in piped(text, "audit", "-", "--input-format", "json").stdout
+    piped(text, "design", "covered", "-", "--floor", "0.1", "-o", "safe.json")
+    piped(text, "design", "product", "a=-", "b=urn.json", "-o", "both.json")
+    piped(text, "privatize", "people.csv", "--column", "colour=-", "-o", "one.csv")
+    piped(text, "privatize", "people.csv", "--column", "colour", "--design", "-", "-o", "two.csv")
+    piped("a\nb\nc\nd\n", "design", "uniform", "--file", "-", "-o", "letters.json")
+    key = piped("", "key", "-o", "-").stdout
+    command = ["privatize", "people.csv", "--column", "colour=urn.json", "--id", "person", "--key-file", "-"]
+    piped(key, *command, "-o", "three.csv")
+
+
+def test_surveys_on_standard_input_and_output(piped, fine, folder):
+    text = fine("survey", "example", "-o", "-")
+    assert "- is a good survey" in piped(text, "survey", "check", "-").stdout
+    made = piped(text, "survey", "convert", "-", "-o", "-", "--format", "json").stdout
+    assert json.loads(made)["title"]
+    assert piped(made, "survey", "check", "-", "--input-format", "json", "--quiet").stdout == ""
+    assert piped("title = 3", "survey", "check", "-", code=1).stderr.startswith("-:1: ")
+
+
+def test_standard_input_is_read_once(piped, folder):
+    said = piped("x", "privatize", "-", "--column", "colour=-", "-o", "o.csv", code=2).stderr
+    assert "- can be given once" in said
+
+
+def test_messages_call_standard_input_by_its_sign(piped, folder):
+    said = piped("colour\nsecret\n", "privatize", "-", "--column", "colour=urn.json", "-o", "o.csv", code=1).stderr
+    assert said.startswith("Error: -: column 'colour': every value must be one of")
+    assert "secret" not in said
+    assert "the file '-' must have a header" in piped("", "count", "-", "--column", "a=urn.json", code=1).stderr
+
+
+def test_a_release_on_standard_output(piped, fine, folder):
+    text = Path("people.csv").read_bytes()
+    result = piped(text, "privatize", "-", "--column", "colour=urn.json", "-o", "-")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "colour"
+    assert len(lines) == 201
+    assert result.stderr == "Wrote 200 rows, column colour, to standard output.\n"
+    assert not [path for path in folder.iterdir() if path.name.startswith(("-", "."))]
+    made = piped(text, "privatize", "-", "--column", "colour=urn.json", "-o", "-", "--format", "parquet")
+    n = json.loads(piped(made.stdout_bytes, "count", "-", "--input-format", "parquet", "--json").stdout)
+    assert n["n"] + n["n_missing"] == 200
+
+
+def test_a_covered_design_needs_a_format_that_holds_it(piped, fine, folder):
+    fine("design", "covered", "urn.json", "--floor", "0.1", "-o", "safe.json")
+    command = ["privatize", "people.csv", "--column", "colour=safe.json", "-o", "-"]
+    assert "--format parquet or arrow" in " ".join(piped("", *command, code=2).stderr.split())
+    made = piped("", *command, "--format", "arrow").stdout_bytes
+    assert "blue" in piped(made, "estimate", "-", "--input-format", "arrow").stdout
+
+
+def test_results_on_standard_output(piped, fine, misused, folder):
+    assert fine("estimate", "private.parquet", "-o", "-").startswith("category,estimate")
+    assert json.loads(fine("estimate", "private.parquet", "-o", "-", "--format", "json"))["n"] > 0
+    assert piped("", "estimate", "private.parquet", "-o", "-", "--format", "png").stdout_bytes[1:4] == b"PNG"
+    assert fine("count", "private.parquet", "-o", "-").startswith("colour,count\n")
+    packed = piped("", "count", "private.parquet", "-o", "-", "--format", "csv.gz").stdout_bytes
+    assert gzip.decompress(packed).startswith(b"colour,count\n")
+    assert "both write to standard output" in misused("count", "private.parquet", "-o", "-", "--json")
+    assert fine("example", "urn", "--people", "2", "-o", "-").startswith("colour\n")
+
+
+def test_a_real_pipe_leaves_nothing_behind(folder, tmp_path):
+    """In processes of their own, with a folder for temporary files that is looked at afterwards."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    code = "from subsetprivacy.cli.main import main; main()"
+    first = [sys.executable, "-c", code, "privatize", "-", "--column", "colour=urn.json", "-o", "-", "-q"]
+    environment = {"TMPDIR": str(place), "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
+    with Path("people.csv").open("rb") as source:
+        made = subprocess.run(first, stdin=source, capture_output=True, env=environment, check=True)
+    second = [sys.executable, "-c", code, "estimate", "-", "--column", "colour=urn.json", "--json"]
+    told = subprocess.run(second, input=made.stdout, capture_output=True, env=environment, check=True)
+    assert json.loads(told.stdout)["n"] > 0
+    assert (made.stderr, told.stderr) == (b"", b"")
+    assert list(place.iterdir()) == []
+
+
+# Categories ---------------------------------------------------------------------------------------
+
+
+def test_categories_are_labels_everywhere(fine, folder):
+    wanted = fine("plan", *COLOURS, "--margin", "0.05")
+    assert fine("plan", "--categories", ", ".join(COLOURS), "--margin", "0.05") == wanted
+    Path("colours.txt").write_text("\n".join(COLOURS))
+    assert fine("plan", "--file", "colours.txt", "--margin", "0.05") == wanted
+    assert fine("design", "uniform", "--categories", ", ".join(COLOURS)) == fine("design", "uniform", *COLOURS)
+
+
+def test_a_number_of_categories_under_its_old_name_still_works(run, fine, misused):
+    result = run("plan", "--categories", "5", "--margin", "0.05")
+    assert result.exit_code == 0
+    assert result.stdout == fine("plan", "--n-categories", "5", "--margin", "0.05")
+    assert result.stderr.startswith("Warning: --categories takes labels joined by commas")
+    assert "deprecated" in result.stderr
+    assert "give either LABELS" in misused("plan", "a", "b", "c", "d", "--n-categories", "4")
+
+
+def test_a_category_given_twice_is_named(misused):
+    assert "got 'a' 2 times" in " ".join(misused("design", "uniform", "a", "b", "a", "c").split())
