@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from subsetprivacy._types import AnyArray, ArrayLike, Distribution, FloatArray, IntArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError, CodeError, DistributionError, MismatchError
 
 SUM_TOLERANCE = 1e-6
@@ -69,7 +70,8 @@ def check_distribution(w: Distribution | ArrayLike, labels: Sequence[Label], nam
         )
     if not np.isfinite(vector).all():
         raise DistributionError(
-            f"`{name}` must be finite; got {int((~np.isfinite(vector)).sum())} entries that are not."
+            f"`{name}` must be finite; got "
+            f"{counted((~np.isfinite(vector)).sum(), 'entry that is', 'entries that are')} not."
         )
     if vector.min() < -1e-12:
         j = int(vector.argmin())
@@ -143,7 +145,10 @@ def check_codes(codes: ArrayLike, name: str = "codes") -> IntArray:
     if array.ndim != 1:
         raise CodeError(f"`{name}` must be one-dimensional; got shape {array.shape}.")
     if np.ma.is_masked(codes):
-        raise CodeError(f"`{name}` must not be masked. Hint: store a missing answer as the full set.")
+        gaps = counted(float(np.sum(np.ma.asarray(codes).mask)), "masked entry", "masked entries")
+        raise CodeError(
+            f"`{name}` must have no masked entries; got {gaps}. Hint: store a missing answer as the full set."
+        )
     if array.dtype == np.bool_ or not np.issubdtype(array.dtype, np.integer):
         if array.size == 0:
             return np.empty(0, np.int64)

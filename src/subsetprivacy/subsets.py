@@ -52,7 +52,7 @@ def _check_labels(labels: Any) -> tuple[Label, ...]:
                 f"`categories` must be distinct; got position {position} the same as position {where[label]}."
             )
     if not plain:
-        raise CategoryError("`categories` must not be empty.")
+        raise CategoryError("`categories` must hold at least one label; got none.")
     return plain
 
 

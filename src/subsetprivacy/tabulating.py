@@ -8,6 +8,7 @@ import numpy as np
 from subsetprivacy._checks import check_same_index, shown
 from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy._types import ArrayLike, IntArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.counting import count, count_columns, read_column
 from subsetprivacy.counting.tables import needs_rows, rows_of
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
@@ -175,7 +176,7 @@ def _columns(
     lengths = sorted({len(codes) for codes, _ in read})
     if len(lengths) > 1:
         raise MismatchError(
-            f"columns must be of one length, a row per person; got {lengths[0]} and {lengths[-1]} rows."
+            f"columns must be of one length, a row per person; got {lengths[0]} and {counted(lengths[-1], 'row')}."
         )
     if lengths[0] > _COINCIDENCE and any(
         one[1] == two[1] and np.array_equal(one[0], two[0]) for k, one in enumerate(read) for two in read[:k]
@@ -251,7 +252,10 @@ def _names(columns: int, names: Sequence[str] | None) -> tuple[str, ...]:
         return tuple("xyz"[k] if k < 3 else f"x{k + 1}" for k in range(columns))
     wanted = tuple(names)
     if isinstance(names, str) or len(wanted) != columns or not all(isinstance(name, str) for name in wanted):
-        raise ArgumentError(f"`names` must be {columns} words, one for each column.")
+        raise ArgumentError(
+            f"`names` must be {counted(columns, 'word')}, one for each column; got "
+            f"{counted(len(wanted), 'entry', 'entries')}."
+        )
     if len(set(wanted)) < len(wanted):
         raise ArgumentError(f"`names` must be different; got {', '.join(wanted)}.")
     return wanted

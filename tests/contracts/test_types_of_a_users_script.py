@@ -46,4 +46,4 @@ def test_each_mistake_is_found_for_its_own_reason(said):
 
 def test_the_right_script_runs(capsys):
     runpy.run_path(str(RIGHT))
-    assert "got 1 that are not" in capsys.readouterr().out
+    assert "got 1 that is not" in capsys.readouterr().out

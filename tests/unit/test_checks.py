@@ -40,7 +40,7 @@ def test_choice_lists_what_is_allowed():
     [
         ([0.5, 0.5], r"one entry for each of the 3 categories; got shape \(2,\)"),
         ([[0.5, 0.3, 0.2]], r"got shape \(1, 3\)"),
-        ([0.5, 0.5, np.nan], "must be finite; got 1 entries that are not"),
+        ([0.5, 0.5, np.nan], "must be finite; got 1 entry that is not"),
         ([0.5, 0.6, -0.1], "must be non-negative; got -0.1 for 'c'. Hint: a moment estimate can leave the simplex"),
         ([0.5, 0.5, 0.1], "must sum to 1; got 1.1. Hint: divide by the sum"),
         ("abc", "must be numbers, one per category; got str"),
@@ -74,7 +74,10 @@ def test_rounding_dust_below_zero_is_cleared():
         ([[3, 5]], r"must be one-dimensional; got shape \(1, 2\)"),
         (3, r"must be one-dimensional; got shape \(\)"),
         ([[3], [3, 5]], "got nested lists"),
-        (np.ma.array([3, 5], mask=[False, True]), "must not be masked. Hint: store a missing answer as the full set"),
+        (
+            np.ma.array([3, 5], mask=[False, True]),
+            "must have no masked entries; got 1 masked entry. Hint: store a missing answer as the full set",
+        ),
     ],
 )
 def test_codes_are_integers_in_a_row(codes, message):

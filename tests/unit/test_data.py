@@ -22,10 +22,10 @@ BLOCKS = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
         (["3"], "must be integers"),
         ([[3, 5]], "must be one-dimensional"),
         ([3, 5, 0, 0], r"must lie in 1…15; got 2 that do not, first in row 2 \(0, the empty set\)"),
-        ([3, -5], r"must lie in 1…15; got 1 that do not, first in row 1 \(outside the categories\)"),
-        ([3, 16], r"must lie in 1…15; got 1 that do not, first in row 1 \(outside the categories\)"),
-        ([2**40, 3], r"must lie in 1…15; got 1 that do not, first in row 0 \(outside the categories\)"),
-        (np.array([3, 2**63 + 3], np.uint64), "got 1 that do not, first in row 1"),
+        ([3, -5], r"must lie in 1…15; got 1 that does not, first in row 1 \(outside the categories\)"),
+        ([3, 16], r"must lie in 1…15; got 1 that does not, first in row 1 \(outside the categories\)"),
+        ([2**40, 3], r"must lie in 1…15; got 1 that does not, first in row 0 \(outside the categories\)"),
+        (np.array([3, 2**63 + 3], np.uint64), "got 1 that does not, first in row 1"),
         ([3, 7, 1, 5], "that the uniform design can produce; got 2 that are not, first in row 1. Hint: is this the"),
     ],
 )
@@ -101,8 +101,8 @@ def test_as_counts():
     ("codes", "counts", "error", "message"),
     [
         ([3, 5, 3], [1, 2, 3], CodeError, r"must be distinct. Hint: sp.count\(codes, design=...\)"),
-        ([3, 0], [1, 2], CodeError, r"must lie in 1…15; got 1 that do not, first in entry 1 \(0, the empty set\)"),
-        ([3, 7], [1, 2], CodeError, "that the uniform design can produce; got 1 that are not, first in entry 1"),
+        ([3, 0], [1, 2], CodeError, r"must lie in 1…15; got 1 that does not, first in entry 1 \(0, the empty set\)"),
+        ([3, 7], [1, 2], CodeError, "that the uniform design can produce; got 1 that is not, first in entry 1"),
         ([3, 2**40], [1, 2], CodeError, "first in entry 1"),
         ([3.0, 5.0], [1, 2], CodeError, "must be integers"),
         ([3, 5], [1], MismatchError, r"one entry per code; got shape \(1,\) for 2 codes"),
@@ -221,7 +221,7 @@ def test_require_data():
     assert counts.require_data() is counts
     with pytest.raises(NoDataError, match="at least one informative observation; got none"):
         sp.SubsetCounts([], [], UNIFORM).require_data()
-    with pytest.raises(NoDataError, match="got 7 full sets only, which say nothing"):
+    with pytest.raises(NoDataError, match="got 7 full sets only, which says nothing"):
         sp.SubsetCounts([15, 3], [7, 0], UNIFORM).require_data()
 
 
@@ -359,7 +359,7 @@ def test_few_codes_of_many_categories():
 def test_errors_name_the_row_on_every_path(p, weights, bad):
     # A huge code must neither fill the memory nor pass because its weight is zero.
     codes = np.array([3, 5, 3, bad])
-    with pytest.raises(CodeError, match=r"got 1 that (do not|are not), first in row 3"):
+    with pytest.raises(CodeError, match=r"got 1 that (does not|is not), first in row 3"):
         count_codes(codes, sp.uniform(range(p)), weights)
 
 
@@ -367,7 +367,7 @@ def test_many_people_are_counted_block_by_block(monkeypatch):
     monkeypatch.setattr("subsetprivacy.data.tally._COUNT_BLOCK", 64)
     codes = np.array([3, 5, 12] * 100)
     assert count_codes(codes, UNIFORM).counts.tolist() == [100, 100, 100]
-    with pytest.raises(CodeError, match="got 1 that do not, first in row 300"):
+    with pytest.raises(CodeError, match="got 1 that does not, first in row 300"):
         count_codes(np.append(codes, 99), UNIFORM)
 
 

@@ -310,7 +310,7 @@ class TestCases:
         assert box.y1 <= height
 
     def test_truth_must_be_in_the_subset(self):
-        with pytest.raises(ValueError, match="`truth` must lie in the reported subset; got 1 rows"):
+        with pytest.raises(ValueError, match="`truth` must lie in the reported subset; got 1 row"):
             draw.cases(LABELS, W, SUBSETS, truth=[0, 2])
         assert plt.get_fignums() == []
 

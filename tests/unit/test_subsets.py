@@ -23,7 +23,7 @@ COLOURS = Categories(["black", "red", "green", "blue"])
         ({"a": 1, "b": 2}, "must have an order; got a dict"),
         (4, "must be a list of labels; got int"),
         (None, "must be a list of labels; got NoneType"),
-        ([], "must not be empty"),
+        ([], "must hold at least one label; got none"),
         (["a", None, "c", "d"], "must not hold a missing value; got one in position 1"),
         (["a", "b", float("nan"), "d"], "must not hold a missing value; got one in position 2"),
         (np.array([1.0, np.nan]), "must not hold a missing value; got one in position 1"),

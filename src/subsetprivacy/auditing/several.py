@@ -9,6 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._choices import Engine
+from subsetprivacy._words import counted
 from subsetprivacy.auditing.report import Audit
 from subsetprivacy.data import JointCounts, SubsetTable
 from subsetprivacy.design import Product
@@ -106,7 +107,9 @@ class TableAudit:
             (name, *(number(x) for x in four), str(smallest), number(posterior))
             for name, *four, smallest, posterior in self._rows()
         )
-        return Table(f"Privacy audit of {len(self.parts)} answers of one person", columns, rows, tuple(self._notes()))
+        return Table(
+            f"Privacy audit of {counted(len(self.parts), 'answer')} of one person", columns, rows, tuple(self._notes())
+        )
 
     def _notes(self) -> list[str]:
         notes = ["Each variable by itself, then all together; maximal leakage adds up exactly."]

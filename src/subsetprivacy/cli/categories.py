@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy._words import counted
 from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import Command, FilePath
 from subsetprivacy.cli.show import echo_warning
@@ -148,7 +149,7 @@ def _lines(file: Path) -> list[str]:
 def _warn_of_blanks(labels: Sequence[str], where: str) -> None:
     padded = [number for number, label in enumerate(labels, 1) if label != label.strip()]
     if padded:
-        many = "1 label begins or ends" if len(padded) == 1 else f"{len(padded)} labels begin or end"
+        many = counted(len(padded), "label begins or ends", "labels begin or end")
         echo_warning(f"{many} with a blank{where.format(padded[0])}: only values with the same blanks fit.")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from subsetprivacy._choices import Estimator
+from subsetprivacy._words import people
 from subsetprivacy.cli.options import FilePath
 from subsetprivacy.cli.show import draw_to_files, echo_table, echo_warning, is_quiet
 
@@ -50,7 +51,9 @@ def _show(output: Path, seed: int | None, *, pictures: bool) -> None:
 
     design = sp.uniform(adult.races)
     values = adult.rows()["race"]
-    click.echo(f"1. Privatize the race of {len(values)} people: each value becomes a random subset that contains it.\n")
+    click.echo(
+        f"1. Privatize the race of {people(len(values))}: each value becomes a random subset that contains it.\n"
+    )
     data = sp.privatize(values, design, seed=seed)
     for subset in data.labels()[:3]:
         click.echo("   " + " or ".join(str(label) for label in subset))

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy._words import counted
 from subsetprivacy.cli.audit import even
 from subsetprivacy.cli.documents import read_design
 from subsetprivacy.cli.files import name_of
@@ -67,7 +68,9 @@ def _table(found: list[dict[str, Any]], where: str) -> Any:
     ]
     if len({tuple(map(str, one["categories"])) for one in found}) > 1:
         notes.append("The designs are of different categories.")
-    return Table(f"{len(found)} designs at {where}", ("design", "kind", *_COLUMNS.values()), rows, tuple(notes))
+    return Table(
+        f"{counted(len(found), 'design')} at {where}", ("design", "kind", *_COLUMNS.values()), rows, tuple(notes)
+    )
 
 
 def _revealed(found: list[dict[str, Any]]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from subsetprivacy._words import counted, plural
 from subsetprivacy.cli.files import STANDARD_OUTPUT
 from subsetprivacy.cli.show import echo_json, echo_warning, say
 
@@ -67,14 +68,14 @@ def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool
         facts = {"rows": rows, "columns": list(names), "kept": list(keep), "written": written}
         echo_json({**facts, "output": str(output), "fingerprints": designs})
     else:
-        counted = "1 row" if rows == 1 else f"{rows:,} rows"
-        named = "column" if len(names) == 1 else "columns"
+        number = counted(rows, "row", comma=True)
+        named = plural(len(names), "column")
         kept = f", kept as {'it is' if len(keep) == 1 else 'they are'}: {', '.join(keep)}" if keep else ""
         if not written:
-            say(f"Nothing to do: the same job has written {output} before, {counted}.")
+            say(f"Nothing to do: the same job has written {output} before, {number}.")
             return
         where = "standard output" if output == STANDARD_OUTPUT else str(output)
-        say(f"Wrote {counted}, {named} {', '.join(names)}{kept}, to {where}.", output)
+        say(f"Wrote {number}, {named} {', '.join(names)}{kept}, to {where}.", output)
         if output != STANDARD_OUTPUT:
             say(f"Next: subsetprivacy report {output} -o report.html")
 
@@ -92,7 +93,7 @@ def warn(release: "Release", keep: Sequence[str]) -> None:
                 "cells cannot be compared."
             )
         elif alone:
-            verb = "row is" if alone == 1 else "rows are"
+            verb = plural(alone, "row is", "rows are")
             echo_warning(
                 f"{alone:,} of {release.rows:,} {verb} alone in {together}: whoever knows "
                 f"{'this' if len(keep) == 1 else 'these'} knows the row."

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from subsetprivacy._words import counted
 from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import FilePath, cores
 from subsetprivacy.cli.show import draw_to_files, is_quiet, say
@@ -159,7 +160,7 @@ def _close(finished: list[Any], output: Path, seconds: float) -> None:
                     err=True,
                 )
     failed = [each.label for each in finished if each.failed]
-    many = "1 experiment" if len(finished) == 1 else f"{len(finished)} experiments"
+    many = counted(len(finished), "experiment")
     say(f"\n{many} in {seconds:.0f} s. Open {output / 'index.html'}")
     if failed:
         click.echo(f"Error: {len(failed)} failed: {', '.join(failed)}", err=True)

@@ -8,6 +8,7 @@ import numpy as np
 from subsetprivacy._checks import check_choice, check_codes
 from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy._words import counted, people
 from subsetprivacy.counting.ordering import GroupColumn, rows_of_groups
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Covered, Design, coarse, require_design
@@ -40,7 +41,8 @@ def check_kind(weights: Any, weights_kind: WeightsKind | None) -> bool:
 def chosen_design(design: Design | None, categories: Iterable[Label] | None) -> Design:
     """Return the design that was given, or the one of categories whose design is not known."""
     if (design is None) == (categories is None):
-        raise ArgumentError("`design` must be given, or `categories` where the design is not known; not both.")
+        got = "neither" if design is None else "both"
+        raise ArgumentError(f"`design` must be given, or `categories` where the design is not known; got {got}.")
     return require_design(design) if categories is None else coarse(categories)
 
 
@@ -174,15 +176,26 @@ def _row_code(row: Any, number: int, categories: Categories) -> int:
             "a subset must be a collection of labels, or text that joins them by a bar; got "
             f"{type(row).__name__} in row {number}. Hint: a single answer is {{'a'}} or, as text, 'a'."
         )
+    labels = list(row)
     try:
-        code = categories.code(row)
+        code = categories.code(labels)
     except CategoryError:
         code = None
     if code is None:  # raised out here: the inner error names a label that a person reported
-        raise CategoryError(f"a subset must hold distinct labels of the categories; row {number} does not.")
+        raise CategoryError(
+            f"a subset must hold distinct labels of the categories; got {_why(labels, categories)} in row {number}."
+        )
     if code == 0:
         raise CodeError(f"a subset must not be empty; row {number} is.")
     return code
+
+
+def _why(row: Iterable[Any], categories: Categories) -> str:
+    """Return what is wrong with a collection of labels, in words that tell nothing of it."""
+    known = set(categories.labels)
+    if any(not isinstance(label, Hashable) or label not in known for label in row):
+        return "a label that is no category"
+    return "a label twice"
 
 
 def check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
@@ -192,15 +205,18 @@ def check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
     except (TypeError, ValueError):
         amounts = None
     if amounts is None:  # raised out here: the inner message shows an entry
-        raise ArgumentError("`weights` must be numbers, one per person.")
+        raise ArgumentError(
+            f"`weights` must be numbers, one per person; got {type(weights).__name__} of something else."
+        )
     if amounts.shape != (length,):
-        raise MismatchError(f"`weights` must be one per person; got shape {amounts.shape} for {length} people.")
+        raise MismatchError(f"`weights` must be one per person; got shape {amounts.shape} for {people(length)}.")
     bad = ~np.isfinite(amounts) | (amounts < 0)
     if kind == "frequency":
         bad |= amounts != np.floor(amounts)
     if bad.any():
         raise ArgumentError(
-            f"{kind} weights must be {FIT[kind]}; got {int(bad.sum())} that are not, first in row {int(bad.argmax())}."
+            f"{kind} weights must be {FIT[kind]}; got {counted(bad.sum(), 'that is not', 'that are not')}, first in "
+            f"row {int(bad.argmax())}."
         )
     return amounts
 
@@ -209,7 +225,7 @@ def group_rows(by: Any, length: int) -> dict[Label, IntArray]:
     """Return the rows of each group, groups in order: see `ordering`."""
     groups = by if isinstance(by, GroupColumn) else _group_column(by)
     if len(groups.labels) != length:
-        raise MismatchError(f"`by` must give one group per person; got {len(groups.labels)} for {length} people.")
+        raise MismatchError(f"`by` must give one group per person; got {len(groups.labels)} for {people(length)}.")
     for row, group in enumerate(groups.labels):
         if not isinstance(group, Hashable):
             raise ArgumentError(f"`by` must hold hashable groups; got {type(group).__name__} in row {row}.")

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy._types import AnyArray, BoolArray, IntArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.counting.columns import FIT
 from subsetprivacy.counting.ordering import rows_of_groups
 from subsetprivacy.data import SubsetCounts, as_joint
@@ -92,7 +93,7 @@ class _Where:
     def told(self, wrong: BoolArray) -> str:
         number = int(self.groups.rows[wrong].sum())
         first = "" if self.groups.first is None else f", first in {self.place(self.first(wrong))}"
-        return f"in {number} row{'s' if number > 1 else ''}{first}"
+        return f"in {counted(number, 'row')}{first}"
 
     def first(self, wrong: BoolArray) -> int:
         assert self.groups.first is not None
@@ -171,7 +172,8 @@ def _check_amounts(groups: Groups, name: str, kind: str, place: Callable[[int], 
     if groups.unfit:
         first = "" if groups.first_unfit is None else f", first in {place(groups.first_unfit)}"
         raise ArgumentError(
-            f"{kind} weights must be {FIT[kind]}; got {groups.unfit} in column {name} that are not{first}."
+            f"{kind} weights must be {FIT[kind]}; got {counted(groups.unfit, 'that is not', 'that are not')} in "
+            f"column {name}{first}."
         )
     assert groups.sums is not None
     if kind == "frequency" and (groups.sums > _MAX_PEOPLE).any():

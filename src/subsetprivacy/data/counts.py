@@ -11,6 +11,7 @@ from attrs import field, frozen
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.data.entries import as_codes, check_amounts, check_entries
 from subsetprivacy.design import Design, Mixture, identify
 from subsetprivacy.errors import MismatchError, NoDataError
@@ -68,7 +69,7 @@ class SubsetCounts:
 
     def __repr__(self) -> str:
         return (
-            f"<SubsetCounts: {self.n_text}, {len(self.informative)} distinct subsets, "
+            f"<SubsetCounts: {self.n_text}, {counted(len(self.informative), 'distinct subset')}, "
             f"{self.n_missing:.0f} missing, {self.design!r}>"
         )
 
@@ -163,7 +164,11 @@ class SubsetCounts:
             If there is no observation but full sets.
         """
         if not self.total > 0:
-            seen = f"{self.n_missing:g} full sets only, which say nothing" if self.n_missing else "none"
+            seen = (
+                f"{counted(self.n_missing, 'full set')} only, which says nothing about the value"
+                if self.n_missing
+                else "none"
+            )
             raise NoDataError(f"there must be at least one informative observation; got {seen}.")
         return self
 
@@ -185,7 +190,9 @@ class SubsetCounts:
         if not isinstance(other, SubsetCounts):
             return NotImplemented
         if self.categories != other.categories:
-            raise MismatchError("counts must have the same categories in the same order to be added.")
+            raise MismatchError(
+                "counts must have the same categories in the same order to be added; got different ones."
+            )
         if (self.squares is None) != (other.squares is None):
             raise MismatchError("weighted and unweighted counts cannot be added. Hint: count all rows with weights.")
         codes = np.union1d(self.codes, other.codes)
@@ -237,7 +244,7 @@ class CountsBatch:
         return len(self.counts)
 
     def __repr__(self) -> str:
-        return f"<CountsBatch: {len(self)} samples, {len(self.codes)} subsets, {self.design!r}>"
+        return f"<CountsBatch: {counted(len(self), 'sample')}, {counted(len(self.codes), 'subset')}, {self.design!r}>"
 
     @overload
     def __getitem__(self, k: int) -> SubsetCounts: ...

@@ -7,6 +7,7 @@ import numpy as np
 from subsetprivacy._checks import check_codes
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray
+from subsetprivacy._words import counted
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import CodeError, MismatchError
 
@@ -21,13 +22,15 @@ def check_allowed(codes: IntArray, design: Design, rows: str = "row") -> None:
         first = int(outside.argmax())
         what = "0, the empty set" if codes[first] == 0 else "outside the categories"
         raise CodeError(
-            f"`codes` must lie in 1…{largest}; got {int(outside.sum())} that do not, first in {rows} {first} ({what})."
+            f"`codes` must lie in 1…{largest}; got {counted(outside.sum(), 'that does not', 'that do not')}, first "
+            f"in {rows} {first} ({what})."
         )
     foreign = ~design.allows(codes)
     if foreign.any():
         raise CodeError(
-            f"`codes` must be subsets that the {design.kind} design can produce; got {int(foreign.sum())} that are not,"
-            f" first in {rows} {int(foreign.argmax())}. Hint: is this the design the data were collected with?"
+            f"`codes` must be subsets that the {design.kind} design can produce; got "
+            f"{counted(foreign.sum(), 'that is not', 'that are not')}, first in {rows} {int(foreign.argmax())}. "
+            "Hint: is this the design the data were collected with?"
         )
 
 
@@ -55,7 +58,9 @@ def check_amounts(values: Any, shape: tuple[int, ...], name: str, whole: bool) -
     if not numeric:
         raise CodeError(f"`{name}` must be numbers; got {type(values).__name__}.")
     if amounts.shape != shape:
-        raise MismatchError(f"`{name}` must have one entry per code; got shape {amounts.shape} for {shape[-1]} codes.")
+        raise MismatchError(
+            f"`{name}` must have one entry per code; got shape {amounts.shape} for {counted(shape[-1], 'code')}."
+        )
     if not np.isfinite(amounts).all() or (amounts < 0).any():
         raise CodeError(f"`{name}` must be finite and not negative.")
     if not whole:

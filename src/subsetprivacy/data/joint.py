@@ -9,6 +9,7 @@ import numpy as np
 from subsetprivacy._checks import shown
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.data.aggregated import memberships, position, two_by_two
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_amounts
@@ -108,7 +109,7 @@ class JointCounts(SubsetCounts):
     def __repr__(self) -> str:
         return (
             f"<JointCounts of {self.design.categories.preview()}: {self.n_text}, "
-            f"{len(self.informative)} distinct combinations of subsets, {self.n_missing:.0f} incomplete>"
+            f"{counted(len(self.informative), 'distinct combination')} of subsets, {self.n_missing:.0f} incomplete>"
         )
 
     def _axis(self, name: str) -> int:

@@ -6,6 +6,7 @@ from attrs import Attribute, field, frozen
 
 from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import IntArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.tally import count_codes
@@ -51,8 +52,8 @@ class SubsetData:
         return len(self.codes)
 
     def __repr__(self) -> str:
-        what = "rows" if isinstance(self.design, Covered) else "people"
-        return f"<SubsetData: {len(self)} {what}, {self.design!r}>"
+        rows = counted(len(self), *(("row", "rows") if isinstance(self.design, Covered) else ("person", "people")))
+        return f"<SubsetData: {rows}, {self.design!r}>"
 
     @property
     def categories(self) -> Categories:

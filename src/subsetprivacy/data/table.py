@@ -8,6 +8,7 @@ from attrs import frozen
 
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import IntArray
+from subsetprivacy._words import people
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.people import SubsetData
@@ -76,7 +77,7 @@ class SubsetTable:
         return len(self.columns[0])
 
     def __repr__(self) -> str:
-        return f"<SubsetTable: {len(self)} people, {self.design!r}>"
+        return f"<SubsetTable: {people(len(self))}, {self.design!r}>"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
+from subsetprivacy._words import counted, people
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.factors import Product
 from subsetprivacy.errors import InvalidDesignError, MismatchError
@@ -106,8 +107,8 @@ class Covered(Design):
     def rows_text(self, n: float) -> str:
         """Return the numbers of people and of dummy rows."""
         if self.people is None or self.dummies is None:
-            return f"n = {n:.0f} rows"
-        return f"n = {self.people} people and {self.D * self.dummies} dummy rows"
+            return f"n = {counted(n, 'row')}"
+        return f"n = {counted(self.people, 'person', 'people')} and {counted(self.D * self.dummies, 'dummy row')}"
 
     def select(self, names: Iterable[str]) -> "Covered":
         """Return the covered design of some of a product's variables: seen alone, their floor is higher."""
@@ -239,5 +240,7 @@ class Covered(Design):
         return {"floor": repr(self.floor), "base": {"kind": self.base.kind, **self.base.content()}, **numbers}
 
     def __repr__(self) -> str:
-        rows = "" if self.people is None else f", {self.people} people and {self.D} x {self.dummies} dummy rows"
+        rows = ""
+        if self.people is not None:
+            rows = f", {people(self.people)} and {self.D} x {counted(self.dummies or 0, 'dummy row')}"
         return f"<{self.base!r} with a floor of {self.floor:g} by {self.D} dummy categories{rows}>"

@@ -18,6 +18,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import IntArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.design.base import Design
 from subsetprivacy.errors import CodeError
 from subsetprivacy.subsets import Categories
@@ -93,8 +94,9 @@ def codes_of(texts: Sequence[str | None], design: Design) -> IntArray:
     if wrong.any():
         first = int(wrong.argmax())
         raise CodeError(
-            f"subsets as text must be labels of the {design.p} categories joined by a bar; got {int(wrong.sum())} "
-            f"that are not, first in row {first}: {problem_with(texts[first], design)}. Hint: {hint_for_texts(design)}?"
+            f"subsets as text must be labels of the {design.p} categories joined by a bar; got "
+            f"{counted(wrong.sum(), 'that is not', 'that are not')}, first in row {first}: "
+            f"{problem_with(texts[first], design)}. Hint: {hint_for_texts(design)}?"
         )
     return codes
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subsetprivacy._words import counted
 from subsetprivacy.draw.layout import CYAN, DARK, PALE, _axes, _finish, _plain, _rows, _tone, _vector
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _roles(inside: NDArray[np.bool_], truth: ArrayLike | None, p: int) -> NDArra
         known = np.flatnonzero(positions >= 0)  # -1 where it is not known
         cells = known, positions[known]
         if lost := int(np.sum(~inside[cells])):
-            raise ValueError(f"`truth` must lie in the reported subset; got {lost} rows where it does not.")
+            raise ValueError(f"`truth` must lie in the reported subset; got {counted(lost, 'row')} where it does not.")
         roles[cells] = 2
     return roles
 

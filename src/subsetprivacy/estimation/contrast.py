@@ -79,7 +79,10 @@ def _read(weights: Mapping[Label, float] | ArrayLike, categories: Categories) ->
     except (TypeError, ValueError):
         raise ArgumentError("`weights` must be numbers; got something else.") from None
     if not c.any():
-        raise ArgumentError("`weights` must not all be 0; got none that is not.")
+        empty = not c.size or (isinstance(weights, Mapping) and not weights)
+        raise ArgumentError(
+            f"`weights` must have an entry other than 0; got {'no entries' if empty else 'only zeros'}."
+        )
     if c.shape != (categories.p,) or not np.isfinite(c).all():
         raise ArgumentError(f"`weights` must be {categories.p} finite numbers, one per category; got shape {c.shape}.")
     return c

@@ -9,6 +9,7 @@ import numpy as np
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_distribution
 from subsetprivacy._types import FloatArray
+from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.doubt import PROFILE
 from subsetprivacy.incidence import MAX_MATRIX
@@ -24,8 +25,8 @@ MOST_SHOWN, SHOWN = 64, 30
 def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> Table:
     """Return the table to print, the level in the column names."""
     head, rows = cells(fit, bounds, level)
-    what = "weight" if fit.counts.squares is not None else "person" if fit.n_missing == 1 else "people"
-    missing = f", {fit.n_missing:.0f} {what} missing and left out" if fit.n_missing else ""
+    words = ("weight", "weight") if fit.counts.squares is not None else ("person", "people")
+    missing = f", {counted(fit.n_missing, *words)} missing and left out" if fit.n_missing else ""
     title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
     notes = [certificate(fit)]
     if len(rows) < fit.categories.p:
@@ -73,7 +74,7 @@ def certificate(fit: "Estimate") -> str:
     """Say how near the estimate is to the maximum of the likelihood."""
     if not np.isfinite(fit.gap):
         return "A moment estimate, unbiased and outside the simplex. Hint: projected() gives a distribution."
-    steps = f" after {fit.iterations} iteration{'s' * (fit.iterations != 1)}" if fit.iterations else ""
+    steps = f" after {counted(fit.iterations, 'iteration')}" if fit.iterations else ""
     if fit.gap < 1e-15:
         return f"log-likelihood {fit.loglik:.6g}, the maximum{steps}"
     return f"log-likelihood {fit.loglik:.6g}; at most {fit.gap:.1e} per person below the maximum{steps}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
+from subsetprivacy._words import counted
 from subsetprivacy.design.text import plain_header
 from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
@@ -233,8 +234,8 @@ def check_rows(path: str | Path, header: Header, limit: int = BLOCK) -> None:
     if wrong:
         raise trouble(
             path,
-            f"must have {width} cells in every row, as in its header; {wrong} "
-            f"{'rows have' if wrong > 1 else 'row has'} not, first line {first}",
+            f"must have {counted(width, 'cell')} in every row, as in its header; "
+            f"{counted(wrong, 'row has', 'rows have')} not, first line {first}",
         )
 
 

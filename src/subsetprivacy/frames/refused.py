@@ -4,16 +4,21 @@ from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
 
+from subsetprivacy._words import counted, plural
 from subsetprivacy.errors import CategoryError
 
 _MUST = {
-    "unknown": ("every value must be one of the design's categories", "that are not", ""),
-    "absent": ("every value must be known", "missing", " Hint: missing='full' stores them as the full set."),
-    "id missing": ("every row must have an id", "without", ""),
-    "id type": ("ids must be text or whole numbers", "others", ""),
+    "unknown": ("every value must be one of the design's categories", ("that is not", "that are not"), ""),
+    "absent": (
+        "every value must be known",
+        ("missing", "missing"),
+        " Hint: missing='full' stores them as the full set.",
+    ),
+    "id missing": ("every row must have an id", ("without", "without"), ""),
+    "id type": ("ids must be text or whole numbers", ("other", "others"), ""),
     "id repeated": (
         "ids must be distinct",
-        "rows whose id came before",
+        ("row whose id came before", "rows whose id came before"),
         " Hint: two values of one person would answer the same question, and intersect.",
     ),
 }
@@ -58,7 +63,7 @@ class Refused:
             many = f"all {self.count} are" if self.tidy == self.count else f"{self.tidy} of them are"
             said.append(f"{many} categories without the spaces around them; strip=True leaves these out.")
         if self.marks:
-            look = "looks like a mark" if self.marks == 1 else "look like marks"
+            look = plural(self.marks, "looks like a mark", "look like marks")
             said.append(f"{self.marks} {look} of a missing answer, such as ? or NA; na= names the mark.")
         return f" Hint: {' '.join(said)}" if said else ""
 
@@ -66,9 +71,9 @@ class Refused:
         """Return it in words; `rows` is what a row is called, and `number` tells its number."""
         must, got, hint = _MUST[self.problem]
         where = "" if self.first is None else f", first in {rows} {number(self.first)}"
-        counted = " (counted from 0)" if where and rows == "row" else ""
+        start = " (counted from 0)" if where and rows == "row" else ""
         advice = self._advice() or self.hint or hint
-        return f"column {self.column!r}: {must}; got {self.count} {got}{where}{counted}.{advice}"
+        return f"column {self.column!r}: {must}; got {counted(self.count, *got)}{where}{start}.{advice}"
 
 
 def refuse(

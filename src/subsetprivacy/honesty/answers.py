@@ -5,6 +5,7 @@ from collections.abc import Callable
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray
+from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue, resampled_pvalue
 from subsetprivacy.honesty.linear import LinearModel, Step
@@ -85,7 +86,7 @@ def require_spare(model: LinearModel) -> LinearModel:
 
 
 def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
+    return counted(number, what)
 
 
 def _help(table: AnswerTable) -> str:

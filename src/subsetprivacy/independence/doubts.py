@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from subsetprivacy._types import Label
+from subsetprivacy._words import counted
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.independence.crossing import Crossing, Side
 from subsetprivacy.tables import label_text
@@ -41,7 +42,8 @@ def _counts(parts: Sequence[Crossing]) -> list[str]:
     people = sum(part.n for part in parts)
     if possible > 10 * people:
         return [
-            f"There are {possible:.3g} pairs of subsets for {people:.0f} people: Pearson's limit law does not hold."
+            f"There are {possible:.3g} pairs of subsets for {counted(people, 'person', 'people')}: Pearson's limit "
+            "law does not hold."
         ]
     notes = []
     if enough < possible:

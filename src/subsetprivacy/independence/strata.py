@@ -7,6 +7,7 @@ from attrs import evolve
 
 from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._types import Label, Seed
+from subsetprivacy._words import counted
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence.crossing import Crossing, cross
@@ -134,9 +135,9 @@ def _left_out(alike: Mapping[Label, JointCounts]) -> list[str]:
         return []
     people = sum(table.n for table in alike.values())
     missing = sum(table.n_missing for table in alike.values())
-    groups = "1 group" if len(alike) == 1 else f"{len(alike)} groups"  # whose names may be people's
+    groups = counted(len(alike), "group")  # whose names may be people's
     return [
-        f"Left out, because a variable does not vary there: {groups}, with {people:.0f} complete rows and "
+        f"Left out, because a variable does not vary there: {groups}, with {counted(people, 'complete row')} and "
         f"{missing:.0f} that lack an answer."
     ]
 
@@ -148,4 +149,4 @@ def nobodys(groups: Mapping[Label, Any]) -> list[str]:
     counts = as_counts(groups[None])
     if counts.squares is not None:
         return [f"Left out, because their group is missing: {counts.counts.sum():.0f} of the weight."]
-    return [f"Left out, because their group is missing: {counts.n + counts.n_missing:.0f} rows."]
+    return [f"Left out, because their group is missing: {counted(counts.n + counts.n_missing, 'row')}."]

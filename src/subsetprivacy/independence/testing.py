@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from subsetprivacy._checks import check_choice, check_count
+from subsetprivacy._checks import check_choice, check_count, shown
 from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import Label, Seed
@@ -149,7 +149,7 @@ def read_effort(permutations: int, budget: Any, seed: Any, progress: Any) -> Eff
     if budget is not None and (
         isinstance(budget, bool) or not (isinstance(budget, (int, float, np.number)) and 0 < budget < np.inf)
     ):
-        raise ArgumentError("`budget` must be a number of seconds above 0, or None for no limit.")
+        raise ArgumentError(f"`budget` must be a number of seconds above 0, or None for no limit; got {shown(budget)}.")
     return Effort(permutations, None if budget is None else float(budget), numpy_generator(seed), progress)
 
 

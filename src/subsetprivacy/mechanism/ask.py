@@ -13,6 +13,7 @@ from attrs import frozen
 from subsetprivacy._checks import check_codes, check_count, check_same_index
 from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label, RandomSource, Seed
+from subsetprivacy._words import counted
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import (
     ArtificialBit,
@@ -298,7 +299,8 @@ def _check_asked(asked: IntArray, design: Design) -> None:
     foreign = ~design.asks(asked)
     if foreign.any():
         raise CodeError(
-            f"`questions` must be sets that the design asks about; got {int(foreign.sum())} that are not, "
+            "`questions` must be sets that the design asks about; got "
+            f"{counted(foreign.sum(), 'that is not', 'that are not')}, "
             f"first in row {int(foreign.argmax())}."
         )
 
@@ -313,7 +315,9 @@ def _read_answers(answers: Any, options: int, yes_no: bool) -> AnyArray:
     said = [_read_answer(a, options, yes_no) for a in column]
     bad = [row for row, a in enumerate(said) if a == _WRONG]
     if bad:
-        raise CodeError(f"`answers` must be {_choices(options)}; got {len(bad)} others, first in row {bad[0]}.")
+        raise CodeError(
+            f"`answers` must be {_choices(options)}; got {counted(len(bad), 'other')}, first in row {bad[0]}."
+        )
     return np.array(said, np.int64)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.subsets import is_frame, is_missing, library_of
 
@@ -37,11 +38,12 @@ class UnfitIds:
             return f"`ids` must be known; got {self.count} missing, {where}."
         if self.problem == "repeated":
             return (
-                f"`ids` must be distinct; got {self.count} rows whose id came before, {where}. "
+                f"`ids` must be distinct; got {counted(self.count, 'row')} whose id came before, {where}. "
                 "Hint: two values of one person would answer the same question, and intersect."
             )
         hint = " Hint: whole numbers with gaps become floats; read the column as text." if self.kind == "float" else ""
-        return f"`ids` must be text or whole numbers; got {self.count} others, {where}, of type {self.kind}.{hint}"
+        others = counted(self.count, "other")
+        return f"`ids` must be text or whole numbers; got {others}, {where}, of type {self.kind}.{hint}"
 
 
 @frozen(slots=False, eq=False, repr=False)

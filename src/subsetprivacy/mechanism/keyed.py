@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from subsetprivacy._paths import local_path
 from subsetprivacy._types import IntArray, Rows
+from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError, DataFileError, MismatchError, NotPrivateWarning
 from subsetprivacy.mechanism.ids import Ids, read_ids
 
@@ -148,12 +149,15 @@ class KeyedSource:
         return len(self._streams) if self._rows is None else len(self._rows)
 
     def __repr__(self) -> str:
-        return f"<bits of a key for {len(self)} rows>"
+        return f"<bits of a key for {counted(len(self), 'row')}>"
 
     def bits(self, n: int, width: int) -> NDArray[np.unsignedinteger[Any]]:
         """Return the next word of the given width of each row."""
         if n != len(self):
-            raise MismatchError(f"a source with a key must draw one word per row; got {n} words for {len(self)} rows.")
+            raise MismatchError(
+                f"a source with a key must draw one word per row; got {counted(n, 'word')} for "
+                f"{counted(len(self), 'row')}."
+            )
         return self._streams.read(self._streams.every if self._rows is None else self._rows, width // 8)
 
     def among(self, rows: Rows) -> "KeyedSource":

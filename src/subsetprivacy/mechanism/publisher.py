@@ -10,6 +10,7 @@ from attrs import field, frozen
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Missing
 from subsetprivacy._types import BoolArray, IntArray, RandomSource
+from subsetprivacy._words import counted
 from subsetprivacy.design import Covered, Design, Product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, UnknownDesignError
 from subsetprivacy.mechanism.cover import dummy_rows, with_dummy_category
@@ -113,7 +114,8 @@ class Publisher:
         if unfit.unknown:
             hint = hint_of_types(self.design) if unfit.unknown == unfit.rows else ""
             raise CategoryError(
-                f"every value must be one of the design's categories; got {unfit.unknown} that are not, "
+                "every value must be one of the design's categories; got "
+                f"{counted(unfit.unknown, 'that is not', 'that are not')}, "
                 f"first in row {unfit.first_unknown} (counted from 0).{hint}"
             )
         raise CategoryError(

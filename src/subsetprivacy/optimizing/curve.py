@@ -13,6 +13,7 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import Criterion, Engine, Leakage, OptimalKind, Over, Solver
 from subsetprivacy._types import Distribution, FloatArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.design import nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.optimizing import measure
@@ -109,7 +110,8 @@ class Frontier:
             f"Best loss: of {self.kind} designs that leak as much, sets of {self.smallest} or more; "
             "a dash where a design is not of that kind or leaks less than the curve shows.",
             f"The least leakage is {self.least:.4f}. "
-            f"Largest certified gap of the {len(self.optima)} points: {max(one.gap for one in self.optima):.1g}.",
+            f"Largest certified gap of {counted(len(self.optima), 'point')}: "
+            f"{max(one.gap for one in self.optima):.1g}.",
         ]
         if self._flat:
             notes.append(f"Beyond {self.optima[-1].leakage[self.metric]:.4f} no more can be gained.")
@@ -170,7 +172,8 @@ class Frontier:
     def __repr__(self) -> str:
         return (
             f"<Frontier of {self.kind} designs on {self.p} categories: loss {self.loss[0]:.4g} at {self.metric} "
-            f"{self.leakage[0]:.4g} to {self.loss[-1]:.4g} at {self.leakage[-1]:.4g}, {len(self.optima)} points>"
+            f"{self.leakage[0]:.4g} to {self.loss[-1]:.4g} at {self.leakage[-1]:.4g}, "
+            f"{counted(len(self.optima), 'point')}>"
         )
 
     def _repr_html_(self) -> str:
@@ -294,7 +297,7 @@ def _grid(points: Any, lowest: float, highest: float) -> FloatArray:
     except (TypeError, ValueError):
         raise ArgumentError(f"`points` must be a number, or a list of leakages; got {type(points).__name__}.") from None
     if not len(given) or not np.isfinite(given).all():
-        raise ArgumentError("`points` must be finite leakages, at least one.")
+        raise ArgumentError("`points` must be finite leakages, at least one; got none, or one that is not finite.")
     return given
 
 

@@ -5,6 +5,7 @@ from attrs import frozen
 
 from subsetprivacy._choices import Criterion, Over, Solver
 from subsetprivacy._types import FloatArray
+from subsetprivacy._words import counted
 from subsetprivacy.design import Design, Independent, nonprivate, uniform
 from subsetprivacy.optimizing import measure
 from subsetprivacy.optimizing.program import METRICS
@@ -114,7 +115,8 @@ class Optimum:
         used = f", uses up {', '.join(self.saturated)}" if self.saturated else ""
         saved = "" if np.isnan(self.uniform_loss) else f" (uniform {self.uniform_loss:.4f})"
         return (
-            f"<Optimum: {self.design.kind} design of {self.questions} subsets on {self.design.p} categories, "
+            f"<Optimum: {self.design.kind} design of {counted(self.questions, 'subset')} on {self.design.p} "
+            "categories, "
             f"loss {self.loss:.4f}{saved}{used}, gap {self.gap:.1e}>"
         )
 

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtri, chndtr, kl_div
 
 from subsetprivacy._types import FloatArray
+from subsetprivacy._words import counted
 from subsetprivacy.design import Design, Held, Product
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.estimation.likelihood import limit_covariance
@@ -200,11 +201,11 @@ def doubts(there: Alternative, people: Mapping[str, int], *, simulated: bool) ->
 def _boundary(there: Alternative, people: Mapping[str, int]) -> list[str]:
     n = people.get("lrt")
     near = 0 if n is None else _near_zero(there, n)
-    if not near:
+    if n is None or not near:
         return []
     return [
-        f"Near the boundary: with {n} people {near} of {there.W.size} joint shares are within two standard errors "
-        "of 0; the limit law of lrt is rough, its power mostly higher."
+        f"Near the boundary: with {counted(n, 'person', 'people')} {near} of {there.W.size} joint shares are within "
+        "two standard errors of 0; the limit law of lrt is rough, its power mostly higher."
     ]
 
 
@@ -215,8 +216,8 @@ def _small_counts(there: Alternative, people: Mapping[str, int]) -> list[str]:
     if not sizes or not few:
         return []
     return [
-        f"Small counts: with {min(sizes)} people {few} of {expected.size} pairs of subsets are expected from fewer "
-        f"than {FEW}; the limit laws of Pearson's tests of subsets are rough."
+        f"Small counts: with {counted(min(sizes), 'person', 'people')} {few} of {expected.size} pairs of subsets are "
+        f"expected from fewer than {FEW}; the limit laws of Pearson's tests of subsets are rough."
     ]
 
 

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from subsetprivacy import draw
 from subsetprivacy._types import FloatArray
+from subsetprivacy._words import people
 from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Limit
 from subsetprivacy.tables import Table, number, percent
 
@@ -176,7 +177,7 @@ class IndependencePower:
 
     def __repr__(self) -> str:
         how = f"simulated, std. error {self.se:.3f}" if self.replications else "limit law"
-        return f"<IndependencePower of {self.method}: {self.power:.4f} with {self.n} people ({how})>"
+        return f"<IndependencePower of {self.method}: {self.power:.4f} with {people(self.n)} ({how})>"
 
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook: a row per test."""

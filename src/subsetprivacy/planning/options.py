@@ -9,6 +9,7 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_count
 from subsetprivacy._types import FloatArray
+from subsetprivacy._words import people
 from subsetprivacy.auditing import audit
 from subsetprivacy.design import Covered, Design
 from subsetprivacy.errors import ArgumentError, TooLargeError
@@ -199,7 +200,7 @@ class Option:
         return {"design": self.name, **{name: getattr(self, name) for name in NUMBERS}, **self.leaks}
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {self.people} people for ±{self.margin:.4g}>"
+        return f"<{self.name}: {people(self.people)} for ±{self.margin:.4g}>"
 
 
 def option(design: Design, demand: Demand, w: FloatArray | None) -> Option:

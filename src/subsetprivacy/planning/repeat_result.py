@@ -7,6 +7,7 @@ from attrs import field, frozen
 
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray
+from subsetprivacy._words import counted, plural
 from subsetprivacy.design import Design
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number
 from subsetprivacy.variables import JointCategories
@@ -91,7 +92,7 @@ class RepeatRisk:
         return f"{self._draws()} can multiply the odds of a {what} by {most}"
 
     def _draws(self) -> str:
-        return f"{self.times} draw{'s' * (self.times != 1)}"
+        return counted(self.times, "draw")
 
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook: of several variables, a row for each of them."""
@@ -120,7 +121,8 @@ class RepeatRisk:
         if not self._rules_out:
             return f"<{self._said_of_odds()}; none of {self.design.p} candidates is ruled out>"
         return (
-            f"<{self._draws()} for one person leave{'s' * (self.times == 1)} {self.expected:.4g} of {self.design.p} "
+            f"<{self._draws()} for one person {plural(self.times, 'leaves', 'leave')} {self.expected:.4g} of "
+            f"{self.design.p} "
             f"candidates, one alone with probability {self.probability:.4g}>"
         )
 

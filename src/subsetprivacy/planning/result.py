@@ -7,6 +7,7 @@ from attrs import frozen
 
 from subsetprivacy import draw
 from subsetprivacy._choices import Engine
+from subsetprivacy._words import counted
 from subsetprivacy.design import Design
 from subsetprivacy.planning.options import Option
 from subsetprivacy.planning.repeats import repeat_risk
@@ -81,7 +82,7 @@ class Plan:
             return f"it alone {limits}"
         if best.variance > min(o.variance for o in within):
             what = f"is within 5 % of the {'fewest people' if self.solves_people else 'best'} and has the largest sets"
-        return f"it {limits}, and of the {len(within)} designs that do it {what}"
+        return f"it {limits}, and of the {counted(len(within), 'design that does', 'designs that do')} it {what}"
 
     def _limit(self) -> str:
         """Return the most bits in words, and what a default means."""
@@ -144,7 +145,7 @@ class Plan:
     def _title(self) -> str:
         p = self.recommended.p
         where = "the given distribution" if self.at_given_w else "whatever the distribution"
-        what = f"±{100 * self.margin:.3g} points" if self.solves_people else f"{self.people} people"
+        what = f"±{100 * self.margin:.3g} points" if self.solves_people else counted(self.people, "person", "people")
         return f"Plan for {p} categories: {what} at {percent(self.level)}, {where}"
 
     def _heading(self) -> str:
@@ -152,15 +153,16 @@ class Plan:
         where = "at the given distribution" if self.at_given_w else "whatever the distribution"
         if self.solves_people:
             return f"People needed for ±{100 * self.margin:.3g} points at {100 * self.level:.6g}%, {where}"
-        return f"Half-width of {100 * self.level:.6g}% intervals from {self.people:,} people, {where}"
+        people = counted(self.people, "person", "people", comma=True)
+        return f"Half-width of {100 * self.level:.6g}% intervals from {people}, {where}"
 
     def _notes(self) -> list[str]:
         best = self.best
         lines = [f"* Recommended: {best.name}: {self.reason}."]
         if self.cheaper is not None:
             lines.append(self._alternative(self.cheaper))
-        direct = f"{self.direct:.0f} people" if self.solves_people else f"±{self.direct:.4f}"
-        dummies = f"; {best.dummies} dummy rows come on top." if best.dummies else "."
+        direct = counted(self.direct, "person", "people") if self.solves_people else f"±{self.direct:.4f}"
+        dummies = f"; {counted(best.dummies, 'dummy row comes', 'dummy rows come')} on top." if best.dummies else "."
         lines.append(f"Asking directly: {direct}. People are those who answer{dummies}")
         lines.append(_if_asked_twice(best.design))
         even = 1 / best.design.p
@@ -197,7 +199,9 @@ class Plan:
     def _alternative(self, other: Option) -> str:
         best = self.best
         if self.solves_people:
-            gain = f"{other.people} people, {100 * (1 - other.variance / best.variance):.0f} % fewer"
+            gain = (
+                f"{counted(other.people, 'person', 'people')}, {100 * (1 - other.variance / best.variance):.0f} % fewer"
+            )
         else:
             gain = f"±{other.margin:.4f}"
         least = f"{other.smallest_set} values or more"
@@ -230,7 +234,7 @@ class Plan:
         )
 
     def __repr__(self) -> str:
-        return f"<Plan: {self.best!r} of {len(self.options)} designs>"
+        return f"<Plan: {self.best!r} of {counted(len(self.options), 'design')}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()

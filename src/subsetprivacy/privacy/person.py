@@ -8,6 +8,7 @@ from attrs import frozen
 from subsetprivacy import draw
 from subsetprivacy._checks import check_distribution
 from subsetprivacy._types import BoolArray, Distribution, FloatArray, IntArray, Label
+from subsetprivacy._words import counted, people
 from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
@@ -59,7 +60,7 @@ class PersonLeakage:
 
     def __repr__(self) -> str:
         worst = f", largest posterior {self.guess_posterior.max():.3f}" if len(self) else ""
-        return f"<PersonLeakage of {len(self)} people{worst}>"
+        return f"<PersonLeakage of {people(len(self))}{worst}>"
 
     def summary(self, most: int = 20) -> Table:
         """Return a table of the first people."""
@@ -166,6 +167,7 @@ def _checked_values(values: Any, codes: IntArray, design: Design) -> tuple[IntAr
     ):
         if wrong.any():
             raise CategoryError(
-                f"`values` must {what}; got {int(wrong.sum())} that do not, first in row {int(wrong.argmax())}."
+                f"`values` must {what}; got {counted(wrong.sum(), 'that does not', 'that do not')}, first in row "
+                f"{int(wrong.argmax())}."
             )
     return x, missing

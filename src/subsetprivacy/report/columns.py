@@ -39,7 +39,8 @@ def _answers(column: Column) -> Html:
     silent, dummies = column.counts.n_missing, column.counts.n - column.people
     text = f"{count_of(column.people, 'person', 'people')} gave a subset that says something"
     if column.counts.squares is not None:
-        text = f"The rows have sampling weights; they tell as much as {whole(column.people)} people with equal ones"
+        people = count_of(column.people, "person", "people")
+        text = f"The rows have sampling weights; they tell as much as {people} with equal ones"
     if silent:
         text += (
             f". Rows that hold the whole list of values and so say nothing, for want of an answer or by the draw: "
@@ -48,7 +49,8 @@ def _answers(column: Column) -> Html:
     else:
         text += "; none is missing."
     if dummies > 0:
-        text += f" Besides there are {whole(dummies)} dummy rows, which belong to nobody; the estimates allow for them."
+        rows = count_of(dummies, "dummy row belongs", "dummy rows belong")
+        text += f" Besides, {rows} to no one; the estimates allow for them."
     return el("p", text)
 
 

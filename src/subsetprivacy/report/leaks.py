@@ -7,7 +7,7 @@ import numpy as np
 from subsetprivacy.design import Covered
 from subsetprivacy.report.gathering import Column
 from subsetprivacy.report.markup import Html, bullets, el, lines, table, with_range
-from subsetprivacy.report.wording import bits, fine_share, label_text, share, span, times, whole
+from subsetprivacy.report.wording import bits, count_of, fine_share, label_text, share, span, times, whole
 from subsetprivacy.tables import number
 
 _HEAD = ("Measure", "Value", "In plain words")
@@ -103,7 +103,8 @@ def _price(column: Column, facts: dict[str, Any]) -> tuple[Any, ...]:
             "Price",
             f"{times(facts['cost'])} times",
             "How many times the people are needed, against asking directly with the same accuracy. "
-            f"The {whole(column.people)} people tell as much as {whole(column.people / facts['cost'])} asked directly.",
+            f"{count_of(column.people, 'person tells', 'people tell')} as much as "
+            f"{whole(column.people / facts['cost'])} asked directly.",
         )
     least = ""
     if facts["cost_bound"] is not None:
@@ -177,7 +178,8 @@ def _exposed(column: Column) -> list[str]:
         out.append(_again(column))
     if column.counts.n_missing:
         out.append(
-            f"That there is no answer. {whole(column.counts.n_missing)} rows hold the whole list; where that stands "
+            f"That there is no answer. {count_of(column.counts.n_missing, 'row holds', 'rows hold')} the whole list; "
+            "where that stands "
             "for a missing answer, it shows that there is none."
         )
     return out

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._words import plural
 from subsetprivacy.tables import number, percent
 
 _LONGEST = 60  # characters of a label
@@ -93,7 +94,7 @@ def span(low: float, high: float, form: Callable[[float], str]) -> str:
 
 def count_of(amount: float, one: str, many: str) -> str:
     """Return a number with the word that fits it."""
-    return f"{whole(amount)} {one if amount == 1 else many}"
+    return f"{whole(amount)} {plural(amount, one, many)}"
 
 
 def unlike(texts: Iterable[Any]) -> list[str]:

@@ -199,7 +199,7 @@ def test_what_is_there_stays_until_there_is_something_better(tmp_path):
         kept = sp.privatize_table(people()[1], {"colour": DESIGN}, output).compute()
         with pytest.raises(DataFileError, match=r"must be new; it is there\. Hint: overwrite=True"):
             sp.privatize_table(people()[1], {"colour": DESIGN}, output)
-        with pytest.raises(CategoryError, match="got 1 that are not"):
+        with pytest.raises(CategoryError, match="got 1 that is not"):
             sp.privatize_table(people(strange=(5,))[1], {"colour": DESIGN}, output, overwrite=True)
         assert dd.read_parquet(output).compute().equals(kept)
         assert len(sp.privatize_table(people(50)[1], {"colour": DESIGN}, output, overwrite=True)) == 50

@@ -210,7 +210,7 @@ def test_a_key_gives_everybody_the_same_subset_again(table, tmp_path, small_unit
 
 def test_an_id_that_is_there_twice_is_found_wherever_it_is(tmp_path, small_units):
     path = spoiled(tmp_path / "people.parquet", {"person": {2900: "p17", 1500: "p1400", 7: "p6"}})
-    with pytest.raises(CategoryError, match=r"column 'person': ids must be distinct; got 1 rows .* first in row 7"):
+    with pytest.raises(CategoryError, match=r"column 'person': ids must be distinct; got 1 row .* first in row 7"):
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet", key=KEY, id="person")
     path = spoiled(tmp_path / "others.parquet", {"person": {2900: "p17", 1500: "p9"}})
     with pytest.raises(CategoryError, match="column 'person': ids must be distinct; got 2 rows whose id came before"):
@@ -270,7 +270,7 @@ def test_missing_values_are_refused_or_become_the_full_set(tmp_path, small_units
 def test_lines_are_counted_as_an_editor_does(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text('name,race\n"two\nlines",white\n\nBob,black\nCid,secret\n')
-    with pytest.raises(CategoryError, match="got 1 that are not, first in line 6"):
+    with pytest.raises(CategoryError, match="got 1 that is not, first in line 6"):
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
 
 

@@ -105,7 +105,7 @@ def test_missing_ids_are_counted_and_never_shown(kind):
     ],
 )
 def test_other_types_are_counted_and_never_shown(ids, count, first, kind):
-    message = f"text or whole numbers; got {count} others, first in row {first} .counted from 0., of type {kind}"
+    message = f"text or whole numbers; got {count} others?, first in row {first} .counted from 0., of type {kind}"
     with pytest.raises(ArgumentError, match=message) as caught:
         read_ids(ids)
     assert ("read the column as text" in str(caught.value)) == (kind == "float")

@@ -93,7 +93,7 @@ def test_nobody_draws_nothing(width):
 
 def test_neither_key_nor_ids_are_shown():
     source = keyed_source(b"secret secret secret", ["secret"], "v")
-    assert repr(source) == "<bits of a key for 1 rows>"
+    assert repr(source) == "<bits of a key for 1 row>"
     assert repr(source.among(np.array([], int))) == "<bits of a key for 0 rows>"
 
 

@@ -117,12 +117,12 @@ def test_integer_labels_with_missing_values(kind):
 
 @pytest.mark.parametrize("kind", WHOLE)
 def test_integers_out_of_range_are_refused(kind):
-    with pytest.raises(CategoryError, match="got 1 that are not, first in row 2"):
+    with pytest.raises(CategoryError, match="got 1 that is not, first in row 2"):
         sp.privatize(WHOLE[kind]([1, 0, 4, 3]), INTEGERS)
 
 
 def test_negative_integers_do_not_count_from_the_end():
-    with pytest.raises(CategoryError, match="got 1 that are not, first in row 1"):
+    with pytest.raises(CategoryError, match="got 1 that is not, first in row 1"):
         sp.privatize(np.array([1, -1, 3]), INTEGERS)
 
 
@@ -247,20 +247,20 @@ def assert_silent(error, *secrets):
 @pytest.mark.parametrize("kind", ["list", *sorted(TEXT.keys() - {"pandas Categorical"})])
 def test_privatize_never_echoes_a_value(kind):
     values = TEXT.get(kind, list)(["a", "b", "secret"])
-    with pytest.raises(CategoryError, match="got 1 that are not, first in row 2") as caught:
+    with pytest.raises(CategoryError, match="got 1 that is not, first in row 2") as caught:
         sp.privatize(values, ASKED)
     assert_silent(caught.value, "secret")
 
 
 @pytest.mark.parametrize("values", [[1, 0, 98765], np.array([1, 0, 98765]), np.array([1.0, 0.0, 98765.0])], ids=repr)
 def test_privatize_never_echoes_a_number(values):
-    with pytest.raises(CategoryError, match="got 1 that are not, first in row 2") as caught:
+    with pytest.raises(CategoryError, match="got 1 that is not, first in row 2") as caught:
         sp.privatize(values, INTEGERS)
     assert_silent(caught.value, "98765")
 
 
 def test_an_unhashable_value_is_unknown_and_stays_unsaid():
-    with pytest.raises(CategoryError, match="got 1 that are not, first in row 1") as caught:
+    with pytest.raises(CategoryError, match="got 1 that is not, first in row 1") as caught:
         sp.privatize(["a", {"name": "secret"}], ASKED)
     assert_silent(caught.value, "secret")
 

@@ -426,7 +426,7 @@ def test_every_column_of_the_table_is_explained(nine):
 
 def test_looks():
     made = plan(ABCD, margin=0.05)
-    assert repr(made) == "<Plan: <uniform: 865 people for ±0.05> of 1 designs>"
+    assert repr(made) == "<Plan: <uniform: 865 people for ±0.05> of 1 design>"
     assert "<table>" in made._repr_html_()
 
 

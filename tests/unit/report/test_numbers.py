@@ -119,7 +119,8 @@ def test_dummy_rows_are_told_from_people(parsed, release_of, people):
     other = sp.privatize(people(WHOLE, [0.2] * 5, len(data), 2), sp.uniform(WHOLE), seed=2)
     page = parsed(report_html(release_of({"x": data, "y": other}), seed=1))
     dummies = data.design.D * data.design.dummies
-    assert f"3,000 people gave a subset that says something; none is missing. Besides there are {dummies}" in page.text
+    assert "3,000 people gave a subset that says something; none is missing." in page.text
+    assert f"Besides, {dummies} dummy rows belong to no one" in page.text
     assert "every person’s subset is true" in page.text
     assert "Nothing is said of these two: a dummy row must be one in every variable" in page.text
     assert "This could not be worked out" in page.text

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from subsetprivacy._words import counted
 from subsetprivacy.collect.service.results import Results, results, results_document
 from subsetprivacy.collect.service.results_counts import GroupRows, group_rows
 from subsetprivacy.collect.service.results_document import document_text
@@ -32,7 +33,7 @@ _LONGEST = 60
 _README = """\
 {title}
 Survey {id}, version {version}. Fingerprint {fingerprint}.
-{n} people, {releases}, last seal {seal}.
+{people}, {releases}, last seal {seal}.
 
 {folder}/NN-….csv, .parquet
                       The released answers of one variable, or of variables that are kept side by side: a row for
@@ -174,8 +175,8 @@ def _readme(released: Released) -> str:
         id=released.manifest.id,
         version=released.version,
         fingerprint=released.manifest.fingerprint,
-        n=released.n,
-        releases=f"{number} release{'s' * (number != 1)}",
+        people=counted(released.n, "person", "people"),
+        releases=counted(number, "release"),
         seal=released.releases[-1].chain_sha256 if number else "–",
         folder=FOLDER,
     )

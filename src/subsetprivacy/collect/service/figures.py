@@ -219,7 +219,7 @@ def releases_figure(releases: Sequence[Release], title: str) -> Html:
         parts.append(_text(releases[-1].day, spots[-1][0], foot, size=_SMALL, anchor="end", dim=True))
     said = (
         f"{title}: {count_of(count, 'release', 'releases')} from {releases[0].day} to {releases[-1].day}, "
-        f"{whole(totals[-1])} people in all."
+        f"{count_of(totals[-1], 'person', 'people')} in all."
     )
     return _svg(title, said, foot + 8, *axis.lines(), *parts)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from attrs import frozen
 
+from subsetprivacy._words import counted
 from subsetprivacy.collect.survey.positions import Marked, Path
 from subsetprivacy.errors import SubsetPrivacyError
 
@@ -50,7 +51,7 @@ class SurveyError(SubsetPrivacyError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
-        number = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        number = counted(len(self.problems), "problem")
         super().__init__(
             "\n".join([f"a survey must have no problem; this one has {number}.", *map(str, self.problems)])
         )

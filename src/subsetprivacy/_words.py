@@ -1,0 +1,45 @@
+"""Numbers with the word for what is counted, singular or plural: the one place where that is decided."""
+
+
+def counted(amount: float, one: str, many: str | None = None, *, comma: bool = False) -> str:
+    """Return a whole number and the word for what it counts.
+
+    Parameters
+    ----------
+    amount
+        How many. Sums of weights are rounded.
+    one, many
+        The word for one and for any other number; by default the plural adds an s.
+    comma
+        Whether thousands are set apart, for text that is read and not compared.
+
+    Examples
+    --------
+    >>> counted(1, "person", "people"), counted(2000, "person", "people", comma=True), counted(0, "row")
+    ('1 person', '2,000 people', '0 rows')
+    >>> counted(1, "that is not", "that are not")
+    '1 that is not'
+    """
+    return f"{amount:{',' if comma else ''}.0f} {plural(amount, one, many)}"
+
+
+def plural(amount: float, one: str, many: str | None = None) -> str:
+    """Return the word for what is counted, without the number.
+
+    Examples
+    --------
+    >>> plural(1, "column"), plural(3, "row is", "rows are")
+    ('column', 'rows are')
+    """
+    return one if f"{amount:.0f}" == "1" else f"{one}s" if many is None else many
+
+
+def people(amount: float) -> str:
+    """Return a number of people.
+
+    Examples
+    --------
+    >>> people(1), people(2)
+    ('1 person', '2 people')
+    """
+    return counted(amount, "person", "people")

@@ -1,0 +1,111 @@
+"""One is singular, everywhere; and every message names its cause."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import subsetprivacy as sp
+from subsetprivacy._words import counted, people
+from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
+
+U4 = sp.uniform(list("abcd"))
+SOURCES = sorted(Path(sp.__file__).parent.rglob("*.py"))
+ONE_MANY = re.compile(
+    r"\b1 (people|rows|designs|subsets|samples|points|draws|dummy rows|answers|words|codes|groups|combinations|"
+    r"that are|others|columns|releases|problems|labels|experiments|iterations|entries|distinct subsets|full sets)\b"
+)
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"), [(0, "0 people"), (1, "1 person"), (1.0, "1 person"), (1.4, "1 person"), (2, "2 people")]
+)
+def test_people_are_counted(amount, text):
+    assert people(amount) == text
+
+
+def test_the_plural_adds_an_s_unless_it_is_said():
+    assert [counted(n, "row") for n in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
+    assert counted(12345, "row", comma=True) == "12,345 rows"
+    assert counted(np.int64(1), "entry", "entries") == "1 entry"
+
+
+def one_of_each():
+    one = sp.SubsetData([3], U4)
+    fit = sp.estimate(sp.simulate(U4, [0.4, 0.3, 0.2, 0.1], 500, seed=1))
+    both = sp.SubsetTable(([3], [5]), sp.product({"x": U4, "y": U4}))
+    yield from (one, one.counts(), sp.simulate_many(U4, [0.25] * 4, 1, 1, seed=1), both, sp.crosstab(both))
+    yield sp.person_leakage(one, [0.25] * 4)
+    yield sp.cover(one, 0.2, seed=1)
+    yield sp.cover(one, 0.2, seed=1).design
+    yield sp.plan(list("abcd"), n=500, designs=[U4])
+    yield sp.plan(list("abcd"), n=500, designs=[U4]).summary()
+    yield sp.plan(list("abcd"), n=500, designs=[U4]).best
+    yield sp.repeat_risk(U4, times=1)
+    yield fit.summary()
+    yield sp.estimate(fit.counts + sp.SubsetCounts([15], [1], U4)).summary()
+
+
+def test_nothing_is_called_one_people():
+    for thing in one_of_each():
+        assert not ONE_MANY.search(str(thing)), str(thing)
+    assert repr(sp.SubsetData([3], U4)).startswith("<SubsetData: 1 person, ")
+    assert repr(sp.plan(list("abcd"), n=500, designs=[U4])).endswith("of 1 design>")
+
+
+def test_the_plural_is_decided_in_one_place():
+    # A number of people that is a variable, an s that is added, a choice between a word and the same with an s.
+    ad_hoc = re.compile(
+        r"""['"]s['"] (if|\*)|(['"])([\w ]+)\2 if \S.* == 1 else \2\3s\2|['"]1 \w+['"] if|\{[a-z_.]+\} people\b"""
+    )
+    found = []
+    for path in SOURCES:
+        if path.name == "_words.py" or "reproduce" in path.parts:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if ad_hoc.search(line):
+                found.append(f"{path.name}:{number}: {line.strip()}")
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: sp.estimate(sp.simulate(U4, [0.25] * 4, 500, seed=1)).contrast([0, 0, 0, 0]),
+            ArgumentError,
+            "`weights` must have an entry other than 0; got only zeros.",
+        ),
+        (
+            lambda: sp.estimate(sp.simulate(U4, [0.25] * 4, 500, seed=1)).contrast({}),
+            ArgumentError,
+            "`weights` must have an entry other than 0; got no entries.",
+        ),
+        (lambda: sp.count([{"a", "zzz"}], design=U4), CategoryError, "got a label that is no category in row 0."),
+        (lambda: sp.count([("a", "b", "a")], design=U4), CategoryError, "got a label twice in row 0."),
+        (lambda: sp.count([3, 0], design=U4), CodeError, "got 1 that does not, first in row 1 (0, the empty set)."),
+        (lambda: sp.count([3, 1], design=U4), CodeError, "got 1 that is not, first in row 1."),
+        (lambda: sp.count([3]), ArgumentError, "where the design is not known; got neither."),
+        (lambda: sp.count([3], design=U4, categories="ab"), ArgumentError, "where the design is not known; got both."),
+        (
+            lambda: sp.count([3], design=U4, by=[1, 2]),
+            MismatchError,
+            "`by` must give one group per person; got 2 for 1 person.",
+        ),
+        (lambda: sp.Categories([]), CategoryError, "`categories` must hold at least one label; got none."),
+        (
+            lambda: sp.SubsetData(np.ma.array([3, 5], mask=[False, True]), U4),
+            CodeError,
+            "`codes` must have no masked entries; got 1 masked entry.",
+        ),
+        (
+            lambda: sp.independence_test(sp.simulate(sp.product({"x": U4, "y": U4}), [1 / 16] * 16, 99), budget=-1),
+            ArgumentError,
+            "`budget` must be a number of seconds above 0, or None for no limit; got -1.",
+        ),
+    ],
+)
+def test_the_cause_is_named(call, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        call()
