@@ -121,12 +121,14 @@ def _all() -> Iterator[str]:
 PAYLOADS = tuple(dict.fromkeys(_all()))[:200]
 VARIABLES, OPTIONS = 6, 6
 _FIELDS = [*OF_A_SURVEY, *[*("label", "question", "help"), *["option"] * OPTIONS] * VARIABLES]  # in their order
+_MOST = OF_A_SURVEY | OF_A_QUESTION
 SLOTS = len(_FIELDS)
 
 
 def placed(first: int) -> list[str]:
-    """Return a payload for every place of a survey, a number before each so that all differ."""
-    return [f"{slot} {PAYLOADS[(first + slot) % len(PAYLOADS)]}" for slot in range(SLOTS)]
+    """Return a payload for every place of a survey, a number before each so that all differ; cut to what fits there."""
+    texts = [f"{slot} {PAYLOADS[(first + slot) % len(PAYLOADS)]}" for slot in range(SLOTS)]
+    return [text[: _MOST[field]].rstrip() for text, field in zip(texts, _FIELDS, strict=True)]
 
 
 def spread() -> list[str]:
@@ -134,7 +136,7 @@ def spread() -> list[str]:
     texts = [str(slot) for slot in range(SLOTS)]
     slot = 0
     for payload in PAYLOADS:
-        while len(f"{texts[slot]} {payload}") > (OF_A_SURVEY | OF_A_QUESTION)[_FIELDS[slot]]:
+        while len(f"{texts[slot]} {payload}") > _MOST[_FIELDS[slot]]:
             slot = (slot + 1) % SLOTS
         texts[slot] += f" {payload}"
         slot = (slot + 1) % SLOTS

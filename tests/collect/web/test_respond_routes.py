@@ -40,7 +40,7 @@ class _Client:
         self.place = urlsplit(origin)
 
     def ask(self, method, path, body=None, **headers):
-        connection = http.client.HTTPConnection(self.place.hostname, self.place.port, timeout=20)
+        connection = http.client.HTTPConnection(self.place.hostname, self.place.port, timeout=60)
         try:
             given = {name.replace("_", "-"): value for name, value in headers.items()}
             kind = {"Content-Type": "application/json"} if method == "POST" else {}
@@ -185,7 +185,7 @@ def test_a_long_body_is_refused_while_it_is_read(site, deed):
     )
     # A body without a stated length, of which more is to come: the reply does not wait for the rest.
     size = MOST_BYTES + 1
-    with socket.create_connection((client.place.hostname, client.place.port), timeout=5) as line:
+    with socket.create_connection((client.place.hostname, client.place.port), timeout=60) as line:
         head = f"POST /s/{manifest.id}/{deed} HTTP/1.1\r\nHost: x\r\n"
         head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
         line.sendall(head.encode() + b"%x\r\n" % size + b"x" * size + b"\r\n")
@@ -207,7 +207,7 @@ def _begun(manifest):
 def test_a_browser_that_hangs_up_troubles_nobody(site, caplog):
     client, collector = site
     manifest = collector.add(make_survey())
-    with socket.create_connection((client.place.hostname, client.place.port), timeout=5) as line:
+    with socket.create_connection((client.place.hostname, client.place.port), timeout=60) as line:
         line.sendall(_begun(manifest))
     assert client.ask("GET", f"/s/{manifest.id}")[0] == 200
     assert not caplog.records
