@@ -93,7 +93,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     (
         r"py:class",
-        r"subsetprivacy\..*\.(AnswerTable|Crossing|Demand|EstimateOptions|Limit)",
+        r"subsetprivacy\..*\.(AnswerTable|Codes|Crossing|Demand|EstimateOptions|Limit)",
     ),  # what results keep inside
     (
         r"py:.*",

@@ -1,7 +1,7 @@
 """Names for the types that cross rooms."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ IntArray: TypeAlias = NDArray[np.signedinteger[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
 WordArray: TypeAlias = NDArray[np.uint64]
 AnyArray: TypeAlias = NDArray[Any]
+Codes = TypeVar("Codes", int, IntArray)  # one code or many, and as many come back
 Rows: TypeAlias = slice | NDArray[np.signedinteger[Any]]
 
 # What `seed=` takes; see `_seeds`.
@@ -21,6 +22,7 @@ __all__ = [
     "AnyArray",
     "ArrayLike",
     "BoolArray",
+    "Codes",
     "Distribution",
     "FloatArray",
     "IntArray",

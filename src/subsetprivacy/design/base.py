@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
+from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import identify
 from subsetprivacy.design.codes import Coded
 from subsetprivacy.errors import NotIdentifiableError, NotIndependentError, TooLargeError
@@ -266,7 +266,7 @@ class Design(Coded, ABC):
         known = (self.mu(options.ravel()) > 0) | ((options.ravel() == 0) & (self.mu_full > 0))
         return known.reshape(options.shape).all(axis=1)
 
-    def complement(self, codes: Any) -> Any:
+    def complement(self, codes: Codes) -> Codes:
         """Return the code of "no" for each code of "yes"."""
         return self.missing_code - codes
 

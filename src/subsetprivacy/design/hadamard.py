@@ -9,7 +9,7 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_count
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
+from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Walsh, incidence
@@ -94,7 +94,7 @@ class Hadamard(Design):
             return super().format(code)
         return "all" if code == 1 else f"row {code >> 1}, {'yes' if code & 1 else 'no'}"
 
-    def complement(self, codes: Any) -> Any:
+    def complement(self, codes: Codes) -> Codes:
         """Return the other side of each code."""
         return super().complement(codes) if self._masked else codes ^ 1
 

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
+from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import Conditional
 from subsetprivacy.design.independent import uniform
@@ -80,7 +80,7 @@ class Held(Design):
         """Return the subset of the enlarged variable as text."""
         return self.inner.format(code)
 
-    def complement(self, codes: Any) -> Any:
+    def complement(self, codes: Codes) -> Codes:
         """Return the code of "no" for each code of "yes"."""
         return self.inner.complement(codes)
 

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
+from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import identify
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.coarse import Coarse
@@ -94,7 +94,7 @@ class Mixture(Design):
         """Return the rows of the given codes, which are the same for all parts."""
         return self.components[0].incidence(codes)
 
-    def complement(self, codes: Any) -> Any:
+    def complement(self, codes: Codes) -> Codes:
         """Return the code of "no" for each code of "yes"."""
         return self.components[0].complement(codes)
 
