@@ -4,14 +4,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from attrs import evolve
 from released import HONEST, Manners, drawn, options, survey_of, values
 from scipy import stats
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results
 from subsetprivacy.collect.service.results_alarms import Alarm
-from subsetprivacy.collect.service.results_counts import questions_put
+from subsetprivacy.collect.service.results_counts import Put, questions_put
+from subsetprivacy.collect.service.results_draws import audit_draws
 from subsetprivacy.collect.service.results_leaning import leaning
+from subsetprivacy.collect.service.results_skips import skips
 from subsetprivacy.collect.service.results_tests import pair_counts, pearson_test
 
 FIVE, EIGHT, NINE = sp.uniform(options(5)), sp.uniform(options(8)), sp.partition(options(9), 3)
@@ -295,3 +298,36 @@ def test_the_share_that_would_be_found_is_that_of_the_one_sided_test_at_the_leve
     variable = look(EIGHT, 4000)
     bar = stats.norm.isf(0.01 / len(variable.tests))
     assert variable.honesty.detectable == pytest.approx((bar + stats.norm.ppf(0.8)) * variable.honesty.se)
+
+
+# Billions of people ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("times", [10**7, 10**9])
+def test_checks_of_billions_of_people_do_not_overflow(times):
+    # 1000 people, one in five of whom skips; then the same, each of them ten million and a billion times.
+    released = drawn(
+        survey_of({"a": FIVE}),
+        {"a": values(np.arange(1, 6.0), 1000, 1)},
+        seed=1,
+        manners={"a": skipping(lambda shown, truth: 0.2)},
+    )
+    put = questions_put(released)[0]
+    many = evolve(put, n=put.n * times)
+    for check in (audit_draws, skips):
+        small, large = (check("yes_no", FIVE, one, 1) for one in (put, many))
+        assert large.test.statistic == pytest.approx(times * small.test.statistic, rel=1e-6)
+        assert large.test.pvalue > 0
+    small, large = (leaning("yes_no", FIVE, one, np.full(5, 0.2), 1) for one in (put, many))
+    assert large.test.statistic == pytest.approx(np.sqrt(times) * small.test.statistic, rel=1e-6)
+    assert large.test.pvalue > 0
+    sides = audit_draws("yes_no", FIVE, many, 1).sides
+    z = abs(2 * sides.statistic - 1) * np.sqrt(many.asked)
+    assert sides.pvalue == pytest.approx(max(2 * stats.norm.sf(z), np.finfo(float).tiny), rel=1e-3)
+
+
+def test_the_exact_test_of_sides_of_billions_is_that_of_the_normal_law():
+    n = 4 * 10**10
+    smaller = n // 2 - 2 * 10**5  # two standard errors below the middle
+    put = Put(np.array([3, 3]), np.array([3, 28]), np.array([0, 0]), (), np.array([smaller, n - smaller]))
+    assert audit_draws("yes_no", FIVE, put, 1).sides.pvalue == pytest.approx(2 * stats.norm.sf(2), rel=1e-4)

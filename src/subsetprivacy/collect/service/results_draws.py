@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from attrs import evolve, field, frozen
-from scipy.special import bdtr
+from scipy.special import betainc
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.collect.service.results_alarms import Alarm
@@ -154,7 +154,9 @@ def _sides(put: Put, design: Design) -> Test:
     """Test whether either side of the questions was asked about equally often, exactly."""
     n = put.asked
     smaller = int(put.n[put.shown == put.partitions].sum())
-    pvalue = min(1.0, 2 * float(bdtr(min(smaller, n - smaller), n, 0.5)))
+    fewer = min(smaller, n - smaller)
+    # The binomial tail as an incomplete beta function, which has no largest n.
+    pvalue = min(1.0, 2 * float(betainc(n - fewer, fewer + 1, 0.5)))
     return Test("sides", smaller / n, None, pvalue, "exact")
 
 
