@@ -96,11 +96,6 @@ def label_text(label: Any) -> str:
     return " & ".join(map(label_text, label)) if isinstance(label, tuple) else str(label)
 
 
-def pvalue_text(value: float) -> str:
-    """Return a p-value for people."""
-    return "< 0.0001" if value < 0.0001 else number(value)
-
-
 def frame(columns: Mapping[str, Any], engine: str, *, index: bool = True) -> Any:
     """Return columns as a data frame of the named library; the first is the index of a pandas frame, unless told.
 

@@ -5,11 +5,12 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.subsets import Categories
 
 if TYPE_CHECKING:
@@ -37,10 +38,10 @@ class Contrast:
     upper: float
     level: float
     zscore: float
-    pvalue: float
+    pvalue: float = field(converter=positive)
 
     def __str__(self) -> str:
-        pvalue = "no test" if self.pvalue != self.pvalue else f"p-value against zero {max(self.pvalue, 1e-300):.3g}"
+        pvalue = "no test" if self.pvalue != self.pvalue else f"p-value against zero {pvalue_text(self.pvalue)}"
         return (
             f"{self.value:.4f} (std. error {self.se:.4f}, {100 * self.level:g} % interval "
             f"{self.lower:.4f} to {self.upper:.4f}, {pvalue})"

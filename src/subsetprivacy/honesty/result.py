@@ -3,14 +3,15 @@
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.honesty.residuals import Residuals
-from subsetprivacy.tables import Table, number, percent, pvalue_text
+from subsetprivacy.pvalues import positive, pvalue_text
+from subsetprivacy.tables import Table, number, percent
 
 _NAMES = {
     "answers": "answers: some distribution fits",
@@ -41,7 +42,7 @@ class GoodnessOfFit:
     name: str
     statistic: float
     df: int
-    pvalue: float
+    pvalue: float = field(converter=positive)
     law: str
     least_expected: float
     notes: tuple[str, ...] = ()

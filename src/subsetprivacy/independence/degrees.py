@@ -8,6 +8,7 @@ from scipy.special import chdtrc
 from subsetprivacy._choices import DegreesOfFreedom
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.independence.crossing import Crossing
+from subsetprivacy.pvalues import positive
 
 DF: tuple[DegreesOfFreedom, ...] = get_args(DegreesOfFreedom)
 
@@ -60,4 +61,4 @@ def asymptotic_pvalue(method: str, statistic: float, df: float, pairs: int) -> f
     if method == "lrt-mom" or not df > 0:
         return np.nan
     value = float(chdtrc(df, max(statistic, 0.0)))
-    return min(1.0, pairs * value) if method == "bonferroni" else value
+    return positive(min(1.0, pairs * value) if method == "bonferroni" else value)

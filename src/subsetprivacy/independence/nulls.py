@@ -18,6 +18,7 @@ from subsetprivacy.independence.crossing import Crossing, Sheet, cross
 from subsetprivacy.independence.statistics import STATISTICS, Statistic
 from subsetprivacy.independence.tables import LARGEST, all_tables, drawing, one_table, shuffled
 from subsetprivacy.mechanism.simulate import simulate_informative
+from subsetprivacy.pvalues import SMALLEST
 
 NULLS: tuple[NullMethod, ...] = get_args(NullMethod)
 FEWEST = 99  # random tables that are worth having
@@ -64,7 +65,7 @@ class NullLaw:
         values = np.asarray(observed, np.float64)
         beyond = self.statistics >= values[..., None] - _TIE * (1 + np.abs(values[..., None]))
         if self.weights is not None:
-            found = np.minimum(beyond @ self.weights, 1.0)
+            found = np.clip(beyond @ self.weights, SMALLEST, 1.0)
         else:
             found = (1 + beyond.sum(axis=-1)) / (1 + len(self.statistics))
         return float(found) if values.ndim == 0 else found

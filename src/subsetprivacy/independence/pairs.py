@@ -12,7 +12,8 @@ from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.degrees import asymptotic_pvalue
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.independence.statistics import pair_statistics
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, pvalue_text
+from subsetprivacy.pvalues import pvalue_text
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
 
 
 @frozen(slots=False, eq=False, repr=False)

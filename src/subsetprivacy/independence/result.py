@@ -20,7 +20,8 @@ from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.doubts import doubts
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.independence.pairs import PairTests
-from subsetprivacy.tables import Table, number, pvalue_text
+from subsetprivacy.pvalues import positive, pvalue_text
+from subsetprivacy.tables import Table, number
 
 _METHODS = {
     "lrt": "Likelihood ratio test",
@@ -74,8 +75,8 @@ class IndependenceResult:
     method: str
     statistic: float
     df: float
-    pvalue: float
-    asymptotic_pvalue: float
+    pvalue: float = field(converter=positive)
+    asymptotic_pvalue: float = field(converter=positive)
     law: NullLaw
     tables: Mapping[Label, SubsetCounts]
     null_estimates: Mapping[str, Any]

@@ -42,6 +42,6 @@ def association(fit: Estimate | SubsetTable | SubsetData | SubsetCounts, *names:
     'difference of P(smokes = yes) between sex = f and sex = m'
     >>> print(both_ways.odds_ratio(method="profile"))
     odds ratio of sex = f against m and smokes = yes against no: 0.5068 (std. error 0.0754, 95 % profile interval
-    0.3761 to 0.6756, p-value against one 2.88e-06)
+    0.3761 to 0.6756, p-value against one < 0.0001)
     """
     return Association(read_pair(fit, names))

@@ -3,9 +3,10 @@
 from math import isfinite
 from typing import Any, get_args
 
-from attrs import frozen
+from attrs import field, frozen
 
 from subsetprivacy._choices import MeasureMethod
+from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.tables import number, percent
 
 METHODS: tuple[MeasureMethod, ...] = get_args(MeasureMethod)
@@ -43,15 +44,13 @@ class Measure:
     level: float
     method: str
     null: float
-    pvalue: float
+    pvalue: float = field(converter=positive)
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         no_test = self.pvalue != self.pvalue
         test = (
-            "no test"
-            if no_test
-            else f"p-value against {_WORDS.get(self.null, self.null)} {max(self.pvalue, 1e-300):.3g}"
+            "no test" if no_test else f"p-value against {_WORDS.get(self.null, self.null)} {pvalue_text(self.pvalue)}"
         )
         first = (
             f"{self.name}: {number(self.value)} (std. error {number(self.se)}, {percent(self.level)} {self.method} "

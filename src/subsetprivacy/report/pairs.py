@@ -6,10 +6,11 @@ import numpy as np
 
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.auditing import TableAudit
+from subsetprivacy.pvalues import p_equals, pvalue_text
 from subsetprivacy.report.crossing import Pair, Together
 from subsetprivacy.report.markup import Html, bullets, el, lines, table, with_range
 from subsetprivacy.report.wording import at_level, bits, count_of, fine_share, label_text, share, whole
-from subsetprivacy.tables import number, pvalue_text
+from subsetprivacy.tables import number
 
 MOST_SIDE = 12  # rows or columns of a joint table
 _BASES = {
@@ -49,8 +50,7 @@ def _verdict(pair: Pair, level: float) -> Html:
 
 
 def _p_equals(value: float) -> str:
-    text = pvalue_text(value)
-    return f"p {text if text.startswith('<') else f'= {text}'}".replace(" ", "\N{NO-BREAK SPACE}")
+    return p_equals(value).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _facts(pair: Pair, level: float) -> Html:

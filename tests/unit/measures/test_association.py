@@ -271,7 +271,7 @@ class TestOutput:
             "odds ratio: 2.5000 (std. error 0.7500, 90 % profile interval 1.2500 to inf, p-value against one 0.0123)\n"
             "Few people."
         )
-        assert "interval -0.1000 to 0.3000, p-value against zero 0.401)" in str(
+        assert "interval -0.1000 to 0.3000, p-value against zero 0.4010)" in str(
             Measure("difference", 0.1, 0.1, -0.1, 0.3, 0.95, "delta", 0.0, 0.401)
         )
         plain = FOUND.difference("x", ("a", "b")).to_dict()

@@ -14,10 +14,11 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence import IndependenceResult, independence_test
 from subsetprivacy.measures import association
+from subsetprivacy.pvalues import p_equals
 from subsetprivacy.report.gathering import listening
 from subsetprivacy.report.wording import sentence, unlike
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import number, pvalue_text
+from subsetprivacy.tables import number
 
 LEVEL = 0.95
 SURE = 0.01  # pairs are results and no alarms: of a larger p-value it is said that chance may be behind it
@@ -240,8 +241,7 @@ def _in_words(names: tuple[str, str], test: IndependenceResult | None) -> str:
     one, two = names
     if test is None:
         return ""
-    text = pvalue_text(test.pvalue)
-    value = f"p {text if text.startswith('<') else f'= {text}'}"
+    value = p_equals(test.pvalue)
     if test.pvalue < 1 - LEVEL:
         sure = "" if test.pvalue < SURE else ", though such a result comes once in a while by chance"
         return f"“{one}” and “{two}” go together{sure} ({value})."

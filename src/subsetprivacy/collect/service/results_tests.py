@@ -12,6 +12,7 @@ from subsetprivacy.collect.service.results_resampling import Sampler
 from subsetprivacy.design import Design
 from subsetprivacy.honesty.laws import CHI_SQUARE, chi_square_pvalue
 from subsetprivacy.mechanism.randomness import SeededSource
+from subsetprivacy.pvalues import positive
 
 SUSPECT = 0.02  # the p-value of the first samples up to which it may end below a level
 UNSHOWN = {"shown": False}  # of fields that are no result
@@ -45,7 +46,7 @@ class Test:
     by: str
     statistic: float
     df: int | None
-    pvalue: float
+    pvalue: float = field(converter=positive)
     law: str
     level: float = field(default=CHANCE, metadata=UNSHOWN)
     samples: int = field(default=0, metadata=UNSHOWN)

@@ -9,7 +9,8 @@ from subsetprivacy.collect.service.figures import pair_figure, releases_figure
 from subsetprivacy.collect.service.results import GroupResult, Results
 from subsetprivacy.collect.service.results_pairs import Dependence, PairResult
 from subsetprivacy.collect.survey.tallies import Released
-from subsetprivacy.collect.web.studio_panels import VariablePanel, p_text, variable_panel
+from subsetprivacy.collect.web.studio_panels import VariablePanel, variable_panel
+from subsetprivacy.pvalues import p_equals
 from subsetprivacy.report.markup import Html
 from subsetprivacy.report.wording import bits, share, span, whole
 from subsetprivacy.tables import number
@@ -115,7 +116,7 @@ def _pair_rows(held: PairResult) -> Iterator[tuple[str, tuple[tuple[str, str], .
 def _pair_facts(held: PairResult) -> list[tuple[str, str]]:
     facts = [("People who answered both", whole(held.n))]
     if held.test is not None:
-        facts.append(("Test of independence", f"{p_text(held.test.pvalue)} ({_law(held.test)})"))
+        facts.append(("Test of independence", f"{p_equals(held.test.pvalue)} ({_law(held.test)})"))
     if held.strength is not None:
         value, at = held.strength.value, span(held.strength.lower, held.strength.upper, lambda x: number(x, 2))
         text = f"between {at.replace(' to ', ' and ')}" if value is None else f"{number(value, 2)} ({at})"

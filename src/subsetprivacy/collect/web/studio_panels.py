@@ -12,9 +12,10 @@ from subsetprivacy.collect.service.results_shares import Shares
 from subsetprivacy.collect.service.results_tests import Test
 from subsetprivacy.collect.service.results_variable import VariableResult
 from subsetprivacy.collect.survey.describing import design_words
+from subsetprivacy.pvalues import p_equals
 from subsetprivacy.report.markup import Html
 from subsetprivacy.report.wording import bits, count_of, digits_for, fine_share, share, span, times, whole
-from subsetprivacy.tables import number, pvalue_text
+from subsetprivacy.tables import number
 
 _NO_PICTURE = Html()
 GOOD, ALARM, NONE, COUNTED = "good", "alarm", "none", "counted"
@@ -252,13 +253,7 @@ def _test(name: str, test: Test | None) -> list[tuple[str, str]]:
     if test is None:
         return []
     freedom = "" if test.df is None else f", {count_of(test.df, 'degree', 'degrees')} of freedom"
-    return [(name, f"{p_text(test.pvalue)}, alarm below {level_text(test.level)} ({test.law}{freedom})")]
-
-
-def p_text(pvalue: float) -> str:
-    """Return a p-value with its name."""
-    text = pvalue_text(pvalue)
-    return f"p {text if text.startswith('<') else f'= {text}'}"
+    return [(name, f"{p_equals(test.pvalue)}, alarm below {level_text(test.level)} ({test.law}{freedom})")]
 
 
 def _within(value: float, lower: float | None, upper: float | None) -> str:
