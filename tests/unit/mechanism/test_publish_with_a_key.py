@@ -125,7 +125,7 @@ def test_joined_variables_have_a_joint_name():
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("a secret password", "`key` must be bytes; got str. Hint: secrets.token_bytes"),
+        ("a secret password", "`key` must be bytes; got str. Hint: sp.read_key"),
         (b"secret too short", None),
         (b"secret to short", "`key` must have 16 to 64 bytes; got 15"),
         (b"secret" * 11, "`key` must have 16 to 64 bytes; got 66"),
