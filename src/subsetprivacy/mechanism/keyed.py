@@ -78,7 +78,7 @@ def check_key(key: Any) -> bytes:
     """
     hint = "Hint: secrets.token_bytes(32) makes one; keep it as safe as the data."
     if isinstance(key, (str, os.PathLike)):
-        hint = "Hint: sp.read_key('secret.key') reads a key file."
+        hint = "Hint: sp.read_key(path) reads a key file."
     if not isinstance(key, (bytes, bytearray)):
         raise ArgumentError(f"`key` must be bytes; got {type(key).__name__}. {hint}")
     if not LEAST_KEY <= len(key) <= MOST_KEY:
