@@ -319,7 +319,7 @@ def test_the_demo_without_matplotlib_shows_the_rest_and_says_what_to_install(tmp
 
 
 def test_a_seed_that_is_none():
-    assert "--seed must be a whole number" in run("demo", "--seed", "-1").stderr
+    assert "Invalid value for '--seed': -1 is not in the range x>=0" in run("demo", "--seed", "-1").stderr
     assert run("demo", "--seed", "x").exit_code == 2
 
 
