@@ -140,7 +140,7 @@ def test_a_key_that_is_none(refused, folder, monkeypatch):
         "privatize", "people.csv", "--column", "tree=tree.design.json", "--key-file", "bad.key", "--id", "id", "-o",
         "out.parquet",
     )  # fmt: skip
-    assert "64 hexadecimal digits" in line
+    assert "32 to 128 hexadecimal digits" in line
     assert "0123abcd" not in line
     assert not (folder / "out.parquet").exists()
 

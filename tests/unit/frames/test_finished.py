@@ -24,7 +24,7 @@ def run(people, output, design=DESIGN, **options):
     return sp.privatize_table(people, {"letter": design}, output, **options)
 
 
-@pytest.mark.parametrize("name", ["private.csv", "private.parquet", "private.arrow"])
+@pytest.mark.parametrize("name", ["private.csv", "private.csv.gz", "private.parquet", "private.arrow"])
 def test_the_same_job_is_done_once(people, tmp_path, name):
     output = tmp_path / name
     first = run(people, output, if_exists="same")
