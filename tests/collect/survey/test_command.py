@@ -138,7 +138,7 @@ def test_an_example_does_not_replace_a_file(good):
 def test_the_example_is_toml_unless_said_otherwise(tmp_path):
     assert run("example").stdout == example_text("toml")
     assert run("example", "-o", "-").stdout == example_text("toml")
-    assert run("example", "-o", tmp_path / "survey.doc").exit_code == 1
+    assert run("example", "-o", tmp_path / "survey.doc").exit_code == 2
 
 
 @pytest.mark.parametrize("suffix", ["yaml", "yml", "json", "toml"])
