@@ -1,8 +1,7 @@
 """The distribution of one of several variables, read off the estimate of all of them."""
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from attrs import frozen
@@ -10,13 +9,14 @@ from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_distribution, check_level
-from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy._choices import Engine
+from subsetprivacy._types import Distribution, FloatArray, IntArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
 from subsetprivacy.estimation.doubt import PROFILE
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import Table, frame, label_text, number
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number
 from subsetprivacy.variables import JointCategories
 
 if TYPE_CHECKING:
@@ -104,12 +104,18 @@ class Margin:
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
 
-    def contrast(self, weights: Mapping[Label, float] | ArrayLike, *, level: float = 0.95) -> Contrast:
+    def contrast(self, weights: Distribution, *, level: float = 0.95) -> Contrast:
         """Return a weighted sum of the shares with its standard error, interval and test of zero."""
         self.fit._warn_of_doubts(hint="")
         return contrast_of(self, weights, check_level(level))
 
-    def to_frame(self, level: float = 0.95, *, engine: str = "pandas") -> Any:
+    @overload
+    def to_frame(self, level: float = ..., *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, level: float = ..., *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, level: float = ..., *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, level: float = 0.95, *, engine: Engine = "pandas") -> Frame:
         """Return a data frame: a row per category, the level in the column names."""
         return frame(presenting.columns(self, self._bounds(check_level(level)), level), engine)
 
@@ -123,11 +129,11 @@ class Margin:
         self,
         *,
         level: float = 0.95,
-        reference: Any = None,
-        ax: Any = None,
+        reference: Distribution | None = None,
+        ax: draw.AxesOrNone = None,
         label: str | None = None,
         title: str | None = None,
-    ) -> Any:
+    ) -> draw.Axes:
         """Draw the shares with their intervals, and a known distribution to compare with; as `Estimate.plot`."""
         bounds = self._bounds(check_level(level))
         known = None if reference is None else check_distribution(reference, self.categories.labels, "reference")
