@@ -16,7 +16,7 @@ WeightsKind: TypeAlias = Literal["frequency", "sampling"]
 # Estimates
 Estimator: TypeAlias = Literal["mle", "em", "icm", "mom", "mom-uniform", "mom-conditional", "one-step", "conic"]
 Information: TypeAlias = Literal["observed", "expected"]
-IntervalMethod: TypeAlias = Literal["wald", "profile", "bootstrap"]
+IntervalMethod: TypeAlias = Literal["auto", "wald", "profile", "adjusted", "bootstrap"]
 MomentStart: TypeAlias = Literal["auto", "mom", "mom-conditional"]
 EstimatePicture: TypeAlias = Literal["estimate", "difference", "convergence"]
 

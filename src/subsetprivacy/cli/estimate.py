@@ -23,7 +23,7 @@ FORMATS = tuple(ending[1:] for ending in ENDINGS)
 @options.columns
 @click.option("--method", type=click.Choice(METHODS), default="mle", show_default=True, help="The estimator.")
 @options.level
-@click.option("--interval", type=click.Choice(INTERVALS), default="wald", show_default=True, help="The intervals.")
+@click.option("--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="The intervals.")
 @options.grouped
 @options.design
 @options.form

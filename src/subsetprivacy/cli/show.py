@@ -36,7 +36,10 @@ _WORDS = {  # what the library says to do, and how it is done here
     "strip=True": "--strip",
     "na= names the mark": "--na MARK names it",
     "pass designs={column: design}": "say --column NAME=DESIGN",
+    "interval(method='auto')": "--interval auto",
+    "interval(method='adjusted', categories=[...]), for some of them": "--interval adjusted, which takes longer",
     "interval(method='profile')": "--interval profile",
+    "interval(method='wald')": "--interval wald",
     "to_frame() has all": "-o FILE.csv has all",
 }
 

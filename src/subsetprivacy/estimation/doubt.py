@@ -10,7 +10,7 @@ from subsetprivacy.tables import label_text
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
-PROFILE = " Hint: interval(method='profile')."
+BETTER = " Hint: interval(method='auto')."
 _NAMES = 6
 _TOO_FEW = (
     "So many zeros mean too few people for so many categories: the other shares are pulled down as well, and intervals "
@@ -41,4 +41,4 @@ def _listed(labels: tuple[Label, ...]) -> str:
 
 def _advice(fit: "Estimate") -> str:
     """Name the better interval, where there is one."""
-    return PROFILE if fit.has_profile else ""
+    return BETTER if fit.has_ratio else ""

@@ -1,76 +1,289 @@
-"""Intervals that do not rest on a standard error: profile likelihood and bootstrap."""
+"""Intervals that do not rest on a standard error: profile likelihood, the same adjusted, and bootstrap."""
 
 import warnings
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from math import exp, pi, sqrt
+from typing import Any, get_args
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import chdtri
+from attrs import frozen
+from scipy.special import ndtr, ndtri
 
-from subsetprivacy._checks import check_count
+from subsetprivacy._checks import check_choice, check_count, check_level
+from subsetprivacy._choices import IntervalMethod
 from subsetprivacy._seeds import numpy_generator
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import BoolArray, FloatArray, IntArray
 from subsetprivacy.data import CountsBatch, SubsetCounts
-from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning
-from subsetprivacy.estimation.likelihood import mean_loglik
-from subsetprivacy.estimation.newton import newton
-from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.incidence import Mapped
+from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
+from subsetprivacy.estimation.doubt import BETTER
+from subsetprivacy.estimation.likelihood import MANY
+from subsetprivacy.estimation.profile import Peak, Point, Profile
+from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
 
-_IMPOSSIBLE = -1e3
+METHODS = get_args(IntervalMethod)
+Progress = Callable[[int, int], None]
+_FEW = 12  # categories up to which profile intervals are taken for all
+_NEAR = 4.0  # standard errors from 0 or 1 within which Wald intervals are doubtful
+_MAX_COST = 2e7  # multiplications: about a second
+_LONGER = " Hint: interval(method='adjusted', categories=[...]), for some of them."
+_CHORD = 8  # a search beyond 64 categories, in units of the square of their number
+_EVALUATIONS = 100
+_FINE, _COARSE = 1e-6, 1e-4  # of a standard error: how near to the end a search comes; the latter beyond 64 categories
 
 
-def profile(counts: SubsetCounts, level: float) -> FloatArray:
-    r"""Return, for each category, the values that the likelihood ratio test does not reject.
+@frozen(eq=False)
+class Intervals:
+    """Confidence intervals of some categories, and how each came about.
+
+    Attributes
+    ----------
+    at
+        The positions of the categories.
+    bounds
+        The ends, a row per category.
+    kinds
+        For each category ``"wald"``, ``"profile"``, ``"adjusted"`` or ``"bootstrap"``.
+    doubtful
+        Whether some are Wald intervals where normal theory is doubtful.
+    hint
+        What to do about that, where something better can be had.
+    """
+
+    at: IntArray
+    bounds: FloatArray
+    kinds: tuple[str, ...]
+    doubtful: bool = False
+    hint: str = ""
+
+
+@frozen
+class Request:
+    """What is asked of intervals: the arguments that `interval`, `summary` and the others share."""
+
+    level: float
+    method: str
+    categories: Any = None
+    replications: int = 999
+    seed: Any = None
+    progress: Progress | None = None
+
+
+def intervals_of(fit: Estimate, request: Request) -> Intervals:
+    """Return the intervals of an estimate."""
+    check_level(request.level)
+    method = check_choice(request.method, METHODS, "method")
+    at = _positions(fit, request.categories)
+    if method == "auto":
+        return _auto(fit, request, at)
+    if method == "wald":
+        bounds = fit._wald(request.level)[at]
+    elif method == "bootstrap":
+        bounds = bootstrap(fit, request.level, request.replications, request.seed)[at]
+    else:
+        _require_likelihood(fit)
+        bounds = profile(fit, request.level, at, adjust=method == "adjusted", progress=request.progress)
+    return Intervals(at, bounds, (method,) * len(at), method == "wald" and bool(fit._doubts), BETTER)
+
+
+def _positions(fit: Estimate, categories: Any) -> IntArray:
+    """Return the positions of the labels that are asked for: all, one, or several."""
+    if categories is None:
+        return np.arange(fit.categories.p)
+    if isinstance(categories, Hashable) and categories in fit.categories.labels:
+        return np.array([fit.categories.index(categories)])
+    if isinstance(categories, str) or not isinstance(categories, Iterable):
+        return np.array([fit.categories.index(categories)])  # which raises, with the labels there are
+    return np.array([fit.categories.index(label) for label in categories], np.int64)
+
+
+def _require_likelihood(fit: Estimate) -> None:
+    if fit._by_moments:
+        raise ArgumentError(
+            f"a profile interval belongs to the likelihood; got an estimate by {fit.method}. "
+            "Hint: sp.estimate(data).interval(method='profile')."
+        )
+    if fit.categories.p > MAX_PROFILED:
+        raise TooLargeError(
+            f"profile intervals must be of at most {MAX_PROFILED} categories; got {fit.categories.p}. "
+            "Hint: interval(method='wald')."
+        )
+
+
+# Which kind, if none is asked for -----------------------------------------------------------------
+
+
+def _auto(fit: Estimate, request: Request, at: IntArray) -> Intervals:
+    """Return adjusted profile intervals where categories are few or Wald intervals doubtful, and Wald's elsewhere."""
+    wanted = _wanted(fit)  # whichever categories are asked for: one category has one interval
+    affordable = fit.has_ratio and _cost(fit, int(wanted.sum())) <= _MAX_COST
+    if not affordable:
+        return Intervals(at, fit._wald(request.level)[at], ("wald",) * len(at), bool(fit._doubts), _LONGER)
+    wanted = wanted[at]
+    bounds = np.empty((len(at), 2))
+    if not wanted.all():
+        bounds[~wanted] = fit._wald(request.level)[at[~wanted]]
+    if wanted.any():
+        bounds[wanted] = profile(fit, request.level, at[wanted], adjust=True, progress=request.progress)
+    return Intervals(at, bounds, tuple("adjusted" if one else "wald" for one in wanted))
+
+
+def _wanted(fit: Estimate) -> BoolArray:
+    """Tell for which categories profile intervals are wanted."""
+    if fit.categories.p <= _FEW or not fit.has_ratio or fit._doubts:
+        return np.ones(fit.categories.p, bool)
+    far = np.minimum(fit.w, 1 - fit.w) > _NEAR * fit._shown_se
+    return ~far  # also where there is no standard error
+
+
+def _cost(fit: Estimate, categories: int) -> float:
+    """Return about how many multiplications profile intervals of so many categories take."""
+    p, rows = fit.categories.p, len(fit.counts.observed_codes)
+    return categories * float(p * p) * (rows + p if p <= MANY else _CHORD)
+
+
+def profile(
+    fit: Estimate, level: float, at: IntArray, *, adjust: bool = False, progress: Progress | None = None
+) -> FloatArray:
+    r"""Return, for the categories at these positions, the values that the likelihood ratio test does not reject.
 
     Notes
     -----
-    With :math:`w_j = v` held, the others are :math:`(1-v)u` for a distribution u: w is a linear
-    image of u, and the same iteration maximises over u.
+    Without `adjust` v is kept where :math:`r(v) = \sqrt{2n\{l(\hat w) - l(v)\}}` is at most the normal quantile z. A
+    weighted sample has :math:`n` divided by the design effect of the share, the variance of its score over
+    that without weights (Rao and Scott 1984).
+
+    With `adjust` two things change where normal theory fails (see `estimators`). Near 0 the quantile is that of a
+    normal estimate cut at 0, between the one-sided and the two-sided one (Feldman and Cousins 1998). And away
+    from the nearer end of [0, 1], where few people make the likelihood ratio reject too often, a value must be rejected
+    by the score test as well.
     """
-    _require_people(counts, "profile")
-    best = newton(counts.incidence, counts.shares)
-    drop = float(chdtri(1, 1 - level)) / (2 * counts.total)
-    top = mean_loglik(counts.incidence, counts.shares, best.w)
-    return np.array([_invert(counts, j, float(best.w[j]), top - drop) for j in range(counts.categories.p)])
+    peak = Peak(fit.counts, np.maximum(fit.w, 0.0))
+    z = float(ndtri(0.5 + level / 2))
+    fine = _FINE if fit.categories.p <= MANY else _COARSE
+    bounds = np.empty((len(at), 2))
+    for done, j in enumerate(at):
+        if progress is not None:
+            progress(done, len(at))
+        one = Profile(peak, int(j))
+        tests = _adjusted(one.top, level, z) if adjust else (_Ratio(z), _Ratio(z))
+        bounds[done] = [_end(one, end, test, z, fine) for end, test in zip((0.0, 1.0), tests, strict=True)]
+    if progress is not None:
+        progress(len(at), len(at))
+    return bounds
+
+
+# Tests: how far beyond rejection a value is, in standard errors; negative if it is kept --------------
+
+
+class _Ratio:
+    """The likelihood ratio test."""
+
+    def __init__(self, z: float) -> None:
+        self._z = z
+
+    def __call__(self, point: Point) -> float:
+        return point.root - self._z
+
+
+class _Cut:
+    """The likelihood ratio test with the quantile of an estimate that is cut at the nearer end of [0, 1]."""
+
+    def __init__(self, level: float, z: float) -> None:
+        self._level, self._z = level, z
+
+    def __call__(self, point: Point) -> float:
+        return point.root - cut_quantile(point.distance, self._level, self._z)
+
+
+class _Both:
+    """The same and the score test: a value is rejected if both reject it."""
+
+    def __init__(self, ratio: _Cut, z: float) -> None:
+        self._ratio, self._z = ratio, z
+
+    def __call__(self, point: Point) -> float:
+        return min(self._ratio(point), point.score - self._z)
+
+
+def _adjusted(top: float, level: float, z: float) -> tuple[Any, Any]:
+    """Return the tests for the lower and for the upper end."""
+    near = _Cut(level, z)
+    far = _Both(near, z)
+    return (near, far) if top < 0.5 else (far, near)
+
+
+def cut_quantile(distance: float, level: float, z: float) -> float:
+    r"""Return the quantile of the root of the likelihood ratio, for a mean this many standard errors from 0.
+
+    Notes
+    -----
+    For x normal with mean :math:`\mu \ge 0` and variance 1 the estimate is max(x, 0), and the ratio's root is at most
+    q where :math:`x \le \mu + q` and, if :math:`\mu < q`, :math:`x \ge (\mu^2 - q^2)/2\mu`.
+    """
+    if distance >= z:
+        return z
+    if distance < 1e-3:
+        return float(ndtri(level))
+    q = z
+    for _ in range(20):
+        below = (distance + q * q / distance) / 2  # of x below its mean
+        excess = ndtr(q) - ndtr(-below) - level
+        slope = (exp(-q * q / 2) + exp(-below * below / 2) * q / distance) / sqrt(2 * pi)
+        q -= excess / slope
+        if abs(excess) < 1e-12:
+            break
+    return float(min(q, z))
+
+
+# Ends ---------------------------------------------------------------------------------------------
+
+
+def _end(one: Profile, bound: float, test: Callable[[Point], float], z: float, fine: float) -> float:
+    """Return where the test begins to reject between the peak and the bound; the bound if it does not."""
+
+    def excess(v: float) -> float:
+        point = one.at(v)
+        return np.inf if point is None else test(point)
+
+    top = one.top
+    if top == bound:
+        return bound
+    reach = z * one.error()
+    if not 3 * reach < abs(bound - top) and excess(bound) <= 0:
+        return bound
+    inside, outside = (top, -z), (bound, np.inf)
+    v = top + np.sign(bound - top) * min(reach, 0.7 * abs(bound - top))
+    last = inside
+    for _ in range(_EVALUATIONS):
+        here = (v, excess(v))
+        if abs(here[1]) <= fine:
+            return v
+        if here[1] < 0:
+            inside = here
+        else:
+            outside = here
+        v, last = _next(inside, outside, last, here), here
+        if abs(outside[0] - inside[0]) <= 1e-14 * max(abs(top), abs(inside[0])) or v in (inside[0], outside[0]):
+            return inside[0]
+    return v
+
+
+def _next(
+    inside: tuple[float, float], outside: tuple[float, float], last: tuple[float, float], here: tuple[float, float]
+) -> float:
+    """Return where the line through the last two points crosses zero, if that is in the bracket; else its middle."""
+    middle = (inside[0] + outside[0]) / 2
+    rise = here[1] - last[1]
+    if not np.isfinite(rise) or rise == 0:
+        return middle
+    v = here[0] - here[1] * (here[0] - last[0]) / rise
+    low, high = sorted((inside[0], outside[0]))
+    return v if low < v < high else middle
 
 
 def _require_people(counts: SubsetCounts, what: str) -> None:
     if counts.squares is not None:
-        raise ArgumentError(f"a {what} interval must come from unweighted people; got sampling weights. Hint: 'wald'.")
-
-
-def _invert(counts: SubsetCounts, j: int, peak: float, bar: float) -> tuple[float, float]:
-    profiled = _Profile(counts, j)
-
-    def above(v: float) -> float:
-        return profiled.height(v) - bar
-
-    low = 0.0 if peak <= 0 or above(0.0) >= 0 else float(brentq(above, 0.0, peak, xtol=1e-10))
-    high = 1.0 if peak >= 1 or above(1.0) >= 0 else float(brentq(above, peak, 1.0, xtol=1e-10))
-    return low, high
-
-
-class _Profile:
-    """The log-likelihood per person, maximised with the weight of one category held."""
-
-    def __init__(self, counts: SubsetCounts, j: int) -> None:
-        self._inc, self._f, self._j = counts.incidence, counts.shares, j
-        self._others = np.delete(np.eye(counts.categories.p), j, axis=1)
-        self._near: FloatArray | None = None
-
-    def height(self, v: float) -> float:
-        """Return the profile; a large negative number where some observed subset becomes impossible."""
-        T = (1 - v) * self._others
-        T[self._j] = v
-        rows = Mapped(self._inc, T)
-        if rows.inner(np.full(rows.p, 1 / rows.p)).min() <= 0:
-            return _IMPOSSIBLE
-        u = newton(rows, self._f, start=self._near).w
-        # The next v is near this one; off the boundary, since no step leaves a face it starts on.
-        self._near = lifted(u, 1e-4 / rows.p)
-        return mean_loglik(rows, self._f, u)
+        raise ArgumentError(f"a {what} interval must come from unweighted people; got sampling weights. Hint: 'auto'.")
 
 
 def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> FloatArray:

@@ -14,7 +14,7 @@ from subsetprivacy._types import Distribution, FloatArray, IntArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
-from subsetprivacy.estimation.doubt import PROFILE
+from subsetprivacy.estimation.doubt import BETTER
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number
 from subsetprivacy.variables import JointCategories
@@ -117,13 +117,14 @@ class Margin:
     def to_frame(self, level: float = ..., *, engine: Literal["pyarrow"]) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, engine: Engine = "pandas") -> Frame:
         """Return a data frame: a row per category, the level in the column names."""
-        return frame(presenting.columns(self, self._bounds(check_level(level)), level), engine)
+        bounds = self._bounds(check_level(level))
+        return frame(presenting.shares(list(self.categories), self.w, self._se, bounds, level), engine)
 
     def summary(self, level: float = 0.95) -> Table:
         """Return the table to print or to show in a notebook."""
-        head, rows = presenting.cells(self, self._bounds(check_level(level)), level)
+        head, rows = presenting.cells(self, np.arange(self.categories.p), self._bounds(check_level(level)), level)
         title = f"Margin of {' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
-        return Table(title, head, rows, tuple(note.removesuffix(PROFILE) for note in self.fit.notes))
+        return Table(title, head, rows, tuple(note.removesuffix(BETTER) for note in self.fit.notes))
 
     def plot(
         self,

@@ -8,62 +8,84 @@ import numpy as np
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_distribution
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.doubt import PROFILE
+from subsetprivacy.estimation.doubt import BETTER
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.tables import Table, label_text, number, percent
 
 if TYPE_CHECKING:
+    from subsetprivacy.estimation.intervals import Intervals
     from subsetprivacy.estimation.margins import Margin
     from subsetprivacy.estimation.result import Estimate
 
 MOST_SHOWN, SHOWN = 64, 30
 
 
-def summary(fit: "Estimate", bounds: FloatArray, level: float, method: str) -> Table:
+def summary(fit: "Estimate", found: "Intervals", level: float) -> Table:
     """Return the table to print, the level in the column names."""
-    head, rows = cells(fit, bounds, level)
+    head, rows = cells(fit, found.at, found.bounds, level)
     words = ("weight", "weight") if fit.counts.squares is not None else ("person", "people")
     missing = f", {counted(fit.n_missing, *words)} missing and left out" if fit.n_missing else ""
     title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
     notes = [certificate(fit)]
-    if len(rows) < fit.categories.p:
+    if len(rows) < len(found.at):
         notes.append(
-            f"The {len(rows)} largest of {fit.categories.p} categories; to_frame() has all. "
+            f"The {len(rows)} largest of {len(found.at)} categories; to_frame() has all. "
             "Being picked for their size, they look larger than they are."
         )
     if fit.categories.p > MAX_MATRIX and not np.isfinite(fit._shown_se).any():
         notes.append("Standard errors: contrast({label: 1}) for one share, method='mom' for all at once.")
-    if method != "wald":
-        notes.append(f"The intervals are {method} intervals.")
-    doubt = [note.replace(PROFILE, "") if method == "profile" else note for note in fit.notes]  # taken already
+    kinds = set(found.kinds)
+    if len(kinds) > 1:
+        shown = largest(fit.w[found.at])
+        head, rows = (*head, "interval"), tuple((*row, found.kinds[k]) for row, k in zip(rows, shown, strict=True))
+    notes.extend(KINDS[kind] for kind in KINDS if kind in kinds)
+    hint = found.hint if found.doubtful else ""  # else what it advises is done already
+    doubt = [note.replace(BETTER, hint) for note in fit.notes]
     return Table(title, head, rows, (*notes, *doubt))
 
 
-def columns(fit: "Estimate | Margin", bounds: FloatArray, level: float) -> dict[str, Any]:
+KINDS = {  # what a table says about its intervals
+    "adjusted": "Intervals: profile likelihood, adjusted near 0 and 1 (adjusted).",
+    "profile": "Intervals: profile likelihood (profile).",
+    "bootstrap": "Intervals: bootstrap percentiles (bootstrap).",
+    "wald": "Intervals: estimate and standard error (wald).",
+}
+
+
+def columns(fit: "Estimate", found: "Intervals", level: float) -> dict[str, Any]:
     """Return the columns of a data frame: a row per category, the level in the column names."""
+    labels = fit.categories.labels
     return {
-        "category": list(fit.categories),
-        "estimate": fit.w,
-        "std_error": fit._shown_se,
+        **shares([labels[j] for j in found.at], fit.w[found.at], fit._shown_se[found.at], found.bounds, level),
+        "interval": list(found.kinds),
+    }
+
+
+def shares(labels: list[Any], w: FloatArray, se: FloatArray, bounds: FloatArray, level: float) -> dict[str, Any]:
+    """Return the columns that every table of shares has."""
+    return {
+        "category": labels,
+        "estimate": w,
+        "std_error": se,
         f"lower {percent(level)}": bounds[:, 0],
         f"upper {percent(level)}": bounds[:, 1],
     }
 
 
 def cells(
-    fit: "Estimate | Margin", bounds: FloatArray, level: float
+    fit: "Estimate | Margin", at: IntArray, bounds: FloatArray, level: float
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the head and the rows of a printed table: all categories, or the largest of very many."""
-    se, labels = fit._shown_se, fit.categories.labels
+    """Return the head and the rows of a printed table of the categories at `at`: all, or the largest of very many."""
+    w, se, labels = fit.w[at], fit._shown_se[at], fit.categories.labels
     head = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
-    rows = ((label_text(labels[j]), *(number(x) for x in (fit.w[j], se[j], *bounds[j]))) for j in _largest(fit.w))
+    rows = ((label_text(labels[at[k]]), *(number(x) for x in (w[k], se[k], *bounds[k]))) for k in largest(w))
     return head, tuple(rows)
 
 
-def _largest(w: FloatArray) -> Sequence[int]:
+def largest(w: FloatArray) -> Sequence[int]:
     """Return the positions to show, in category order: all, or the largest of very many."""
     if len(w) <= MOST_SHOWN:
         return range(len(w))
@@ -80,14 +102,16 @@ def certificate(fit: "Estimate") -> str:
     return f"log-likelihood {fit.loglik:.6g}; at most {fit.gap:.1e} per person below the maximum{steps}"
 
 
-def plain(fit: "Estimate", bounds: FloatArray, level: float) -> dict[str, Any]:
+def plain(fit: "Estimate", found: "Intervals", level: float) -> dict[str, Any]:
     """Return the numbers as plain lists, for JSON."""
+    labels = fit.categories.labels
     return {
-        "categories": list(fit.categories),
-        "estimate": fit.w.tolist(),
-        "std_error": fit._shown_se.tolist(),
-        "lower": bounds[:, 0].tolist(),
-        "upper": bounds[:, 1].tolist(),
+        "categories": [labels[j] for j in found.at],
+        "estimate": fit.w[found.at].tolist(),
+        "std_error": fit._shown_se[found.at].tolist(),
+        "lower": found.bounds[:, 0].tolist(),
+        "upper": found.bounds[:, 1].tolist(),
+        "interval": list(found.kinds),
         "level": level,
         "n": fit.n,
         "n_missing": fit.n_missing,
@@ -102,10 +126,9 @@ def plain(fit: "Estimate", bounds: FloatArray, level: float) -> dict[str, Any]:
 
 def picture(
     fit: "Estimate",
-    level: float,
+    request: tuple[Any, ...],
     reference: Any,
     kind: str,
-    method: str,
     ax: Any,
     *,
     label: str | None = None,
@@ -126,16 +149,18 @@ def picture(
         what = "Estimated shares minus reference"
         heading = draw.Heading(f"{what}, {n_words(fit)}", what)
         return draw.difference(labels, {label or fit.method: fit.w}, known, title=title or heading, ax=ax)
-    bounds, shown = fit._bounds(level, method), np.array(_largest(fit.w))
-    which = f", the {len(shown)} largest of {len(labels):,} categories" if len(shown) < len(labels) else ""
+    found = fit._intervals(*request)
+    level, shown = request[0], np.array(largest(fit.w[found.at]))
+    at = found.at[shown]
+    which = f", the {len(shown)} largest of {len(found.at):,} categories" if len(shown) < len(found.at) else ""
     return draw.estimate(
-        [labels[j] for j in shown],
-        fit.w[shown],
-        bounds[shown, 0],
-        bounds[shown, 1],
+        [labels[j] for j in at],
+        fit.w[at],
+        found.bounds[shown, 0],
+        found.bounds[shown, 1],
         level=level,
         label=label or f"{fit.method}, {n_words(fit)}",
-        reference=None if known is None else known[shown],
+        reference=None if known is None else known[at],
         title=title or heading_of("Estimated shares", fit, level, which),
         ax=ax,
     )

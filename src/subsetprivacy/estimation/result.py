@@ -1,29 +1,33 @@
 """The one result of every estimator."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from attrs import evolve, frozen
 from scipy.special import ndtri
 
-from subsetprivacy._checks import check_choice, check_level
-from subsetprivacy._types import ArrayLike, FloatArray, Label
+from subsetprivacy import draw
+from subsetprivacy._checks import check_level
+from subsetprivacy._choices import Engine, EstimatePicture, IntervalMethod
+from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Sized
-from subsetprivacy.errors import ArgumentError, TooLargeError
+from subsetprivacy.errors import TooLargeError
 from subsetprivacy.estimation import likelihood, presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
-from subsetprivacy.estimation.doubt import PROFILE, doubts
+from subsetprivacy.estimation.doubt import BETTER, doubts
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import Table, frame, number
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number
 
-INTERVALS = ("wald", "profile", "bootstrap")
+if TYPE_CHECKING:
+    from subsetprivacy.estimation.intervals import Intervals
+
 MAX_PROFILED = 512  # each category is a search of its own
 _ZERO = 1e-9
 
@@ -118,15 +122,20 @@ class Estimate:
     def _doubts(self) -> list[tuple[type[Warning], str]]:
         return doubts(self)
 
-    def _warn_of_doubts(self, hint: str = PROFILE) -> None:
-        """Warn of each doubt; `hint` stands in the place of the advice to take a profile interval."""
+    def _warn_of_doubts(self, hint: str = BETTER) -> None:
+        """Warn of each doubt; `hint` stands in the place of the advice to take a better interval."""
         for kind, text in self._doubts:
-            warnings.warn(text.replace(PROFILE, hint), kind, stacklevel=3)
+            warnings.warn(text.replace(BETTER, hint), kind, stacklevel=3)
 
     @property
     def has_profile(self) -> bool:
         """Whether a profile likelihood interval belongs to this estimate: a likelihood method, people unweighted."""
         return not self._by_moments and self.counts.squares is None and self.categories.p <= MAX_PROFILED
+
+    @property
+    def has_ratio(self) -> bool:
+        """Whether shares have profile likelihood intervals: a likelihood method, weighted or not."""
+        return not self._by_moments and self.categories.p <= MAX_PROFILED
 
     @property
     def _by_moments(self) -> bool:
@@ -163,7 +172,14 @@ class Estimate:
         return self._se
 
     def interval(
-        self, level: float = 0.95, *, method: str = "wald", replications: int = 999, seed: Any = None
+        self,
+        level: float = 0.95,
+        *,
+        method: IntervalMethod = "auto",
+        categories: Any = None,
+        replications: int = 999,
+        seed: Any = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> FloatArray:
         """Return a confidence interval for each category, shape (p, 2).
 
@@ -172,45 +188,40 @@ class Estimate:
         level
             The confidence level of each interval by itself.
         method
+            ``"auto"``: ``"adjusted"`` for up to 12 categories, and for those of
+            more whose share is near 0 or 1 if that takes about a second;
+            ``"wald"`` for the others, and for moments.
             ``"wald"``: estimate and standard error, cut to [0, 1] where the
             method stays in the simplex. ``"profile"``: all values that the
-            likelihood ratio does not reject; best near 0 and in small
-            samples. ``"bootstrap"``: percentiles over resampled people; too
-            short near 0.
+            likelihood ratio does not reject. ``"adjusted"``: the same with a
+            critical value that allows for the end of [0, 1], and a second test
+            where few people make the first reject too often; best near 0 and
+            in small samples. ``"bootstrap"``: percentiles over resampled
+            people; too short near 0.
+        categories
+            The label of one category, or a list of labels; by default all.
         replications, seed
             For the bootstrap.
+        progress
+            Called with the categories done and their number, where a search is made for each.
         """
-        check_level(level)
-        check_choice(method, INTERVALS, "method")
-        if method == "wald":
-            self._warn_of_doubts()
-            return self._wald(level)
-        from subsetprivacy.estimation import intervals
+        found = self._intervals(level, method, categories, replications, seed, progress)
+        if found.doubtful:
+            self._warn_of_doubts(found.hint)
+        return found.bounds
 
-        if method == "bootstrap":
-            return intervals.bootstrap(self, level, replications, seed)
-        if self._by_moments:
-            raise ArgumentError(
-                f"a profile interval belongs to the likelihood; got an estimate by {self.method}. "
-                "Hint: sp.estimate(data).interval(method='profile')."
-            )
-        if self.categories.p > MAX_PROFILED:
-            raise TooLargeError(
-                f"profile intervals must be of at most {MAX_PROFILED} categories; got {self.categories.p}. "
-                "Hint: interval(method='wald')."
-            )
-        return intervals.profile(self.counts, level)
+    def _intervals(self, *request: Any) -> "Intervals":
+        """Return intervals and their kinds without a warning, for output that prints the doubts itself."""
+        from subsetprivacy.estimation.intervals import Request, intervals_of
 
-    def _bounds(self, level: float, method: str = "wald") -> FloatArray:
-        """Return the intervals without a warning, for output that prints the doubts itself."""
-        return self._wald(check_level(level)) if method == "wald" else self.interval(level, method=method)
+        return intervals_of(self, Request(*request))
 
     def _wald(self, level: float) -> FloatArray:
         half = ndtri(0.5 + level / 2) * self._shown_se
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
 
-    def contrast(self, weights: Mapping[Label, float] | ArrayLike, *, level: float = 0.95) -> Contrast:
+    def contrast(self, weights: Distribution, *, level: float = 0.95) -> Contrast:
         """Return a weighted sum of the shares with its standard error, interval and test of zero.
 
         Parameters
@@ -276,41 +287,112 @@ class Estimate:
 
     # Output -----------------------------------------------------------------------------------
 
-    def to_dict(self, level: float = 0.95, *, method: str = "wald") -> dict[str, Any]:
-        """Return the numbers as plain lists, for JSON; `level` and `method` are those of the intervals."""
-        return presenting.plain(self, self._bounds(level, method), level)
+    def to_dict(
+        self,
+        level: float = 0.95,
+        *,
+        method: IntervalMethod = "auto",
+        categories: Any = None,
+        replications: int = 999,
+        seed: Any = None,
+    ) -> dict[str, Any]:
+        """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
+        return presenting.plain(self, self._intervals(level, method, categories, replications, seed), level)
 
-    def to_frame(self, level: float = 0.95, *, method: str = "wald", engine: str = "pandas") -> Any:
-        """Return a data frame of pandas, polars or pyarrow: a row per category, the level in the column names."""
-        return frame(presenting.columns(self, self._bounds(level, method), level), engine)
+    @overload
+    def to_frame(
+        self,
+        level: float = ...,
+        *,
+        method: IntervalMethod = ...,
+        categories: Any = ...,
+        replications: int = ...,
+        seed: Any = ...,
+        engine: Literal["pandas"] = ...,
+    ) -> PandasFrame: ...
+    @overload
+    def to_frame(
+        self,
+        level: float = ...,
+        *,
+        method: IntervalMethod = ...,
+        categories: Any = ...,
+        replications: int = ...,
+        seed: Any = ...,
+        engine: Literal["polars"],
+    ) -> PolarsFrame: ...
+    @overload
+    def to_frame(
+        self,
+        level: float = ...,
+        *,
+        method: IntervalMethod = ...,
+        categories: Any = ...,
+        replications: int = ...,
+        seed: Any = ...,
+        engine: Literal["pyarrow"],
+    ) -> ArrowTable: ...
+    def to_frame(
+        self,
+        level: float = 0.95,
+        *,
+        method: IntervalMethod = "auto",
+        categories: Any = None,
+        replications: int = 999,
+        seed: Any = None,
+        engine: Engine = "pandas",
+    ) -> Frame:
+        """Return a data frame of pandas, polars or pyarrow: a row per category, the level in the column names.
 
-    def summary(self, level: float = 0.95, *, method: str = "wald") -> Table:
+        Parameters
+        ----------
+        level, method, categories, replications, seed
+            As in `interval`.
+        engine
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        """
+        return frame(
+            presenting.columns(self, self._intervals(level, method, categories, replications, seed), level), engine
+        )
+
+    def summary(
+        self,
+        level: float = 0.95,
+        *,
+        method: IntervalMethod = "auto",
+        categories: Any = None,
+        replications: int = 999,
+        seed: Any = None,
+    ) -> Table:
         """Return the table to print or to show in a notebook; the level stands in the column names.
 
         Parameters
         ----------
-        level, method
-            The confidence level and the kind of interval, as in `interval`.
+        level, method, categories, replications, seed
+            As in `interval`.
         """
-        return presenting.summary(self, self._bounds(level, method), level, method)
+        return presenting.summary(self, self._intervals(level, method, categories, replications, seed), level)
 
     def plot(
         self,
         *,
         level: float = 0.95,
-        reference: Any = None,
-        kind: str = "estimate",
-        ax: Any = None,
-        method: str = "wald",
+        reference: Distribution | None = None,
+        kind: EstimatePicture = "estimate",
+        ax: "draw.Axes | None" = None,
+        method: IntervalMethod = "auto",
+        categories: Any = None,
+        replications: int = 999,
+        seed: Any = None,
         label: str | None = None,
         title: str | None = None,
-    ) -> Any:
+    ) -> "draw.Axes":
         """Draw the estimate with its intervals, its difference to a reference, or its convergence.
 
         Parameters
         ----------
-        level, method
-            The confidence level and the kind of interval, for ``kind="estimate"``.
+        level, method, categories, replications, seed
+            Those of `interval`, for ``kind="estimate"``.
         reference
             A known distribution to compare with.
         kind
@@ -326,7 +408,8 @@ class Estimate:
             The title. By default the picture describes itself, unless the axes
             have a title already.
         """
-        return presenting.picture(self, level, reference, kind, method, ax, label=label, title=title)
+        request = (level, method, categories, replications, seed)
+        return presenting.picture(self, request, reference, kind, ax, label=label, title=title)
 
     def __repr__(self) -> str:
         shares = ", ".join(

@@ -90,5 +90,5 @@ def warned(fit: "Estimate", measure: Measure) -> Measure:
     if measure.method == "delta":
         near = [(BoundaryWarning, note) for note in measure.notes if note.startswith(NEAR_ZERO)]
         for kind, text in fit._doubts or near:
-            warnings.warn(text.replace(doubt.PROFILE, PROFILE), kind, stacklevel=3)
+            warnings.warn(text.replace(doubt.BETTER, PROFILE if fit.has_profile else ""), kind, stacklevel=3)
     return measure

@@ -12,7 +12,7 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import AssociationPicture
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.doubt import PROFILE
+from subsetprivacy.estimation.doubt import BETTER
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.presenting import n_words
 from subsetprivacy.estimation.result import Estimate
@@ -29,7 +29,7 @@ MAX_SIDE = 24  # rows or columns of a table that can be read; of a larger one as
 
 def doubts(fit: Estimate) -> tuple[str, ...]:
     """Return the doubts about the joint estimate, without advice that does not apply here."""
-    return tuple(note.removesuffix(PROFILE) for note in fit.notes)
+    return tuple(note.removesuffix(BETTER) for note in fit.notes)
 
 
 def notes(both: "Association") -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def statistics(rng: np.random.Generator, w: tuple[float, ...], n: int) -> list[f
     """Return n(ŵ − w)'I(ŵ − w), the share of 95 % intervals that hold the truth, whether the first does, √n(ŵ − w)."""
     design, truth = uniform(range(len(w))), np.array(w)
     fit = estimate(simulate(design, truth, n, seed=rng))
-    gap, bounds = fit.w - truth, fit.interval(0.95)
+    gap, bounds = fit.w - truth, fit.interval(0.95, method="wald")
     form = n * gap @ expected_information(design, truth) @ gap
     held = (bounds[:, 0] <= truth) & (truth <= bounds[:, 1])
     return [float(form), float(held.mean()), float(held[0]), *(np.sqrt(n) * gap).tolist()]

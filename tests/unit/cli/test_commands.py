@@ -108,7 +108,7 @@ def test_choices_are_those_of_the_library():
     from subsetprivacy.counting.columns import MISSING
     from subsetprivacy.design.small import ROUTES
     from subsetprivacy.estimation.dispatch import METHODS
-    from subsetprivacy.estimation.result import INTERVALS
+    from subsetprivacy.estimation.intervals import METHODS as INTERVALS
     from subsetprivacy.frames.stored import FORMS, WEIGHT_KINDS
     from subsetprivacy.independence.testing import METHODS as TESTS
     from subsetprivacy.subsets import MAX_CATEGORIES

@@ -22,6 +22,7 @@ KEYS = [
     "std_error",
     "lower",
     "upper",
+    "interval",
     "level",
     "n",
     "n_missing",
@@ -140,18 +141,20 @@ def test_to_dict_of_every_method_has_the_same_keys(outside):
 def test_to_frame_in_three_libraries(fit):
     bounds = fit.interval(0.9)
     numbers = ["estimate", "std_error", "lower 90 %", "upper 90 %"]
+    names = [*numbers, "interval"]
     expected = np.column_stack([fit.w, fit.se, bounds])
     pandas = fit.to_frame(0.9)
-    assert list(pandas.columns) == numbers
+    assert list(pandas.columns) == names
+    assert list(pandas["interval"]) == ["adjusted"] * 4
     assert pandas.index.name == "category"
     assert list(pandas.index) == list("abcd")
-    assert pandas.to_numpy() == pytest.approx(expected)
+    assert pandas[numbers].to_numpy() == pytest.approx(expected)
     polars = fit.to_frame(0.9, engine="polars")
-    assert polars.columns == ["category", *numbers]
+    assert polars.columns == ["category", *names]
     assert polars["category"].to_list() == list("abcd")
     assert polars.select(numbers).to_numpy() == pytest.approx(expected)
     arrow = fit.to_frame(0.9, engine="pyarrow")
-    assert arrow.column_names == ["category", *numbers]
+    assert arrow.column_names == ["category", *names]
     assert np.column_stack([arrow[name].to_numpy() for name in numbers]) == pytest.approx(expected)
 
 
@@ -175,7 +178,8 @@ def test_summary_reads_like_a_table(fit):
     assert "lower 90 %" in lines[2]
     assert f"{fit.w[0]:.4f}" in lines[4]
     # Moments given the questions are the maximum here, and no step was needed; EM needs several.
-    assert lines[-1] == f"log-likelihood {fit.loglik:.6g}, the maximum"
+    assert lines[-2] == f"log-likelihood {fit.loglik:.6g}, the maximum"
+    assert lines[-1] == "Intervals: profile likelihood, adjusted near 0 and 1 (adjusted)."
     assert "per person below the maximum after" in str(sp.estimate(fit.counts, "em").summary())
 
 
@@ -243,13 +247,14 @@ def test_plots_that_cannot_be(fit, outside):
         fit.plot(reference=[0.1, 0.1, 0.1, 0.1])
 
 
-def test_a_summary_with_profile_intervals_does_not_advise_them():
+def test_only_a_summary_with_wald_intervals_advises_others():
     counts = sp.count([{"a", "b"}] * 30 + [{"b", "c"}] * 30 + [{"a"}] * 20 + [{"b"}] * 40, categories=list("abc"))
     with quietly():
         fit = sp.estimate(counts)
         assert fit.on_boundary
-        assert "interval(method='profile')" in str(fit.summary())
-        assert "interval(method='profile')" not in str(fit.summary(method="profile"))
+        assert "interval(method='auto')" in str(fit.summary(method="wald"))
+        assert "interval(method=" not in str(fit.summary())
+        assert "interval(method=" not in str(fit.summary(method="profile"))
 
 
 def test_one_missing_person_is_a_person():

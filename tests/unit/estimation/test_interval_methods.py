@@ -32,16 +32,16 @@ def boundary_fit():
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
 def test_wald_is_estimate_and_error(fit, level):
     half = norm.ppf(0.5 + level / 2) * fit.se
-    assert fit.interval(level) == pytest.approx(np.column_stack([fit.w - half, fit.w + half]))
+    assert fit.interval(level, method="wald") == pytest.approx(np.column_stack([fit.w - half, fit.w + half]))
 
 
 def test_wald_is_cut_where_the_method_stays_in_the_simplex(boundary_fit):
     with pytest.warns(BoundaryWarning, match="the estimate for 0 is 0"):
-        bounds = boundary_fit.interval()
+        bounds = boundary_fit.interval(method="wald")
     assert bounds[0, 0] == 0
     assert bounds[0, 1] > 0
     with quietly():
-        raw = sp.estimate(boundary_fit.counts, "mom").interval()
+        raw = sp.estimate(boundary_fit.counts, "mom").interval()  # moments have Wald intervals only
     assert raw[0, 0] < 0  # a moment estimate may leave it, and says so
 
 
@@ -73,7 +73,9 @@ def test_profile_ends_where_the_likelihood_has_dropped_enough(fit, level):
 def test_profile_and_wald_agree_in_a_large_sample():
     fit = sp.estimate(sp.simulate(U5, W5, 1_000_000, seed=5))
     # The curvature changes by a part in a thousand over an interval this narrow.
-    assert fit.interval(method="profile") == pytest.approx(fit.interval(), abs=0.005 * fit.se.max())
+    wald = fit.interval(method="wald")
+    assert fit.interval(method="profile") == pytest.approx(wald, abs=0.005 * fit.se.max())
+    assert fit.interval(method="adjusted") == pytest.approx(wald, abs=0.005 * fit.se.max())
 
 
 def test_profile_starts_at_zero_on_the_boundary(boundary_fit):
@@ -89,7 +91,7 @@ def test_profile_of_very_many_people(n):
     # The drop is of the order of 1/n, below the tolerance of the maximum: the ends must still be found.
     fit = sp.estimate(sp.simulate(lopsided(), [0.1, 0.2, 0.3, 0.4], n, seed=1))
     bounds = fit.interval(method="profile")
-    assert bounds == pytest.approx(fit.interval(), abs=0.02 * fit.se.max())
+    assert bounds == pytest.approx(fit.interval(method="wald"), abs=0.02 * fit.se.max())
 
 
 def test_profile_of_singletons_and_of_a_category_everybody_may_have():
@@ -118,7 +120,7 @@ def test_bootstrap_is_repeatable_and_near_wald(fit):
     other = fit.interval(method="bootstrap", replications=400, seed=12)
     assert not np.array_equal(one, other)
     # Percentiles of 400 draws wander by about a tenth of a standard error each.
-    assert one == pytest.approx(fit.interval(), abs=0.5 * fit.se.max())
+    assert one == pytest.approx(fit.interval(method="wald"), abs=0.5 * fit.se.max())
 
 
 @pytest.mark.parametrize("method", ["em", "mom", "mom-conditional", "one-step"])
@@ -152,7 +154,9 @@ def test_a_level_is_between_zero_and_one(fit, level):
 
 
 def test_bad_arguments_of_intervals(fit):
-    with pytest.raises(ArgumentError, match="`method` must be one of wald, profile, bootstrap; got 'score'"):
+    with pytest.raises(
+        ArgumentError, match="`method` must be one of auto, wald, profile, adjusted, bootstrap; got 'score'"
+    ):
         fit.interval(method="score")
     with pytest.raises(ArgumentError, match="`replications` must be a whole number of at least 20; got 5"):
         fit.interval(method="bootstrap", replications=5)
@@ -167,12 +171,12 @@ def test_boundary_errors_are_positive_and_come_with_a_warning(boundary_fit):
     calls = {
         "se": lambda: boundary_fit.se,
         "cov": lambda: boundary_fit.cov,
-        "interval": boundary_fit.interval,
+        "interval": lambda: boundary_fit.interval(method="wald"),
         "contrast": lambda: boundary_fit.contrast({0: 1}),
         "loss_quantile": boundary_fit.loss_quantile,
     }
     for call in calls.values():
-        with pytest.warns(BoundaryWarning, match=r"Hint: interval\(method='profile'\)"):
+        with pytest.warns(BoundaryWarning, match=r"Hint: interval\(method='auto'\)"):
             call()
     with quietly():
         assert (boundary_fit.se > 0).all()
@@ -222,7 +226,7 @@ def coverage(bounds, w):
 def test_wald_covers_in_a_regular_case():
     samples = sp.simulate_many(U5, W5, 2000, 400, seed=13)
     with quietly():
-        covered = coverage([fit.interval() for fit in sp.estimate_many(samples)], W5)
+        covered = coverage([fit.interval(method="wald") for fit in sp.estimate_many(samples)], W5)
     # 400 replications: the standard error of a coverage of .95 is .011.
     assert covered == pytest.approx(np.full(5, 0.95), abs=0.04)
 
@@ -233,7 +237,8 @@ def test_wald_covers_on_adult_race(information):
     # n = 10 000, 3000 replications: the standard error is .004; the demand is 93 to 97 %.
     samples = sp.simulate_many(sp.uniform(adult.races), adult.race, 10_000, 3000, seed=14)
     with quietly():
-        covered = coverage([fit.interval() for fit in sp.estimate_many(samples, information=information)], adult.race)
+        fits = sp.estimate_many(samples, information=information)
+        covered = coverage([fit.interval(method="wald") for fit in fits], adult.race)
     assert covered.min() >= 0.93
     assert covered.max() <= 0.97
 
@@ -245,7 +250,7 @@ def test_profile_covers_rare_races_in_small_samples():
     with quietly():
         fits = sp.estimate_many(samples)
         profile = coverage([fit.interval(method="profile") for fit in fits], adult.race)
-        wald = coverage([fit.interval() for fit in fits], adult.race)
+        wald = coverage([fit.interval(method="wald") for fit in fits], adult.race)
     assert profile.min() >= 0.91
     assert profile.max() <= 0.995  # a true value near zero is covered too often, as it must be
     assert np.abs(profile - 0.95).max() < np.abs(wald - 0.95).max()
@@ -257,7 +262,7 @@ def test_profiles_hold_for_every_kind_of_rows(p, n):
     fit = sp.estimate(sp.simulate(sp.uniform(range(p)), np.full(p, 1 / p), n, seed=1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        wald = fit.interval()
+        wald = fit.interval(method="wald")
     profile = fit.interval(method="profile")
     assert profile == pytest.approx(wald, abs=0.35 * (wald[:, 1] - wald[:, 0]).mean())
 
@@ -273,4 +278,4 @@ def test_summaries_and_frames_take_other_intervals():
     profile = fit.interval(method="profile")
     assert fit.to_frame(method="profile")["lower 95 %"].to_numpy() == pytest.approx(profile[:, 0])
     assert fit.to_dict(method="profile")["upper"] == pytest.approx(profile[:, 1])
-    assert "profile intervals" in str(fit.summary(method="profile"))
+    assert "Intervals: profile likelihood (profile)." in str(fit.summary(method="profile"))

@@ -96,7 +96,7 @@ def test_doubts_of_the_joint_estimate_are_those_of_the_margin():
         with pytest.warns(BoundaryWarning, match="is 0"):
             ask(fit.margin("x"))
     assert fit.margin("x").summary().notes == tuple(
-        note.removesuffix(" Hint: interval(method='profile').") for note in fit.notes
+        note.removesuffix(" Hint: interval(method='auto').") for note in fit.notes
     )
 
 

@@ -131,7 +131,7 @@ def look_across(counts: JointCounts, pairs: int, seed: int) -> PairResult:
     with listening() as heard:
         try:
             fit = _fit(counts)
-            told = fit.to_dict(LEVEL)
+            told = fit.to_dict(LEVEL, method="wald")
         except SubsetPrivacyError as error:
             return evolve(held, problem=sentence(str(error)))
         strength = _strength(fit)

@@ -6,6 +6,7 @@ import numpy as np
 from attrs import frozen
 from scipy.special import ndtri
 
+from subsetprivacy._choices import IntervalMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
@@ -83,7 +84,7 @@ def fit_shares(counts: SubsetCounts) -> Fitted:
     with listening() as heard:
         try:
             fit = estimate(counts)
-            kind = "profile" if _is_doubtful(fit) else "wald"
+            kind: IntervalMethod = "profile" if _is_doubtful(fit) else "wald"
             told = fit.to_dict(LEVEL, method=kind)
         except SubsetPrivacyError as error:
             return Fitted(None, None, sentence(str(error)))
@@ -102,7 +103,7 @@ def moment_shares(counts: SubsetCounts) -> Shares | None:
     with listening() as heard:
         try:
             fit = estimate(counts, "mom")
-            told = fit.to_dict(LEVEL)
+            told = fit.to_dict(LEVEL, method="wald")
         except SubsetPrivacyError:
             return None
     return _shares("mom", "wald", fit, told, unlike(doubt(text, fit) for text in (*fit.notes, *heard.texts)))

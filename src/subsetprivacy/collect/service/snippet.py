@@ -65,7 +65,7 @@ def show_pair(both, seed):
     except SubsetPrivacyError as error:
         print(f"  no estimate: {error}")
         return
-    ends = fit.interval(0.95)
+    ends = fit.interval(0.95, method="wald")
     for k, row in enumerate(fit.table()):
         print("  shares", *(f"{w:.6f}" for w in row))
         for name, side in zip(("lower", "upper"), ends[k * len(row) : (k + 1) * len(row)].T):

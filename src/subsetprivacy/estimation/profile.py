@@ -1,0 +1,292 @@
+r"""The likelihood of one share, maximised over the others.
+
+With :math:`w_j = v` fixed, the others are :math:`(1-v)u` for a distribution u, and the same iteration that
+maximises over w maximises over u. Profiles are compared with the peak by the stable form
+
+.. math:: l(w') - l(w) = \sum_a f_a \{\ln(1 + \epsilon_a) - \epsilon_a\} + (s-1)^\top(w' - w),
+          \qquad \epsilon_a = 1_a^\top(w' - w)/L_a,
+
+where s is the score at the peak: near the peak its two terms are of the second order, so that differences of
+:math:`10^{-12}` per person, which :math:`10^{12}` people can tell, keep their digits.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from attrs import frozen
+from scipy.linalg.lapack import dposv
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.estimation.chord import Chords, NoChordsError
+from subsetprivacy.estimation.likelihood import MANY, tangent_inverse
+from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.estimation.newton import newton
+from subsetprivacy.estimation.simplex import lifted
+from subsetprivacy.incidence import Incidence, Rows
+
+_FINEST = 1e-14  # of a certified gap: what rounding leaves
+_MAX_LISTED = 1 << 14  # subsets of a design over which information is summed again for each point
+_FREE = 1e-9
+_LEAST = 1e-12  # that a subset's probability counts as
+_PRIOR = 0.2  # of a person: what a cell's mean weight is shrunk by towards the mean of all
+
+
+@frozen(eq=False)
+class Point:
+    """The highest likelihood with one share fixed.
+
+    Attributes
+    ----------
+    v, w
+        The share that is fixed, and all shares.
+    drop
+        The log-likelihood per person below the peak.
+    slope
+        The derivative of the profile, per person.
+    information
+        The information per person about the share, the others estimated.
+    people
+        The number of people; of a weighted sample divided by the design effect of this share.
+    """
+
+    v: float
+    w: FloatArray
+    drop: float
+    slope: float
+    information: float
+    people: float
+
+    @property
+    def root(self) -> float:
+        """The square root of the likelihood ratio statistic."""
+        return float(np.sqrt(2 * self.people * self.drop))
+
+    @property
+    def score(self) -> float:
+        """The size of the score statistic."""
+        if not self.information > 0:
+            return 0.0
+        return abs(self.slope) * float(np.sqrt(self.people / self.information))
+
+    @property
+    def distance(self) -> float:
+        """How many standard errors the share is away from the nearer end of [0, 1]."""
+        return min(self.v, 1 - self.v) * float(np.sqrt(self.people * self.information))
+
+
+class Peak:
+    """The maximum of the likelihood, from which all profiles fall."""
+
+    def __init__(self, counts: SubsetCounts, start: FloatArray) -> None:
+        self.counts, self.inc, self.f = counts, counts.incidence, counts.shares
+        self.tol = float(np.clip(1e-3 / counts.total, _FINEST, 1e-9 if self.inc.p <= MANY else 1e-6))
+        self.w = maximise(self.inc, self.f, self.tol, lifted(start, 1e-6 / self.inc.p)).w
+        self.L = self.inc.inner(self.w)
+        self.s = self.inc.spread(self.f / self.L)
+
+    def drop(self, w: FloatArray) -> float:
+        """Return by how much the log-likelihood per person is lower at w."""
+        step = w - self.w
+        change = self.inc.inner(step) / self.L
+        if change.min() <= -1:
+            return np.inf
+        return max(-float(self.f @ _bent(change)) - float((self.s - 1) @ step), 0.0)
+
+    @cached_property
+    def chords(self) -> Chords | None:
+        """Steps with one matrix for all points, where there are many categories; None if it has no inverse."""
+        try:
+            return Chords(self.inc, self.f, self.w, self.L)
+        except NoChordsError:
+            return None
+
+    @cached_property
+    def _listed(self) -> tuple[Incidence, FloatArray] | None:
+        """The rows and probabilities mu_a of what could have been reported, where it can be listed."""
+        design = self.counts.design
+        if not design.enumerable or len(design.support()[0]) > _MAX_LISTED:
+            return None
+        codes, mu = design.support()
+        return design.support_incidence, np.where(design.is_missing(codes), 0.0, mu / (1 - design.mu_full))
+
+    def information(self, w: FloatArray, L: FloatArray) -> FloatArray:
+        """Return the Fisher information at w: expected if the design can be listed, else observed.
+
+        The observed one lacks what subsets tell that could have been reported and were not.
+        """
+        if self._listed is None:
+            return self.inc.gram(self.f / L**2)
+        rows, mu = self._listed
+        return rows.gram(mu / np.maximum(rows.inner(w), _LEAST))
+
+    @cached_property
+    def mean_weights(self) -> FloatArray | None:
+        """The mean weight of the people behind each unit of a cell's weight; None for people who count as one.
+
+        A cell of few people says little about it: it is shrunk towards the mean of all.
+        """
+        squares = self.counts.squares
+        if squares is None:
+            return None
+        squared, n_a = squares[self.counts.informative], self.counts.n_a
+        mean = float(squared.sum() / n_a.sum())
+        return (squared + _PRIOR * mean**2) / (n_a + _PRIOR * mean)
+
+
+def _bent(x: FloatArray) -> FloatArray:
+    """Return ln(1 + x) - x, by its series where the difference would lose digits."""
+    with np.errstate(divide="ignore"):
+        bent = np.log1p(x) - x
+    small = np.abs(x) < 1e-3
+    y = x[small]
+    bent[small] = -(y**2) * (1 / 2 - y * (1 / 3 - y * (1 / 4 - y * (1 / 5 - y / 6))))
+    return bent
+
+
+class Profile:
+    """The profile likelihood of one category's share."""
+
+    def __init__(self, peak: Peak, j: int) -> None:
+        self._peak, self._j = peak, j
+        self._near: FloatArray | None = None
+
+    @property
+    def top(self) -> float:
+        """The share at the peak."""
+        return float(self._peak.w[self._j])
+
+    def error(self) -> float:
+        """Return roughly the standard error, to start a search from; infinite if unknown."""
+        peak = self._peak
+        if peak.chords is not None and peak.inc.p > MANY:
+            return 1 / np.sqrt(max(peak.counts.n * peak.chords.information(self._j, peak.w)[0], 1e-300))
+        return 1 / np.sqrt(max(peak.counts.n * self._information(peak.w, peak.L)[0], 1e-300))
+
+    def at(self, v: float) -> Point | None:
+        """Return the highest point with the share fixed at v; None where an observed subset becomes impossible."""
+        peak = self._peak
+        rows = self._rows(v)
+        if rows.inner(np.full(rows.p, 1 / rows.p)).min() <= 0:
+            return None
+        w = self._fit(rows, v)
+        L = peak.inc.inner(w)
+        s = peak.inc.spread(peak.f / L)
+        # All categories that have weight have the same score, but for the one that is fixed; and s'w = 1.
+        rest = (1 - v * s[self._j]) / (1 - v) if v < 1 else float(np.delete(s, self._j).max())
+        information, direction = self._information(w, L)
+        people = peak.counts.total
+        if peak.mean_weights is not None:
+            people /= self._design_effect(peak.mean_weights, peak.inc.inner(direction) / L)
+        return Point(v, w, peak.drop(w), float(s[self._j] - rest), information, people)
+
+    @cached_property
+    def _explicit(self) -> tuple[FloatArray, FloatArray] | None:
+        """The columns of the other categories and that of this one, where the rows are a matrix anyway."""
+        if not isinstance(self._peak.inc, Rows):
+            return None
+        columns = self._peak.inc.inner(np.eye(self._peak.inc.p)).T
+        return np.delete(columns, self._j, axis=1), columns[:, self._j, None]
+
+    def _rows(self, v: float) -> Incidence:
+        """Return the rows that a distribution of the other categories is seen through."""
+        if self._explicit is None:
+            return OneFixed(self._peak.inc, self._j, v)
+        others, own = self._explicit
+        return Rows((1 - v) * others + v * own)
+
+    def _whole(self, u: FloatArray, v: float) -> FloatArray:
+        """Return all shares from the distribution of the others."""
+        return np.insert((1 - v) * u, self._j, v)
+
+    def _fit(self, rows: Incidence, v: float) -> FloatArray:
+        peak, chords = self._peak, self._peak.chords if self._peak.inc.p > MANY else None
+        if chords is not None:
+            w = chords.climb(self._j, v, self._near, peak.tol)
+            if w is not None:
+                self._near = w
+                return w
+        start = None if self._near is None else np.delete(self._near, self._j)
+        # Off the boundary, since no step of EM leaves a face it starts on.
+        start = None if start is None or not start.sum() > 0 else lifted(start / start.sum(), 1e-6 / rows.p)
+        w = self._whole(newton(rows, peak.f, start=start, tol=peak.tol, max_iter=50).w, v)
+        self._near = w
+        return w
+
+    def _information(self, w: FloatArray, L: FloatArray) -> tuple[float, FloatArray]:
+        """Return the information about the share with the others estimated, and the direction it is taken along."""
+        peak = self._peak
+        if peak.inc.p > MANY and peak.chords is not None:
+            return peak.chords.information(self._j, w)
+        free = w > _FREE
+        free[self._j] = True
+        if free.sum() < 2:  # all weight is on this category: any other may take some
+            free[:] = True
+        at = free.nonzero()[0]
+        H = peak.information(w, L).take(at, 0).take(at, 1)
+        direction = np.zeros(len(w))
+        information, direction[at] = _efficient(H, int(free[: self._j].sum()))
+        return information, direction
+
+    def _design_effect(self, weights: FloatArray, influence: FloatArray) -> float:
+        """Return the mean weight of the people that the score of this share rests on."""
+        parts = self._peak.f * influence**2
+        total = float(parts.sum())
+        return float(weights @ parts) / total if total > 0 else float(weights @ self._peak.f)
+
+
+def _efficient(H: FloatArray, j: int) -> tuple[float, FloatArray]:
+    """Return 1/V_jj and V_j/V_jj with V the inverse of H on the plane of changes that sum to zero."""
+    right = np.ones((len(H), 2))
+    right[:, 0] = 0.0
+    right[j, 0] = 1.0
+    _, solved, info = dposv(H, right)
+    if info == 0:
+        column = solved[:, 0] - solved[:, 1] * solved[:, 0].sum() / solved[:, 1].sum()
+        if column[j] > 0:
+            return 1 / float(column[j]), column / column[j]
+    V = tangent_inverse(H)
+    if not 0 < V[j, j] < np.inf:
+        return 0.0, np.zeros(len(H))
+    return 1 / float(V[j, j]), np.nan_to_num(V[j] / V[j, j])
+
+
+class OneFixed:
+    """Rows seen through w = (1-v)u with v for one category: homogeneous in u, as Newton's method needs it."""
+
+    def __init__(self, base: Incidence, j: int, v: float) -> None:
+        self._base, self._j, self._v = base, j, v
+        self._others = np.delete(np.arange(base.p), j)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self._base.rows
+
+    @property
+    def p(self) -> int:
+        """The length of u."""
+        return len(self._others)
+
+    def _whole(self, u: FloatArray) -> FloatArray:
+        """Return w."""
+        w = np.empty((*u.shape[:-1], self._base.p))
+        w[..., self._others] = (1 - self._v) * u
+        w[..., self._j] = self._v * u.sum(axis=-1)
+        return w
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Return 1_a'w for the whole w."""
+        return self._base.inner(self._whole(w))
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Return the sum of r_a times the row."""
+        g = self._base.spread(r)
+        return (1 - self._v) * g[..., self._others] + self._v * g[..., self._j, None]
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_a times the outer square of the row."""
+        G, v, o = self._base.gram(y), self._v, self._others
+        cross = v * (1 - v) * G[..., o, self._j]
+        inside = (1 - v) ** 2 * G[..., o[:, None], o]
+        return inside + cross[..., :, None] + cross[..., None, :] + v**2 * G[..., self._j, self._j, None, None]
