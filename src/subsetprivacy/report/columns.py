@@ -8,9 +8,9 @@ from subsetprivacy.report.leaks import leak_section
 from subsetprivacy.report.markup import Html, bullets, el, lines, table
 from subsetprivacy.report.wording import at_level, count_of, digits_for, label_text, share, span, whole
 
-_PROFILE = (
-    "Because of this the intervals are profile likelihood intervals, which hold where shares are small or zero; the "
-    "standard errors remain rough."
+_RATIO = (
+    "The intervals do not rest on standard errors: they are profile likelihood intervals, which hold where shares are "
+    "small or zero."
 )
 _MOMENTS = (
     "Estimated by moments, since the categories are many for so many people: right on average, and a share may come "
@@ -58,7 +58,7 @@ def _shares(column: Column, level: float) -> list[Html]:
     fit, bounds = column.fit, column.bounds
     assert fit is not None
     assert bounds is not None
-    errors = np.array(fit.to_dict()["std_error"])
+    errors = np.array(fit._shown_se)
     digits = digits_for(errors[column.shown])
     names = [label_text(fit.categories.labels[j]) for j in column.shown]
     picture = dots(
@@ -97,10 +97,10 @@ def _notes(column: Column) -> list[str]:
         )
     if fit.method.startswith("mom"):
         notes.append(_MOMENTS)
-    if not np.isfinite(fit.to_dict()["std_error"]).any():
+    if not np.isfinite(fit._shown_se).any():
         notes.append("There are too many categories for standard errors of all shares.")
     notes += column.notes
-    return [*notes, _PROFILE] if column.interval == "profile" else notes
+    return [*notes, _RATIO] if column.by_ratio and fit.notes else notes
 
 
 def _range(column: Column, j: int, digits: int) -> str:

@@ -61,8 +61,8 @@ class Column:
     ----------
     name, design, counts
         The column.
-    fit, bounds, interval
-        The estimate, its intervals and their kind; None where there is no estimate.
+    fit, bounds, by_ratio
+        The estimate, its intervals, and whether they rest on the likelihood ratio; None where there is no estimate.
     audit, repeat
         What the column gives away, and what a second draw would.
     notes
@@ -76,7 +76,7 @@ class Column:
     counts: SubsetCounts
     fit: Estimate | None = None
     bounds: FloatArray | None = None
-    interval: str = "wald"
+    by_ratio: bool = False
     audit: Audit | None = None
     repeat: RepeatRisk | None = None
     notes: tuple[str, ...] = ()
@@ -128,8 +128,7 @@ def look_at(name: str, counts: SubsetCounts, level: float) -> Column:
     with listening() as heard:
         try:
             fit = fitted(counts)
-            interval = "profile" if _is_doubtful(fit) else "wald"
-            told = fit.to_dict(level, method=interval)
+            told = fit.to_dict(level)
         except SubsetPrivacyError as error:
             return Column(name, design, counts, problem=sentence(str(error)))
         # Of a column that holds several variables under one code: what the combinations give away.
@@ -138,22 +137,16 @@ def look_at(name: str, counts: SubsetCounts, level: float) -> Column:
         repeat = attempt(repeat_risk, design, None if report is None else report.setting.w)
     texts = unlike(sentence(text, fit.on_boundary) for text in (*fit.notes, *heard.texts))
     bounds = np.column_stack([told["lower"], told["upper"]])
-    return Column(name, design, counts, fit, bounds, interval, report, repeat, tuple(texts))
+    return Column(name, design, counts, fit, bounds, "adjusted" in told["interval"], report, repeat, tuple(texts))
 
 
 def fitted(counts: SubsetCounts) -> Estimate:
     """Return the maximum likelihood estimate, or that by moments where the categories are too many for it."""
     fit = estimate(counts)
     p = fit.categories.p
-    if p > MANY and (3 * len(fit.on_boundary) > p or not np.isfinite(fit.to_dict()["std_error"]).any()):
+    if p > MANY and (3 * len(fit.on_boundary) > p or not np.isfinite(fit._shown_se).any()):
         return attempt(estimate, counts, method="mom") or fit
     return fit
-
-
-def _is_doubtful(fit: Estimate) -> bool:
-    """Whether profile intervals are called for, and can be had in a moment."""
-    rough = bool(fit.on_boundary) or fit.smallest_size * fit.n < 5
-    return rough and fit.has_profile and fit.categories.p <= MOST_SHOWN
 
 
 def attempt(work: Any, *arguments: Any, **options: Any) -> Any:

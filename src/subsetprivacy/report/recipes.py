@@ -16,9 +16,8 @@ def in_python(path: Path, columns: Sequence[Column], pairs: Sequence[Pair], effo
         if column.fit is None:
             continue
         method = f", method={'mom'!r}" if column.fit.method.startswith("mom") else ""
-        kind = f", method={column.interval!r}" if column.interval != "wald" else ""
         out += [
-            f"print(sp.estimate(counts{method}).summary({effort.level}{kind}))",
+            f"print(sp.estimate(counts{method}).summary({effort.level}))",
             f"print(sp.audit(counts, level={effort.level}).summary())",
         ]
     seed = "" if effort.seed is None else f", seed={effort.seed!r}"
@@ -45,9 +44,8 @@ def on_the_command_line(path: Path, columns: Sequence[Column], pairs: Sequence[P
     for column in columns:
         name = shlex.quote(column.name)
         method = " --method mom" if column.fit is not None and column.fit.method.startswith("mom") else ""
-        kind = f" --interval {column.interval}" if column.interval != "wald" else ""
         out += [
-            f"subsetprivacy estimate {file} --column {name}{method}{level}{kind}",
+            f"subsetprivacy estimate {file} --column {name}{method}{level}",
             f"subsetprivacy audit {file} --column {name}{level}",
         ]
     for pair in pairs:
