@@ -101,7 +101,8 @@ def power(
     -----
     With :math:`se^2 = c^\top V(w_1)c/n_1 + c^\top V(w_2)c/n_2` the power is
     :math:`\Phi(|\delta|/se - z) + \Phi(-|\delta|/se - z)`; V is the limit covariance of maximum likelihood
-    (`thm_normality_mle`).
+    (`thm_normality_mle`). It is the chance that the default interval of a share leaves out a known value. Where several
+    shares are zero, `Estimate.contrast` has wider standard errors, and tests by them find less.
 
     Examples
     --------

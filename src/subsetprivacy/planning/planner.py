@@ -79,7 +79,8 @@ def plan(
     Notes
     -----
     :math:`n = \lceil (z/\text{margin})^2 \max_j V_{jj}(w) \rceil` with the limit covariance V of maximum likelihood
-    (`thm_normality_mle`). People are those who answer; dummy rows come on top. The
+    (`thm_normality_mle`). That is the half-width of the intervals that `estimate` reports by default, also where some
+    shares of w are zero; Wald intervals are wider there. People are those who answer; dummy rows come on top. The
     recommended design has the fewest people within the limits; among those
     within five percent of it, the one whose smallest set is largest.
 
