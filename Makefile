@@ -6,7 +6,7 @@ REPRODUCE ?= all
 
 .NOTPARALLEL:  # two pips in one .venv would meet
 
-.PHONY: help demo test test-lowest test-slow check format bench bench-scale bench-collect docs reproduce stub clean
+.PHONY: help demo test test-fast test-lowest test-slow check format bench bench-scale bench-collect docs reproduce stub clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -40,8 +40,20 @@ demo: .venv/.demo  ## Privatise the Adult data, estimate, audit, save the pictur
 # One process more than there are cores: many tests wait for a browser, a disk or a database.
 WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 
+# Each process gets neighbouring tests, which share a browser, a server or a database, and takes some from others when
+# it has done its own.
 test: .venv/.test  ## Run the tests (needs only Python; says what it skipped)
-	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(TESTS)
+
+# What needs no server, browser, database, process or picture: the mathematics and the survey file.
+fast_left_out := $(addprefix tests/unit/test_,draw.py pictures_on_axes.py pictures_without_matplotlib.py processes.py facade.py)
+fast_left_out += $(addprefix tests/unit/estimation/test_,solvers_agree.py held_weights.py standard_errors.py)
+fast_left_out += tests/collect/survey/test_fuzz.py tests/collect/survey/test_round_trip.py
+fast := $(addprefix tests/unit/,design mechanism estimation privacy) $(wildcard tests/unit/test_*.py) tests/laws tests/collect/survey
+
+test-fast: .venv/.test  ## Run the quick tests: seconds, for the inner loop
+	$(BIN)/python -m pytest -n auto --dist worksteal $(addprefix --ignore=,$(fast_left_out)) $(or $(TESTS),$(filter-out $(fast_left_out),$(fast)))
+
 
 # The lowest versions that pyproject.toml admits, in an environment of their own. Old libraries warn of new ones, so
 # warnings are not errors here. Spark is left out: its floor needs a Java of its time.
@@ -52,8 +64,8 @@ test-lowest:  ## Run the library's tests with the lowest versions that are decla
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$(extras_test)]' --group test -c .venv-lowest/floors.txt
 	.venv-lowest/bin/python -m pytest -n auto -o filterwarnings=default $(or $(TESTS),tests/unit tests/laws tests/contracts tests/paper tests/collect)
 
-test-slow: .venv/.test  ## Run the long seeded simulations
-	$(BIN)/python -m pytest -n auto -m slow $(TESTS)
+test-slow: .venv/.test  ## Run the long forms: simulations, faults, state machines, Spark's cluster
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(TESTS)
 
 check: .venv/.check  ## Check format, lint, types and the import law
 	$(BIN)/ruff format --check .

@@ -32,6 +32,18 @@ def need():
     return check
 
 
+@pytest.fixture(scope="session")
+def spark_of_the_process(tmp_path_factory):
+    """The session of a process that `run_under_spark` has started, for all of its files; elsewhere None."""
+    from spark import spark_session, spark_under_test
+
+    if not spark_under_test():
+        yield None
+        return
+    with spark_session(tmp_path_factory.mktemp("spark")) as opened:
+        yield opened
+
+
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield

@@ -1,13 +1,14 @@
-"""One contract for every engine: the same table gives the same counts and the same refusals, whoever holds it."""
+"""One contract for every engine: the same table gives the same counts and the same refusals, whoever holds it.
+
+On Spark it is run by `tests/unit/frames/test_on_spark.py`, in a process of its own.
+"""
 
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from engines import CONSTRUCTORS, LIBRARY, engines_under_test, spark_table
 from lopsided import ABCD, ASKED
-from spark import SPARK, run_under_spark, spark_session, spark_under_test
 
 import subsetprivacy as sp
 from subsetprivacy import engines
@@ -35,20 +36,11 @@ def people(n=60):
 PEOPLE = people()
 
 
-@pytest.fixture(scope="session")
-def session(tmp_path_factory):
-    if not spark_under_test():
-        yield None
-        return
-    with spark_session(tmp_path_factory.mktemp("spark")) as opened:
-        yield opened
-
-
 @pytest.fixture(params=engines_under_test())
-def make(request, tmp_path, session):
+def make(request, tmp_path, spark_of_the_process):
     """Return the constructor of one engine's tables."""
     if request.param == "pyspark":
-        return lambda columns: spark_table(columns, session)
+        return lambda columns: spark_table(columns, spark_of_the_process)
     pytest.importorskip(LIBRARY.get(request.param, request.param.split()[0]))
     build, _ = CONSTRUCTORS[request.param]
     return lambda columns: build(columns, tmp_path)
@@ -256,9 +248,3 @@ def test_codes_of_many_bits(make):
 def test_a_design_that_is_not_known(make):
     counts = sp.count(make({"said": [1, 3, 3, 14]}), "said", categories=ABCD)
     assert cells(counts) == {1: 1, 3: 2, 14: 1}
-
-
-@pytest.mark.parametrize("mode", ["classic", "connect"])
-def test_spark(mode, tmp_path, need):
-    need(*SPARK)
-    run_under_spark(mode, Path(__file__), tmp_path, "-k", "not test_spark")  # this test is the one that asks

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydoc import locate
 
 import pytest
+from fresh import run_script
 from pages import (
     DOCS,
     PAGES,
@@ -49,15 +50,18 @@ def run(arguments, folder, **options):
 
 
 @pytest.mark.parametrize("page", [page for page in SITE if cells(page)], ids=name)
-def test_cells_run_in_order(page, tmp_path):
+def test_cells_run_in_order(page, tmp_path, tmp_path_factory):
     # A process of its own: what the reader has after opening a fresh notebook in an empty folder.
-    ran = run([sys.executable, Path(__file__).with_name("run_page.py"), page], tmp_path)
+    script, place = Path(__file__).with_name("run_page.py"), tmp_path_factory.mktemp("said")
+    ran = run_script(script, [page], tmp_path, place, ENVIRONMENT)
     assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.parametrize("page", [page for page in SITE if blocks(page, "python")], ids=name)
-def test_code_blocks_run_in_order(page, tmp_path):
-    ran = run([sys.executable, "-c", "\n".join(blocks(page, "python"))], tmp_path)
+def test_code_blocks_run_in_order(page, tmp_path, tmp_path_factory):
+    place = tmp_path_factory.mktemp("said")
+    (place / "blocks.py").write_text("\n".join(blocks(page, "python")), encoding="utf-8")
+    ran = run_script(place / "blocks.py", [], tmp_path, place, ENVIRONMENT)
     assert ran.returncode == 0, ran.stderr
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from lopsided import ASKED
-from spark import spark_session
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, SubsetPrivacyWarning
@@ -19,6 +18,7 @@ from subsetprivacy.frames import spark_folder, worker
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.on_spark import privatize_on_spark
 from subsetprivacy.frames.worker import Draw
+from subsetprivacy.frames.writing import write_release
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
@@ -30,10 +30,9 @@ KEY = b"a key of the tests alone"
 SETTING = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory):
-    with spark_session(tmp_path_factory.mktemp("spark")) as opened:
-        yield opened
+@pytest.fixture
+def session(spark_of_the_process):
+    return spark_of_the_process
 
 
 def people(session, n=600, parts=3, *, strange=()):
@@ -335,3 +334,19 @@ def test_spaces_are_stripped_and_marks_are_missing(session, tmp_path):
     assert "blue" not in str(caught.value)
     made = columns(sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", strip=True, na="?"))["colour"]
     assert sum(code == DESIGN.missing_code for code in made) >= 20
+
+
+def test_our_codes_are_read(session, tmp_path):
+    """With Spark's vectorised reader and without."""
+    design = sp.hadamard([f"c{k}" for k in range(100)])
+    codes = np.random.default_rng(3).choice(design.support()[0], 5000)
+    release = write_release(sp.SubsetData(codes, design), tmp_path / "x.parquet", {"x": design})
+    setting = "spark.sql.parquet.enableVectorizedReader"
+    try:
+        for vectorised in ("true", "false"):
+            session.conf.set(setting, vectorised)
+            table = session.read.parquet(str(release.path))
+            assert table.dtypes == [("x", "bigint")]
+            assert [row[0] for row in table.collect()] == codes.tolist()
+    finally:
+        session.conf.unset(setting)
