@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -69,8 +70,25 @@ DRAWS = {
     "check_honesty": lambda seed: sp.check_honesty(FIVE, method="bootstrap", replications=99, seed=seed).answers.pvalue,
     "check_draws": lambda seed: sp.check_draws(COUNTS, method="bootstrap", replications=99, seed=seed).pvalue,
     "write_report": _report,
-    "Estimate.interval": lambda seed: FIT.interval(method="bootstrap", replications=20, seed=seed).tolist(),
     "draw_urn": lambda seed: draw_urn(40, seed=seed),
+}
+
+
+def _bootstrapped(name, seed):
+    shown = getattr(FIT, name)(method="bootstrap", replications=20, seed=seed)
+    if name == "plot":
+        from matplotlib.pyplot import close
+
+        close(shown.figure)
+        return str([np.asarray(line.get_xdata()).tolist() for line in shown.lines[:2]])
+    return shown.to_json() if hasattr(shown, "to_json") else str(shown)
+
+
+# An estimate draws for bootstrap intervals, whatever shows them.
+DRAWS |= {
+    f"Estimate.{name}": partial(_bootstrapped, name)
+    for name, method in inspect.getmembers(sp.Estimate, inspect.isfunction)
+    if not name.startswith("_") and "seed" in inspect.signature(method).parameters
 }
 
 
