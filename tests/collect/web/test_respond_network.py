@@ -32,7 +32,7 @@ def answered(site, visitor, mode="open"):
 
 @pytest.mark.parametrize("mode", ["open", "code"])
 def test_offline_after_loading_it_is_sent_when_the_network_is_back(site, mode):
-    manifest = site.collector.add(make_survey(mode, variables=(INCOME,)))
+    manifest = site.collector.add(make_survey(mode))
     with site.visitor(tolerated=NO_NETWORK) as visitor:
         visitor.open(site.link(manifest, site.collector.code() if mode == "code" else None))
         if mode == "code":
