@@ -96,7 +96,7 @@ def label_text(label: Any) -> str:
     return " & ".join(map(label_text, label)) if isinstance(label, tuple) else str(label)
 
 
-def frame(columns: Mapping[str, Any], engine: str, *, index: bool = True) -> Any:
+def frame(columns: Mapping[str, Any], engine: Engine, *, index: bool = True) -> Any:
     """Return columns as a data frame of the named library; the first is the index of a pandas frame, unless told.
 
     Raises

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import field, frozen
 from scipy.special import ndtr, ndtri
 
-from subsetprivacy._types import ArrayLike, Distribution, FloatArray
+from subsetprivacy._types import Distribution, FloatArray
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.subsets import Categories
@@ -48,7 +48,7 @@ class Contrast:
         )
 
 
-def contrast_of(fit: "Estimate | Margin", weights: Distribution | ArrayLike, level: float) -> Contrast:
+def contrast_of(fit: "Estimate | Margin", weights: Distribution, level: float) -> Contrast:
     """Return c'w with its standard error, interval and test of zero."""
     c = _read(weights, fit.categories)
     value = float(c @ fit.w)
@@ -64,7 +64,7 @@ def contrast_of(fit: "Estimate | Margin", weights: Distribution | ArrayLike, lev
     return Contrast(value, se, lower, upper, level, z, float(2 * ndtr(-abs(z))))
 
 
-def _read(weights: Distribution | ArrayLike, categories: Categories) -> FloatArray:
+def _read(weights: Distribution, categories: Categories) -> FloatArray:
     if isinstance(weights, str):
         raise CategoryError("`weights` must map labels to numbers; got a string. Hint: write {'a': 1, 'b': -1}.")
     try:

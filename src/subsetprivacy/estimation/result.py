@@ -1,7 +1,7 @@
 """The one result of every estimator."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from subsetprivacy import draw
 from subsetprivacy._checks import check_level
 from subsetprivacy._choices import Engine, EstimatePicture, IntervalMethod
-from subsetprivacy._types import Distribution, FloatArray, Label
+from subsetprivacy._types import Distribution, FloatArray, Label, Seed
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Sized
 from subsetprivacy.errors import TooLargeError
@@ -176,9 +176,9 @@ class Estimate:
         level: float = 0.95,
         *,
         method: IntervalMethod = "auto",
-        categories: Any = None,
+        categories: Label | Iterable[Label] | None = None,
         replications: int = 999,
-        seed: Any = None,
+        seed: Seed | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> FloatArray:
         """Return a confidence interval for each category, shape (p, 2).
@@ -292,9 +292,9 @@ class Estimate:
         level: float = 0.95,
         *,
         method: IntervalMethod = "auto",
-        categories: Any = None,
+        categories: Label | Iterable[Label] | None = None,
         replications: int = 999,
-        seed: Any = None,
+        seed: Seed | None = None,
     ) -> dict[str, Any]:
         """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
         return presenting.plain(self, self._intervals(level, method, categories, replications, seed), level)
@@ -305,9 +305,9 @@ class Estimate:
         level: float = ...,
         *,
         method: IntervalMethod = ...,
-        categories: Any = ...,
+        categories: Label | Iterable[Label] | None = ...,
         replications: int = ...,
-        seed: Any = ...,
+        seed: Seed | None = ...,
         engine: Literal["pandas"] = ...,
     ) -> PandasFrame: ...
     @overload
@@ -316,9 +316,9 @@ class Estimate:
         level: float = ...,
         *,
         method: IntervalMethod = ...,
-        categories: Any = ...,
+        categories: Label | Iterable[Label] | None = ...,
         replications: int = ...,
-        seed: Any = ...,
+        seed: Seed | None = ...,
         engine: Literal["polars"],
     ) -> PolarsFrame: ...
     @overload
@@ -327,9 +327,9 @@ class Estimate:
         level: float = ...,
         *,
         method: IntervalMethod = ...,
-        categories: Any = ...,
+        categories: Label | Iterable[Label] | None = ...,
         replications: int = ...,
-        seed: Any = ...,
+        seed: Seed | None = ...,
         engine: Literal["pyarrow"],
     ) -> ArrowTable: ...
     def to_frame(
@@ -337,9 +337,9 @@ class Estimate:
         level: float = 0.95,
         *,
         method: IntervalMethod = "auto",
-        categories: Any = None,
+        categories: Label | Iterable[Label] | None = None,
         replications: int = 999,
-        seed: Any = None,
+        seed: Seed | None = None,
         engine: Engine = "pandas",
     ) -> Frame:
         """Return a data frame of pandas, polars or pyarrow: a row per category, the level in the column names.
@@ -360,9 +360,9 @@ class Estimate:
         level: float = 0.95,
         *,
         method: IntervalMethod = "auto",
-        categories: Any = None,
+        categories: Label | Iterable[Label] | None = None,
         replications: int = 999,
-        seed: Any = None,
+        seed: Seed | None = None,
     ) -> Table:
         """Return the table to print or to show in a notebook; the level stands in the column names.
 
@@ -379,14 +379,14 @@ class Estimate:
         level: float = 0.95,
         reference: Distribution | None = None,
         kind: EstimatePicture = "estimate",
-        ax: "draw.Axes | None" = None,
+        ax: draw.AxesOrNone = None,
         method: IntervalMethod = "auto",
-        categories: Any = None,
+        categories: Label | Iterable[Label] | None = None,
         replications: int = 999,
-        seed: Any = None,
+        seed: Seed | None = None,
         label: str | None = None,
         title: str | None = None,
-    ) -> "draw.Axes":
+    ) -> draw.Axes:
         """Draw the estimate with its intervals, its difference to a reference, or its convergence.
 
         Parameters

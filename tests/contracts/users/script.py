@@ -16,6 +16,8 @@ assert_type(data, sp.SubsetData)
 fit = sp.estimate(data, "em", tol=1e-6, accelerate=True)
 assert_type(fit, sp.Estimate)
 print(fit.summary(), fit.w.round(2), fit.interval(0.9, method="profile"))
+fit.plot(reference={"black": 0.25, "red": 0.25, "green": 0.0, "blue": 0.5}).set_xlim(0, 1)
+print(fit.to_frame(engine="polars").height, fit.to_frame().shape, fit.contrast({"red": 1, "blue": -1}).value)
 
 known: dict[str, float] = {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}
 report = sp.audit(design, known)

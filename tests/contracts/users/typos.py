@@ -18,6 +18,10 @@ sp.estimate(table)  # arg-type: "SubsetTable"; expected "SubsetData | SubsetCoun
 sp.privatize(["a"], design, mising="full")  # call-overload: No overload variant of "privatize"
 sp.privatize(["a"], design, missing="ful")  # call-overload: No overload variant of "privatize"
 fit.sumary()  # attr-defined: "Estimate" has no attribute "sumary"; maybe "summary"
+fit.interval(method="prifile")  # arg-type: "Literal['prifile']"; expected "Literal['auto',
+fit.plot(kind="estimat")  # arg-type: "Literal['estimat']"; expected "Literal['estimate',
+fit.plot(ax=3)  # arg-type: "ax" to "plot" of "Estimate" has incompatible type "int"; expected "Axes | None"
+fit.to_frame(engine="panda")  # call-overload: No overload variant of "to_frame" of "Estimate"
 table.to_frame(engine="panda")  # call-overload: No overload variant of "to_frame" of "SubsetTable"
 table.to_frame(engine="polars").iloc  # attr-defined: "DataFrame" has no attribute "iloc"
 table.codes  # attr-defined: "SubsetTable" has no attribute "codes"
