@@ -13,8 +13,13 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.dummies import known_part
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.estimation.uncertainty import FromMatrix
+from subsetprivacy.estimation.uncertainty import FromMatrix, Uncertainty, Unknown
 from subsetprivacy.incidence import MAX_MATRIX, Affine, Incidence, joint_incidence
+
+NO_VARIATION = (
+    "Unknown errors: the reports do not vary, so the sample says nothing about the precision of this estimate. "
+    "Hint: more people."
+)
 
 
 def mom(counts: SubsetCounts) -> Estimate:
@@ -31,8 +36,9 @@ def mom(counts: SubsetCounts) -> Estimate:
     gamma = mean_indicator(counts)
     alike = alike_pairs(design)
     if alike is not None:
-        return Estimate(alike.solve(gamma), counts, "mom", alike, in_simplex=False)
-    return Estimate(design.solve_informative_Q(gamma), counts, "mom", MomentError(), in_simplex=False)
+        return moment_estimate(alike.solve(gamma), counts, "mom", alike, varies=subsets_vary(counts))
+    w = design.solve_informative_Q(gamma)
+    return moment_estimate(w, counts, "mom", MomentError(), varies=subsets_vary(counts))
 
 
 def mom_uniform(counts: SubsetCounts) -> Estimate:
@@ -56,7 +62,22 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
     parts = [_closed_form(factor, part) for factor, part in zip(factors, codes, strict=True)]
     rows = parts[0][0] if len(parts) == 1 else joint_incidence(parts)
     uncertainty = FromMatrix(partial(_of_mean, rows))
-    return Estimate(rows.spread(counts.shares), counts, "mom-uniform", uncertainty, in_simplex=False)
+    w = rows.spread(counts.shares)
+    return moment_estimate(w, counts, "mom-uniform", uncertainty, varies=subsets_vary(counts))
+
+
+def moment_estimate(
+    w: FloatArray, counts: SubsetCounts, method: str, uncertainty: Uncertainty, *, varies: bool
+) -> Estimate:
+    """Wrap moments; their error, which is estimated by how much reports vary, is unknown where they do not."""
+    if varies:
+        return Estimate(w, counts, method, uncertainty, in_simplex=False)
+    return Estimate(w, counts, method, Unknown(), in_simplex=False, remarks=(NO_VARIATION,))
+
+
+def subsets_vary(counts: SubsetCounts) -> bool:
+    """Tell whether people reported more than one subset."""
+    return len(counts.observed_codes) > 1
 
 
 def _closed_form(design: Design, codes: IntArray) -> tuple[Affine, IntArray]:

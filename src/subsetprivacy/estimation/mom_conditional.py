@@ -9,10 +9,12 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design, ListedPartition, Product
 from subsetprivacy.errors import NotIdentifiableError, NotIndependentError
-from subsetprivacy.estimation.mom import mean_indicator
+from subsetprivacy.estimation.mom import mean_indicator, moment_estimate
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.incidence import Incidence
+
+_SURE = 1e-9  # the probability of another answer below which there is none
 
 
 def mom_conditional(counts: SubsetCounts) -> Estimate:
@@ -42,7 +44,15 @@ def mom_conditional(counts: SubsetCounts) -> Estimate:
             "do not. Hint: collect more people, or use method='mom'."
         )
     covariance = partial(_given_groups if _groups(counts.design) else _given_questions, Q)
-    return Estimate(np.linalg.solve(Q, gamma), counts, "mom-conditional", FromMatrix(covariance), in_simplex=False)
+    w = np.linalg.solve(Q, gamma)
+    return moment_estimate(w, counts, "mom-conditional", FromMatrix(covariance), varies=_answers_vary(counts, w))
+
+
+def _answers_vary(counts: SubsetCounts, w: FloatArray) -> bool:
+    """Tell whether an answer to some question is in doubt: if none is, the variance given the questions is 0."""
+    rows = _asked_groups(counts).rows if _groups(counts.design) else counts.incidence
+    L = np.clip(rows.inner(w), 0.0, 1.0)
+    return bool((L * (1 - L) > _SURE).any())
 
 
 def _groups(design: Design) -> bool:

@@ -60,6 +60,28 @@ class FromMatrix:
 
 
 @frozen
+class Unknown:
+    """The error of an estimate from a sample in which nothing varies: it says nothing about its own precision."""
+
+    def matrix(self, fit: Any) -> FloatArray:
+        """Return infinite variances, and covariances that are not a number."""
+        p = fit.categories.p
+        if p > MAX_MATRIX:
+            raise TooLargeError(f"a covariance matrix must have at most {MAX_MATRIX} rows; got {p} categories.")
+        covariance: FloatArray = np.full((p, p), np.nan)
+        np.fill_diagonal(covariance, np.inf)
+        return covariance
+
+    def variances(self, fit: Any) -> FloatArray:
+        """Return infinity for each share."""
+        return np.full(fit.categories.p, np.inf)
+
+    def along(self, fit: Any, c: FloatArray) -> float:
+        """Return infinity."""
+        return np.inf
+
+
+@frozen
 class Unprojected:
     """The uncertainty of an estimate before it was moved to the simplex."""
 
