@@ -48,10 +48,10 @@ def summary(fit: "Estimate", found: "Intervals", level: float) -> Table:
 
 
 KINDS = {  # what a table says about its intervals
-    "adjusted": "Intervals: profile likelihood, adjusted near 0 and 1 (adjusted).",
-    "profile": "Intervals: profile likelihood (profile).",
-    "bootstrap": "Intervals: bootstrap percentiles (bootstrap).",
-    "wald": "Intervals: estimate and standard error (wald).",
+    "adjusted": "Intervals by method 'adjusted': profile likelihood, corrected near 0 and 1.",
+    "profile": "Intervals by method 'profile': profile likelihood.",
+    "bootstrap": "Intervals by method 'bootstrap': percentiles of resampled estimates.",
+    "wald": "Intervals by method 'wald': estimate and standard error.",
 }
 
 

@@ -31,7 +31,7 @@ def test_few_categories_have_adjusted_intervals_and_the_table_says_so():
     bounds = fit.interval()  # no warning: it rests on no standard error
     assert bounds == pytest.approx(fit.interval(method="adjusted"))
     text = str(fit.summary())
-    assert "Intervals: profile likelihood, adjusted near 0 and 1 (adjusted)." in text
+    assert "Intervals by method 'adjusted': profile likelihood, corrected near 0 and 1." in text
     assert "Small counts" in text  # the note about the standard errors stays
     assert fit.to_dict()["interval"] == ["adjusted"] * 4
     assert list(fit.to_frame()["interval"]) == ["adjusted"] * 4
@@ -42,7 +42,7 @@ def test_few_categories_have_adjusted_intervals_and_the_table_says_so():
 def test_moments_keep_wald_intervals():
     fit = sp.estimate(sp.simulate(FOUR, RARE, 10_000, seed=1), "mom")
     assert fit.interval() == pytest.approx(fit.interval(method="wald"))
-    assert "Intervals: estimate and standard error (wald)." in str(fit.summary())
+    assert "Intervals by method 'wald': estimate and standard error." in str(fit.summary())
 
 
 def test_of_many_categories_those_near_zero_have_adjusted_intervals():

@@ -179,7 +179,7 @@ def test_summary_reads_like_a_table(fit):
     assert f"{fit.w[0]:.4f}" in lines[4]
     # Moments given the questions are the maximum here, and no step was needed; EM needs several.
     assert lines[-2] == f"log-likelihood {fit.loglik:.6g}, the maximum"
-    assert lines[-1] == "Intervals: profile likelihood, adjusted near 0 and 1 (adjusted)."
+    assert lines[-1] == "Intervals by method 'adjusted': profile likelihood, corrected near 0 and 1."
     assert "per person below the maximum after" in str(sp.estimate(fit.counts, "em").summary())
 
 

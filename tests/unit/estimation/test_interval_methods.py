@@ -278,4 +278,4 @@ def test_summaries_and_frames_take_other_intervals():
     profile = fit.interval(method="profile")
     assert fit.to_frame(method="profile")["lower 95 %"].to_numpy() == pytest.approx(profile[:, 0])
     assert fit.to_dict(method="profile")["upper"] == pytest.approx(profile[:, 1])
-    assert "Intervals: profile likelihood (profile)." in str(fit.summary(method="profile"))
+    assert "Intervals by method 'profile': profile likelihood." in str(fit.summary(method="profile"))
