@@ -202,7 +202,7 @@ class TestPlot:
             "named design", "named design of another kind"))  # fmt: skip
         kinds = [mark.attainable for mark in asked.marks]
         assert (len(filled.get_xdata()), len(hollow.get_xdata())) == (sum(kinds), len(kinds) - sum(kinds))
-        assert hollow.get_markerfacecolor() == "white"
+        assert hollow.get_markerfacecolor() == (1, 1, 1, 1)
 
     def test_bound_only_where_it_applies(self, asked, even):
         assert any("bound" in line.get_label() for line in even.plot().lines)
