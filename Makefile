@@ -45,11 +45,11 @@ WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 test: .venv/.test  ## Run the tests (needs only Python; says what it skipped)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(TESTS)
 
-# What needs no server, browser, database, process or picture: the mathematics and the survey file.
+# The mathematics: what needs no server, browser, database, process or picture.
 fast_left_out := $(addprefix tests/unit/test_,draw.py pictures_on_axes.py pictures_without_matplotlib.py processes.py facade.py)
 fast_left_out += $(addprefix tests/unit/estimation/test_,solvers_agree.py held_weights.py standard_errors.py)
-fast_left_out += tests/collect/survey/test_fuzz.py tests/collect/survey/test_round_trip.py
-fast := $(addprefix tests/unit/,design mechanism estimation privacy) $(wildcard tests/unit/test_*.py) tests/laws tests/collect/survey
+fast_left_out += tests/laws/test_independence_laws.py tests/unit/mechanism/test_shuffle.py
+fast := $(addprefix tests/unit/,design mechanism estimation privacy) $(wildcard tests/unit/test_*.py) tests/laws
 
 test-fast: .venv/.test  ## Run the quick tests: seconds, for the inner loop
 	$(BIN)/python -m pytest -n auto --dist worksteal $(addprefix --ignore=,$(fast_left_out)) $(or $(TESTS),$(filter-out $(fast_left_out),$(fast)))
