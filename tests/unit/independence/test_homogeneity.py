@@ -251,12 +251,11 @@ def test_more_people_than_can_be_drawn_are_simulated(monkeypatch):
 
 # Level ------------------------------------------------------------------------------------------------------------
 
-# Many more cells than people, where no limit law holds: 254, 4094, 36 and 2^45 subsets.
+# Many more cells than people, where no limit law holds.
 SPARSE = {
     "254 subsets, 2 x 30 people": (sp.uniform(range(8)), (30, 30)),
     "4094 subsets, 2 x 25 people": (sp.uniform(range(12)), (25, 25)),
     "two variables, 2 x 30 people": (sp.product({"x": U4, "y": sp.uniform(list("rstu"))}), (30, 30)),
-    "5 groups of 12 people": (sp.uniform(range(45)), (12,) * 5),
 }
 
 
