@@ -66,8 +66,11 @@ def test_what_is_copied_is_enough_to_build_the_package(sources, tmp_path):
 
 
 def test_the_command_of_the_container_is_one_that_exists():
-    serve = main.commands["serve"]
-    with serve.make_context("serve", [*ENTRYPOINT[2:], "--base-url", "https://ask.example.org"]) as context:
+    given = [*ENTRYPOINT[2:], "--base-url", "https://ask.example.org"]
+    with (
+        main.make_context("subsetprivacy", ["serve"]) as above,
+        main.commands["serve"].make_context("serve", given, parent=above) as context,
+    ):
         assert context.params["db"].startswith("/data/")
         assert context.params["port"] == 8000
     assert ":8000/" in HEALTHCHECK[2]
