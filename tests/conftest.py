@@ -51,6 +51,11 @@ def _close_figures():
         pyplot.close("all")
 
 
+def pytest_collection_modifyitems(items):
+    """Begin with Spark: a test of over a minute that comes last is one that all other processes wait for."""
+    items.sort(key=lambda item: item.path.name != "test_on_spark.py")
+
+
 def pytest_sessionfinish(session):
     """Under REQUIRE_ALL=1 any skip is a failure, whichever way a test was skipped."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")

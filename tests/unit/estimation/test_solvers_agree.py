@@ -34,10 +34,11 @@ def has_tie(fit):
     return bool((s[fit.w < 1e-9] > 1 - 1e-9).any())
 
 
-def test_three_solvers_agree_on_200_random_problems():
+@pytest.mark.parametrize("problems", [60, pytest.param(200, marks=pytest.mark.slow)])
+def test_three_solvers_agree_on_random_problems(problems):
     rng = np.random.default_rng(20)
     unique, flat, ties, boundary = [], [], 0, 0
-    for k in range(200):
+    for k in range(problems):
         counts = random_counts(k, rng)
         (mle, said), (em, em_said), (conic, conic_said) = (
             fit_with_doubts(counts, method, **options) for method, options in SOLVERS.items()
@@ -62,10 +63,10 @@ def test_three_solvers_agree_on_200_random_problems():
     assert distances.max() < 1e-6
     assert max(flat) < 1e-8
     # The lot is a mixed one: it tests what it says it tests.
-    assert len(unique) >= 180
-    assert len(flat) >= 3
+    assert len(unique) >= 0.9 * problems
+    assert len(flat) >= problems // 60
     assert ties <= 2
-    assert boundary >= 100
+    assert boundary >= 0.5 * problems
 
 
 def test_icm_finds_the_same_maximum():
