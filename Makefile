@@ -6,6 +6,9 @@ REPRODUCE ?= all
 
 .NOTPARALLEL:  # two pips in one .venv would meet
 
+# The tests start hundreds of processes. Each would compile the package again where compiled files are not kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-fast test-lowest test-slow check format bench bench-scale bench-collect docs reproduce stub clean
 
 help:  ## Say what can be made
