@@ -44,9 +44,10 @@ def judge_header(
     -------
     verdict
         "values" if an entry is a number or a category, occurs again in its own
-        column or beside itself. "names" if a column shows that its entry is of
-        another kind: it holds only numbers, or few distinct values that all
-        occur again, and the entry is none of them. Else "unknown".
+        column or beside itself. "names" if a column holds only numbers, or if
+        every column holds few distinct values that all occur again, and none
+        of the entries is among them. Else "unknown": one column of names of
+        people is enough, since the rare value of a first person is in no cell.
 
     Examples
     --------
@@ -65,7 +66,8 @@ def judge_header(
     filled = [[text for cell in column if (text := _text(cell))] for column in columns or ()]
     if any(entry in column for entry, column in zip(entries, filled, strict=False)):
         return "values"
-    return "names" if any(map(_is_told_apart, filled)) else "unknown"
+    told = any(map(_is_numeric, filled)) or (bool(filled) and all(map(_repeats, filled)))
+    return "names" if told else "unknown"
 
 
 def _text(cell: Any) -> str:
@@ -74,10 +76,13 @@ def _text(cell: Any) -> str:
     return "" if missing else str(cell).strip()
 
 
-def _is_told_apart(cells: Sequence[str]) -> bool:
-    """Tell whether a column's first entry, which is no number and not among its cells, cannot well be one of them."""
-    if len(cells) > 1 and all(_NUMBER.fullmatch(cell) for cell in cells):
-        return True
+def _is_numeric(cells: Sequence[str]) -> bool:
+    """Tell whether a column holds numbers only, so that a first entry that is none cannot be one of its cells."""
+    return len(cells) > 1 and all(_NUMBER.fullmatch(cell) for cell in cells)
+
+
+def _repeats(cells: Sequence[str]) -> bool:
+    """Tell whether a column holds few values that nearly all occur again, so that another is hardly one of them."""
     once = sum(many == 1 for many in Counter(cells).values())
     return len(cells) >= _FEWEST and once * _RARE <= len(cells)
 

@@ -103,3 +103,10 @@ def test_no_way_shows_a_cell_of_a_file_without_a_header(tmp_path, way):
             asked(way, path, frame)(name)
         assert "Black" not in str(c.value)
         assert "Smith" not in str(c.value)
+
+
+def test_a_rare_first_person_is_not_taken_for_a_header():
+    # The first line is a person: a name, as in every row, and a value that no one else has.
+    people = [f"person {k}" for k in range(200)]
+    assert judge_header(["Ann Lee", "Inuit"], [people, ["White", "Black"] * 100]) == "unknown"
+    assert judge_header(["sex", "race"], [["F", "M"] * 100, ["White", "Black"] * 100]) == "names"
