@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import time
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +15,7 @@ from zipfile import ZipFile
 
 import pytest
 from attrs import Factory, define
-from faults import FEWEST, books, mark_of, publish, sent
+from faults import FEWEST, PATIENCE, books, mark_of, publish, sent
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
@@ -22,6 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 import subsetprivacy as sp
 from subsetprivacy.collect.service import writing
 from subsetprivacy.collect.service.collecting import Collector
+from subsetprivacy.collect.service.erasing import is_erasing
 from subsetprivacy.collect.service.exporting import export_zip
 from subsetprivacy.collect.service.publishing import close, make_codes
 from subsetprivacy.collect.service.respondents import Habits, Respondent
@@ -137,11 +139,19 @@ class Machine(RuleBasedStateMachine):
             for held in self.surveys:
                 self.retry(held)
             self.books_fit()
+            self.wait_for_erasing()
             assert check(self.engine) == []
         finally:
             self.leave()
             self.loop.close()
             self.stores.end()
+
+    def wait_for_erasing(self):
+        """What a closed survey has left in the files goes at last: until then a check notes it."""
+        until = time.monotonic() + PATIENCE
+        while is_erasing(self.engine):
+            assert time.monotonic() < until
+            time.sleep(0.02)
 
     # What people do ---------------------------------------------------------------------------
 
@@ -342,12 +352,13 @@ class Machine(RuleBasedStateMachine):
         moment = ("results", len(released.releases), held.is_open, released.key is not None)
         kept = (json.dumps(document), sha256(archive).hexdigest())
         assert held.views.setdefault(moment, kept) == kept
-        shown = {one["id"]: [line["share"] for line in one["shares"]["options"]] for one in document["variables"]}
+        answered = [one for one in document["variables"] if one["answered"]]  # of ten people all may have skipped one
+        shown = {one["id"]: [line["share"] for line in one["shares"]["options"]] for one in answered}
         with TemporaryDirectory(prefix="sp-export-") as folder:
             ZipFile(io.BytesIO(archive)).extractall(folder)
             for path in sorted((Path(folder) / "data").glob("*.csv")):
                 release = sp.read_release(path)
-                for name in release.designs:
+                for name in release.designs.keys() & shown.keys():
                     again = sp.estimate(release.count(name))
                     assert shown[name] == pytest.approx(list(again.w), abs=1e-6)
 
@@ -368,7 +379,7 @@ class Machine(RuleBasedStateMachine):
 
     def settle(self, held):
         """Wait until all that was sent before is written or not: it is written in turn."""
-        nobody = Asked(bytes(32), bytes(32), bytes(32))
+        nobody = Asked(bytes(10), bytes(32), bytes(32))
         self.loop.run_until_complete(self.collector.writer.write(held.manifest, nobody))
 
 
@@ -383,13 +394,15 @@ def view(released):
     }
 
 
-def run(stores, examples, steps, *, shrink):
+def run(stores, examples, steps, *, at_length):
+    """Play examples: the same every time, or at length others every time, which are made small where one fails."""
     chosen = settings(
         max_examples=examples,
         stateful_step_count=steps,
         deadline=None,
         suppress_health_check=list(HealthCheck),
-        phases=[Phase.explicit, Phase.reuse, Phase.generate, *([Phase.shrink] if shrink else [])],
+        phases=[Phase.explicit, Phase.reuse, Phase.generate, *([Phase.shrink] if at_length else [])],
+        derandomize=not at_length,
         print_blob=True,
     )
     run_state_machine_as_test(lambda: Machine(stores()), settings=chosen)
@@ -428,11 +441,11 @@ def test_a_release_while_a_copy_is_made_is_no_fault(sqlite_template, monkeypatch
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 @pytest.mark.parametrize(("database", "examples"), [("sqlite", 6), ("postgres", 2)])
 def test_any_order(stores, database, examples):
-    run(stores(database), examples, 20, shrink=False)
+    run(stores(database), examples, 20, at_length=False)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 @pytest.mark.parametrize(("database", "examples"), [("sqlite", 1000), ("postgres", 200)])
 def test_any_order_at_length(stores, database, examples):
-    run(stores(database), examples, 50, shrink=True)
+    run(stores(database), examples, 50, at_length=True)

@@ -61,6 +61,7 @@ class Postgres:
         self.data = self.home / "data"
         self.password = secrets.token_hex(8)
         self.port = 0
+        self._held: socket.socket | None = None
         self.process: subprocess.Popen[bytes] | None = None
         self._spare: list[str] = []
         if os.geteuid() == 0:
@@ -85,10 +86,11 @@ class Postgres:
 
     def start(self) -> None:
         """Start the server and wait until it answers; after the first time on the same port."""
+        if self._held is None:
+            self._held = held_port()
+            self.port = int(self._held.getsockname()[1])
         for _ in range(_TRIES):
-            port = self.port or _free_port()
-            if self._try_to_start(port):
-                self.port = port
+            if self._try_to_start(self.port):
                 return
             time.sleep(1)  # after SIGKILL the server's children take a while to notice
         raise RuntimeError(f"PostgreSQL does not start: {(self.home / 'log').read_text()[-2000:]}")
@@ -101,6 +103,7 @@ class Postgres:
             "full_page_writes": "off",
             "max_wal_size": "32MB",
             "min_wal_size": "8MB",
+            "autovacuum": "off",  # it would come by the clock, and be in the way of what waits for nobody else
             "max_connections": 100,
             "shared_buffers": "32MB",
         }
@@ -200,6 +203,8 @@ class Postgres:
     def remove(self) -> None:
         """Stop the server and remove its directory."""
         self.stop()
+        if self._held is not None:
+            self._held.close()
         shutil.rmtree(self.home, ignore_errors=True)
 
 
@@ -209,10 +214,16 @@ _SIZES = (
 )
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def held_port() -> socket.socket:
+    """Take a free port for a server that ends and starts again: while this is open, nobody else is given the port.
+
+    It does not listen, so that whoever connects meanwhile is refused, and the server, which says that it uses a port
+    again, is let in beside it.
+    """
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    return held
 
 
 @pytest.fixture(scope="session")

@@ -67,7 +67,7 @@ class Published:
 
     def accepted(self, ticket=None, values=(0, 1, 2, 3), **options) -> Accepted:
         """Return the same as the service reads it."""
-        return read_submission(self.body(ticket, values, **options), self.manifest, self.key)
+        return read_submission(self.body(ticket, values, **options), self.manifest)
 
 
 def _answer(held, value, stream, skipped):

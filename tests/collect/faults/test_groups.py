@@ -8,8 +8,8 @@ from faults import books
 from stores import SURVEY, Published, variable
 
 from subsetprivacy.collect.service.writing import MOST_AT_ONCE
-from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
-from subsetprivacy.collect.storage.marks import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, judge, judge_locks
+from subsetprivacy.collect.storage.collecting import Asked, _counting, lock_codes, record
+from subsetprivacy.collect.storage.marks import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, judge_locks
 from subsetprivacy.collect.storage.opening import writing
 from subsetprivacy.collect.survey import coin
 
@@ -25,7 +25,7 @@ def held(store):
 def locked(store, held, number):
     """Return submissions of people with locked codes, and of others in between."""
     tickets = held.codes(number)
-    wishes = [Asked(coin.ticket_mark(held.manifest.id, one), coin.commit(b"\1" * 32), bytes(32)) for one in tickets]
+    wishes = [Asked(one, coin.commit(b"\1" * 32), bytes(32)) for one in tickets]
     with writing(store) as connection:
         assert len({one.commitment for one in lock_codes(connection, held.manifest, wishes)}) == 1
     return [held.accepted(ticket, [random.randrange(8) for _ in range(10)]) for ticket in tickets]
@@ -35,7 +35,7 @@ def test_a_large_group_is_counted_like_its_people_one_by_one(store, held):
     people = locked(store, held, 2 * MOST_AT_ONCE)
     for some in (people[:MOST_AT_ONCE], *([one] for one in people[MOST_AT_ONCE:])):
         with writing(store) as connection:
-            assert record(connection, held.manifest, some) == [COUNTED] * len(some)
+            assert record(connection, held.manifest, some, held.key) == [COUNTED] * len(some)
     found = books(store, held.manifest)
     expected = {}
     for one in people:
@@ -50,12 +50,12 @@ def test_a_large_group_is_counted_like_its_people_one_by_one(store, held):
 def test_outcomes_stand_in_the_order_of_the_group(store, held):
     people = locked(store, held, 40)
     strangers = [held.accepted(None, [0] * 10) for _ in range(10)]
-    thieves = [evolve(one, commitment=bytes(32)) for one in people[30:]]
+    thieves = [evolve(one, opened=evolve(one.opened, commitment=bytes(32))) for one in people[30:]]
     group = [*people[:30], *people[:10], *strangers, *thieves]
     told = [COUNTED] * 30 + [ALREADY] * 10 + [UNKNOWN] * 10 + [NOT_OPENED] * 10
     order = random.sample(range(len(group)), len(group))
     with writing(store) as connection:
-        outcomes = record(connection, held.manifest, [group[k] for k in order])
+        outcomes = record(connection, held.manifest, [group[k] for k in order], held.key)
     twice = {one.mark for one in people[:10]}
     for k, outcome in zip(order, outcomes):
         if group[k].mark not in twice:
@@ -70,16 +70,14 @@ def test_marks_are_found_one_by_one(store, held, number):
     """The marks go to the database as one string; each is its own there."""
     people = locked(store, held, 3)
     with writing(store) as connection:
-        record(connection, held.manifest, people[:2])
+        record(connection, held.manifest, people[:2], held.key)
         others = [random.randbytes(32) for _ in range(number - 1)]
-        marks, last = [people[0].mark, *others], people[2]
+        group = [people[0], *(evolve(people[0], mark=mark) for mark in others)]
+        marks, last = [one.mark for one in group], people[2]
         outcomes = [ALREADY] + [UNKNOWN] * (number - 1)
         survey_id = held.manifest.id
-        commitments = [people[0].commitment, *others]
-        assert judge(connection, survey_id, "code", marks, commitments) == dict(enumerate(outcomes))
-        assert judge(connection, survey_id, "open", marks, commitments) == {0: ALREADY}
+        judge = _counting(connection).judge
+        assert judge(connection, held.manifest, group).refused == dict(enumerate(outcomes))
         assert judge_locks(connection, survey_id, marks) == dict(zip(marks, outcomes))
-        assert judge(connection, survey_id, "code", [*marks, last.mark], [*commitments, last.commitment]) == dict(
-            enumerate(outcomes)
-        )
-        assert judge_locks(connection, survey_id, [last.mark])[last.mark].commitment == last.commitment
+        assert judge(connection, held.manifest, [*group, last]).refused == dict(enumerate(outcomes))
+        assert judge_locks(connection, survey_id, [last.mark])[last.mark].commitment == last.opened.commitment

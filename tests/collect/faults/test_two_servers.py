@@ -4,7 +4,7 @@ import asyncio
 import time
 
 import pytest
-from faults import PATIENCE, Crowd, assert_counted_once, publish
+from faults import PATIENCE, Crowd, assert_counted_once, books, publish
 
 from subsetprivacy.collect.storage.opening import open_store
 
@@ -23,7 +23,7 @@ def test_a_second_server_on_a_file_is_turned_away(serve, servers, sqlite_url):
     assert serve(sqlite_url).is_running()  # a server that was killed is in nobody's way
 
 
-def run_two(serve, url, seconds, people, *, kills=0):
+def run_two(serve, url, seconds, people, *, kills=0, releases=1):
     engine = open_store(url)
     manifest, codes = publish(engine, codes=int(3000 * seconds))
     half = len(codes) // 2
@@ -36,6 +36,8 @@ def run_two(serve, url, seconds, people, *, kills=0):
             pair[0].kill()
             await asyncio.to_thread(pair[0].start)
         await asyncio.sleep(seconds / (kills + 1))
+        while len((await asyncio.to_thread(books, engine, manifest)).releases) < releases:
+            await asyncio.sleep(0.05)
 
     async def both():
         ended = asyncio.create_task(watch())
@@ -60,7 +62,7 @@ def test_two_servers_on_postgres(serve, postgres_url):
 
 @pytest.mark.slow
 def test_two_servers_on_postgres_of_which_one_is_killed(serve, postgres_url, capsys):
-    held, crowds = run_two(serve, postgres_url, 30.0, 32, kills=20)
+    held, crowds = run_two(serve, postgres_url, 30.0, 32, kills=20, releases=11)
     assert len(held) > 10
     with capsys.disabled():
         print(f"\ntwo servers, 20 kills: {sum(len(one.acknowledged) for one in crowds)} acknowledged, 0 lost, 0 twice")

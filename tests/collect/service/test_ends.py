@@ -1,12 +1,14 @@
 """The end of a study: its key, what deleting forgets, and what is in the way of erasing."""
 
-import threading
+import asyncio
+import json
 import time
 
 import psycopg
 import pytest
 
 from subsetprivacy.collect.service import erasing
+from subsetprivacy.collect.service.collecting import Collector
 from subsetprivacy.collect.service.erasing import is_erasing, resume_erasing
 from subsetprivacy.collect.service.publishing import (
     NotFoundError,
@@ -17,6 +19,7 @@ from subsetprivacy.collect.service.publishing import (
     publish_key,
     save_draft,
 )
+from subsetprivacy.collect.service.respondents import Respondent
 from subsetprivacy.collect.storage.erasing import owe_erasing
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_key
@@ -32,6 +35,7 @@ id = "tea"
 question = "Which tea?"
 options = ["black", "green", "white", "none"]
 """
+CODE = coin.code_text(bytes(10), bytes(10))
 OTHERWISE = TEA.replace('"none"]', '"none"]\ndesign = "hadamard"')
 COFFEE = TEA.replace("tea", "coffee").replace("Tea", "Coffee")
 
@@ -44,6 +48,37 @@ def is_public(engine, study="drinks"):
     with reading(engine) as connection:
         held = read_key(connection, study)
     return None if held is None else held[1]
+
+
+# What another server deletes ----------------------------------------------------------------------
+
+
+def test_a_survey_that_another_server_has_deleted_is_forgotten(store):
+    """Two servers on one database: the one that did not delete it has the manifest and the key in its memory."""
+    manifest, closed = published(store), published(store, COFFEE)
+    collector = Collector(store)
+    collector.start()
+    try:
+        assert collector.manifest(manifest.id).text == manifest.text
+        assert collector.is_open(manifest.id) is True
+        close(store, closed.id, last_wave=False)
+        assert lock(collector, closed) == (410, {"status": "closed"})
+        delete(store, manifest.id)
+        assert lock(collector, manifest) == (404, {"status": "unknown survey"})
+        assert manifest.id not in collector._known
+        assert collector.manifest(manifest.id) is None
+        collector.manifest(closed.id)
+        delete(store, closed.id)
+        assert collector.is_open(closed.id) is None
+        assert collector._known == {}
+    finally:
+        collector.stop()
+
+
+def lock(collector, manifest):
+    body = json.dumps(Respondent({manifest.variables[0]["id"]: 0}, code=CODE).lock(manifest)).encode()
+    reply = asyncio.run(collector.lock(manifest.id, body))
+    return reply.status, reply.document
 
 
 # The key ----------------------------------------------------------------------------------------
@@ -127,8 +162,10 @@ def test_who_is_in_the_way_of_erasing_is_waited_for_in_the_background(hurried, p
         reader.execute("SELECT 1 FROM draft")
         assert delete(engine, manifest.id) is False
         assert is_erasing(engine)
+        at_work = erasing._at_work[engine]
         assert delete(engine, other.id) is False
-        assert [thread.name for thread in threading.enumerate()].count("eraser") == 1
+        assert erasing._at_work[engine] is at_work  # which sees to both
+        assert at_work.is_alive()
         reader.execute("COMMIT")
     wait_until(lambda: not is_erasing(engine))
     assert delete(engine, published(engine).id) is True

@@ -9,7 +9,7 @@ import pytest
 from subsetprivacy.collect.service.respondents import Habits, Respondent
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.manifest import freeze
-from subsetprivacy.collect.survey.submission import read_submission
+from subsetprivacy.collect.survey.submission import read_submission, was_drawn
 from subsetprivacy.collect.survey.tallies import row_codes
 from subsetprivacy.design.held import EQUAL
 
@@ -36,8 +36,9 @@ class Server:
         return 200, {"commitment": held["commitment"], "wrapped": held["wrapped"], "share": share.hex()}
 
     def accepted(self):
-        key = KEY if self.manifest.mode == "code" else None
-        return [read_submission(json.dumps(body).encode(), self.manifest, key) for body in self.bodies]
+        accepted = [read_submission(json.dumps(body).encode(), self.manifest) for body in self.bodies]
+        assert all(one.opened is None or was_drawn(one.opened, self.manifest, KEY) for one in accepted)
+        return accepted
 
 
 @pytest.fixture(params=["code", "open"])

@@ -35,9 +35,10 @@ def test_nobody_waits_longer_than_the_limit(engine, monkeypatch):
 
 def test_nobody_waits_where_too_many_wait_already(engine, monkeypatch):
     monkeypatch.setattr(writing, "MOST_WAITING", 0)
+    monkeypatch.setattr(writing, "WAIT_SECONDS", 3600)  # so that they are refused at once, or not at all
     manifest, _ = publish(engine, mode="open")
     body = json.dumps(Respondent({held["id"]: 0 for held in manifest.variables}).submission(manifest)).encode()
-    assert asyncio.run(Collector(engine).submit(manifest.id, body)).status == 503
+    assert asyncio.run(asyncio.wait_for(Collector(engine).submit(manifest.id, body), 20)).status == 503
 
 
 def test_a_wipe_that_does_not_come_back_holds_up_no_end(engine, monkeypatch):

@@ -9,6 +9,7 @@ from stores import SURVEY, Published
 from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
 from subsetprivacy.collect.storage.marks import ALREADY, CLOSED, COUNTED, NOT_OPENED, UNKNOWN, Locked
 from subsetprivacy.collect.storage.opening import reading, writing
+from subsetprivacy.collect.storage.releasing import release_due
 from subsetprivacy.collect.storage.schema import arrived, code, pending, pending_framing, survey
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.tallies import row_codes
@@ -26,13 +27,13 @@ def count(store, table):
         return connection.scalar(select(func.count()).select_from(table))
 
 
-def take(store, manifest, *group):
+def take(store, held, *group):
     with writing(store) as connection:
-        return record(connection, manifest, group)
+        return record(connection, held.manifest, group, held.key)
 
 
 def lock_in(store, held, ticket, secret=SECRET):
-    wish = Asked(coin.ticket_mark(held.manifest.id, ticket), coin.commit(secret), bytes(32))
+    wish = Asked(ticket, coin.commit(secret), bytes(32))
     with writing(store) as connection:
         return lock_codes(connection, held.manifest, [wish])[0]
 
@@ -41,9 +42,9 @@ def test_a_locked_code_counts_once(store, held):
     (ticket,) = held.codes(1)
     lock_in(store, held, ticket)
     one = held.accepted(ticket)
-    assert take(store, held.manifest, one) == [COUNTED]
-    assert take(store, held.manifest, one) == [ALREADY]
-    assert take(store, held.manifest, one, one) == [ALREADY, ALREADY]
+    assert take(store, held, one) == [COUNTED]
+    assert take(store, held, one) == [ALREADY]
+    assert take(store, held, one, one) == [ALREADY, ALREADY]
     assert (count(store, arrived), count(store, code)) == (1, 0)
 
 
@@ -51,14 +52,14 @@ def test_the_same_ticket_twice_in_one_group_counts_once(store, held):
     (ticket,) = held.codes(1)
     lock_in(store, held, ticket)
     one = held.accepted(ticket)
-    assert take(store, held.manifest, one, one, one) == [COUNTED, ALREADY, ALREADY]
+    assert take(store, held, one, one, one) == [COUNTED, ALREADY, ALREADY]
     with reading(store) as connection:
         assert connection.scalar(select(func.sum(pending.c.n)).where(pending.c.grp == 0)) == 1
 
 
 def test_a_code_that_was_never_made_or_never_locked_counts_nothing(store, held):
     (ticket,) = held.codes(1)
-    assert take(store, held.manifest, held.accepted(ticket), held.accepted()) == [NOT_OPENED, UNKNOWN]
+    assert take(store, held, held.accepted(ticket), held.accepted()) == [NOT_OPENED, UNKNOWN]
     assert count(store, pending) == count(store, arrived) == 0
 
 
@@ -66,8 +67,8 @@ def test_another_number_than_the_locked_one_is_refused(store, held):
     (ticket,) = held.codes(1)
     lock_in(store, held, ticket)
     again = held.accepted(ticket, secret=os.urandom(32))
-    assert take(store, held.manifest, again) == [NOT_OPENED]
-    assert take(store, held.manifest, held.accepted(ticket)) == [COUNTED]
+    assert take(store, held, again) == [NOT_OPENED]
+    assert take(store, held, held.accepted(ticket)) == [COUNTED]
 
 
 def test_the_first_lock_is_kept(store, held):
@@ -75,9 +76,7 @@ def test_the_first_lock_is_kept(store, held):
     first = Locked(coin.commit(SECRET), bytes(32))
     assert lock_in(store, held, ticket) == first
     assert lock_in(store, held, ticket, os.urandom(32)) == first
-    wishes = [
-        Asked(coin.ticket_mark(held.manifest.id, t), bytes([k]) * 32, bytes(32)) for t in held.codes(1) for k in (1, 2)
-    ]
+    wishes = [Asked(t, bytes([k]) * 32, bytes(32)) for t in held.codes(1) for k in (1, 2)]
     with writing(store) as connection:
         assert lock_codes(connection, held.manifest, wishes) == [Locked(b"\1" * 32, bytes(32))] * 2
 
@@ -85,7 +84,7 @@ def test_the_first_lock_is_kept(store, held):
 def test_locks_of_used_and_of_unknown_codes_are_told_apart(store, held):
     (ticket,) = held.codes(1)
     lock_in(store, held, ticket)
-    take(store, held.manifest, held.accepted(ticket))
+    take(store, held, held.accepted(ticket))
     assert lock_in(store, held, ticket) == ALREADY
     assert lock_in(store, held, os.urandom(10)) == UNKNOWN
 
@@ -95,7 +94,7 @@ def test_a_closed_or_unknown_survey_takes_nothing(store, held):
     lock_in(store, held, ticket)
     with writing(store) as connection:
         connection.execute(update(survey).values(open=False))
-    assert take(store, held.manifest, held.accepted(ticket)) == [CLOSED]
+    assert take(store, held, held.accepted(ticket)) == [CLOSED]
     assert lock_in(store, held, ticket) == CLOSED
     assert count(store, pending) == 0
 
@@ -105,8 +104,8 @@ def test_people_fill_one_batch_after_the_other(store, held):
     for ticket in tickets:
         lock_in(store, held, ticket)
     people = [held.accepted(ticket) for ticket in tickets]
-    assert take(store, held.manifest, *people[:7]) == [COUNTED] * 7
-    assert take(store, held.manifest, *people[7:]) == [COUNTED] * 18
+    assert take(store, held, *people[:7]) == [COUNTED] * 7
+    assert take(store, held, *people[7:]) == [COUNTED] * 18
     with reading(store) as connection:
         sums = select(pending.c.batch, func.sum(pending.c.n)).where(pending.c.grp == 1).group_by(pending.c.batch)
         assert dict(connection.execute(sums).all()) == {1: 10, 2: 10, 3: 5}
@@ -117,7 +116,7 @@ def test_a_skip_is_kept_as_the_full_set_and_counted_with_its_question(store, hel
     (ticket,) = held.codes(1)
     lock_in(store, held, ticket)
     one = held.accepted(ticket, skip=("smokes", "party", "income", "health"))
-    take(store, held.manifest, one)
+    take(store, held, one)
     with reading(store) as connection:
         rows = {grp: row_codes(bytes(row)) for grp, row in connection.execute(select(pending.c.grp, pending.c.row))}
         skips = connection.execute(select(pending_framing.c.partition, pending_framing.c.answer)).all()
@@ -132,4 +131,21 @@ def test_in_open_mode_no_code_is_needed_and_a_ticket_counts_once(store):
     held = Published(store, evolve(SURVEY, mode="open"))
     ticket = os.urandom(32)
     one = held.accepted(ticket)
-    assert take(store, held.manifest, one, held.accepted(), one) == [COUNTED, COUNTED, ALREADY]
+    assert take(store, held, one, held.accepted(), one) == [COUNTED, COUNTED, ALREADY]
+
+
+@pytest.mark.parametrize("mode", ["code", "open"])
+def test_a_ticket_counts_once_after_a_release_too(store, mode):
+    """A release moves the tickets of all who were counted: a second answer then would be a second set of one person."""
+    from attrs import evolve
+
+    held = Published(store, evolve(SURVEY, mode=mode))
+    tickets = held.codes(20) if mode == "code" else [os.urandom(32) for _ in range(20)]
+    if mode == "code":
+        for ticket in tickets:
+            lock_in(store, held, ticket)
+    everyone = [held.accepted(ticket) for ticket in tickets]
+    assert take(store, held, *everyone) == [COUNTED] * 20
+    assert release_due(store)
+    assert count(store, arrived) == 0
+    assert take(store, held, *everyone) == [ALREADY] * 20

@@ -134,7 +134,7 @@ def test_whoever_began_before_is_waited_for(postgres, pg, publish_kinds, level, 
         assert not erase(pg, seconds=0.1)
         assert is_owed(pg)
         threading.Timer(0.3, reader.execute, ("COMMIT",)).start()
-        assert erase(pg, seconds=10)
+        assert erase(pg, seconds=100)
         assert not is_owed(pg)
     assert places(postgres, pg, [manifest.id.encode()]) == set()
 

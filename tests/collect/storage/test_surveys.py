@@ -5,6 +5,7 @@ import threading
 
 from sqlalchemy import func, select
 
+from subsetprivacy.collect.storage import surveys
 from subsetprivacy.collect.storage.erasing import erase
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_released
@@ -94,11 +95,13 @@ def test_a_line_tells_what_is_released_and_nothing_in_between(store, publish_kin
     assert (line().n, line().releases) == (40, 2)
 
 
-def test_closing_releases_all_and_forgets_the_codes(store, publish_kinds, let_answer):
+def test_closing_releases_all_and_forgets_the_codes(store, publish_kinds, let_answer, monkeypatch):
+    monkeypatch.setattr(surveys, "today", lambda: "2026-01-30")
     manifest = publish_kinds(store)
     let_answer(store, manifest, 27)
     with writing(store) as connection:
         add_codes(connection, manifest.id, [bytes([k]) * 32 for k in range(5)])
+    monkeypatch.setattr(surveys, "today", lambda: "2026-01-31")
     assert close(store, manifest)
     with reading(store) as connection:
         released = read_released(connection, manifest.id)
@@ -106,7 +109,7 @@ def test_closing_releases_all_and_forgets_the_codes(store, publish_kinds, let_an
     assert released.n == 27
     assert [sum(counter.values()) for counter in released.rows] == [27, 27, 27]
     assert not line.is_open
-    assert line.closed_day == line.opened_day
+    assert (line.opened_day, line.closed_day) == ("2026-01-30", "2026-01-31")
     assert released.key is not None
     left = rows(store)
     assert left.keys() == {"study", "survey", "spent", "tally", "framing", "release"}
@@ -201,7 +204,7 @@ def test_what_is_deleted_goes_once_nobody_reads_it(tmp_path, sqlite_url, publish
     with writing(engine) as connection:
         delete_survey(connection, manifest)
     threading.Timer(0.3, reader.execute, ("COMMIT",)).start()
-    erase(engine)
+    assert erase(engine, seconds=100)
     held = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert manifest.id.encode() not in held
     reader.close()

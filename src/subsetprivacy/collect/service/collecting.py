@@ -9,11 +9,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from subsetprivacy.collect.service.writing import WAIT_SECONDS, BusyError, Writer
 from subsetprivacy.collect.storage.collecting import Asked
-from subsetprivacy.collect.storage.marks import ALREADY, CLOSED, COUNTED, NOT_OPENED, UNKNOWN, Locked
+from subsetprivacy.collect.storage.marks import ALREADY, CLOSED, COUNTED, NOT_DRAWN, NOT_OPENED, UNKNOWN, Locked
 from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.released import is_open, read_key, read_manifest_of
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.manifest import ID_LETTERS, Manifest
+from subsetprivacy.collect.survey.manifest import Manifest, is_survey_id
 from subsetprivacy.collect.survey.submission import SubmissionError, read_hex, read_object, read_submission
 
 
@@ -34,6 +34,7 @@ _REPLIES = {
     UNKNOWN: Reply(404, {"status": "unknown code"}),
     CLOSED: Reply(410, {"status": "closed"}),
     NOT_OPENED: Reply(422, {"status": "refused", "reason": NOT_OPENED}),
+    NOT_DRAWN: Reply(422, {"status": "refused", "reason": NOT_DRAWN}),
 }
 
 
@@ -74,13 +75,21 @@ class Collector:
         known = self._find(survey_id)
         return None if known is None else known.manifest
 
-    def is_open(self, survey_id: str) -> bool:
-        """Tell whether a survey takes answers, so that nobody answers one that is closed."""
+    def is_open(self, survey_id: str) -> bool | None:
+        """Tell whether a survey takes answers, so that nobody answers one that is closed; None if it was deleted.
+
+        Another server on the same database may have deleted it. Then nothing of it is remembered here either.
+        """
         with reading(self._engine) as connection:
-            return is_open(connection, survey_id)
+            found = is_open(connection, survey_id)
+        if found is None:
+            self.forget(survey_id)
+        return found
 
     def key(self, survey_id: str) -> str | None:
         """Return the key of the study in hexadecimal once it is published."""
+        if not is_survey_id(survey_id):
+            return None
         with reading(self._engine) as connection:
             manifest = read_manifest_of(connection, survey_id)
             found = None if manifest is None else read_key(connection, manifest.study)
@@ -100,7 +109,10 @@ class Collector:
             if known is None:
                 return _UNKNOWN_SURVEY
             content, answer = read(body, known)
-            return answer(await self.writer.write(known.manifest, content))
+            outcome = await self.writer.write(known.manifest, content, known.key)
+            if outcome == CLOSED and await self._is_gone(survey_id):
+                return _UNKNOWN_SURVEY
+            return answer(outcome)
         except SubmissionError as error:
             if error.reason == "stale":
                 return Reply(409, {"status": "stale"})
@@ -112,10 +124,14 @@ class Collector:
         async with asyncio.timeout(WAIT_SECONDS):
             return await asyncio.to_thread(self._find, survey_id)
 
+    async def _is_gone(self, survey_id: str) -> bool:
+        async with asyncio.timeout(WAIT_SECONDS):
+            return await asyncio.to_thread(self.is_open, survey_id) is None
+
     def _find(self, survey_id: str) -> _Known | None:
         if survey_id in self._known:
             return self._known[survey_id]
-        if len(survey_id) != ID_LETTERS:
+        if not is_survey_id(survey_id):
             return None
         with reading(self.writer.engine) as connection:
             manifest = read_manifest_of(connection, survey_id)
@@ -127,7 +143,7 @@ class Collector:
 
 
 def _read_answers(body: bytes, known: _Known) -> tuple[Any, Any]:
-    return read_submission(body, known.manifest, known.key), _REPLIES.__getitem__
+    return read_submission(body, known.manifest), _REPLIES.__getitem__
 
 
 def _read_lock(body: bytes, known: _Known) -> tuple[Any, Any]:
@@ -148,4 +164,4 @@ def _read_lock(body: bytes, known: _Known) -> tuple[Any, Any]:
         held = {"commitment": kept.hex(), "wrapped": bytes(outcome.wrapped).hex()}
         return Reply(200, {**held, "share": coin.share(key, ticket, kept).hex()})
 
-    return Asked(coin.ticket_mark(known.manifest.id, ticket), commitment, wrapped), answer
+    return Asked(ticket, commitment, wrapped), answer

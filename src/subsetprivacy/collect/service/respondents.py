@@ -201,7 +201,7 @@ def _answer_at_once(connection: Connection, manifest: Manifest, group: list[Resp
     else:
         refused = []
     bodies = (person.body(manifest) for person in group)
-    return refused + record(connection, manifest, [read_submission(body, manifest, key) for body in bodies])
+    return refused + record(connection, manifest, [read_submission(body, manifest) for body in bodies], key)
 
 
 def _lock(
@@ -211,7 +211,7 @@ def _lock(
     wishes = [person.lock(manifest) for person in group]
     tickets = [bytes.fromhex(wish["ticket"]) for wish in wishes]
     asked = [
-        Asked(coin.ticket_mark(manifest.id, ticket), bytes.fromhex(wish["commitment"]), bytes.fromhex(wish["wrapped"]))
+        Asked(ticket, bytes.fromhex(wish["commitment"]), bytes.fromhex(wish["wrapped"]))
         for ticket, wish in zip(tickets, wishes, strict=True)
     ]
     let_in, refused = [], []

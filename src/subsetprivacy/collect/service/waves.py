@@ -23,7 +23,8 @@ def objection_to(manifest: Manifest, others: Iterable[Manifest]) -> str | None:
                 return (
                     f"the variable {held['id']!r} must have the same {' and '.join(changed)} as in the survey "
                     f"{other.title!r} ({other.id}) of the study {manifest.study!r}: two different questions about one "
-                    "value narrow it down. Hint: take those, give the variable another id if it is another "
-                    "question, or the survey another study if it is put to other people."
+                    "value narrow it down. Hint: take those (what is never left alone is part of the design), give the "
+                    "variable another id if it is another question, or the survey another study if it is put to other "
+                    "people."
                 )
     return None

@@ -11,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import frozen
 from sqlalchemy import Connection, Engine
 
-from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
+from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record, record_alone
 from subsetprivacy.collect.storage.opening import hurry
 from subsetprivacy.collect.storage.releasing import release_full
 from subsetprivacy.collect.storage.wiping import wipe
@@ -27,7 +27,10 @@ MOST_AT_ONCE = 256
 MOST_WAITING = 4096
 WAIT_SECONDS = 6.0  # nobody waits longer for an answer
 RELEASE_SECONDS = 1.0
-_REST = 20  # times as long as the last release took: releasing takes a small part of the time, however large it gets
+# Times as long as the last release or wipe took, for which nobody could be served: however large the store gets, fewer
+# than one in a hundred waits for it. A wipe that others stood in the way of is tried again sooner.
+_REST = 100
+_REST_AFTER_FAILURE = 20
 _WIPER = "wiper"
 _log = logging.getLogger("subsetprivacy.collect")
 Done = TypeVar("Done")
@@ -43,6 +46,7 @@ class Job:
 
     manifest: Manifest
     content: Accepted | Asked
+    key: bytes | None
     waiting: "asyncio.Future[Any]"
 
 
@@ -91,8 +95,15 @@ class Writer:
             thread.join(WAIT_SECONDS if thread.name == _WIPER else None)
         self._threads = []
 
-    async def write(self, manifest: Manifest, content: Accepted | Asked) -> Any:
+    async def write(self, manifest: Manifest, content: Accepted | Asked, key: bytes | None = None) -> Any:
         """Wait until something is written and safe on disk, and return what became of it.
+
+        Parameters
+        ----------
+        manifest, content
+            The survey, and what was sent to it.
+        key
+            The server's key of the study, in code mode.
 
         Raises
         ------
@@ -104,7 +115,7 @@ class Writer:
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[Any] = loop.create_future()
         limit = loop.call_later(WAIT_SECONDS, _settle, [(waiting, BusyError())])
-        self._jobs.put(Job(manifest, content, waiting))
+        self._jobs.put(Job(manifest, content, key, waiting))
         try:
             return await waiting
         finally:
@@ -120,9 +131,10 @@ class Writer:
                 may_be_due = True
             if may_be_due and time.monotonic() >= rests_until:
                 begun = time.monotonic()
-                may_be_due = not self._release()
+                released = self._release()
+                may_be_due = released is None
                 ended = time.monotonic()
-                rests_until = ended + max(RELEASE_SECONDS, _REST * (ended - begun))
+                rests_until = ended + max(RELEASE_SECONDS, _REST * (ended - begun) if released else 0.0)
         self._let_go()
 
     def _take(self, until: float | None) -> list[Job] | None:
@@ -148,13 +160,16 @@ class Writer:
             outcomes = [BusyError() for _ in group]
         _tell(group, outcomes)
 
-    def _release(self) -> bool:
+    def _release(self) -> bool | None:
+        """Release what is due and tell whether anything was; None if the database takes nothing now."""
         try:
-            if self._do(release_full):
-                self._owes_wipe.set()
+            released = bool(self._do(release_full))
         except BusyError:
-            return False
-        return True
+            self._owes_wipe.set()  # some surveys may have been released
+            return None
+        if released:
+            self._owes_wipe.set()
+        return released
 
     def _do(self, work: Callable[[Connection], Done]) -> Done:
         """Do something with the connection. If that fails, it is not trusted again, nor are the others of the store.
@@ -197,9 +212,12 @@ class Writer:
                 return
             self._owes_wipe.clear()
             begun = time.monotonic()
-            if not self._wipe():
+            if self._wipe():
+                rest = _REST
+            else:
+                rest = _REST_AFTER_FAILURE
                 self._owes_wipe.set()  # tried again
-            self._stopping.wait(max(RELEASE_SECONDS, _REST * (time.monotonic() - begun)))
+            self._stopping.wait(max(RELEASE_SECONDS, rest * (time.monotonic() - begun)))
 
     def _wipe(self) -> bool:
         try:
@@ -210,18 +228,33 @@ class Writer:
 
 
 def _write_group(connection: Connection, group: list[Job]) -> list[Any]:
-    """Write a group in one transaction, survey by survey in the order of their ids, and return the outcomes."""
+    """Write a group, survey by survey in the order of their ids, and return the outcomes.
+
+    On SQLite it is one transaction, for one sync. On PostgreSQL each survey has its own: none is kept waiting for
+    another, and a transaction holds the row of one survey at most.
+    """
     outcomes: list[Any] = [None] * len(group)
     places: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
     for k, job in enumerate(group):
         places[job.manifest.id, isinstance(job.content, Accepted)].append(k)
-    with connection.begin():
+    with connection.begin() if connection.dialect.name == "sqlite" else nullcontext():
         for (_, counts), at in sorted(places.items()):
-            contents: list[Any] = [group[k].content for k in at]
-            done: list[Any] = (record if counts else lock_codes)(connection, group[at[0]].manifest, contents)
+            done = (_count if counts else _lock)(connection, [group[k] for k in at])
             for k, outcome in zip(at, done, strict=True):
                 outcomes[k] = outcome
     return outcomes
+
+
+def _count(connection: Connection, jobs: list[Job]) -> list[Any]:
+    first, contents = jobs[0], [cast("Accepted", job.content) for job in jobs]
+    count = record if connection.in_transaction() else record_alone
+    return list(count(connection, first.manifest, contents, first.key))
+
+
+def _lock(connection: Connection, jobs: list[Job]) -> list[Any]:
+    first, wishes = jobs[0], [cast("Asked", job.content) for job in jobs]
+    with nullcontext() if connection.in_transaction() else connection.begin():
+        return list(lock_codes(connection, first.manifest, wishes))
 
 
 def _tell(group: list[Job], outcomes: list[Any]) -> None:

@@ -131,6 +131,12 @@ def is_browser(connection: Connection, mark: bytes, name: str, today: str) -> bo
     return connection.scalar(select(func.count()).select_from(browser).where(known)) == 1
 
 
+def read_browsers(connection: Connection, today: str) -> tuple[frozenset[str], frozenset[bytes]]:
+    """Return the names of accounts with known browsers, and the marks of these."""
+    rows = connection.execute(select(browser.c.account, browser.c.mark).where(browser.c.last_day >= today)).all()
+    return frozenset(name for name, _ in rows), frozenset(bytes(mark) for _, mark in rows)
+
+
 def end_session(connection: Connection, mark: bytes) -> None:
     """End a session."""
     connection.execute(delete(session).where(session.c.mark == mark))

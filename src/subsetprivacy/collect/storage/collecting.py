@@ -1,100 +1,147 @@
 """Counting what arrives: a group of submissions in one transaction, each ticket once."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import BindParameter, Connection, bindparam, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, select
 
-from subsetprivacy.collect.storage.counters import add
+from subsetprivacy.collect.storage import counting_sqlite
 from subsetprivacy.collect.storage.marks import (
     ALREADY,
     CLOSED,
     COUNTED,
+    NOT_DRAWN,
     Locked,
-    delete_codes,
-    insert_arrived,
     insert_locks,
-    judge,
     judge_locks,
 )
-from subsetprivacy.collect.storage.opening import sent_together
-from subsetprivacy.collect.storage.schema import pending, pending_framing, survey
+from subsetprivacy.collect.storage.schema import study, survey
+from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.manifest import Manifest
-from subsetprivacy.collect.survey.submission import Accepted
+from subsetprivacy.collect.survey.submission import Accepted, was_drawn
 
 _SURVEY: BindParameter[str] = bindparam("in_survey")
-_HOLD = select(survey.c.open, survey.c.filling, survey.c.filled).where(survey.c.id == _SURVEY).with_for_update()
-_FILL = update(survey).where(survey.c.id == _SURVEY)
+_HOLD = select(survey.c.open).where(survey.c.id == _SURVEY).with_for_update()
+_STUDY: BindParameter[str] = bindparam("in_study")
+_HOLD_STUDY = select(study.c.name).where(study.c.name == _STUDY).with_for_update()
+_OTHERS = (
+    select(survey.c.id).where(survey.c.study == _STUDY, survey.c.open, survey.c.id != _SURVEY).order_by(survey.c.id)
+)
 
 
 @frozen
 class Asked:
-    """A browser's wish to lock a code to a commitment."""
+    """A browser's wish to lock a code, known by its ticket, to a commitment."""
 
-    mark: bytes
+    ticket: bytes
     commitment: bytes
     wrapped: bytes
 
 
-def record(connection: Connection, manifest: Manifest, group: Sequence[Accepted]) -> list[str]:
+def record(
+    connection: Connection, manifest: Manifest, group: Sequence[Accepted], key: bytes | None = None
+) -> list[str]:
     """Count submissions to one survey and return what became of each.
 
-    All of them are kept or none: the caller commits. The row of the survey is locked first, so that several
-    processes fill one batch after the other.
+    All of them are kept or none: the caller commits. Several processes that count fill one batch after the other.
+
+    The draw is computed for those alone whose ticket is locked to the number they open: they have been told their
+    share. What anyone else is answered must not depend on the key (decision 19).
+
+    Parameters
+    ----------
+    connection, manifest, group
+        The store, the survey, and what was sent to it.
+    key
+        The server's key of the study, in code mode.
     """
-    state = _hold(connection, manifest.id)
-    if state is None or not state.open:
+    store = _counting(connection)
+    judged = store.judge(connection, manifest, group)
+    if judged is None:
         return [CLOSED] * len(group)
-    marks, commitments = [one.mark for one in group], [one.commitment for one in group]
-    refused = judge(connection, manifest.id, manifest.mode, marks, commitments)
     outcomes, counted = [], {}
     for k, one in enumerate(group):
-        outcome = ALREADY if one.mark in counted else refused.get(k, COUNTED)
+        outcome = ALREADY if one.mark in counted else judged.refused.get(k, COUNTED)
+        if outcome == COUNTED and one.opened is not None:
+            assert key is not None
+            outcome = COUNTED if was_drawn(one.opened, manifest, key) else NOT_DRAWN
         outcomes.append(outcome)
         if outcome == COUNTED:
             counted[one.mark] = one
     if counted:
-        _count(connection, manifest, list(counted.values()), state.filling, state.filled)
+        store.count(connection, manifest, list(counted.values()), judged.released)
     return outcomes
 
 
+def record_alone(
+    connection: Connection, manifest: Manifest, group: Sequence[Accepted], key: bytes | None = None
+) -> list[str]:
+    """Do the same in a transaction of its own.
+
+    On PostgreSQL the commit is sent behind the statement that counts, without waiting for it: the row of the survey is
+    locked for as long as the database takes to sync, and not while this process waits for its turn.
+    """
+    if connection.dialect.name == "sqlite":
+        with connection.begin():
+            return record(connection, manifest, group, key)
+    from subsetprivacy.collect.storage.counting_postgres import RacedError
+
+    driver: Any = connection.connection.driver_connection
+    for is_last in (False, False, True):
+        try:
+            with driver.pipeline():
+                outcomes = record(connection, manifest, group, key)
+                driver.execute("COMMIT")  # not its `commit`, which would wait
+            return outcomes
+        except RacedError:  # another server was faster with a ticket, or the survey was released or closed: look again
+            driver.rollback()
+            if is_last and len(group) == 1:
+                raise
+    # Someone sends the same tickets to several servers at once. Nobody else is kept waiting for that.
+    return [outcome for one in group for outcome in record_alone(connection, manifest, [one], key)]
+
+
 def lock_codes(connection: Connection, manifest: Manifest, group: Sequence[Asked]) -> list[Locked | str]:
-    """Lock codes to commitments, first come first kept, and return what each is locked to, or why it is not."""
-    state = _hold(connection, manifest.id)
-    if state is None or not state.open:
+    """Lock codes to commitments, first come first kept, and return what each is locked to, or why it is not.
+
+    A code that is locked in another open survey of the study gets the same lock here: the key is that of the study, so
+    a second number would be a second draw, and its owner could choose between the two.
+    """
+    # Before the row of a survey, as everyone does. Of two that lock a code in different surveys, the second then sees
+    # what the first has locked.
+    connection.execute(_HOLD_STUDY, {"in_study": manifest.study})
+    if not connection.scalar(_HOLD, {"in_survey": manifest.id}):
         return [CLOSED] * len(group)
-    found = judge_locks(connection, manifest.id, [one.mark for one in group])
-    fresh = {
-        one.mark: Locked(one.commitment, one.wrapped)
-        for one in reversed(group)  # so that the first of them is kept
-        if one.mark not in found
-    }
-    if fresh:
+    marks = [coin.ticket_mark(manifest.id, one.ticket) for one in group]
+    found = judge_locks(connection, manifest.id, marks)
+    wishes: dict[bytes, Asked] = {}
+    for mark, one in zip(marks, group, strict=True):
+        if mark not in found:
+            wishes.setdefault(mark, one)
+    if wishes:
+        elsewhere = _locked_elsewhere(connection, manifest, [one.ticket for one in wishes.values()])
+        fresh = {mark: elsewhere.get(one.ticket) or Locked(one.commitment, one.wrapped) for mark, one in wishes.items()}
         insert_locks(connection, manifest.id, fresh)
-    return [found[one.mark] if one.mark in found else fresh[one.mark] for one in group]
+        found |= fresh
+    return [found[mark] for mark in marks]
 
 
-def _hold(connection: Connection, survey_id: str) -> Any:
-    """Lock the row of a survey until the end of the transaction, and return it."""
-    return connection.execute(_HOLD, {"in_survey": survey_id}).one_or_none()
+def _locked_elsewhere(connection: Connection, manifest: Manifest, tickets: list[bytes]) -> dict[bytes, Locked]:
+    """Return what tickets are locked to in the other open surveys of the study."""
+    locks: dict[bytes, Locked] = {}
+    for (survey_id,) in connection.execute(_OTHERS, {"in_survey": manifest.id, "in_study": manifest.study}).all():
+        by_mark = {coin.ticket_mark(survey_id, ticket): ticket for ticket in tickets}
+        for mark, outcome in judge_locks(connection, survey_id, list(by_mark)).items():
+            if isinstance(outcome, Locked):
+                locks.setdefault(by_mark[mark], outcome)
+    return locks
 
 
-def _count(connection: Connection, manifest: Manifest, counted: list[Accepted], filling: int, filled: int) -> None:
-    rows: Counter[tuple[Any, ...]] = Counter()
-    framings: Counter[tuple[Any, ...]] = Counter()
-    for one in counted:
-        rows.update((filling, grp, row) for grp, row in enumerate(one.rows))
-        framings.update((filling, f.variable, f.partition, f.shown, f.answer) for f in one.framings)
-        filled += 1
-        if filled == manifest.batch:
-            filling, filled = filling + 1, 0
-    marks = [one.mark for one in counted]
-    with sent_together(connection):
-        insert_arrived(connection, manifest.id, marks)
-        if manifest.mode == "code":
-            delete_codes(connection, manifest.id, marks)
-        add(connection, pending, manifest.id, rows)
-        add(connection, pending_framing, manifest.id, framings)
-        connection.execute(_FILL, {"in_survey": manifest.id, "filling": filling, "filled": filled})
+def _counting(connection: Connection) -> Any:
+    """Return the module that judges and counts on this kind of database."""
+    if connection.dialect.name == "sqlite":
+        return counting_sqlite
+    from subsetprivacy.collect.storage import counting_postgres  # whose driver is not needed for SQLite
+
+    return counting_postgres

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +87,9 @@ def _read_url(url: str | URL) -> URL:
     try:
         place = make_url(url)
         backend = place.get_backend_name()
-    except (BadUrl, NoSuchModuleError):
+    except (BadUrl, NoSuchModuleError, ValueError):  # whose words may hold part of a password
         backend = ""
-    if backend not in {"sqlite", "postgresql"}:
+    if backend not in {"sqlite", "postgresql"} or (backend == "sqlite" and place.host):
         raise StoreError(
             "the database must be a file or a postgresql:// address. Hint: --db survey.db, or --db "
             "postgresql://user@host/name."
@@ -122,15 +122,6 @@ def _sqlite(place: URL, *, hurried: bool) -> Engine:
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     return engine
-
-
-def sent_together(connection: Connection) -> AbstractContextManager[Any]:
-    """Let the statements of a block, none of which returns rows, go to PostgreSQL without waiting for each other."""
-    if connection.dialect.name == "sqlite":
-        return nullcontext()
-    driver: Any = connection.connection.driver_connection
-    together: AbstractContextManager[Any] = driver.pipeline()
-    return together
 
 
 @contextmanager

@@ -14,9 +14,10 @@ def read_manifest_of(connection: Connection, survey_id: str) -> Manifest | None:
     return None if held is None else read_manifest(bytes(held))
 
 
-def is_open(connection: Connection, survey_id: str) -> bool:
-    """Tell whether a survey takes answers."""
-    return bool(connection.scalar(select(survey.c.open).where(survey.c.id == survey_id)))
+def is_open(connection: Connection, survey_id: str) -> bool | None:
+    """Tell whether a survey takes answers; None if there is none of this id."""
+    found = connection.scalar(select(survey.c.open).where(survey.c.id == survey_id))
+    return None if found is None else bool(found)
 
 
 def read_key(connection: Connection, name: str) -> tuple[bytes, bool] | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, delete, func, insert, select, union_all, update
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import SQLAlchemyError
 
 from subsetprivacy.collect.storage.schema import (
     arrived,
@@ -38,18 +39,32 @@ def release_due(engine: Engine) -> list[str]:
 
 
 def release_full(connection: Connection) -> list[str]:
-    """Do the same without the wipe, each survey in a transaction of its own."""
+    """Do the same without the wipe, each survey in a transaction of its own.
+
+    A survey that cannot be released keeps no other from it; its error is raised at the end.
+    """
     due = survey.c.filling - survey.c.released > _KEPT_BACK
     with connection.begin():
         ids = list(connection.scalars(select(survey.c.id).where(survey.c.open, due).order_by(survey.c.id)))
-    changed = []
+    changed, failures = [], []
     for survey_id in ids:
-        with connection.begin():
-            state = _hold(connection, survey_id)
-            if state is not None and state.open and state.filling - state.released > _KEPT_BACK:
-                _release(connection, survey_id, state.released, state.filling - _KEPT_BACK)
+        try:
+            if _release_due(connection, survey_id):
                 changed.append(survey_id)
+        except SQLAlchemyError as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
     return changed
+
+
+def _release_due(connection: Connection, survey_id: str) -> bool:
+    with connection.begin():
+        state = _hold(connection, survey_id)
+        if state is None or not state.open or state.filling - state.released <= _KEPT_BACK:
+            return False
+        _release(connection, survey_id, state.released, state.filling - _KEPT_BACK)
+    return True
 
 
 def release_last(connection: Connection, survey_id: str, batch: int) -> None:
@@ -139,7 +154,8 @@ def _write_anew(connection: Connection, target: Table, names: list[str], parts: 
         found = select(*keys, func.sum(rows.c.n)).group_by(*keys).order_by(*keys)
         connection.execute(insert(target).from_select([*names, "n"], found))
     else:
-        connection.execute(insert(target).from_select(names, select(*keys).order_by(*keys)))
+        # Once, whatever happened: a mark that is there twice would stop this release and all after it.
+        connection.execute(insert(target).from_select(names, select(*keys).distinct().order_by(*keys)))
 
 
 def _seal(connection: Connection, survey_id: str, people: int) -> None:

@@ -1,7 +1,9 @@
 """Drafts, published surveys, their codes and keys: the rows that a researcher's acts change."""
 
+import json
 import secrets
 from collections.abc import Iterable, MutableMapping
+from hashlib import sha256
 from typing import Any
 
 from attrs import frozen
@@ -24,6 +26,11 @@ class Draft:
     title: str
     format: str
     text: str
+
+    @property
+    def revision(self) -> str:
+        """A hash of the text and its format, which decide what is published: another text has another one."""
+        return sha256(f"{self.format}\0{self.text}".encode()).hexdigest()
 
 
 @frozen
@@ -108,7 +115,22 @@ def manifests_of_study(connection: Connection, name: str) -> list[Manifest]:
     return [read_manifest(bytes(one)) for one in held]
 
 
+def study_state(connection: Connection, name: str) -> str:
+    """Return a hash of what no act on a survey of the study can undo: its surveys, which are open, a published key."""
+    rows = connection.execute(select(survey.c.id, survey.c.open).where(survey.c.study == name).order_by(survey.c.id))
+    revealed = connection.scalar(select(study.c.revealed).where(study.c.name == name))
+    state = [bool(revealed), *([row.id, bool(row.open)] for row in rows)]
+    return sha256(json.dumps(state).encode()).hexdigest()
+
+
 # Surveys ---------------------------------------------------------------------------------------
+
+
+def newest_of_draft(connection: Connection, draft_id: str) -> tuple[str, int, str] | None:
+    """Return the id, the version and the source of what was last published from a draft."""
+    wanted = select(survey.c.id, survey.c.version, survey.c.source).where(survey.c.draft == draft_id)
+    row = connection.execute(wanted.order_by(survey.c.version.desc()).limit(1)).one_or_none()
+    return None if row is None else (row.id, row.version, row.source)
 
 
 def add_survey(connection: Connection, manifest: Manifest, published: Draft) -> None:

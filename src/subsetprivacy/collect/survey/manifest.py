@@ -1,6 +1,7 @@
 """The frozen survey: what was asked, by which rules, with a fingerprint that its link carries."""
 
 import json
+import re
 import secrets
 from base64 import b32encode
 from functools import cached_property
@@ -18,6 +19,7 @@ from subsetprivacy.errors import MismatchError
 FORMAT = "subsetprivacy.survey"
 VERSION = 1
 ID_LETTERS = 26  # 130 bits: nobody can make two surveys that share an id
+_ID = re.compile(rf"[a-z2-7]{{{ID_LETTERS}}}")
 
 
 @frozen(slots=False, eq=False)
@@ -145,3 +147,8 @@ def read_manifest(text: bytes) -> Manifest:
         )
     digest = sha256(text)
     return Manifest(text, document, digest.hexdigest(), b32encode(digest.digest()).decode().lower()[:ID_LETTERS])
+
+
+def is_survey_id(text: str) -> bool:
+    """Tell whether a text can be the id of a survey at all; a database need not be asked about any other."""
+    return _ID.fullmatch(text) is not None

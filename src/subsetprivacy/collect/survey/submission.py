@@ -23,7 +23,7 @@ class SubmissionError(ValueError):
     ----------
     reason
         "unreadable", "stale" (another version of the survey), "ticket", "opening", "answers", or "not drawn" (a
-        question that the design does not ask, or that the coin flip did not draw).
+        question that the design does not ask).
     """
 
     def __init__(self, reason: str) -> None:
@@ -54,29 +54,51 @@ class Framing:
 
 
 @frozen
+class Opened:
+    """The respondent's part of a coin flip, opened with the answers. It is checked and then forgotten.
+
+    Attributes
+    ----------
+    ticket, secret
+        The first half of the code, and the number that it should be locked to.
+    commitment
+        The commitment to that number.
+    asked
+        The question that was answered, for each variable that the coin flip draws, by the variable's position.
+    """
+
+    ticket: bytes
+    secret: bytes
+    commitment: bytes
+    asked: tuple[tuple[int, list[int]], ...]
+
+
+@frozen
 class Accepted:
-    """All that is counted of a submission.
+    """A submission that a survey's page could have sent, and all that is counted of it.
 
     Attributes
     ----------
     mark
         The hash of the ticket, to count it once.
-    commitment
-        What the ticket must be locked to, in code mode.
     rows
         For each group of the manifest the codes of its subsets, six bytes a variable.
     framings
         How each question was put and answered.
+    opened
+        In code mode the coin flip. It is counted only if the ticket is locked to it and `was_drawn` holds.
     """
 
     mark: bytes
-    commitment: bytes | None
     rows: tuple[bytes, ...]
     framings: tuple[Framing, ...]
+    opened: Opened | None = None
 
 
-def read_submission(body: bytes, manifest: Manifest, key: bytes | None = None) -> Accepted:
-    """Read and check a submission.
+def read_submission(body: bytes, manifest: Manifest) -> Accepted:
+    """Read a submission and check all that can be checked without the server's key.
+
+    What is refused here, and in which words, follows from the bytes and the manifest alone, which the sender knows.
 
     Parameters
     ----------
@@ -84,8 +106,6 @@ def read_submission(body: bytes, manifest: Manifest, key: bytes | None = None) -
         The bytes that were sent.
     manifest
         The survey they answer.
-    key
-        The server's key of the study, in code mode: the questions must be those of the coin flip.
 
     Raises
     ------
@@ -98,15 +118,38 @@ def read_submission(body: bytes, manifest: Manifest, key: bytes | None = None) -
     if sent["fingerprint"] != manifest.fingerprint:
         raise SubmissionError("stale")
     ticket = read_hex(sent["ticket"], coin.TICKET_BYTES if manifest.mode == "code" else 32, "ticket")
-    commitment, seed = None, None
-    if manifest.mode == "code":
-        assert key is not None
-        secret = read_hex(sent["opening"], coin.SECRET_BYTES, "opening")
-        commitment = coin.commit(secret)
-        seed = coin.seed(coin.share(key, ticket, commitment), secret)
-    codes, framings = _read_answers(sent["answers"], manifest, seed)
+    secret = read_hex(sent["opening"], coin.SECRET_BYTES, "opening") if manifest.mode == "code" else None
+    codes, framings = _read_answers(sent["answers"], manifest)
     rows = tuple(b"".join(codes[k].to_bytes(CODE_BYTES, "big") for k in group) for group in manifest.groups)
-    return Accepted(coin.ticket_mark(manifest.id, ticket), commitment, rows, framings)
+    opened = None
+    if secret is not None:
+        questions = enumerate(manifest.variables)
+        asked = tuple((k, sent["answers"][held["id"]]["asked"]) for k, held in questions if held["kind"] in _QUESTIONS)
+        opened = Opened(ticket, secret, coin.commit(secret), asked)
+    return Accepted(coin.ticket_mark(manifest.id, ticket), rows, framings, opened)
+
+
+def was_drawn(opened: Opened, manifest: Manifest, key: bytes) -> bool:
+    """Tell whether the questions that were answered are those that the coin flip drew.
+
+    Call it only for a commitment that the ticket is locked to. For any other the answer would tell the sender where a
+    number leads before they lock it, and they could try numbers until one leads to the question they want.
+
+    Parameters
+    ----------
+    opened
+        The respondent's part.
+    manifest
+        The survey.
+    key
+        The server's key of the study.
+    """
+    seed = coin.seed(coin.share(key, opened.ticket, opened.commitment), opened.secret)
+    for k, asked in opened.asked:
+        held = manifest.variables[k]
+        if asked != draw_question(held["draw"], Stream(seed, manifest.study, held["id"])):
+            return False
+    return True
 
 
 def read_object(body: bytes) -> dict[str, Any]:
@@ -143,18 +186,18 @@ def read_hex(text: Any, length: int, reason: str) -> bytes:
     return bytes.fromhex(text)
 
 
-def _read_answers(sent: Any, manifest: Manifest, seed: bytes | None) -> tuple[list[int], tuple[Framing, ...]]:
+def _read_answers(sent: Any, manifest: Manifest) -> tuple[list[int], tuple[Framing, ...]]:
     if not isinstance(sent, dict) or sent.keys() != manifest.ids:
         raise SubmissionError("answers")
     codes, framings = [], []
     for k, held in enumerate(manifest.variables):
-        code, framing = _READERS[held["kind"]](k, manifest, sent[held["id"]], seed)
+        code, framing = _READERS[held["kind"]](k, manifest, sent[held["id"]])
         codes.append(code)
         framings.append(framing)
     return codes, tuple(framings)
 
 
-def _read_question(k: int, manifest: Manifest, given: Any, seed: bytes | None) -> tuple[int, Framing]:
+def _read_question(k: int, manifest: Manifest, given: Any) -> tuple[int, Framing]:
     """Read the answer to a yes/no question or one of groups."""
     held = manifest.variables[k]
     if not isinstance(given, dict) or given.keys() != {"asked", "answer"}:
@@ -162,10 +205,7 @@ def _read_question(k: int, manifest: Manifest, given: Any, seed: bytes | None) -
     asked, answer = given["asked"], given["answer"]
     if not isinstance(asked, list) or not all(type(code) is int for code in asked):
         raise SubmissionError("answers")
-    if seed is None:
-        if not _is_asked(held["draw"], manifest.listed[k], asked):
-            raise SubmissionError("not drawn")
-    elif asked != draw_question(held["draw"], Stream(seed, manifest.study, held["id"])):
+    if not _is_asked(held["draw"], manifest.listed[k], asked):
         raise SubmissionError("not drawn")
     chosen = _read_choice(answer, len(asked))
     if held["kind"] == "yes_no":
@@ -191,7 +231,7 @@ def _is_asked(rule: dict[str, Any], listed: frozenset[frozenset[int]], asked: li
     return frozenset(asked) in listed  # with the sum of the sizes: no side stands there twice
 
 
-def _read_bit(k: int, manifest: Manifest, given: Any, seed: bytes | None) -> tuple[int, Framing]:
+def _read_bit(k: int, manifest: Manifest, given: Any) -> tuple[int, Framing]:
     """Read the answer to Warner's question: the numbers are the same (0) or not (1)."""
     if not isinstance(given, dict) or given.keys() != {"answer"}:
         raise SubmissionError("answers")
@@ -199,7 +239,7 @@ def _read_bit(k: int, manifest: Manifest, given: Any, seed: bytes | None) -> tup
     return (EQUAL, 0b1111 - EQUAL, 0b1111)[chosen], Framing(k, "", 0, chosen)
 
 
-def _read_local(k: int, manifest: Manifest, given: Any, seed: bytes | None) -> tuple[int, Framing]:
+def _read_local(k: int, manifest: Manifest, given: Any) -> tuple[int, Framing]:
     """Read a subset that the respondent's device drew around the value."""
     if not isinstance(given, dict) or given.keys() != {"kept"}:
         raise SubmissionError("answers")
@@ -223,4 +263,5 @@ def _read_choice(answer: Any, options: int) -> int:
     return answer
 
 
+_QUESTIONS = {"yes_no", "groups"}
 _READERS = {"yes_no": _read_question, "groups": _read_question, "bit": _read_bit, "local": _read_local}

@@ -1,0 +1,107 @@
+"""Counting a group of submissions on SQLite: one process writes at a time, and no statement waits for a network.
+
+A statement that judges returns those alone that are not as they should be, mostly none: SQLite lets go of the
+interpreter for every row, and under load each time waits to have it back.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import Connection, Table, bindparam, select, text, update
+
+from subsetprivacy.collect.storage.marks import (
+    ALREADY,
+    COUNTED,
+    EACH,
+    NOT_OPENED,
+    Judged,
+    held,
+    judging,
+    named,
+    part,
+)
+from subsetprivacy.collect.storage.schema import pending, pending_framing, survey
+from subsetprivacy.collect.survey.manifest import Manifest
+from subsetprivacy.collect.survey.submission import Accepted
+
+_AT_ONCE = 128  # rows to a statement, which in older versions of SQLite takes 999 values
+_SURVEY = survey.c.id == bindparam("in_survey")
+_FILLED = select(survey.c.filling, survey.c.filled).where(_SURVEY)
+_FILL = update(survey).where(_SURVEY)
+_STATE = "UNION ALL SELECT 0, released FROM survey WHERE id = :survey AND open"
+_JUDGE = {
+    "code": text(
+        judging(
+            f"WHEN {held('commitment', 'code')} = {part('commitments')} THEN '{COUNTED}' "
+            f"WHEN {held('mark', 'code')} IS NOT NULL THEN '{NOT_OPENED}'",
+            COUNTED,
+        ).format("k, outcome")
+        + f" {_STATE}"
+    ),
+    "open": text(
+        f"{EACH} SELECT k, '{ALREADY}' FROM each "
+        f"WHERE {held('mark', 'arrived')} IS NOT NULL OR {held('mark', 'spent')} IS NOT NULL {_STATE}"
+    ),
+}
+_INSERT = text(f"INSERT INTO arrived (survey, mark) {EACH} SELECT :survey, mark FROM each")
+_DELETE = text(f"DELETE FROM code WHERE survey = :survey AND mark IN ({EACH} SELECT mark FROM each)")
+
+
+def judge(connection: Connection, manifest: Manifest, group: Sequence[Accepted]) -> Judged | None:
+    """Return what becomes of submissions whose tickets cannot be counted; None if the survey is closed."""
+    sent = named(manifest.id, [one.mark for one in group])
+    if manifest.mode == "code":
+        sent["commitments"] = b"".join(one.opened.commitment for one in group if one.opened is not None)
+    refused = {k - 1: outcome for k, outcome in connection.execute(_JUDGE[manifest.mode], sent)}
+    released = refused.pop(-1, None)
+    return None if released is None else Judged(refused, int(released))
+
+
+def count(connection: Connection, manifest: Manifest, counted: Sequence[Accepted], released: int) -> None:
+    """Spend the tickets of submissions and add them to the counters; nothing was released since they were judged."""
+    filling, filled = connection.execute(_FILLED, {"in_survey": manifest.id}).one()
+    rows: Counter[tuple[Any, ...]] = Counter()
+    framings: Counter[tuple[Any, ...]] = Counter()
+    for one in counted:
+        rows.update((filling, grp, row) for grp, row in enumerate(one.rows))
+        framings.update((filling, f.variable, f.partition, f.shown, f.answer) for f in one.framings)
+        filled += 1
+        if filled == manifest.batch:
+            filling, filled = filling + 1, 0
+    marks = named(manifest.id, sorted(one.mark for one in counted))
+    connection.execute(_INSERT, marks)
+    if manifest.mode == "code":
+        connection.execute(_DELETE, marks)
+    _add(connection, pending, manifest.id, rows)
+    _add(connection, pending_framing, manifest.id, framings)
+    connection.execute(_FILL, {"in_survey": manifest.id, "filling": filling, "filled": filled})
+
+
+def _add(connection: Connection, table: Table, survey_id: str, counted: Mapping[tuple[Any, ...], int]) -> None:
+    """Add to the counters of a survey, which begin at 0.
+
+    Parameters
+    ----------
+    connection, survey_id
+        The store, and the survey.
+    table
+        A table of counters, of which the first column is the survey and the last the number.
+    counted
+        How much to add, by the columns in between. It is written in the order of these: that of arrival is nobody's
+        business.
+    """
+    rows = [(survey_id, *key, n) for key, n in sorted(counted.items())]
+    for start in range(0, len(rows), _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        connection.exec_driver_sql(_adding(table, len(some)), tuple(chain.from_iterable(some)))
+
+
+@cache
+def _adding(table: Table, number: int) -> str:
+    row = f"({', '.join('?' * len(table.columns))})"
+    keys = ", ".join(f'"{column.name}"' for column in table.primary_key.columns)
+    added = f"ON CONFLICT ({keys}) DO UPDATE SET n = {table.name}.n + excluded.n"
+    return f"INSERT INTO {table.name} VALUES {', '.join([row] * number)} {added}"
