@@ -17,6 +17,7 @@ from subsetprivacy.cli.main import main
 
 OPERATING = DOCS / "how-to" / "operate-a-server.md"
 PROMISES = DOCS / "explanation" / "what-the-service-promises.md"
+PROTOCOL = DOCS / "reference" / "collection-protocol.md"
 NEEDS_A_MACHINE = {"systemctl", "journalctl", "sudo", "export", "python3", "/opt/subsetprivacy/bin/pip", "ln", "grep"}
 
 
@@ -99,6 +100,44 @@ def test_the_unit_starts_the_service():
     parse(["subsetprivacy", *command[1:]])
     (start,) = [line for block in blocks(OPERATING, "console") for line in block.splitlines() if " serve " in line]
     assert set(command[1:]) <= set(shlex.split(start))
+
+
+# Limits ---------------------------------------------------------------------------------------------
+
+
+def test_limits_that_pages_state_are_those_of_the_server():
+    from subsetprivacy.collect.survey.submission import MOST_BYTES
+    from subsetprivacy.collect.web import connections, hashing, logs, security, serving, studio_context
+
+    crowd, kb, mb = connections.Crowd(), 1024, 1024 * 1024
+    stated = {
+        OPERATING: [
+            f"| connections | {serving._MOST_CONNECTIONS // 1000} 000, or",
+            f"| replies that are not read | {connections.SOCKET_BYTES // kb} KB a connection, "
+            f"of {crowd.most_stalled} connections; closed after {connections.WRITE_SECONDS:.0f} seconds",
+            f"| requests that are not complete | {connections.HEAD_SECONDS:.0f} seconds, then 408",
+            f"| requests that are not answered | {crowd.most_bytes // mb} MB together, "
+            f"each line of a head counted with {connections._LINE_BYTES} bytes",
+            f"| heads | {connections.HEAD_BYTES // kb} KB and {connections.MOST_LINES} lines, then 431; "
+            f"{connections.MOST_PIPELINED} requests sent ahead of a reply",
+            f"| bodies | {security._SMALL_BYTES // kb} KB of anyone; {security._LARGE_BYTES // mb} MB of people "
+            f"who are signed in and of programs with a token, {security.MOST_LARGE} at a time; "
+            f"in {connections.MOST_PARTS} parts, and one more for every {connections._PART_BYTES} bytes",
+            f"| work in the studio | {studio_context.MOST_AT_ONCE} requests about drafts and surveys at a time",
+            f"{hashing.MOST_STRANGERS} strangers wait, up to {hashing.LONGEST_WAIT:.0f} seconds",
+            f"Of one kind it writes {logs.LINES_A_MINUTE} lines a minute",
+        ],
+        PROTOCOL: [
+            f"at most {MOST_BYTES:,} bytes long (413) and arrive within {security.READ_SECONDS:.0f} seconds (408)",
+            f"has {connections.HEAD_SECONDS:.0f} seconds, too, and at most {connections.HEAD_BYTES:,} bytes and "
+            f"{connections.MOST_LINES} lines (431)",
+            f"takes nothing for {connections.WRITE_SECONDS:.0f} seconds",
+            f"sends more than {connections.MOST_PIPELINED} requests ahead of a reply",
+        ],
+    }
+    for page, sentences in stated.items():
+        written = " ".join(text(page).split())
+        assert [one for one in sentences if one.replace(",", " ") not in written.replace(",", " ")] == [], page.name
 
 
 # What the reference says of the exit codes and the JSON of the commands ------------------------------

@@ -1,12 +1,13 @@
 """The database of the collection service: look whether it is whole, copy it, upgrade it."""
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import click
 
@@ -19,10 +20,21 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 DEFAULT = "subsetprivacy.db"
+_PORT = re.compile(r":\d*(?=/|$)")
+
+
+def _refuse_connection_string(context: click.Context, option: click.Parameter, db: str) -> str:
+    """Refuse a libpq connection string: it would become a file name, printed with the password in it."""
+    if "password=" in db and "://" not in db:
+        raise click.BadParameter("must be a file or a postgresql:// address. Hint: postgresql://user@host/name.")
+    return db
+
+
 database = click.option(
     "--db",
     default=DEFAULT,
     show_default=True,
+    callback=_refuse_connection_string,
     metavar="FILE|URL",
     envvar="SUBSETPRIVACY_DB",
     help="A SQLite file, or postgresql://user@host/name (its password best in PGPASSWORD). Or set SUBSETPRIVACY_DB.",
@@ -185,5 +197,9 @@ def said(db: str) -> str:
     path = sqlite_file(db)
     if path is not None:
         return str(path)
-    parts = urlsplit(db)
-    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+    # By hand: a library that cannot read an address quotes it, and a password may contain any character.
+    scheme, _, rest = db.partition("://")
+    if "@" in rest.partition("?")[2]:
+        return f"{scheme}://…"
+    place = rest.rpartition("@")[2].partition("?")[0]
+    return f"{scheme}://{_PORT.sub('', place)}"

@@ -1,5 +1,6 @@
 """Serve surveys: the respondents' pages, the studio and the API."""
 
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -134,16 +135,27 @@ def _opened(db: str) -> "Iterator[Engine]":
         yield engine
 
 
+_HOST = re.compile(r"""(\[[0-9a-f:.]+\]|[^\s/\\@:\[\]<>"'`^{|}#?%\x00-\x1f]+)(:[0-9]{1,5})?""", re.IGNORECASE)
+
+
 def _read_base_url(text: str) -> str:
-    parts = urlsplit(text)
-    if (
-        parts.scheme not in {"http", "https"}
-        or not parts.hostname
-        or parts.path.strip("/")
-        or parts.query
-        or parts.fragment
-    ):
-        raise click.BadParameter("must be like https://ask.example.org, without a path", param_hint="--base-url")
+    """Return the address without a slash at its end; what is wrong with it is said without showing it."""
+
+    def refused(condition: str) -> click.BadParameter:
+        return click.BadParameter(f"{condition}. Hint: https://ask.example.org", param_hint="--base-url")
+
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        raise refused("must be an address") from None
+    if "@" in text:
+        raise refused("must hold no name and no password: it is printed, and stands in every link")
+    if parts.scheme not in {"http", "https"}:
+        raise refused("must begin with https:// or http://")
+    if parts.path.strip("/") or "?" in text or "#" in text:
+        raise refused("must end after the host or the port, without a path, a query or a fragment")
+    if not _HOST.fullmatch(parts.netloc) or text.strip() != text or any(one < " " for one in text):
+        raise refused("must name a host, and a port at most")
     return f"{parts.scheme}://{parts.netloc}"
 
 

@@ -130,6 +130,34 @@ def test_a_server_that_does_not_answer_is_named_without_secrets():
     assert "topsecret" not in line
 
 
+@pytest.mark.parametrize(
+    "db",
+    [
+        "postgresql://me:top@topsecret@127.0.0.1:1/x",
+        "postgresql://me:top:secret@topsecret/x",
+        "postgresql://me@host:topsecret/x",
+        "sqlite://me:topsecret@host/x.db",
+        "postgresql://me:topsecret@[::1/x",
+        "topsecret://me:topsecret@host/x",
+    ],
+)
+@pytest.mark.parametrize("command", [["check"], ["backup", "x.db"], ["upgrade"]], ids=lambda words: words[0])
+def test_an_address_that_cannot_be_read_is_not_quoted(command, db, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(*command, "--db", db)
+    assert result.exception is None or isinstance(result.exception, SystemExit), "a traceback would quote it"
+    assert "topsecret" not in error_of(result)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_words_with_a_password_are_no_name_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("check", "--db", "host=localhost password=topsecret")
+    assert result.exit_code == 2
+    assert "must be a file or a postgresql:// address" in result.stderr
+    assert "topsecret" not in result.stderr
+
+
 def test_an_address_of_another_kind():
     assert "must be a file or a postgresql:// address" in error_of(run("check", "--db", "mysql://x/y"))
 
@@ -148,6 +176,10 @@ def test_without_the_extra(path, monkeypatch):
         ("sqlite:////b%20c.db?timeout=3", "/b c.db", "/b c.db"),
         ("postgresql://me:secret@host:5433/name?password=secret", None, "postgresql://host/name"),
         ("postgresql:///name?host=/run", None, "postgresql:///name"),
+        ("postgresql://me:se@cret@host/name", None, "postgresql://host/name"),
+        ("postgresql://me:sec?ret@host/name", None, "postgresql://…"),
+        ("postgresql://host/name?password=sec@ret", None, "postgresql://…"),
+        ("postgresql://me:sécret℀@host:/name", None, "postgresql://host/name"),
     ],
 )
 def test_how_a_database_is_named(db, file, words):

@@ -112,11 +112,43 @@ def test_plain_http_beyond_this_machine_is_warned_of(served, sqlite_url):
     assert behind.stderr.startswith("Warning: ask.example.org is reached by plain http: ")
 
 
-@pytest.mark.parametrize("url", ["ask.example.org", "https://x/path", "ftp://x", "https://x?y", "http://"])
-def test_a_base_url_that_is_none(url):
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("ask.example.org", "must begin with https://"),
+        ("ftp://ask.example.org", "must begin with https://"),
+        ("javascript:alert(1)", "must begin with https://"),
+        ("https://", "must name a host"),
+        ("https://:8000", "must name a host"),
+        ("https://ask.example.org:port", "must name a host"),
+        ("https://ask.example.org:1234567", "must name a host"),
+        ("https://ask example.org", "must name a host"),
+        ("https://ask.example.org\n", "must name a host"),
+        ("https://ask.example.org<script>", "must name a host"),
+        ("https://[ask", "must be an address"),
+        ("https://ask.example.org/studio", "must end after the host"),
+        ("https://ask.example.org?q=1", "must end after the host"),
+        ("https://ask.example.org?", "must end after the host"),
+        ("https://ask.example.org/#top", "must end after the host"),
+        ("https://olga:CANARY@ask.example.org", "must hold no name and no password"),
+        ("https://CANARY@ask.example.org", "must hold no name and no password"),
+        ("https://olga:CANARY@", "must hold no name and no password"),
+        ("ftp://olga:CANARY@ask.example.org", "must hold no name and no password"),
+        ("https:olga:CANARY@ask.example.org", "must hold no name and no password"),
+        ("https://ask.example.org/?u=olga:CANARY", "must end after the host"),
+    ],
+)
+def test_a_base_url_that_is_none(url, said):
     result = serve("--base-url", url)
     assert result.exit_code == 2
-    assert "must be like https://ask.example.org" in result.stderr
+    assert said in result.stderr
+    assert "CANARY" not in result.stderr + result.stdout  # a password is shown nowhere
+
+
+@pytest.mark.parametrize("url", ["https://ask.example.org:8443", "http://[::1]:8000", "https://umfrage.münchen.de/"])
+def test_a_base_url_may_have_a_port_or_be_an_address(served, sqlite_url, url):
+    serve("--db", sqlite_url, "--base-url", url)
+    assert served[0].state.studio.base_url == url.rstrip("/")
 
 
 def test_postgresql_is_served_and_its_password_is_not_printed(served, postgres, postgres_url):

@@ -76,9 +76,11 @@ def test_only_the_newest_are_kept_and_those_of_others_stay(engine, monkeypatch):
 
 
 def test_a_browser_is_forgotten_after_its_days(engine, monkeypatch):
+    first = passwords.today()
+    monkeypatch.setattr(browsers, "today", lambda: first)
     secret = browsers.remember(engine, OWNER, "")
     for days, is_known in ((browsers.BROWSER_DAYS, True), (browsers.BROWSER_DAYS + 1, False)):
-        monkeypatch.setattr(browsers, "today", lambda days=days: passwords.today() + timedelta(days=days))
+        monkeypatch.setattr(browsers, "today", lambda days=days: first + timedelta(days=days))
         assert known(engine, secret) == is_known
 
 

@@ -1,5 +1,6 @@
 """The public routes: one page for everybody, honest headers, bodies read no further than they may be."""
 
+import gzip
 import http.client
 import re
 import socket
@@ -16,6 +17,7 @@ from visitor import FakeCollector
 
 import subsetprivacy.collect.web.respond as respond
 from subsetprivacy.collect.survey.submission import MOST_BYTES
+from subsetprivacy.collect.web import security
 
 STATIC = Path(respond.__file__).parent / "static" / "respond"
 
@@ -78,6 +80,13 @@ def test_every_file_of_the_page_carries_its_hash(site):
         assert sha384(body).digest() == b64decode(digest)
         assert "immutable" in headers["cache-control"]
     assert html.count("<script") == html.count('<script type="module" src=') == 1
+
+
+@pytest.mark.parametrize("language", respond.LANGUAGES)
+def test_the_page_with_all_it_loads_is_light(language):
+    files = respond._page().files
+    loaded = [files[name] for name in ("icon.svg", "respond.css", "respond.js", f"{language}.json")]
+    assert sum(len(gzip.compress(body)) for body in (respond.page_bytes(), *loaded)) <= 30_000
 
 
 def test_the_script_is_its_modules_in_the_order_of_their_imports(site):
@@ -202,6 +211,21 @@ def _begun(manifest):
     """Return a request of which only the first byte of the body has come."""
     lines = (f"POST /s/{manifest.id}/submit HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 9")
     return "\r\n".join([*lines, "", "{"]).encode()
+
+
+@pytest.mark.parametrize("act", ["lock", "submit"])
+def test_a_slow_body_is_told_so_and_closed(site, monkeypatch, act):
+    monkeypatch.setattr(security, "READ_SECONDS", 0.05)
+    client, _ = site
+    with socket.create_connection((client.place.hostname, client.place.port), timeout=60) as connection:
+        head = f"POST /s/{'a' * 26}/{act} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Content-Length: 100\r\n\r\n".encode() + b"{")
+        answer = b""
+        while part := connection.recv(1000):  # until it is closed
+            answer += part
+    assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+    assert b"\r\nconnection: close\r\n" in answer
+    assert answer.endswith(b'\r\n\r\n{"status":"busy"}')
 
 
 def test_a_browser_that_hangs_up_troubles_nobody(site, caplog):

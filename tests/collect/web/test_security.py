@@ -3,11 +3,13 @@
 import asyncio
 import itertools
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from subsetprivacy.collect.web import security
+from subsetprivacy.collect.web.refusals import refusal
 from subsetprivacy.collect.web.security import Guard
 
 HOST = "survey.example.org"
@@ -152,38 +154,144 @@ def test_respondents_send_json_from_wherever(kind, status):
 OWN = [("Host", HOST), ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/json")]
 
 
+class Knowing:
+    """Knows whoever has the header X-Known; refuses others like the studio."""
+
+    def __init__(self, besieged=False):
+        self.besieged, self.asked = besieged, 0
+
+    async def turns_away(self, scope):
+        return self.besieged
+
+    async def refuse_stranger(self, kind, scope):
+        self.asked += 1
+        is_known = (b"x-known", b"yes") in scope["headers"]
+        return None if is_known else refusal(kind, 401)
+
+
+SMALL, LARGE = 32 * 1024, 1024 * 1024
+KNOWN = [*OWN, ("X-Known", "yes")]
+CHUNKED = [("Transfer-Encoding", "chunked")]
+
+
+def sized(number):
+    return [("Content-Length", str(number))]
+
+
 @pytest.mark.parametrize(
     ("path", "most"),
     [
-        ("/s/abcdefghijklmnop/submit", 32 * 1024),
-        ("/s/abcdefghijklmnop/lock", 32 * 1024),
-        ("/studio/sign-in", 64 * 1024),
-        ("/studio/surveys/x/close", 64 * 1024),
-        ("/studio/drafts/x/file", 1024 * 1024),
-        ("/studio/surveys/x/codes", 1024 * 1024),
-        ("/api/v1/drafts", 1024 * 1024),
-        ("/api/v1/surveys/x/close", 64 * 1024),
+        ("/s/abcdefghijklmnop/submit", SMALL),
+        ("/s/abcdefghijklmnop/lock", SMALL),
+        ("/studio/sign-in", SMALL),
+        ("/studio/surveys/x/close", SMALL),
+        ("/studio/drafts/x/file", LARGE),
+        ("/studio/surveys/x/codes", LARGE),
+        ("/api/v1/drafts", LARGE),
+        ("/api/v1/surveys/x/close", SMALL),
     ],
 )
 def test_bodies_have_a_largest_size(path, most):
     inner = Inner()
-    assert ask(Guard(inner), path, headers=OWN, body=[b"x" * (most - 5), b"x" * 5])[0] == 200
-    assert inner.bodies == [b"x" * most]
-    status, headers, _ = ask(Guard(inner), path, headers=OWN, body=[b"x" * most, b"x"])
-    assert status == 413
-    assert headers[b"connection"] == b"close"
-    assert len(inner.bodies) == 1
+    guard = Guard(inner, access=Knowing())
+    body = [b"x" * (most - 5), b"x" * 5]
+    for said in (CHUNKED, sized(most)):
+        assert ask(guard, path, headers=KNOWN + said, body=body)[0] == 200
+    assert inner.bodies == [b"x" * most] * 2
+    for said in (CHUNKED, sized(most)):  # the second lies
+        assert ask(guard, path, headers=KNOWN + said, body=[b"x" * most, b"x"])[0] == 413
+    assert ask(guard, path, headers=KNOWN + sized(most + 1), body=[None])[0] == 413  # without waiting for it
+    assert len(inner.bodies) == 2
+
+
+@pytest.mark.parametrize("path", ["/studio/drafts/x/file", "/studio/surveys/x/codes", "/api/v1/drafts", "/nowhere"])
+def test_nothing_large_is_read_of_strangers(path):
+    inner = Inner()
+    for said in (CHUNKED, sized(SMALL + 1), sized(LARGE), sized("x")):
+        status, _, _ = ask(Guard(inner, access=Knowing()), path, headers=OWN + said, body=[b"x" * (SMALL + 1), None])
+        assert status == (413 if path == "/nowhere" else 401)
+    assert not inner.bodies
+
+
+def test_what_is_as_small_as_a_form_is_read_of_anybody_and_judged_by_the_route():
+    inner, knowing = Inner(), Knowing()
+    for path in ("/studio/sign-in", "/studio/drafts/x/file", "/api/v1/drafts"):
+        assert ask(Guard(inner, access=knowing), path, headers=OWN + sized(SMALL), body=[b"x" * SMALL])[0] == 200
+    assert (inner.bodies, knowing.asked) == ([b"x" * SMALL] * 3, 0)
+
+
+def test_few_large_bodies_are_held_at_once():
+    inner, guard = Inner(), None
+    statuses = []
+
+    async def one_inside_another(scope, receive, send):
+        """Send a further one while this is held."""
+        headers = [(name.decode(), value.decode()) for name, value in scope["headers"]]
+        if len(statuses) < security.MOST_LARGE + 3:
+            statuses.append(None)
+            with ThreadPoolExecutor(1) as pool:
+                made = pool.submit(ask, guard, scope["path"], headers=headers, body=[b"x" * LARGE]).result()
+            statuses.append(made[0])
+        await inner(scope, receive, send)
+
+    guard = Guard(one_inside_another, access=Knowing())
+    assert ask(guard, "/api/v1/drafts", headers=KNOWN + sized(LARGE), body=[b"x" * LARGE])[0] == 200
+    assert [status for status in statuses if status is not None] == [503] + [200] * (security.MOST_LARGE - 1)
+    assert guard._large == 0
+
+
+def test_besieged_doors_read_nothing():
+    inner = Inner()
+    status, headers, _ = ask(Guard(inner, access=Knowing(True)), "/studio/sign-in", headers=OWN + sized(9), body=[None])
+    assert (status, headers[b"retry-after"]) == (503, b"1")
+    assert not inner.bodies
+
+
+# What is answered -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0, 1, 32 * 1024, 32 * 1024 + 1, 96 * 1024, 200_000])
+def test_what_is_large_is_answered_in_pieces(size):
+    sent = []
+
+    async def large(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(range(256)) * (size // 256) + b"x" * (size % 256)})
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/studio", "headers": [], "scheme": "http", "query_string": b""}
+    asyncio.run(Guard(large)(scope, None, send))
+    pieces = sent[1:]
+    assert b"".join(piece["body"] for piece in pieces) == bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    assert max(len(piece["body"]) for piece in pieces) <= security.PIECE_BYTES
+    assert [piece.get("more_body", False) for piece in pieces] == [True] * (len(pieces) - 1) + [False]
+
+
+def test_head_is_answered_as_get_is_without_the_body():
+    inner = Inner()
+    for path in ("/studio", "/s/abcdefghijklmnop"):
+        got, head = ask(Guard(inner), path, "GET"), ask(Guard(inner), path, "HEAD")
+        assert head[:2] == got[:2]
+        assert (got[2], head[2]) == (b"reached", b"")
+
+
+# Too slow, or gone ------------------------------------------------------------------------------
 
 
 def test_endless_body_is_refused_before_its_end():
     pieces = [b"x" * 1000] * 1_000
-    assert ask(Guard(Inner()), "/studio/sign-in", headers=OWN, body=pieces)[0] == 413
+    assert ask(Guard(Inner()), "/studio/sign-in", headers=OWN + CHUNKED, body=pieces)[0] == 413
 
 
 def test_slow_body_is_refused(monkeypatch):
     monkeypatch.setattr(security, "READ_SECONDS", 0.05)
     inner = Inner()
-    assert ask(Guard(inner), "/studio/sign-in", headers=OWN, body=[b"x", None, b"y"])[0] == 408
+    slow = [*OWN, ("Content-Length", "2")]
+    for path in ("/studio/sign-in", "/studio/drafts/x/file", "/api/v1/drafts", "/s/abcdefghijklmnop/x", "/nowhere"):
+        status, headers, _ = ask(Guard(inner), path, headers=slow, body=[b"x", None, b"y"])
+        assert (status, headers[b"connection"]) == (408, b"close")
     assert not inner.bodies
 
 

@@ -1,5 +1,7 @@
 """Every route of the application: its literal headers, and who may use it. A route without an entry fails."""
 
+import socket
+
 import pytest
 from sites import ANALYST, OWNER, SMALL, Client, Site, light_hashes, routes_of
 
@@ -60,7 +62,7 @@ OF_ITS_OWN |= {"allow", "connection", "survey-state", "retry-after", "transfer-e
 TO_SIGN_IN = 303
 # For each route: its kind, then the status for nobody, an analyst, an owner, and the tokens of either. What would
 # change something is asked of a survey or a draft that does not exist: 404 says that it was allowed.
-WHOEVER = {200: (200,) * 5, 303: (303,) * 5, 404: (404,) * 5, 422: (422,) * 5, 401: (401,) * 5}
+WHOEVER = {200: (200,) * 5, 303: (303,) * 5, 307: (307,) * 5, 404: (404,) * 5, 422: (422,) * 5, 401: (401,) * 5}
 SIGNED_IN = (TO_SIGN_IN, 200, 200, TO_SIGN_IN, TO_SIGN_IN)
 
 
@@ -80,6 +82,7 @@ RECEIVED = {("POST", "/s/{survey_id}/lock"), ("POST", "/s/{survey_id}/submit")} 
 ROUTES = {
     ("GET", "/"): ("studio", WHOEVER[303]),
     ("GET", "/s/{survey_id}"): ("page", WHOEVER[200]),
+    ("GET", "/s/{survey_id}/"): ("page", WHOEVER[307]),
     ("GET", "/s/{survey_id}/manifest"): ("data", WHOEVER[200]),
     ("GET", "/s/{survey_id}/key"): ("data", WHOEVER[404]),
     ("POST", "/s/{survey_id}/lock"): ("data", WHOEVER[422]),
@@ -157,6 +160,7 @@ BODIES = {
     ("POST", "/api/v1/surveys/{survey_id}/codes"): {"n": 1},
     ("POST", "/api/v1/surveys/{survey_id}/close"): {},
     ("POST", "/api/v1/drafts"): {"format": "toml", "text": "x = 1"},
+    ("POST", "/api/v1/drafts/{draft_id}/publish"): {"revision": "0" * 64},
     ("PUT", "/api/v1/drafts/{draft_id}"): {"format": "toml", "text": "x = 1"},
 }
 
@@ -259,7 +263,7 @@ def test_what_is_no_route_is_guarded_alike(site):
 
 def test_respondents_never_get_a_cookie(replies):
     public = [route for route in replies if route[1].startswith(("/s/", "/static"))]
-    assert len(public) == 7
+    assert len(public) == 8
     for route in public:
         assert [reply.header("set-cookie") for reply in replies[route]] == [None] * 5, route
 
@@ -291,3 +295,67 @@ def test_tokens_that_are_none(site):
 
 def test_text_of_the_survey_is_that_of_the_tests(site):
     assert site.people[4].get(f"/api/v1/drafts/{site.draft}").json()["text"] == SMALL
+
+
+# Addresses of the page, HEAD, and strangers with large bodies -----------------------------------
+
+
+def test_other_ways_to_write_the_address_lead_to_the_page(site):
+    usual = f"/s/{site.survey}"
+    page = site.nobody.get(usual)
+    for where in (
+        f"{usual}/",
+        usual.upper().replace("/S/", "/s/"),
+        f"/s/{site.survey.title()}",
+        f"/s/{site.survey.upper()}/",
+    ):
+        reply = site.nobody.get(where)
+        # No "#" in it: then a browser keeps the code that it has there.
+        assert (reply.status, reply.header("location")) == (307, usual), where
+        assert site.nobody.get(reply.header("location")).body == page.body
+    assert site.nobody.get("/s/NONE").body == page.body  # no id: the page tells
+    assert site.nobody.get("/s/%0d%0aX%3a%20y/").header("location") == "/s/%0D%0Ax%3A%20y"
+    assert site.nobody.get("/s//evil.example/").status == 404
+
+
+def test_head_is_answered_wherever_get_is(site, replies):
+    for (method, path), made in replies.items():
+        where = address(site, method, path)
+        reply = site.people[2].request("HEAD", where)
+        if method != "GET":
+            if ("GET", path) not in ROUTES:
+                assert reply.status in (404, 405), path
+            continue
+        got = site.people[2].get(where)
+        assert (reply.status, reply.body) == (got.status, b""), path
+        assert without_secrets(reply) == without_secrets(got), path
+        assert made
+
+
+def without_secrets(reply):
+    """The headers; where a link is made for one visit, it is another each time."""
+    return [(name, value) for name, value in reply.headers if name.lower() != "location"]
+
+
+@pytest.mark.parametrize("said", ["Content-Length: 1000000", "Transfer-Encoding: chunked"])
+def test_strangers_are_answered_before_anything_large_is_sent(site, said):
+    for path, status in (
+        (f"/studio/drafts/{site.draft}/file", b"303"),
+        (f"/studio/surveys/{site.survey}/codes", b"303"),
+        ("/studio/drafts/new", b"303"),
+        ("/api/v1/drafts", b"401"),
+    ):
+        for credentials in ("", f"Cookie: studio_session_{site.port}=x\r\n", "Authorization: Bearer sp_x\r\n"):
+            with socket.create_connection(("127.0.0.1", site.port), timeout=60) as connection:
+                own = f"Host: 127.0.0.1:{site.port}\r\nSec-Fetch-Site: same-origin\r\n{credentials}"
+                kind = "Content-Type: application/x-www-form-urlencoded"
+                connection.sendall(f"POST {path} HTTP/1.1\r\n{own}{kind}\r\n{said}\r\n\r\n".encode())
+                assert connection.recv(12)[9:] == status, (path, credentials)
+
+
+def test_people_and_programs_send_what_is_large(site):
+    text = SMALL + "# " + "x" * 100_000
+    made = site.people[4].send("POST", "/api/v1/drafts", {"format": "toml", "text": text})
+    assert made.status == 201
+    sent = site.people[2].post("/studio/drafts/new", {"format": "toml", "text": text})
+    assert (sent.status, "/studio/drafts/" in sent.header("location")) == (303, True)

@@ -9,7 +9,7 @@ import re
 from datetime import timedelta
 from unicodedata import normalize
 
-from attrs import frozen
+from attrs import field, frozen
 from sqlalchemy import Connection, Engine
 
 from subsetprivacy.collect.service import passwords
@@ -65,22 +65,40 @@ def set_up(engine: Engine, name: str, password: str) -> Person:
     return Person(made.name, made.role)
 
 
-def check_password(engine: Engine, name: str, password: str) -> Person | None:
-    """Return who has this name and password, or None.
+@frozen
+class Claim:
+    """Somebody's claim to be of a name: who that is, if anybody, and the hash that their password has to fit.
 
-    A name that does not exist takes as long as a wrong password.
+    A name that does not exist has a hash, too, so that it takes as long as a wrong password.
     """
+
+    person: Person | None
+    kept: str = field(repr=False)
+
+
+def read_claim(engine: Engine, name: str) -> Claim:
+    """Return what a password for this name is to be checked against, without any effort."""
     with reading(engine) as connection:
         held = storage.read_account(connection, passwords.plain_name(name))
     if held is None or passwords.is_invitation(held.password):
-        passwords.is_password(passwords.dummy_hash(), password)
-        return None
-    if not passwords.is_password(held.password, password):
-        return None
-    if passwords.is_outdated(held.password):
+        return Claim(None, passwords.dummy_hash())
+    return Claim(Person(held.name, held.role), held.password)
+
+
+def renew_hash(engine: Engine, claim: Claim, password: str) -> None:
+    """Keep a hash of more effort of a password that was right, if the kept one was made with less."""
+    if claim.person is not None and passwords.is_outdated(claim.kept):
         with writing(engine) as connection:
-            storage.rehash_password(connection, held.name, held.password, passwords.hash_password(password))
-    return Person(held.name, held.role)
+            storage.rehash_password(connection, claim.person.name, claim.kept, passwords.hash_password(password))
+
+
+def check_password(engine: Engine, name: str, password: str) -> Person | None:
+    """Return who has this name and password, or None."""
+    claim = read_claim(engine, name)
+    if not passwords.is_password(claim.kept, password):
+        return None
+    renew_hash(engine, claim, password)
+    return claim.person
 
 
 def change_password(engine: Engine, person: Person, old: str, new: str) -> None:
@@ -127,7 +145,7 @@ def invite_again(engine: Engine, actor: Person, name: str) -> str:
     AccountError
         If there is no such account, or it is one's own.
     """
-    secret = new_secret()
+    secret, name = new_secret(), passwords.plain_name(name)
     with writing(engine) as connection:
         storage.hold_accounts(connection)
         if storage.read_account(connection, name) is None:

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from base64 import b64encode
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from hashlib import sha256
@@ -10,6 +11,7 @@ from unicodedata import normalize
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
+from argon2.low_level import ARGON2_VERSION
 
 from subsetprivacy.errors import SubsetPrivacyError
 
@@ -75,10 +77,20 @@ def _hasher() -> PasswordHasher:
     return PasswordHasher()
 
 
-@cache
 def dummy_hash() -> str:
-    """Return the hash of a password nobody has, so that unknown names take as long as known ones."""
-    return hash_password(new_secret())
+    """Return a hash that no password fits, so that unknown names take as long as known ones.
+
+    It is random bytes in the form of a hash. To make one from a password would take the effort of a hash, of every
+    request that comes before the first is done.
+    """
+    hasher = _hasher()
+    effort = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+    salt, digest = (_base64(secrets.token_bytes(size)) for size in (hasher.salt_len, hasher.hash_len))
+    return f"$argon2id$v={ARGON2_VERSION}${effort}${salt}${digest}"
+
+
+def _base64(content: bytes) -> str:
+    return b64encode(content).decode().rstrip("=")
 
 
 def hash_password(password: str) -> str:

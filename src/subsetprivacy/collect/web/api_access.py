@@ -8,6 +8,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from subsetprivacy.collect.service import accounts
 from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.storage.surveys import SurveyLine
+from subsetprivacy.collect.web.access import ASK_FOR_TOKEN, NO_TOKEN
 from subsetprivacy.collect.web.api_models import Error
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import is_id, studio_of
@@ -36,7 +37,7 @@ def anybody_with_a_token(
     if given is not None:
         person = accounts.person_of_token(studio_of(request).engine, given.credentials)
     if person is None:
-        raise Refused(401, "A token is needed: Authorization: Bearer sp_…", {"WWW-Authenticate": "Bearer"})
+        raise Refused(401, NO_TOKEN, ASK_FOR_TOKEN)
     return person
 
 

@@ -4,20 +4,21 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.telemetry import TelemetryConfig
 from sqlalchemy import Engine
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from subsetprivacy.collect.service.collecting import Collector
+from subsetprivacy.collect.web.access import Access
 from subsetprivacy.collect.web.api import api_router
 from subsetprivacy.collect.web.receiving import Receiving
 from subsetprivacy.collect.web.refusals import install_refusals
 from subsetprivacy.collect.web.respond import respond_router
 from subsetprivacy.collect.web.security import Guard
 from subsetprivacy.collect.web.studio import studio_router
-from subsetprivacy.collect.web.studio_context import SIGN_IN, NotSignedIn, Studio, go
+from subsetprivacy.collect.web.studio_context import SIGN_IN, NotSignedIn, Studio, go, in_turn
 
 # The framework can report every request, with address and content, to whatever watches the process.
 _NO_TELEMETRY: TelemetryConfig = {
@@ -71,6 +72,7 @@ def create_app(
         try:
             yield
         finally:
+            studio.hashing.stop()
             collector.stop()
 
     app = _Application(
@@ -81,12 +83,13 @@ def create_app(
         redirect_slashes=False,
         telemetry=_NO_TELEMETRY,
     )
-    app.state.studio = Studio(engine, collector, setup_token, secure, base_url)
+    studio = app.state.studio = Studio(engine, collector, setup_token, secure, base_url)
     app.include_router(respond_router(collector))
-    app.include_router(studio_router())
-    app.include_router(api_router())
+    turn = Depends(in_turn, scope="function")  # ends before the answer is sent: that may be read slowly
+    app.include_router(studio_router(), dependencies=[turn])
+    app.include_router(api_router(), dependencies=[turn])
     install_refusals(app)
-    app.add_middleware(Guard, secure=secure, base_url=base_url)
+    app.add_middleware(Guard, secure=secure, base_url=base_url, access=Access(studio))
     app.before = Receiving(partial(FastAPI.__call__, app), collector=collector, secure=secure)
 
     @app.exception_handler(NotSignedIn)

@@ -2,8 +2,7 @@
 
 The framework, with all it can do for a request, costs half a millisecond of the processor: more than to check a
 submission and to write it to disk. These two paths are known beforehand, so they are answered here, by the same rules
-as anything else: headers word for word, limits, errors without details. How long a request may take to arrive is the
-connection's to say (`serving.Connection`).
+as anything else: headers word for word, limits, errors without details.
 """
 
 import json
@@ -13,13 +12,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from subsetprivacy.collect.service.collecting import Collector, Reply
 from subsetprivacy.collect.survey.submission import MOST_BYTES
-from subsetprivacy.collect.web.security import is_json, note_failure, read_body
+from subsetprivacy.collect.web.security import is_json, note_failure, read_in_time
 from subsetprivacy.collect.web.security_headers import headers_of
 
 RETRY_SECONDS = 1
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _NOT_JSON = Reply(415, {"status": "refused"})
-_TOO_LARGE = Reply(413, {"status": "too large"})
+_UNREAD = {408: Reply(408, {"status": "busy"}), 413: Reply(413, {"status": "too large"})}
 
 
 class Receiving:
@@ -58,10 +57,10 @@ class Receiving:
     async def _answer(self, survey_id: str, act: str, scope: Scope, receive: Receive) -> Reply | None:
         if not is_json(scope["headers"]):
             return _NOT_JSON
-        body = await read_body(receive, MOST_BYTES)
+        body = await read_in_time(receive, MOST_BYTES)
         if body is None:
             return None  # the browser has gone
-        return _TOO_LARGE if isinstance(body, int) else await self._take[act](survey_id, body)
+        return _UNREAD[body] if isinstance(body, int) else await self._take[act](survey_id, body)
 
 
 def _addressed(scope: Scope) -> tuple[str, str] | None:
@@ -84,6 +83,6 @@ def _fixed(status: int, secure: bool) -> tuple[tuple[bytes, bytes], ...]:
     own = [(b"content-type", b"application/json")]
     if status == 503:
         own.append((b"retry-after", b"%d" % RETRY_SECONDS))
-    if status in {413, 415}:
+    if status == 408:
         own.append((b"connection", b"close"))  # the rest of the body is not waited for
     return (*own, *headers_of("data", secure=secure))

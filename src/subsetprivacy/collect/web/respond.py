@@ -8,13 +8,14 @@ from functools import cache
 from hashlib import sha256, sha384
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from attrs import frozen
 from fastapi import APIRouter
 from sqlalchemy.exc import SQLAlchemyError
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from subsetprivacy.collect.survey.manifest import Manifest
+from subsetprivacy.collect.survey.manifest import Manifest, is_survey_id
 
 LANGUAGES = ("en", "de", "ar")
 STATE_HEADER = "Survey-State"
@@ -38,8 +39,8 @@ class Collecting(Protocol):
     def manifest(self, survey_id: str) -> Manifest | None:
         """Return the manifest of a survey, or None."""
 
-    def is_open(self, survey_id: str) -> bool:
-        """Tell whether a survey still takes answers."""
+    def is_open(self, survey_id: str) -> bool | None:
+        """Tell whether a survey still takes answers; None if it was deleted."""
 
     def key(self, survey_id: str) -> str | None:
         """Return the key of the study in hexadecimal once it is published."""
@@ -127,7 +128,13 @@ def respond_router(collector: Collecting) -> APIRouter:
 
     @router.get("/s/{survey_id}", include_in_schema=False)
     async def get_page(survey_id: str) -> Response:
+        if survey_id != survey_id.lower() and is_survey_id(survey_id.lower()):
+            return _to_page(survey_id)  # some scanners of printed codes write all letters large
         return _fresh(Response(page.html, media_type="text/html"))
+
+    @router.get("/s/{survey_id}/", include_in_schema=False)
+    async def get_page_with_slash(survey_id: str) -> Response:
+        return _to_page(survey_id)
 
     @router.get(f"{_STATIC}/{{folder}}/{{name}}", include_in_schema=False)
     async def get_file(folder: str, name: str) -> Response:
@@ -149,6 +156,11 @@ def respond_router(collector: Collecting) -> APIRouter:
         return _read(respond)
 
     return router
+
+
+def _to_page(survey_id: str) -> Response:
+    """Send a browser to the page by its usual address; what follows the "#" stays with the browser, which keeps it."""
+    return _fresh(RedirectResponse(f"/s/{quote(survey_id.lower(), safe='')}", 307))
 
 
 _WORDS = {200: "As asked.", 404: "Unknown survey, or not published.", 503: "Busy: try again."}
@@ -183,8 +195,9 @@ def _read(respond: Any) -> Response:
 
 def _manifest_response(collector: Collecting, survey_id: str) -> Response:
     manifest = collector.manifest(survey_id)
-    if manifest is None:
+    is_open = None if manifest is None else collector.is_open(survey_id)
+    if manifest is None or is_open is None:
         return _answer(404, _UNKNOWN)
     response = _fresh(Response(manifest.text, media_type="application/json"))
-    response.headers[STATE_HEADER] = "open" if collector.is_open(survey_id) else "closed"
+    response.headers[STATE_HEADER] = "open" if is_open else "closed"
     return response

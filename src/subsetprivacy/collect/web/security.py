@@ -1,7 +1,9 @@
 """What stands before every route: literal headers, whose request it is, how much may be sent, errors without details.
 
-The headers depend on the kind of route alone, and are written out here word for word. There are no tokens against
-forged requests: a browser says itself where a request comes from. Nothing of a request is ever logged.
+Strangers send little: what is larger than a form is read only once the sender is known. Answers are written in
+pieces, so that somebody who reads slowly holds a piece and not the whole. The headers depend on the kind of route
+alone, and are written out word for word. There are no tokens against forged requests: a browser says itself where a
+request comes from. Nothing of a request is ever logged.
 """
 
 import asyncio
@@ -9,10 +11,12 @@ import logging
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from subsetprivacy.collect.survey.submission import MOST_BYTES
@@ -21,13 +25,24 @@ from subsetprivacy.collect.web.security_headers import headers_of, kind_of
 
 READ_SECONDS = 10.0
 SURVEY_BYTES = 256 * 1024  # of the text of a survey
-_FORM_BYTES = 64 * 1024
-_TEXT_FORM_BYTES = 4 * SURVEY_BYTES  # a text in a form: every byte may become three
-_RESPONDENT_BYTES = MOST_BYTES
+_SMALL_BYTES = MOST_BYTES  # what anybody may send: answers to a survey; a form with the longest passwords
+_LARGE_BYTES = 4 * SURVEY_BYTES  # a text in a form: every byte may become three
+MOST_LARGE = 8  # bodies larger than small that are held at once
+PIECE_BYTES = 32 * 1024  # of an answer
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _PORTS = {"http": ":80", "https": ":443"}
 _PACKAGE = str(Path(__file__).parents[2])
 _log = logging.getLogger("subsetprivacy.collect")
+
+
+class Knowing(Protocol):
+    """What tells strangers from others."""
+
+    async def turns_away(self, scope: Scope) -> bool:
+        """Tell whether a request is not even read, because too many strangers wait already."""
+
+    async def refuse_stranger(self, kind: str, scope: Scope) -> Response | None:
+        """Return the answer to somebody who may send nothing large, or None if they may."""
 
 
 class Guard:
@@ -41,11 +56,17 @@ class Guard:
         Whether people reach the server by https.
     base_url
         The address people reach it by, where it is known; requests from there are its own, too.
+    access
+        Who knows whom; without it nobody is a stranger.
     """
 
-    def __init__(self, app: ASGIApp, *, secure: bool = False, base_url: str | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, *, secure: bool = False, base_url: str | None = None, access: Knowing | None = None
+    ) -> None:
         self._app = app
         self._secure = secure
+        self._access = access
+        self._large = 0
         self._origins = set() if base_url is None else {_origin(base_url)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,28 +75,58 @@ class Guard:
             await self._app(scope, receive, send)
             return
         kind = kind_of(scope["path"])
-        guarded = _Sender(send, headers_of(kind, secure=self._secure))
+        guarded = _Sender(send, headers_of(kind, secure=self._secure), is_head=scope["method"] == "HEAD")
+        if scope["method"] == "HEAD":  # answered as GET is, without the body
+            scope = {**scope, "method": "GET"}
         try:
             await self._answer(kind, scope, receive, guarded)
         except Exception as error:  # whatever it is
             status = note_failure(error)
             if not guarded.has_begun:
-                again = {"Retry-After": "1"} if status == 503 else None
-                await refusal(kind, status, headers=again)(scope, receive, guarded)
+                await _refused(kind, status)(scope, receive, guarded)
 
     async def _answer(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if "\0" in scope["path"]:  # in no address of ours, and PostgreSQL takes no such text
+            await _refused(kind, 404)(scope, receive, send)
+            return
         if scope["method"] in _SAFE:
             await self._app(scope, receive, send)
             return
         status = self._objection(kind, scope)
-        body: bytes | int | None = status
-        if status is None:
-            body = await _read_in_time(receive, _most_bytes(kind, scope["path"]))
+        if status is None and self._access is not None and await self._access.turns_away(scope):
+            status = 503
+        if status is not None:
+            await _refused(kind, status)(scope, receive, send)
+            return
+        size = _declared_bytes(scope["headers"])
+        if _may_be_large(kind, scope["path"]) and (size is None or size > _SMALL_BYTES):
+            await self._answer_large(kind, scope, receive, send)
+        else:
+            await self._pass_on(kind, scope, receive, send, _SMALL_BYTES)
+
+    async def _answer_large(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read what may be large, if somebody sends it who may."""
+        stranger = None if self._access is None else await self._access.refuse_stranger(kind, scope)
+        if stranger is not None:
+            await stranger(scope, receive, send)
+            return
+        if self._large >= MOST_LARGE:
+            await _refused(kind, 503)(scope, receive, send)
+            return
+        self._large += 1
+        try:
+            await self._pass_on(kind, scope, receive, send, _LARGE_BYTES)
+        finally:
+            self._large -= 1
+
+    async def _pass_on(self, kind: str, scope: Scope, receive: Receive, send: Send, most: int) -> None:
+        """Read a body and let the application answer."""
+        size = _declared_bytes(scope["headers"])
+        body = 413 if size is not None and size > most else await read_in_time(receive, most)
         if body is None:
             return  # the browser has gone
         if isinstance(body, int):
-            close = {"Connection": "close"}  # the rest of the body is not waited for
-            await refusal(kind, body, headers=close)(scope, receive, send)
+            await _refused(kind, body)(scope, receive, send)
             return
         await self._app(scope, _Replay(body, receive), send)
 
@@ -103,11 +154,24 @@ class Guard:
         return origin[0].lower() in self._origins | {own}
 
 
-class _Sender:
-    """Sends what the application answers under the headers of its kind."""
+_ALONG = {408: {"Connection": "close"}, 503: {"Retry-After": "1"}}
 
-    def __init__(self, send: Send, headers: Sequence[tuple[bytes, bytes]]) -> None:
+
+def _refused(kind: str, status: int) -> Response:
+    """Return the answer that refuses a request.
+
+    The connection throws the rest of a body away: a browser that is still sending would not see the answer if it
+    were closed.
+    """
+    return refusal(kind, status, headers=_ALONG.get(status))
+
+
+class _Sender:
+    """Sends what the application answers under the headers of its kind, in pieces; to HEAD the headers alone."""
+
+    def __init__(self, send: Send, headers: Sequence[tuple[bytes, bytes]], *, is_head: bool = False) -> None:
         self._send = send
+        self._is_head = is_head
         self._headers = headers
         self._names = {name for name, _ in headers} | {b"server"}
         self.has_begun = False
@@ -123,6 +187,15 @@ class _Sender:
             self.has_begun = True
             own = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in self._names]
             message = {**message, "headers": [*own, *self._of(message["status"])]}
+        elif self._is_head:
+            message = {**message, "body": b""}
+        elif len(message.get("body", b"")) > PIECE_BYTES:
+            body = memoryview(message["body"])
+            last = (len(body) - 1) // PIECE_BYTES * PIECE_BYTES
+            for at in range(0, last, PIECE_BYTES):  # each waits until the last is read
+                piece = body[at : at + PIECE_BYTES]
+                await self._send({"type": message["type"], "body": piece, "more_body": True})
+            message = {**message, "body": body[last:]}
         await self._send(message)
 
 
@@ -140,16 +213,16 @@ class _Replay:
         return {"type": "http.request", "body": body, "more_body": False}
 
 
-async def _read_in_time(receive: Receive, most: int) -> bytes | int | None:
+async def read_in_time(receive: Receive, most: int) -> bytes | int | None:
+    """Return the body, the status to refuse it with, or None if the browser has gone."""
     try:
         async with asyncio.timeout(READ_SECONDS):
-            return await read_body(receive, most)
+            return await _read_body(receive, most)
     except TimeoutError:
         return 408
 
 
-async def read_body(receive: Receive, most: int) -> bytes | int | None:
-    """Return the body, the status to refuse it with, or None if the browser has gone."""
+async def _read_body(receive: Receive, most: int) -> bytes | int | None:
     parts, size = [], 0
     while True:
         message = await receive()
@@ -163,10 +236,17 @@ async def read_body(receive: Receive, most: int) -> bytes | int | None:
             return b"".join(parts)
 
 
-def _most_bytes(kind: str, path: str) -> int:
-    if kind in {"page", "data"}:
-        return _RESPONDENT_BYTES
-    return _TEXT_FORM_BYTES if path.endswith("codes") or "/drafts" in path else _FORM_BYTES
+def _may_be_large(kind: str, path: str) -> bool:
+    """Tell whether texts of surveys or lists of codes are sent there."""
+    return kind not in {"page", "data"} and (path.endswith("codes") or "/drafts" in path)
+
+
+def _declared_bytes(headers: Sequence[tuple[bytes, bytes]]) -> int | None:
+    """Return how long a body says that it is; None if it does not."""
+    said = _values(headers, b"content-length")
+    if not said:
+        return None if _values(headers, b"transfer-encoding") else 0
+    return int(said[0]) if len(said) == 1 and said[0].isascii() and said[0].isdigit() else None
 
 
 def _values(headers: Sequence[tuple[bytes, bytes]], name: bytes) -> list[str]:

@@ -65,7 +65,7 @@ def kind_of(path: str) -> str:
     """Return the kind of a route by its path; what is not a route has a kind, too."""
     first, *rest = path.split("/")[1:] or [""]
     if first == "s":
-        return "page" if len(rest) == 1 else "data"
+        return "page" if len(rest) == 1 or rest[1:] == [""] else "data"
     if first == "static":
         return "static"
     if first == "api":

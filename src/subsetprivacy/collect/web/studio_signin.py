@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from subsetprivacy.collect.service import accounts, browsers
+from subsetprivacy.collect.service import accounts, browsers, passwords
 from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.service.passwords import LEAST_PASSWORD, AccountError, plain_name
 from subsetprivacy.collect.service.slowing import own_tries
@@ -37,13 +37,15 @@ async def sign_in(request: Request, form: Sent) -> Response:
     browser = held_cookie(request, "browser")
     known = await run_in_threadpool(browsers.is_known, studio.engine, name, browser)
     tries = own_tries(name, browser) if known else name
-    await studio.slowed(tries)
+    await studio.slowed(tries, known=known)
     password = form.fields.get("password", "")
-    person = await studio.hashing(accounts.check_password, studio.engine, name, password, known=known)
-    if person is None:
+    claim = await run_in_threadpool(accounts.read_claim, studio.engine, name)
+    is_right = await studio.hashing.run(passwords.is_password, claim.kept, password, known=known)
+    if not is_right or claim.person is None:
         return render("sign_in.html", status=401, problem=_WRONG, name=form.text("name")[:64])
     studio.slowing.let_in(tries)
-    return await welcome(request, person)
+    await studio.hashing.run(accounts.renew_hash, studio.engine, claim, password, known=True)
+    return await welcome(request, claim.person)
 
 
 @router.post("/sign-out")
@@ -77,7 +79,7 @@ async def set_up(request: Request, form: Sent) -> Response:
             raise AccountError("This is not the token of the set-up link that the server printed.")
         _check_repeated(form)
         name, password = form.text("name"), form.fields.get("password", "")
-        person = await studio.hashing(accounts.set_up, studio.engine, name, password, known=True)
+        person = await studio.hashing.run(accounts.set_up, studio.engine, name, password, known=True)
     except AccountError as error:
         values: dict[str, Any] = {"name": form.text("name")[:64], "least": LEAST_PASSWORD, "ready": bool(expected)}
         values["token"] = given[:64]  # it stood in the fragment, which is gone
@@ -101,7 +103,7 @@ async def accept_invitation(request: Request, form: Sent) -> Response:
     try:
         _check_repeated(form)
         known = await run_in_threadpool(accounts.is_invited, studio.engine, name, token)
-        person = await studio.hashing(accounts.accept, studio.engine, name, token, password, known=known)
+        person = await studio.hashing.run(accounts.accept, studio.engine, name, token, password, known=known)
     except AccountError as error:
         problem = str(error)
         return render("invitation.html", status=422, problem=problem, name=name, token=token, least=LEAST_PASSWORD)
@@ -119,11 +121,11 @@ async def change_password(request: Request, person: SignedIn, form: Sent) -> Res
     """Change one's own password; every other browser is signed out."""
     studio = studio_of(request)
     tries = own_tries(person.name, "signed in")
-    await studio.slowed(tries)
+    await studio.slowed(tries, known=True)
     try:
         _check_repeated(form)
         old, new = form.fields.get("old", ""), form.fields.get("password", "")
-        await studio.hashing(accounts.change_password, studio.engine, person, old, new, known=True)
+        await studio.hashing.run(accounts.change_password, studio.engine, person, old, new, known=True)
     except AccountError as error:
         return render("account.html", status=422, person=person, problem=str(error), least=LEAST_PASSWORD)
     studio.slowing.let_in(tries)

@@ -1,0 +1,73 @@
+"""Who sends a request, asked before anything large is read of it."""
+
+import asyncio
+from time import monotonic
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import Scope
+
+from subsetprivacy.collect.service import accounts, browsers
+from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.browsers import KnownMarks
+from subsetprivacy.collect.web.refusals import refusal
+from subsetprivacy.collect.web.studio_context import SIGN_IN, Studio, go
+
+_DOORS = {SIGN_IN, "/studio/setup", "/studio/invitation"}  # where strangers send passwords
+_KEEP_MARKS = 5.0  # seconds for which what was read of known browsers will do
+NO_TOKEN = "A token is needed: Authorization: Bearer sp_…"
+ASK_FOR_TOKEN = {"WWW-Authenticate": "Bearer"}
+
+
+class Access:
+    """Tells strangers from people and programs that the studio knows.
+
+    Parameters
+    ----------
+    studio
+        The studio.
+    """
+
+    def __init__(self, studio: Studio) -> None:
+        self._studio = studio
+        self._reading = asyncio.Lock()
+        self._marks: KnownMarks | None = None
+        self._read_again = 0.0
+
+    async def turns_away(self, scope: Scope) -> bool:
+        """Tell, and not at once, whether a try at a password is not even read: too many strangers wait already.
+
+        Whoever shows the secret of a known browser is read: by it and the name they may be known.
+        """
+        if scope["path"] not in _DOORS or not self._studio.hashing.is_besieged:
+            return False
+        secret = self._cookie(HTTPConnection(scope), "browser")
+        if secret and (await self._known_marks()).has(secret):
+            return False
+        await self._studio.hashing.hold()
+        return True
+
+    async def _known_marks(self) -> KnownMarks:
+        """Return what is kept of known browsers, read every few seconds at most, however many ask."""
+        async with self._reading:
+            if self._marks is None or monotonic() > self._read_again:
+                self._marks = await run_in_threadpool(browsers.known_marks, self._studio.engine)
+                self._read_again = monotonic() + _KEEP_MARKS
+            return self._marks
+
+    async def refuse_stranger(self, kind: str, scope: Scope) -> Response | None:
+        """Return the answer to somebody who may send nothing large, or None if they may."""
+        engine, asking = self._studio.engine, HTTPConnection(scope)
+        person: Person | None = None
+        if kind == "api":
+            scheme, _, token = asking.headers.get("authorization", "").partition(" ")
+            if scheme.lower() == "bearer":
+                person = await run_in_threadpool(accounts.person_of_token, engine, token.strip())
+            return None if person else refusal(kind, 401, NO_TOKEN, headers=ASK_FOR_TOKEN)
+        if secret := self._cookie(asking, "session"):
+            person = await run_in_threadpool(accounts.person_of_session, engine, secret)
+        return None if person else go(SIGN_IN)
+
+    def _cookie(self, asking: HTTPConnection, kind: str) -> str:
+        return asking.cookies.get(self._studio.cookie(asking.headers.get("host", ""), kind), "")

@@ -1,0 +1,309 @@
+"""One connection, and all of them together: how long each may take, and how much memory.
+
+Whoever sends too slowly is told so and closed. Whoever does not read is closed. Where too many connections are open, or
+too many hold memory, the one that has been waited for the longest goes first: of a flood that does nothing that is
+one of the flood, and seldom a person.
+"""
+
+import json
+from asyncio import TimerHandle, Transport
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from attrs import define, field
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from subsetprivacy.collect.web.security_headers import headers_of
+
+HEAD_SECONDS = 10.0  # from the first byte of a request to the end of its head
+REQUEST_SECONDS = 30.0  # to its end, where the application does not say so earlier
+WRITE_SECONDS = 30.0  # in which some of what waits to be read must be taken
+HEAD_BYTES = 16 * 1024  # between two parts of a body, too: what stands there is of no use to anybody
+MOST_LINES = 100  # of a head; browsers and proxies send fewer than 50
+_LINE_BYTES = 200  # that a line of a head takes beside its text
+MOST_UNWANTED = 4 * 1024 * 1024  # bytes of a body that come after it was refused, and are thrown away
+# A body may come in so many parts, and one more for each so many bytes. Each part costs a call, however short it is;
+# those that a network makes of a body are longer.
+MOST_PARTS, _PART_BYTES = 256, 256
+MOST_PIPELINED = 2  # requests that were sent before an earlier one was answered
+# What is written waits in the connection up to the first; then the application waits until only the second is left.
+_HIGH_WATER, _LOW_WATER = 32 * 1024, 8 * 1024
+# Of the connection in the operating system, which takes twice that. By default it may take megabytes.
+SOCKET_BYTES = 64 * 1024
+
+
+@define(eq=False)
+class Crowd:
+    """All connections of a server, and what they may take together.
+
+    Parameters
+    ----------
+    most
+        Connections that are open at once.
+    most_stalled
+        Connections with more to read than fits into them, 64 KB each.
+    most_bytes
+        Bytes of requests that were not answered yet, and of those that have not come to their end.
+    """
+
+    most: int = 8000
+    most_stalled: int = 512
+    most_bytes: int = 64 * 1024 * 1024
+    open: "set[Connection]" = field(init=False, factory=set)
+    # Each in the order of how long they have been waited for: to send, or to read.
+    _sending: "dict[Connection, None]" = field(init=False, factory=dict)
+    _stalled: "dict[Connection, None]" = field(init=False, factory=dict)
+    # What each has sent that was not answered, and of whom more is to come.
+    _held: "dict[Connection, int]" = field(init=False, factory=dict)
+    _coming: "dict[Connection, None]" = field(init=False, factory=dict)
+    _bytes: int = field(init=False, default=0)
+
+    def enter(self, connection: "Connection") -> None:
+        """Take a new connection, if need be in the place of another."""
+        self.open.add(connection)
+        self.wait_for(connection)
+        if len(self.open) > self.most:
+            self._shed_first(self._sending or self._stalled)
+
+    def leave(self, connection: "Connection") -> None:
+        """Forget a connection."""
+        self.open.discard(connection)
+        self.has_sent(connection)
+        self.has_read(connection)
+        self.is_answered(connection)
+
+    def wait_for(self, connection: "Connection") -> None:
+        """Begin to wait for a request."""
+        self._sending.pop(connection, None)
+        self._sending[connection] = None
+
+    def take(self, connection: "Connection", size: int) -> None:
+        """Count a part of a request; if need be another goes for it, first of those that are not complete."""
+        self._held[connection] = self._held.get(connection, 0) + size
+        self._bytes += size
+        if connection in self._sending:
+            self._coming[connection] = None
+        while self._bytes > self.most_bytes:
+            others = (one for waiting in (self._coming, self._held) for one in waiting if one is not connection)
+            self._shed(next(others, connection))
+
+    def has_sent(self, connection: "Connection") -> None:
+        """Wait no longer for a request: it is complete."""
+        self._sending.pop(connection, None)
+        self._coming.pop(connection, None)
+
+    def is_answered(self, connection: "Connection") -> None:
+        """Note that all it has sent was answered."""
+        self._coming.pop(connection, None)
+        self._bytes -= self._held.pop(connection, 0)
+
+    def stall(self, connection: "Connection") -> None:
+        """Note that a connection does not take what is written to it."""
+        self._stalled[connection] = None
+        if len(self._stalled) > self.most_stalled:
+            self._shed_first(self._stalled)
+
+    def has_read(self, connection: "Connection") -> None:
+        """Note that it does."""
+        self._stalled.pop(connection, None)
+
+    def _shed_first(self, waiting: "Mapping[Connection, object]") -> None:
+        """Close the connection that has been waited for the longest."""
+        if waiting:
+            self._shed(next(iter(waiting)))
+
+    def _shed(self, connection: "Connection") -> None:
+        self.leave(connection)
+        connection.transport.abort()
+
+
+class Connection(HttpToolsProtocol):
+    """A connection that is closed when its peer does not send, does not read, or sends far too much at once."""
+
+    _head: bool | None = False  # whether some of a head has come, None once it is complete
+    _lines = 0  # of the head
+    _between = 0  # bytes since the request began, its head ended, or some of its body came
+    _sending: TimerHandle | None = None
+    _reading: TimerHandle | None = None
+    _parts = _body = 0  # of a body: in how many parts it came, and how many bytes
+    _unwanted = 0  # bytes of the body that came after the answer
+    _asked: tuple[RequestResponseCycle, ...] = ()  # requests that were not answered when the last one came
+    _left = 0  # bytes that waited to be read when that was last looked at
+
+    def __init__(self, *arguments: Any, crowd: Crowd, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._crowd = crowd
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        transport.set_write_buffer_limits(_HIGH_WATER, _LOW_WATER)
+        self._wait()
+        self._crowd.enter(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        for one in self._asked:  # uvicorn tells only the last; the others would continue to write
+            if not one.response_complete:
+                one.disconnected = True
+                one.message_event.set()
+        self._stop_waiting()
+        self._stop_watching()
+        self._crowd.leave(self)
+        super().connection_lost(exc)
+
+    # What is sent to us -----------------------------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request."""
+        for at in range(0, len(data), HEAD_BYTES):
+            piece = data[at : at + HEAD_BYTES]
+            lines = 0 if self._head is None else piece.count(b"\n")
+            self._crowd.take(self, len(piece) + lines * _LINE_BYTES)
+            self._between += len(piece)
+            if self.transport.is_closing():
+                return  # the rest is of no use
+            super().data_received(piece)
+            if self._between > HEAD_BYTES:
+                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "refused")
+            self._forget_answered()
+
+    def _forget_answered(self) -> None:
+        """Hold nothing more where all was answered; what is left of a body is thrown away."""
+        if self._head is not True and self.cycle is not None and self.cycle.response_complete:
+            self._crowd.is_answered(self)
+
+    def on_message_begin(self) -> None:
+        """Wait for a further request."""
+        if len(self.pipeline) >= MOST_PIPELINED or self.flow.write_paused:  # asks for more, and does not read
+            self.transport.abort()
+            raise ConnectionAbortedError  # the rest of what came is not read
+        super().on_message_begin()
+        self._unwanted = self._lines = self._between = self._parts = self._body = 0
+        self._head = True
+        self._wait()
+        self._crowd.wait_for(self)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a line of a head, or of what may stand after a body."""
+        self._lines += 1
+        if self._lines > MOST_LINES:
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "refused")
+            raise ConnectionAbortedError
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Take the head of a request."""
+        self._head = None
+        self._between = 0
+        super().on_headers_complete()
+        self._asked = (*(one for one in self._asked if not one.response_complete), self.cycle)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body, or throw it away."""
+        self._between = 0
+        self._parts += 1
+        self._body += len(body)
+        if self._parts > MOST_PARTS + self._body // _PART_BYTES:
+            self.transport.abort()
+            raise ConnectionAbortedError
+        if self.cycle.response_complete:
+            self._unwanted += len(body)
+            if self._unwanted > MOST_UNWANTED:
+                self.transport.abort()
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Wait no longer."""
+        self._head = False
+        self._between = 0
+        self._stop_waiting()
+        self._crowd.has_sent(self)
+        super().on_message_complete()
+
+    def _wait(self) -> None:
+        self._stop_waiting()
+        self._sending = self.loop.call_later(HEAD_SECONDS, self._check_head)
+
+    def _check_head(self) -> None:
+        if self._head is None and self._sending is not None:  # the application says when a body is too slow
+            last = self._sending.when() + REQUEST_SECONDS - HEAD_SECONDS
+            self._sending = self.loop.call_at(last, self.transport.abort)
+        elif not self._head:
+            self.transport.abort()  # nobody has asked for anything
+        else:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, "busy")
+
+    def _stop_waiting(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP, in our own words."""
+        self._refuse(HTTPStatus.BAD_REQUEST, "refused")
+
+    def _refuse(self, status: HTTPStatus, word: str) -> None:
+        """Refuse a request that the application has not seen, and close."""
+        if self.transport.is_closing():
+            return
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()  # an answer is on its way, and this one would stand in the middle of it
+            return
+        body = json.dumps({"status": word}, separators=(",", ":")).encode()
+        own = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+        ]
+        lines = [b"HTTP/1.1 %d %s" % (status.value, status.phrase.encode())]
+        lines += [name + b": " + value for name, value in (*own, *headers_of("data"))]
+        self.transport.write(b"\r\n".join([*lines, b"", body]))
+        self.transport.close()
+        self._watch()
+
+    # What is to be read by others -------------------------------------------------------------
+
+    def pause_writing(self) -> None:
+        """Let the application wait, and see whether anything is read."""
+        super().pause_writing()
+        self._watch()
+        self._crowd.stall(self)
+
+    def resume_writing(self) -> None:
+        """Let the application go on."""
+        self._stop_watching()
+        self._crowd.has_read(self)
+        super().resume_writing()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request; or, where the connection is to be closed, until the answer was read."""
+        super().on_response_complete()
+        self._forget_answered()
+        if self.transport.is_closing():
+            self._watch()
+        elif not self.pipeline and self._sending is None:
+            self._crowd.wait_for(self)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close a connection that is not used, once it has read the last answer."""
+        super().timeout_keep_alive_handler()
+        self._watch()
+
+    def _watch(self) -> None:
+        self._stop_watching()
+        self._left = self.transport.get_write_buffer_size()
+        if self._left:
+            self._reading = self.loop.call_later(WRITE_SECONDS, self._check_read)
+
+    def _check_read(self) -> None:
+        if self.transport.get_write_buffer_size() < self._left:
+            self._watch()
+        else:
+            self.transport.abort()
+
+    def _stop_watching(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
