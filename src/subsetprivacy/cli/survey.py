@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from subsetprivacy.collect.survey.problems import SurveyError
 
 FORMATS = ("toml", "yaml", "json")
+_SETS_SHOWN = 3
 survey_file = FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".toml", by_format=True)
 
 
@@ -109,7 +110,30 @@ def _echo_facts(path: Path, read: "Survey", facts: "SurveyFacts") -> None:
     title = (
         f"{name_of(path)} is a good survey: {read.title}, study {read.study}, {read.mode} mode, batches of {read.batch}"
     )
-    echo_table(Table(title, columns, rows, (*links, total, *(f"Notice: {notice}" for notice in facts.notices))))
+    notices = (f"Notice: {notice}" for notice in facts.notices)
+    echo_table(Table(title, columns, rows, (*links, total, *notices, *_revealed(facts))))
+
+
+def _revealed(facts: "SurveyFacts") -> list[str]:
+    """Return the smallest sets that can be sent and the price of those that cannot, a line for each variable."""
+    from subsetprivacy.collect.survey.revealing import price_words, set_words
+
+    lines = []
+    for each in facts.variables:
+        if each.revealing is not None:
+            shown = each.revealing.sets[:_SETS_SHOWN]
+            more = each.revealing.number - len(shown)
+            rest = f", and {more:,} more" if more else ""
+            sets = "; ".join(f"{set_words(one.options)} ({one.chance:.1%})" for one in shown)
+            lines.append(f"{each.id}: an answer may become: {sets}{rest}.")
+        if each.price is not None:
+            held = "; ".join(set_words(one) for one in each.never_alone)
+            lines.append(f"{each.id}: never sent alone: {held}. It takes {price_words(each.price)}.")
+    if lines:
+        lines.append(
+            "(In brackets: how many send it of those with one of these answers. To forbid a set: never_alone.)"
+        )
+    return lines
 
 
 @survey.command(short_help="Write a survey to begin with.")

@@ -65,6 +65,22 @@ def test_large_numbers_of_questions_are_short(tmp_path):
     ]
 
 
+def test_the_smallest_sets_and_the_price_of_forbidding_one_are_told(good):
+    text = good.read_text(encoding="utf-8")
+    options = '["very good", "good", "fair", "poor", "very poor"]'
+    assert options in text
+    good.write_text(text.replace(options, f'{options}\nnever_alone = [["poor", "very poor"]]'), encoding="utf-8")
+    said = " ".join(run("check", good).stdout.split())
+    assert "health: an answer may become: “very good” or “good” (11.1%); “good” or “fair” (11.1%); " in said
+    assert "and 6 more." in said
+    assert "health: never sent alone: “poor” or “very poor”. It takes " in said
+    held = json.loads(run("check", good, "--json").stdout)[str(good)]["variables"]
+    health = next(one for one in held if one["id"] == "health")
+    assert health["never_alone"] == [["poor", "very poor"]]
+    assert health["revealing"]["number"] == len(health["revealing"]["sets"]) == 9
+    assert health["price"]["people"] > health["price"]["people_before"]
+
+
 def test_problems_are_lines_with_their_place(bad):
     result = run("check", bad)
     assert result.exit_code == 1

@@ -57,9 +57,17 @@ def test_all_are_as_long_as_each_other_and_read_as_before(mode):
         body = padded(document, manifest)
         assert len(body) == length_of(manifest)
         assert json.loads(body) == document
-        read_submission(body, manifest, KEY)
+        read_submission(body, manifest)
     assert len(bare) > 10  # or there would be nothing to hide
     assert max(bare) > length_of(manifest) - 50  # and not much more is added than is needed
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_of_one_question_no_answer_and_no_skip_is_longer_than_the_rest(name):
+    """In a survey of one question nothing else makes up for what is too long."""
+    manifest = manifest_of("open", {name: DESIGNS[name]})
+    lengths = {len(padded(one.submission(manifest), manifest)) for one in people(manifest, 90)}
+    assert lengths == {length_of(manifest)}
 
 
 def test_the_largest_survey_fits():

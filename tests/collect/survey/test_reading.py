@@ -66,7 +66,8 @@ Among fewer people at a time, one answer could be worked out from the others.
 10: variable 1 (income), option 5: must be text; got 2026-01-01, which may be read as a date. Hint: put it in quotes.
 12: variable 2 (income): must have `question`; it is missing.
 13: variable 2 (income), id: must be unique; variable 1 has it too.
-14: variable 2 (income), option 3: must differ from the other options; option 1 looks the same.
+14: variable 2 (income), option 3: must differ from the other options; option 1, "a", looks the same: \
+only capital letters differ.
 21: variable 3 (three), design: a uniform design must have at least 4 options; got 3. \
 Hint: "recommended" fits any number of options.
 22: variable 3 (three), guess: must sum to 1; the sum is 1.1.
@@ -240,6 +241,14 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (("title",), "a\tb", r"must have no control characters; got U\+0009"),
         (("title",), "a\x85b", r"must have no control characters; got U\+0085"),
         (("title",), "a\u2066b", r"turn the direction of reading; got U\+2066"),
+        (("title",), "a\ue000b", r"must have no characters for private use; got U\+E000. Hint: leave it out"),
+        (("title",), "a\U0010fffdb", r"must have no characters for private use; got U\+10FFFD"),
+        (
+            ("title",),
+            "a\u0378b",
+            r"must have only characters of Unicode \d+\.\d+\.\d+; got U\+0378. Hint: .* newer Python",
+        ),
+        (("introduction",), "a\ufdd0", r"must have only characters of Unicode .* got U\+FDD0"),
         (("title",), ["x"], "must be text; got a list"),
         (("introduction",), "a\rb", r"must have no control characters; got U\+000D"),
         (("introduction",), "x" * 5001, "at most 5000"),
@@ -273,10 +282,13 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         ((*OPTIONS, 0), "", "must not be empty"),
         ((*OPTIONS, 0), "x" * 201, "at most 200"),
         ((*OPTIONS, 1), "p", "must differ from the other options; option 1 is the same"),
-        ((*OPTIONS, 1), "ｐ", "option 1 looks the same"),
-        ((*OPTIONS, 1), "P", "option 1 looks the same"),
-        ((*OPTIONS, 1), "p\u00ad", "option 1 looks the same"),
-        ((*OPTIONS, 1), "p\ufe0f", "option 1 looks the same"),
+        ((*OPTIONS, 1), "ｐ", 'option 1, "p", looks the same: character 1 is FULLWIDTH LATIN SMALL LETTER P here'),
+        ((*OPTIONS, 1), "P", 'option 1, "p", looks the same: only capital letters differ'),
+        ((*OPTIONS, 1), "p\u00ad", "looks the same: character 2 here is SOFT HYPHEN, which cannot be seen"),
+        ((*OPTIONS, 1), "p\ufe0f", "looks the same: character 2 here is VARIATION SELECTOR-16, which cannot be seen"),
+        ((*OPTIONS, 1), "p\u2065", r"must have only characters of Unicode .* got U\+2065"),
+        ((*OPTIONS, 1), "p\U000e01f0", r"must have only characters of Unicode .* got U\+E01F0"),
+        ((*OPTIONS, 1), "p\uf8ff", r"must have no characters for private use; got U\+F8FF"),
         (OPTIONS, [f"o{k}" for k in range(49)], "must be 2 to 48 answers; got 49"),
         (("variables", 0, "guess"), [0.2, 0.2], "must have a share for each of the 5 options; got 2"),
         (("variables", 0, "guess"), [0.25, 0.25, 0.25, 0.25, 0], "must be above 0; got 0"),

@@ -25,7 +25,7 @@ TRICKY = [
     '"""', "'''", "\\", "\\n", "[a]", "{a}", ",", "?", "? a", ":", "a:", "---", "...", "é", "ß", "عربي", "😀",
     "a\u00a0b", "a  b", "\u00adx", "x" * 120, "word " * 30, '"""a', 'a"', "\\\"", "a\\", "/", "</script>",
 ]  # fmt: skip
-letters = st.characters(exclude_categories=("Cs", "Cc", "Cf", "Zl", "Zp", "Cn"))
+letters = st.characters(exclude_categories=("Cs", "Cc", "Cf", "Zl", "Zp", "Cn", "Co"))
 short = st.sampled_from(TRICKY) | st.text(letters, min_size=1, max_size=20)
 name = st.from_regex(r"[a-z][a-z0-9_-]{0,8}", fullmatch=True)
 long = st.lists(short | st.just(""), max_size=5).map("\n".join) | st.text(st.sampled_from("a\"\\\n '"), max_size=30)
@@ -56,6 +56,8 @@ def variables(draw, number):
     if draw(st.booleans()):
         weights = draw(st.lists(st.integers(1, 10**6), min_size=len(options), max_size=len(options)))
         held["guess"] = [weight / sum(weights) for weight in weights]
+    if len(options) >= 5 and draw(st.booleans()):
+        held["never_alone"] = [draw(st.permutations(options))[:2]]
     return held
 
 
@@ -91,9 +93,10 @@ def check_round_trips(survey):
 
 
 UNHURRIED = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], deadline=None)
+STEADY = settings(UNHURRIED, derandomize=True)  # the same every time; the many of the slow test are always others
 
 
-@settings(UNHURRIED, max_examples=50)
+@settings(STEADY, max_examples=50)
 @given(surveys())
 def test_every_format_gives_the_survey_back(survey):
     check_round_trips(survey)
@@ -106,7 +109,7 @@ def test_every_format_gives_many_surveys_back(survey):
     check_round_trips(survey)
 
 
-@settings(UNHURRIED, max_examples=30)
+@settings(STEADY, max_examples=30)
 @given(surveys())
 def test_other_readers_read_the_same(survey):
     """What we write has one meaning: the readers of others, which guess, find the same data."""

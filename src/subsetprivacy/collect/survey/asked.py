@@ -3,15 +3,25 @@
 import math
 from typing import Any
 
-from subsetprivacy.collect.survey.definition import MOST_OPTIONS, MOST_VARIABLES, RECOMMENDED, Variable
+from subsetprivacy.collect.survey.confusable import can_be_confused, difference, looks, skeleton
+from subsetprivacy.collect.survey.definition import (
+    MOST_FORBIDDEN,
+    MOST_OPTIONS,
+    MOST_VARIABLES,
+    RECOMMENDED,
+    Variable,
+)
 from subsetprivacy.collect.survey.entries import check_keys, read_list, read_name, read_number, read_table
+from subsetprivacy.collect.survey.forbidding import codes_of, without
 from subsetprivacy.collect.survey.positions import Path
 from subsetprivacy.collect.survey.problems import Findings
 from subsetprivacy.collect.survey.rules import recommended
-from subsetprivacy.collect.survey.spelled import read_design
-from subsetprivacy.collect.survey.texts import looks, normal, read_text
+from subsetprivacy.collect.survey.spelled import read_design, read_subset
+from subsetprivacy.collect.survey.texts import normal, read_text, shown
+from subsetprivacy.design import Design
+from subsetprivacy.errors import SubsetPrivacyError
 
-VARIABLE_KEYS = ("id", "label", "question", "help", "options", "design", "guess")
+VARIABLE_KEYS = ("id", "label", "question", "help", "options", "design", "guess", "never_alone")
 LENGTHS = {"label": 100, "question": 500, "help": 1000, "option": 200}
 SHARES_TOLERANCE = 1e-6
 
@@ -66,9 +76,22 @@ def _variable(given: Any, mode: str, linked: set[str], path: Path, findings: Fin
         return None
     default = recommended(options, mode=mode, linked=name in linked)
     design = read_design(held.get("design", RECOMMENDED), options, default, (*path, "design"), findings)
-    if design is None:
+    forbidden = _never_alone(held.get("never_alone", []), options, (*path, "never_alone"), findings)
+    if design is None or forbidden is None:
         return None
-    return Variable(id=name, options=options, design=design[0], written=design[1], guess=guess, **texts)
+    made = _without(design[0], options, forbidden, (*path, "never_alone"), findings)
+    if made is None:
+        return None
+    return Variable(
+        id=name,
+        options=options,
+        design=made,
+        written=design[1],
+        guess=guess,
+        never_alone=forbidden,
+        original=design[0] if forbidden else None,
+        **texts,
+    )
 
 
 def _options(given: Any, path: Path, findings: Findings) -> tuple[str, ...] | None:
@@ -79,15 +102,33 @@ def _options(given: Any, path: Path, findings: Findings) -> tuple[str, ...] | No
         findings.add(path, f"must be 2 to {MOST_OPTIONS} answers; got {len(listed)}.")
         return None
     options: list[str] = []
-    first: dict[str, int] = {}
+    alike: dict[str, list[int]] = {}
     for k, label in enumerate(listed):
         text = read_text(label, (*path, k), findings, most=LENGTHS["option"])
-        earlier = first.setdefault(looks(text), k) if text else k
-        if earlier != k:
-            same = "is the same" if text == options[earlier] else "looks the same"
-            findings.add((*path, k), f"must differ from the other options; option {earlier + 1} {same}.")
-        options.append("" if earlier != k else text)
+        earlier = _confused(text, options, alike) if text else None
+        if earlier is not None:
+            findings.add((*path, k), _likeness(text, options[earlier], earlier))
+        options.append(text if earlier is None else "")
     return tuple(options) if all(options) else None
+
+
+def _confused(text: str, options: list[str], alike: dict[str, list[int]]) -> int | None:
+    """Return the place of an earlier option that this one can be confused with, and note this one's place."""
+    places = {place for key in (looks(text), skeleton(text)) for place in alike.get(key, ())}
+    earlier = next((place for place in sorted(places) if can_be_confused(text, options[place])), None)
+    if earlier is None:
+        for key in {looks(text), skeleton(text)}:
+            alike.setdefault(key, []).append(len(options))
+    return earlier
+
+
+def _likeness(text: str, earlier: str, place: int) -> str:
+    if text == earlier:
+        return f"must differ from the other options; option {place + 1} is the same."
+    return (
+        f"must differ from the other options; option {place + 1}, {shown(earlier)}, looks the same: "
+        f"{difference(text, earlier)}."
+    )
 
 
 def _guess(given: Any, options: tuple[str, ...] | None, path: Path, findings: Findings) -> tuple[float, ...] | None:
@@ -107,3 +148,53 @@ def _guess(given: Any, options: tuple[str, ...] | None, path: Path, findings: Fi
     if len(read) == len(listed) and not low and abs(math.fsum(read) - 1) > SHARES_TOLERANCE:
         findings.add(path, f"must sum to 1; the sum is {math.fsum(read):.7g}.")
     return tuple(read)
+
+
+def _never_alone(
+    given: Any, options: tuple[str, ...], path: Path, findings: Findings
+) -> tuple[tuple[str, ...], ...] | None:
+    """Return the forbidden sets, each in the order of the options."""
+    listed = read_list(given, 'sets of options like ["a", "b"]', path, findings)
+    if listed is None:
+        return None
+    if len(listed) > MOST_FORBIDDEN:
+        findings.add(path, f"must be at most {MOST_FORBIDDEN} sets; got {len(listed)}.")
+        return None
+    sets: list[tuple[str, ...]] = []
+    good = True
+    for k, entry in enumerate(listed):
+        labels = read_subset(entry, (*path, k), options, findings)
+        chosen = tuple(option for option in options if labels is not None and option in labels)
+        trouble = None if labels is None else _trouble_with_set(labels, chosen, options, sets)
+        if trouble is not None:
+            findings.add((*path, k), trouble)
+        good = good and labels is not None and trouble is None
+        sets.append(chosen)
+    return tuple(sets) if good else None
+
+
+def _trouble_with_set(
+    labels: list[str], chosen: tuple[str, ...], options: tuple[str, ...], before: list[tuple[str, ...]]
+) -> str | None:
+    if len(chosen) < len(labels):
+        return "must name an option once; it has one twice."
+    if len(chosen) < 2:
+        return f"must be two options or more; got {len(chosen)}. An option is never left alone anyway."
+    if len(options) > 3 and len(chosen) > len(options) - 2:
+        return f"must leave out two options at least; it has {len(chosen)} of {len(options)}."
+    if chosen in before:
+        return f"must be forbidden once; set {before.index(chosen) + 1} is the same."
+    return None
+
+
+def _without(
+    design: Design, options: tuple[str, ...], forbidden: tuple[tuple[str, ...], ...], path: Path, findings: Findings
+) -> Design | None:
+    """Return the design without the forbidden sets, or None with the reason among the findings."""
+    if not forbidden:
+        return design
+    try:
+        return without(design, codes_of(options, forbidden))
+    except SubsetPrivacyError as error:
+        findings.add(path, str(error))
+        return None

@@ -12,6 +12,7 @@ OPEN_BATCH = 100  # anybody can fill up a batch of an open survey around one per
 LEAST_BATCH = 10
 MOST_OPTIONS = 48
 MOST_VARIABLES = 64
+MOST_FORBIDDEN = 100
 RECOMMENDED = "recommended"
 
 
@@ -37,6 +38,10 @@ class Variable:
         A stated guess of the shares of the answers, for the sentence "about 4 in 10 people would send this".
     help
         A further sentence under the question.
+    never_alone
+        Sets of options that are never left alone: nothing that is sent lies within one of them.
+    original
+        The design before that was taken from it; None where nothing is forbidden.
     """
 
     id: str
@@ -47,6 +52,8 @@ class Variable:
     written: Any = RECOMMENDED
     guess: tuple[float, ...] | None = None
     help: str = ""
+    never_alone: tuple[tuple[str, ...], ...] = ()
+    original: Design | None = None
 
     @property
     def words(self) -> dict[str, Any]:
@@ -77,7 +84,7 @@ class Survey:
     contact
         Who asks, and whom to turn to.
     practice
-        Whether a practice question about an urn comes first.
+        Whether practice comes first: a question about an urn, for each kind of question in the survey.
     """
 
     title: str

@@ -3,14 +3,14 @@
 import math
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from attrs import frozen
 
 from subsetprivacy.collect.survey.definition import Survey, Variable
 from subsetprivacy.collect.survey.drawing import WORD_BITS
-from subsetprivacy.collect.survey.rules import asking
+from subsetprivacy.collect.survey.revealing import Price, RevealingSets, price, revealing_sets
+from subsetprivacy.collect.survey.rules import asking, number_of_questions
 from subsetprivacy.design import ArtificialBit, Design, Sized
 
 _LIKELY = 0.9  # from here on a set that is left says nearly everything
@@ -40,6 +40,12 @@ class VariableFacts:
         How many options an answer leaves possible at least.
     bits
         The fingerprint: the entropy of what is drawn for a person, which stays the same in every wave.
+    revealing
+        The smallest sets that can be sent; None where no answer rules an option out.
+    never_alone
+        The sets that are forbidden.
+    price
+        What forbidding them costs; None where none are.
     """
 
     id: str
@@ -49,6 +55,9 @@ class VariableFacts:
     questions: int
     smallest_set: int
     bits: float
+    revealing: RevealingSets | None
+    never_alone: tuple[tuple[str, ...], ...]
+    price: Price | None
 
 
 @frozen
@@ -102,7 +111,18 @@ def _variable_facts(variable: Variable) -> VariableFacts:
     kind, rule = asking(design)
     number = number_of_questions(rule)
     bits = fingerprint_bits(design)
-    return VariableFacts(variable.id, design.p, kind, design.kind, number, design.smallest_set, bits)
+    return VariableFacts(
+        id=variable.id,
+        options=design.p,
+        kind=kind,
+        design=design.kind,
+        questions=number,
+        smallest_set=design.smallest_set,
+        bits=bits,
+        revealing=revealing_sets(variable),
+        never_alone=variable.never_alone,
+        price=price(variable),
+    )
 
 
 def fingerprint_bits(design: Design) -> float:
@@ -195,23 +215,6 @@ def _entropy_bits(weights: Iterable[float]) -> float:
     held = np.array(list(weights), float)
     share = held / held.sum()
     return float(-(share * np.log2(share)).sum())
-
-
-def number_of_questions(rule: dict[str, Any]) -> int:
-    """Return how many different questions, or sets that are sent, a rule can draw."""
-    p = rule["p"]
-    if rule["rule"] == "uniform":
-        return int(2 ** (p - 1) - p - 1)
-    if rule["rule"] == "groups":
-        ways = math.factorial(p)
-        for size, times in Counter(rule["sizes"]).items():
-            ways //= math.factorial(size) ** times * math.factorial(times)
-        return ways
-    if rule["rule"] == "listed":
-        return len({tuple(sorted(question)) for question in rule["questions"]})
-    if rule["rule"] == "companions":
-        return math.comb(p, rule["size"])
-    return 1 if rule["rule"] == "bit" else len(rule["subsets"])
 
 
 def _notices(variable: Variable, facts: VariableFacts) -> list[str]:

@@ -10,7 +10,7 @@ from subsetprivacy.design import Design
 
 
 def survey_document(survey: Survey) -> dict[str, Any]:
-    """Return a survey as plain data: every key there is, but `guess` where there is none."""
+    """Return a survey as plain data: every key there is, but `guess` and `never_alone` where there are none."""
     linked = {name for group in survey.links for name in group}
     return {
         **survey.settings,
@@ -24,10 +24,15 @@ def survey_document(survey: Survey) -> dict[str, Any]:
 
 def _variable_document(variable: Variable, default: Design) -> dict[str, Any]:
     written = variable.written
-    if written == RECOMMENDED and variable.design != default:
-        written = variable.design.document()  # a survey that was put together by a program
+    design = variable.original or variable.design
+    if written == RECOMMENDED and design != default:
+        written = design.document()  # a survey that was put together by a program
     document = {**variable.words, "design": written}
-    return document if variable.guess is None else {**document, "guess": list(variable.guess)}
+    if variable.guess is not None:
+        document["guess"] = list(variable.guess)
+    if variable.never_alone:
+        document["never_alone"] = [list(held) for held in variable.never_alone]
+    return document
 
 
 def survey_from_document(document: Any) -> Survey:

@@ -10,7 +10,7 @@ _PLACE = re.compile(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", 
 _SPACE = re.compile(r"[ \t]*")
 _BLANK = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_STRINGS = tuple(  # the long ones first; without possessive repeats, which the first Pythons 3.11 got wrong
+STRINGS = tuple(  # the long ones first; without possessive repeats, which the first Pythons 3.11 got wrong
     re.compile(pattern, re.DOTALL)
     for pattern in (
         r'"""[^"\\]*(?:(?:\\.|"{1,2}(?!"))[^"\\]*)*"{3,5}',
@@ -142,7 +142,7 @@ class _Finder:
         return parts
 
     def string(self) -> str:
-        return next((found for pattern in _STRINGS if (found := self.skip(pattern))), "")
+        return next((found for pattern in STRINGS if (found := self.skip(pattern))), "")
 
     def value(self, path: Path) -> None:
         if self.sees("["):

@@ -11,7 +11,13 @@ from subsetprivacy.errors import SubsetPrivacyError
 
 MOST_PROBLEMS = 200
 _MOST_SHOWN = 40
-_ONE_OF = {"variables": "variable", "options": "option", "links": "link", "guess": "share"}
+_ONE_OF = {
+    "variables": "variable",
+    "options": "option",
+    "links": "link",
+    "guess": "share",
+    "never_alone": "forbidden set",
+}
 
 
 @frozen

@@ -1,5 +1,7 @@
 """How a respondent's browser draws by a design: the rule that a manifest states for each variable."""
 
+import math
+from collections import Counter
 from functools import lru_cache
 from typing import Any
 
@@ -84,6 +86,23 @@ def asking(design: Design) -> tuple[str, dict[str, Any]]:
             'Hint: ask more questions, or take design = "recommended".'
         )
     return _given(design) if isinstance(design, Conditional) else _listed(design)
+
+
+def number_of_questions(rule: dict[str, Any]) -> int:
+    """Return how many different questions, or sets that are sent, a rule can draw."""
+    p = rule["p"]
+    if rule["rule"] == "uniform":
+        return int(2 ** (p - 1) - p - 1)
+    if rule["rule"] == "groups":
+        ways = math.factorial(p)
+        for size, times in Counter(rule["sizes"]).items():
+            ways //= math.factorial(size) ** times * math.factorial(times)
+        return ways
+    if rule["rule"] == "listed":
+        return len({tuple(sorted(question)) for question in rule["questions"]})
+    if rule["rule"] == "companions":
+        return math.comb(p, rule["size"])
+    return 1 if rule["rule"] == "bit" else len(rule["subsets"])
 
 
 def _check_askable(design: Design) -> None:

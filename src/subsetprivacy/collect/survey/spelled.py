@@ -139,7 +139,7 @@ def _probability(given: Any, path: Path, options: Options, findings: Findings) -
     return read_number(given, path, findings)
 
 
-def _subset(given: Any, path: Path, options: Options, findings: Findings) -> list[str] | None:
+def read_subset(given: Any, path: Path, options: Options, findings: Findings) -> list[str] | None:
     """Return a list of options, or None."""
     if not isinstance(given, list):
         if given is not REFUSED:
@@ -163,7 +163,7 @@ def _partitions(given: Any, path: Path, options: Options, findings: Findings) ->
         return None
     return _all(
         [
-            _all([_subset(group, (*path, k, g), options, findings) for g, group in enumerate(groups)])
+            _all([read_subset(group, (*path, k, g), options, findings) for g, group in enumerate(groups)])
             for k, groups in enumerate(given)
         ]
     )
@@ -176,7 +176,7 @@ def _weighted(given: Any, path: Path, options: Options, findings: Findings) -> l
         return None
     pairs: list[list[Any] | None] = []
     for k, (labels, weight) in enumerate(given):
-        subset = _subset(labels, (*path, k, 0), options, findings)
+        subset = read_subset(labels, (*path, k, 0), options, findings)
         number = read_number(weight, (*path, k, 1), findings)
         pairs.append(None if subset is None or number is None else [subset, weight])
     read = _all(pairs)

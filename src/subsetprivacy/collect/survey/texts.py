@@ -3,6 +3,7 @@
 import unicodedata
 from typing import Any
 
+from subsetprivacy.collect.survey.confusable import looks
 from subsetprivacy.collect.survey.positions import REFUSED, Path, Unclear
 from subsetprivacy.collect.survey.problems import Findings
 
@@ -15,13 +16,6 @@ _MOST_SHOWN = 40
 def normal(text: str) -> str:
     """Return a text in Unicode's composed form, without blanks around it."""
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n").strip(" \n"))
-
-
-def looks(text: str) -> str:
-    """Return what a text looks like: two options for which this is the same cannot be told apart."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    seen = "".join(sign for sign in folded if unicodedata.category(sign) != "Cf" and not "\ufe00" <= sign <= "\ufe0f")
-    return " ".join(seen.split())
 
 
 def shown(value: Any) -> str:
@@ -79,6 +73,16 @@ def _trouble(text: str, most: int, long: bool) -> str | None:
             return (
                 f"must have no characters that turn the direction of reading; got U+{ord(sign):04X}. "
                 "Hint: leave it out; right-to-left text is shown as such by its letters."
+            )
+        if unicodedata.category(sign) == "Co":
+            return (
+                f"must have no characters for private use; got U+{ord(sign):04X}. "
+                "Hint: leave it out; each device shows it in its own way, or not at all."
+            )
+        if unicodedata.category(sign) == "Cn":
+            return (
+                f"must have only characters of Unicode {unicodedata.unidata_version}; got U+{ord(sign):04X}. "
+                "Hint: leave it out; if it is a newer emoji or letter, a newer Python knows it."
             )
     if text and not looks(text):
         return "must have a character that can be seen; it has none."

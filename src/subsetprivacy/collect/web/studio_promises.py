@@ -10,8 +10,8 @@ from subsetprivacy.report.wording import times, whole
 MANY_BITS = 10.0  # about a thousand people told apart
 _KINDS = {
     "yes_no": "“Is your answer one of these?”",
-    "groups": "“Which of these groups holds your answer?”",
-    "bit": "“Is its number the same as the secret one?”",
+    "groups": "“Which group holds your answer?”",
+    "bit": "“Are the two numbers the same or different?”",
     "local": "marked on the device, which sends a set around it",
 }
 

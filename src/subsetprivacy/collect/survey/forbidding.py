@@ -1,0 +1,310 @@
+"""Designs for sets of options that must never be left alone: nothing that lies within one of them can be sent.
+
+A set is a code, the mask of its options. Both answers to a question count: if the list or the rest of the options lies
+within a forbidden set, the question is not asked. What is left must still tell the shares, and is asked by the rules
+that there are ("listed" and "given"), so that a browser needs to know nothing of it. Everything here gives the same
+design on every machine: the surveys of a study must have the same one.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._types import BoolArray, IntArray
+from subsetprivacy.collect.survey.drawing import Stream, draw_question
+from subsetprivacy.collect.survey.rules import MOST_LISTED, asking, number_of_questions
+from subsetprivacy.design import (
+    ArtificialBit,
+    Conditional,
+    Design,
+    Hadamard,
+    Independent,
+    Sized,
+    Uniform,
+    conditional,
+    hadamard,
+    independent,
+    partition,
+)
+from subsetprivacy.design.hadamard import with_columns
+from subsetprivacy.design.sized import codes_of_size
+from subsetprivacy.errors import InvalidDesignError
+
+Forbidden = tuple[int, ...]
+_MOST_GROUPS = 4096  # of all listed partitions together: two lists of them must fit into a manifest
+_TRIED_ROWS = 3200  # of Hadamard matrices with their columns in other orders
+_ROUNDS = 2000  # of fitting weights
+_FITTED = 1e-12
+_PLACES = 11
+_NEARLY_ZERO = 1e-9
+_SOLVED, _INFEASIBLE = 0, 2  # as `linprog` says it
+_LABEL = "never_alone"
+
+
+def codes_of(options: tuple[str, ...], sets: Iterable[Iterable[str]]) -> Forbidden:
+    """Return the codes of sets of options, in one order whatever theirs is."""
+    return tuple(sorted(sum(1 << options.index(option) for option in held) for held in sets))
+
+
+def is_within(codes: IntArray, forbidden: Forbidden) -> BoolArray:
+    """Tell which sets lie within a forbidden one."""
+    return np.logical_or.reduce([(codes & ~np.int64(held)) == 0 for held in forbidden])
+
+
+def without(design: Design, forbidden: Forbidden) -> Design:
+    """Return the design that asks most like this one and never leaves a forbidden set, or one within it, alone.
+
+    A design that does not anyway is returned as it is. The questions of a Hadamard design are put to the options in
+    another order, which costs nothing at even shares. Otherwise the forbidden questions or sets are left out, and
+    those that are left get new weights.
+
+    Raises
+    ------
+    InvalidDesignError
+        If the questions that are left cannot tell the shares, with what to take instead.
+    """
+    found = _sought(design, forbidden)
+    if isinstance(found, str):
+        raise InvalidDesignError(found)
+    return found
+
+
+@lru_cache(maxsize=256)  # an editor checks its text with every change
+def _sought(design: Design, forbidden: Forbidden) -> Design | str:
+    """Return the design, or why there is none: a refusal can take as long as a design, and is kept as well."""
+    try:
+        return _found(design, forbidden)
+    except InvalidDesignError as error:
+        return str(error)
+
+
+def _found(design: Design, forbidden: Forbidden) -> Design:
+    if isinstance(design, ArtificialBit):
+        raise InvalidDesignError("must not be there with two options; no answer rules one of them out.")
+    kind, rule = asking(design)
+    if not _can_leave(design, forbidden):
+        return design
+    if kind == "local":
+        return _around(design, forbidden)
+    for made in _candidates(design, rule, forbidden):
+        if made is not None and made.is_identifiable:
+            return made
+    raise _refusal(design, forbidden)
+
+
+def _candidates(design: Design, rule: dict[str, Any], forbidden: Forbidden) -> Iterator[Design | None]:
+    """Yield the designs to take in the place of one that asks questions, the most like it first."""
+    if isinstance(design, Independent):
+        yield _independent(design, forbidden)
+    elif isinstance(design, Hadamard):
+        yield _other_columns(design, forbidden)
+        yield _partitions(design, rule["questions"], forbidden)  # few questions, as it is meant to have
+        yield _all_questions(design, forbidden)
+        yield from _many_hadamard(design, forbidden)
+    elif rule["rule"] == "uniform":
+        yield _all_questions(design, forbidden)
+        yield from _many_hadamard(design, forbidden)
+    elif rule["rule"] == "groups":
+        yield _even_groups(design, rule, forbidden)
+    else:
+        yield _partitions(design, rule["questions"], forbidden)
+
+
+def _can_leave(design: Design, forbidden: Forbidden) -> bool:
+    """Tell whether a design can send a set within a forbidden one."""
+    if isinstance(design, Sized):  # any set of its sizes: they may be too many to list
+        return min(design.by_size) <= max(held.bit_count() for held in forbidden)
+    return bool(is_within(design.support()[0], forbidden).any())
+
+
+def _refusal(design: Design, forbidden: Forbidden) -> InvalidDesignError:
+    p = design.p
+    if p == 4:
+        why, hints = "with 4 options all three questions are needed", ["make it five options or more"]
+    else:
+        named = isinstance(design, (Uniform, Hadamard))
+        why = f"those about {p} options that are left do not"
+        hints = ["forbid fewer or smaller sets", "add options" if named else 'take design = "recommended"']
+    return _told(f"must leave enough questions to tell the shares; {why}", hints, p, forbidden)
+
+
+def _told(why: str, hints: list[str], p: int, forbidden: Forbidden) -> InvalidDesignError:
+    """Return the error, with the one way that is always there: larger sets, drawn on the device."""
+    size = max(held.bit_count() for held in forbidden) + 1
+    if size < p:
+        hints = [*hints, f'let answers be marked on the device, design = {{kind = "fixed_size", size = {size}}}']
+    return InvalidDesignError(f"{why}. Hint: {', or '.join(hints)}.")
+
+
+# Yes or no ----------------------------------------------------------------------------------------
+
+
+def _other_columns(design: Hadamard, forbidden: Forbidden) -> Design | None:
+    """Return the same matrix with its columns dealt to the options in another order."""
+    stream = Stream(bytes(32), _LABEL, f"{design.p} {design.size}")
+    columns = design.columns.tolist()
+    for _ in range(max(1, _TRIED_ROWS // design.size)):
+        columns = stream.shuffle(columns)
+        made = with_columns(design.categories, design.size, columns)
+        if not _can_leave(made, forbidden):
+            return made
+    return None
+
+
+def _many_hadamard(design: Design, forbidden: Forbidden) -> Iterator[Design | None]:
+    """Yield Hadamard designs that leave no forbidden set, of many questions and fewer; then what is left of many."""
+    sizes = [1 << k for k in range(MOST_LISTED.bit_length() - 1, 2, -1) if design.p <= 1 << k]
+    made = []
+    for size in sizes:
+        with suppress(InvalidDesignError):  # too many questions for so few options
+            made.append(hadamard(design.categories.labels, size - 1))
+    for one in made:
+        yield _other_columns(one, forbidden) if _can_leave(one, forbidden) else one
+    for one in made:
+        yield _partitions(one, asking(one)[1]["questions"], forbidden)
+
+
+def _all_questions(design: Design, forbidden: Forbidden) -> Design | None:
+    """Return the design of all questions that leave two options and no forbidden set, if they can be listed.
+
+    All are as likely. The weights that cost the fewest people save a few percent and make some pairs twice as likely.
+    """
+    p, full = design.p, design.categories.full
+    if 2 ** (p - 1) - p - 1 > MOST_LISTED:
+        return None
+    codes = np.arange(1, full, 2, dtype=np.int64)  # the sides with the first option
+    sizes = np.bitwise_count(codes)
+    asked = codes[(sizes >= 2) & (sizes <= p - 2) & ~_leaves(codes, full, forbidden)]
+    if not len(asked):
+        return None
+    return independent(design.categories.labels, dict.fromkeys(asked.tolist(), 1 / len(asked)))
+
+
+def _leaves(codes: IntArray, full: int, forbidden: Forbidden) -> BoolArray:
+    """Tell of which questions one answer leaves a forbidden set."""
+    return is_within(codes, forbidden) | is_within(full - codes, forbidden)
+
+
+def _independent(design: Independent, forbidden: Forbidden) -> Design | None:
+    """Return the questions that are left with their weights in proportion."""
+    left = ~_leaves(design.questions, design.categories.full, forbidden)
+    total = math.fsum(design.nu[left])
+    if not left.any():
+        return None
+    kept = zip(design.questions[left].tolist(), design.nu[left].tolist(), strict=True)
+    return independent(design.categories.labels, {code: weight / total for code, weight in kept})
+
+
+# Groups -------------------------------------------------------------------------------------------
+
+
+def _partitions(design: Design, listed: list[list[int]], forbidden: Forbidden) -> Design | None:
+    groups = np.array(listed, np.int64)
+    left = groups[~is_within(groups, forbidden).any(axis=1)]
+    return partition(design.categories.labels, partitions=left.tolist()) if len(left) else None
+
+
+def _even_groups(design: Design, rule: dict[str, Any], forbidden: Forbidden) -> Design | None:
+    """Return all partitions into groups of these sizes that leave no forbidden set, or many of them drawn by lot."""
+    sizes = tuple(rule["sizes"])
+    most = min(MOST_LISTED, _MOST_GROUPS // len(sizes))
+    if number_of_questions(rule) <= most:
+        every = [list(groups) for groups in _split(design.categories.full, sizes)]
+        return _partitions(design, every, forbidden)
+    stream = Stream(bytes(32), _LABEL, f"{design.p} {len(sizes)}")
+    drawn: dict[tuple[int, ...], list[int]] = {}
+    for _ in range(2 * most):
+        groups = sorted(draw_question(rule, stream))
+        if not is_within(np.array(groups, np.int64), forbidden).any():
+            drawn[tuple(groups)] = groups
+        if len(drawn) == most // 2:
+            break
+    return partition(design.categories.labels, partitions=drawn.values()) if drawn else None
+
+
+def _split(left: int, sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield every partition of a set into groups of these sizes once: the first option chooses its group first."""
+    if not left:
+        yield ()
+        return
+    members = [j for j in range(left.bit_length()) if left >> j & 1]
+    for size in sorted(set(sizes)):
+        rest = list(sizes)
+        rest.remove(size)
+        for others in combinations(members[1:], size - 1):
+            group = sum(1 << j for j in (members[0], *others))
+            for groups in _split(left & ~group, tuple(rest)):
+                yield (group, *groups)
+
+
+# Drawn on the device ------------------------------------------------------------------------------
+
+
+def _around(design: Design, forbidden: Forbidden) -> Design:
+    """Return the sets that are left around the answers, with weights as near to the old ones as can be."""
+    p = design.p
+    if isinstance(design, Conditional):
+        codes, weights = design.support()
+    else:
+        size = design.smallest_set
+        if math.comb(p, size) > MOST_LISTED:
+            few = f"must leave at most {MOST_LISTED} sets, which a respondent's page loads; there are more"
+            raise _told(few, ["take fewer options"], p, forbidden)
+        codes = codes_of_size(p, size)
+        weights = np.full(len(codes), 1 / math.comb(p - 1, size - 1))
+    left = ~is_within(codes, forbidden)
+    fitted = _fitted(codes[left].tolist(), weights[left].tolist(), p)
+    made = None if fitted is None else conditional(design.categories.labels, fitted)
+    if made is None or not made.is_identifiable:
+        why = "with 3 options every pair is needed" if p == 3 else f"those of the {p} options that are left do not"
+        hints = ["make it five options or more" if p < 5 else "forbid fewer sets"]
+        raise _told(f"must leave enough sets to hide every answer; {why}", hints, p, forbidden)
+    return made
+
+
+def _fitted(codes: list[int], weights: list[float], p: int) -> dict[int, float] | None:
+    """Return weights in proportion, option by option, that sum to one around each; None if there are none.
+
+    Iterative proportional fitting, whose limit is the nearest by relative entropy. In plain arithmetic, which is
+    the same everywhere, and rounded.
+    """
+    around = [[k for k, code in enumerate(codes) if code >> j & 1] for j in range(p)]
+    if not all(around) or not _can_be_fitted(codes, p):
+        return None
+    held = list(weights)
+    for _ in range(_ROUNDS):
+        worst = 0.0
+        for places in around:
+            total = math.fsum(held[k] for k in places)
+            worst = max(worst, abs(total - 1))
+            for k in places:
+                held[k] /= total
+        if worst < _FITTED:
+            rounded = [round(weight, _PLACES) for weight in held]
+            return dict(zip(codes, rounded, strict=True)) if min(rounded) > 0 else None
+    return None
+
+
+def _can_be_fitted(codes: list[int], p: int) -> bool:
+    """Tell whether there are weights above zero on all sets that sum to one around each option.
+
+    Where there are none the fit takes all its rounds to find out, a hundred times as long as this linear program. That
+    only ever refuses what the fit would: towards a weight of nearly zero it takes more rounds than it has.
+    """
+    from scipy.optimize import linprog
+
+    around = np.array(codes, np.int64) >> np.arange(p)[:, np.newaxis] & 1
+    # With the weights x + t the largest t is sought.
+    best = linprog(
+        np.append(np.zeros(len(codes)), -1.0),
+        A_eq=np.column_stack([around, around.sum(axis=1)]),
+        b_eq=np.ones(p),
+        method="highs",
+    )
+    is_impossible = best.status == _INFEASIBLE or (best.status == _SOLVED and best.x[-1] <= _NEARLY_ZERO)
+    return not is_impossible
