@@ -2,7 +2,8 @@ r"""Subsets as text, for files that people open: labels joined by a bar.
 
 Inside a label ``|`` and ``\`` are written ``\|`` and ``\\``, and an empty
 label ``\e``. A combination of several variables is its parts joined by
-``" & "``, with ``\&`` for an ampersand inside a part. A text that a spreadsheet
+``" & "``, with ``\&`` for an ampersand inside a part. An answer to Warner's question
+is a word, with the combinations that it leaves: ``same (no & 0, yes & 1)``. A text that a spreadsheet
 would take for a formula gets a leading apostrophe, which reading takes off.
 Different subsets give different texts, and no text is empty: an empty cell
 is a missing one. Whatever reads subsets as text, from a list, a column, a
@@ -20,6 +21,7 @@ from attrs import frozen
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.design.base import Design
+from subsetprivacy.design.held import EQUAL, ArtificialBit
 from subsetprivacy.errors import CodeError
 from subsetprivacy.subsets import Categories
 from subsetprivacy.variables import JointCategories
@@ -118,7 +120,8 @@ def parsed(texts: Sequence[str | None], design: Design) -> IntArray:
 
 def hint_for_texts(design: Design) -> str:
     """Return what to look at when texts are no subsets, an example made of the design's own labels."""
-    example = _spelling(design).write(design.categories.full & 3)
+    spelling = _spelling(design)
+    example = spelling.write(sum(part for _, part in spelling.written[:2]))
     return f"a subset is written like {example!r}; is this the design the data were collected with"
 
 
@@ -159,14 +162,26 @@ def plain_header(text: str) -> str:
 
 @frozen
 class _Spelling:
-    """How the labels of one variable are written."""
+    """How the labels of one variable are written.
 
-    names: tuple[str, ...]
+    Attributes
+    ----------
+    written
+        What is written for each part of a code, which is a bit, or several that come together.
+    bit
+        The part that each label stands for that is read.
+    """
+
+    written: tuple[tuple[str, int], ...]
     bit: dict[str, int]
     spaced: bool  # whether spaces around a label mean nothing
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.written)
+
     def write(self, code: int) -> str:
-        return safe_header(BAR.join(name for j, name in enumerate(self.names) if code >> j & 1))
+        return safe_header(BAR.join(name for name, part in self.written if code & part == part))
 
     def read(self, text: str | None) -> int:
         """Return a code, 0 for a text that is no subset: a label unknown or named twice, or nothing."""
@@ -220,6 +235,8 @@ def _pieces(text: str) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _spelling(design: Design) -> _Spelling:
+    if isinstance(design, ArtificialBit) and design.equal_only:
+        return _spelling_of_answers(design)
     if design.code_space != "mask":
         raise CodeError(
             f"subsets of a {design.kind} design must be written as codes, not as text: its codes are no masks of "
@@ -230,7 +247,24 @@ def _spelling(design: Design) -> _Spelling:
         raise CodeError("labels must differ as text to be written as text; got two that do not. Hint: form='codes'.")
     stripped = {name.strip() for name in names}
     spaced = len(stripped) == len(names) and "" not in stripped
-    return _Spelling(names, {name.strip() if spaced else name: 1 << j for j, name in enumerate(names)}, spaced)
+    written = tuple((name, 1 << j) for j, name in enumerate(names))
+    return _Spelling(written, {name.strip() if spaced else name: part for name, part in written}, spaced)
+
+
+def _spelling_of_answers(design: ArtificialBit) -> _Spelling:
+    """Return how the answers to Warner's question are written: same or different, with what that leaves possible.
+
+    The word alone is read, too, and the code, which files without a document held before there were words.
+    """
+    one, two = (name.replace("&", "\\&") for name in _part_names(design.categories))
+    different = design.missing_code - EQUAL
+    written = (
+        (f"same ({one} & 0, {two} & 1)", EQUAL),
+        (f"different ({one} & 1, {two} & 0)", different),
+    )
+    read = {"same": EQUAL, "different": different}
+    codes = {str(code): code for code in (EQUAL, different, design.missing_code)}
+    return _Spelling(written, {name.strip(): part for name, part in written} | read | codes, True)
 
 
 def _names(categories: Categories) -> tuple[str, ...]:

@@ -159,11 +159,12 @@ def read_header(path: str | Path, wanted: Iterable[str]) -> Header:
 
 def _split(path: str | Path, text: str, separator: str, whole: bool, blank: int) -> Header:
     rows = csv.reader(StringIO(text, newline=""), delimiter=separator)
-    try:
+    cells, alone = [], False
+    with suppress(
+        csv.Error
+    ):  # of a cell that is too long for this way of reading; one below the header does not matter
         cells = next(rows)
         alone = whole and not any(row or len(cells) == 1 for row in rows)
-    except csv.Error:
-        cells, alone = [], False
     try:
         "".join(cells).encode()
     except UnicodeEncodeError:

@@ -8,6 +8,7 @@ import numpy as np
 from subsetprivacy.design.text import safe_header, texts_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.compression import open_to_write
+from subsetprivacy.frames.files import TABLE_FORMAT
 from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.trouble import arrow
 
@@ -18,15 +19,20 @@ _FORMULA = "^[=+\\-@\t\r\n']"
 class CsvWriter:
     """Writes tables of codes, and what is kept beside them, as lines of text in UTF-8.
 
-    Every distinct subset is written out once per table and copied from there.
+    Every distinct subset is written out once per table and copied from there. With `inside`, the document goes into a
+    last column, next to the first row.
     """
 
-    def __init__(self, path: Path | None, stored: Stored, order: list[str], *, name: str = "") -> None:
+    def __init__(
+        self, path: Path | None, stored: Stored, order: list[str], *, name: str = "", inside: str | None = None
+    ) -> None:
         assert path is not None
         self._file = open_to_write(path, name)  # the path is that of a draft; the name says whether it is compressed
         self._stored = stored
         self._order = order
-        self._file.write((",".join(quoted(safe_header(name)) for name in order) + "\n").encode())
+        self._has_document, self._next = inside is not None, inside or ""
+        names = [*order, TABLE_FORMAT] if self._has_document else order
+        self._file.write((",".join(quoted(safe_header(name)) for name in names) + "\n").encode())
 
     def write(self, table: Any) -> None:
         """Write the rows of an Arrow table."""
@@ -36,6 +42,10 @@ class CsvWriter:
         if not table.num_rows:
             return
         columns = [self._cells(table.column(name), name) for name in self._order]
+        if self._has_document:
+            cells = [quoted(self._next) if self._next else "", *[""] * (table.num_rows - 1)]
+            columns.append(pa.array(cells, pa.large_string()))
+            self._next = ""
         lines = pc.binary_join_element_wise(*columns, _large(",")) if len(columns) > 1 else columns[0]
         for chunk in lines.chunks if isinstance(lines, pa.ChunkedArray) else [lines]:
             ends = pa.array([0, len(chunk)], pa.int64())

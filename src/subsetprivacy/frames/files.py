@@ -49,6 +49,8 @@ def format_of(path: str | Path, *, must_exist: bool = True) -> str:
     name = place.name.lower()
     found = next((form for suffix, form in _FORMATS.items() if name.endswith(suffix)), None)
     if found is None:
+        if must_exist and name.endswith(".zip"):
+            raise trouble(path, "must be unpacked to be read; it is an archive. Hint: read one of the files in it")
         exists = "" if place.exists() or not must_exist else "; and there is no such file"
         raise trouble(path, f"must end in one of {', '.join(_FORMATS)}, or be a folder of Parquet files{exists}")
     if must_exist and not place.is_file():

@@ -27,6 +27,7 @@ def open_output(
     *,
     form: Form | None = None,
     overwrite: bool = False,
+    inside: bool = False,
 ) -> Iterator["Output"]:
     """Open a file for columns of subsets; it gets its name, and its document beside it, when all is written.
 
@@ -39,6 +40,8 @@ def open_output(
         checked now whether they can be written in this form.
     form, overwrite
         As in `write_release`.
+    inside
+        Whether a CSV file holds its document, too, as other files do: in a column of its own, next to the first row.
 
     Yields
     ------
@@ -51,7 +54,7 @@ def open_output(
         If the file cannot be written; then nothing remains of it.
     """
     path = local_path(path)
-    output = Output(path, list(designs), form)
+    output = Output(path, list(designs), form, inside=inside)
     if isinstance(designs, Mapping):
         output.forms(designs)
     with replacing(path, overwrite=overwrite, sidecar=output.document) as draft:
@@ -66,7 +69,7 @@ def open_output(
 class Output:
     """A file that is being written."""
 
-    def __init__(self, path: Path, names: list[str], form: Form | None) -> None:
+    def __init__(self, path: Path, names: list[str], form: Form | None, *, inside: bool = False) -> None:
         self.path = path
         self.names = names
         self.kind: str = format_of(path, must_exist=False)
@@ -75,6 +78,7 @@ class Output:
         if form is not None and check_choice(form, FORMS, "form") == "labels" and self.kind != "csv":
             raise ArgumentError(f"`form` must be 'codes' for {self.kind} files; labels are for CSV files, and people.")
         self.form = form
+        self._inside = inside
         self._draft: Path | None = None
         self._writer: Any = None
         self._stored: Stored | None = None
@@ -114,7 +118,8 @@ class Output:
         text = self._stored.to_json()
         self._schema = schema_of(self.names, text, kept)
         if self.kind == "csv":
-            self._writer = CsvWriter(self._draft, self._stored, self._order, name=self.path.name)
+            inside = text if self._inside else None
+            self._writer = CsvWriter(self._draft, self._stored, self._order, name=self.path.name, inside=inside)
         else:
             make = parquet_writer if self.kind == "parquet" else arrow_writer
             self._writer = make(str(self._draft), self.names, text, kept)

@@ -10,6 +10,7 @@ from attrs import frozen
 from subsetprivacy._choices import Form, WeightsKind
 from subsetprivacy.design import Covered, Design, design_from_json
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
+from subsetprivacy.frames.csv_stream import csv_batches, csv_columns
 from subsetprivacy.frames.files import KEY, TABLE_FORMAT, parquet_files, sidecar_of
 from subsetprivacy.frames.trouble import arrow, reading
 
@@ -134,15 +135,23 @@ def found_with(path: Path, kind: str) -> list[tuple[str, Stored]]:
     return found
 
 
-def _keys(path: Path, kind: str) -> list[tuple[str, bytes]]:
+def _keys(path: Path, kind: str) -> list[tuple[str, str | bytes]]:
     if kind == "csv":
-        return []
+        return _in_cells(path)
     held: dict[bytes, str] = {}
     for file in parquet_files(path) if kind == "folder" else [path]:
         text = _metadata(file, "parquet" if kind == "folder" else kind).get(KEY.encode())
         if text is not None:
             held.setdefault(text, f"the key {KEY} of {str(file)!r}")  # most files of a folder say the same
     return [(where, text) for text, where in held.items()]
+
+
+def _in_cells(path: Path) -> list[tuple[str, str | bytes]]:
+    """Return what the column of a CSV file holds that is for the document: one cell, whichever row it was sorted to."""
+    if FORMAT not in csv_columns(path, [FORMAT]):
+        return []
+    cells = (text for batch in csv_batches(path, [FORMAT]) for text in batch.column(0).drop_null().to_pylist())
+    return [(f"the column {FORMAT!r} of {str(path)!r}", text) for text in dict.fromkeys(cells)]
 
 
 def _metadata(file: Path, kind: str) -> dict[bytes, bytes]:

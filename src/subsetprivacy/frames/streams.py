@@ -15,7 +15,7 @@ from subsetprivacy.engines.batches import dataset_batches
 from subsetprivacy.engines.headers import judge_table
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of, no_csv_column, read_header
-from subsetprivacy.frames.files import parquet_files
+from subsetprivacy.frames.files import TABLE_FORMAT, parquet_files
 from subsetprivacy.frames.partitions import partitions_of
 from subsetprivacy.frames.trouble import arrow, reading, trouble
 
@@ -51,6 +51,8 @@ class DataFile:
         """
         with reading(self.path):
             names = list(csv_columns(self.path, wanted) if self.kind == "csv" else self._dataset().schema.names)
+        if self.kind == "csv":
+            names = [name for name in names if name != TABLE_FORMAT]  # it holds the document, and nothing about people
         if len(set(names)) < len(names):
             raise trouble(self.path, "must have columns of different names; two have the same")
         return names

@@ -13,12 +13,21 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 from attrs import evolve
-from released import Manners, drawn, options, survey_of, values
+from released import KEY, Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
-from subsetprivacy.collect.service.exporting import export_csv, export_parquet, export_zip, file_stem, python_snippet
+from subsetprivacy.collect.service.exporting import (
+    export_csv,
+    export_parquet,
+    export_zip,
+    file_stem,
+    python_snippet,
+    saved_name,
+)
 from subsetprivacy.collect.service.results import results, results_document
+from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.tallies import row_codes
+from subsetprivacy.design.text import text_of
 
 DESIGNS = {
     "income": sp.uniform(("=1+1", "-2", "@SUM(A1)", "<b>x</b>", 'a|b, "c"')),
@@ -72,6 +81,22 @@ def test_names_of_the_files(archive):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("group", range(4))
+def test_every_file_is_read_alone_and_gives_the_dashboards_estimates(tmp_path, released, found, group, ending):
+    """Questions of each kind, alone and linked: the file under the name it is saved by, and nothing next to it."""
+    path = tmp_path / saved_name(released.manifest, 1, f"{group}.{ending}")
+    path.write_bytes({"csv": export_csv, "parquet": export_parquet}[ending](released, group))
+    assert path.name == f"trial-{file_stem(released, group)[3:]}.{ending}"
+    release = sp.read_release(path)
+    assert list(release.names) == list(found.groups[group].variables)
+    assert release.kept == ()
+    for name in release.names:
+        counts, variable = release.count(name), found.variable(name)
+        assert (counts.n, counts.n_missing) == (variable.answered, variable.skipped)
+        assert sp.estimate(counts).w == pytest.approx(variable.shares.w, abs=1e-9)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("group", range(4))
 def test_the_library_reads_back_designs_and_counts(unpacked, released, group, ending):
     release = sp.read_release(unpacked / "data" / f"{file_stem(released, group)}.{ending}")
     for name, codes in columns(released, group).items():
@@ -90,7 +115,8 @@ def test_the_library_reads_back_tables(unpacked, released, found):
 
 def test_rows_are_distinct_and_in_the_order_of_their_content(released):
     table = list(csv.reader(io.StringIO(export_csv(released, 3).decode())))
-    assert table[0] == ["large", "count"]
+    assert table[0] == ["large", "count", "subset privacy table"]
+    assert [bool(row[2]) for row in table[1:]] == [True] + [False] * (len(table) - 2)
     assert len({row[0] for row in table[1:]}) == len(table) - 1
     import pyarrow.parquet as pq
 
@@ -101,31 +127,43 @@ def test_rows_are_distinct_and_in_the_order_of_their_content(released):
     assert sum(held["count_"]) == 500
 
 
-def test_randomised_response_is_written_in_words_beside_its_code(archive, released, unpacked):
-    """From the answers as they were sent: the word of a row is that of its own code, and the library reads the file."""
+def test_randomized_response_is_written_in_words(archive, released):
+    """The words of a row are those of what was answered, and no cell of an answer is a number."""
     table = list(csv.DictReader(io.StringIO(archive.read("data/01-income-count-three.csv").decode())))
-    assert list(table[0]) == ["income", "count", "three", "count (answer)", "count_"]
-    word = {"9": "same", "6": "not the same", "15": "skipped"}
-    assert {row["count"] for row in table} == set(word)
-    assert all(row["count (answer)"] == word[row["count"]] for row in table)
-    framed = Counter()
+    assert list(table[0]) == ["income", "count", "three", "count_", "subset privacy table"]
+    same, different = "same (no & 0, yes & 1)", "different (no & 1, yes & 0)"
+    word = {same: 0, different: 1, f"{same}|{different}": -1}
+    framed, said = Counter(), Counter()
     at = [held["id"] for held in released.manifest.variables].index("count")
     for framing, n in released.framings.items():
         if framing.variable == at:
-            framed[{0: "same", 1: "not the same", -1: "skipped"}[framing.answer]] += n
-    said = Counter()
+            framed[framing.answer] += n
     for row in table:
-        said[row["count (answer)"]] += int(row["count_"])
+        said[word[row["count"]]] += int(row["count_"])
     assert said == framed
-    counts = sp.read_release(unpacked / "data" / "01-income-count-three.csv").count("count")
-    assert counts.n + counts.n_missing == sum(said.values())
 
 
-def test_names_of_columns_never_meet():
-    designs = {"a": sp.warner(("no", "yes")), "a (answer)": sp.warner(("no", "yes"))}
-    released = drawn(survey_of(designs, [list(designs)]), {name: values([1, 1], 60, 1) for name in designs})
-    head = export_csv(released, 0).decode().partition("\n")[0]
-    assert head == "a,a (answer),a (answer)_,a (answer) (answer),count"
+def test_cells_of_answers_are_words(archive):
+    for name in archive.namelist():
+        if name.startswith("data/") and name.endswith(".csv"):
+            for row in csv.DictReader(io.StringIO(archive.read(name).decode())):
+                (number,) = (cell for cell in row.values() if cell.isdigit())
+                assert number == row["count_" if "count_" in row else "count"]
+
+
+@pytest.mark.parametrize(
+    ("title", "version", "name", "called"),
+    [
+        ("Work & Health, Zürich", 1, "0.csv", "work-health-zurich-smokes.csv"),
+        ("Work & Health, Zürich", 3, "everything.zip", "work-health-zurich-v3.zip"),
+        ("../../x \r\n;\"'", 1, "results.json", "x-results.json"),
+        ("مسح", 2, "0.parquet", "survey-{id}-v2-smokes.parquet"),
+        ("a" * 200, 1, "manifest.json", f"{'a' * 60}-manifest.json"),
+    ],
+)
+def test_files_are_called_after_survey_and_variables(title, version, name, called):
+    manifest = freeze(survey_of({"smokes": sp.warner(("no", "yes"))}, title=title), KEY)
+    assert saved_name(manifest, version, name) == called.replace("{id}", manifest.id[:8])
 
 
 def test_no_cell_is_a_formula(archive):
@@ -143,6 +181,26 @@ def test_framings_are_all_there(archive, released):
     assert {
         (line["variable"], line["partition"], int(line["shown"]), int(line["answer"])): int(line["n"]) for line in lines
     } == {(ids[f.variable], f.partition, f.shown, f.answer): n for f, n in released.framings.items()}
+
+
+def test_framings_are_also_said_in_words(archive):
+    said = {}
+    for line in csv.DictReader(io.StringIO(archive.read("framings.csv").decode())):
+        said.setdefault(line["variable"], set()).add((line["answer"], line["answered"]))
+        options_of = line["asked about"].removeprefix("'").split("|")
+        if line["variable"] == "income":
+            codes = [int(line["partition"]), 31 - int(line["partition"])]
+            assert line["asked about"] == text_of(codes[int(line["shown"])], DESIGNS["income"])
+        elif line["variable"] == "groups":
+            assert len(line["asked about"].split(" / ")) == 3 or line["answer"] != "-1"
+        else:
+            assert set(options_of) <= {*map(str, DESIGNS[line["variable"]].categories), ""}
+    yes_no = {("0", "yes"), ("1", "no")}
+    assert said["income"] == yes_no | {("-1", "skipped")}
+    assert said["wide"] == said["large"] == yes_no
+    assert said["count"] == {("0", "same"), ("1", "different"), ("-1", "skipped")}
+    assert said["three"] == {("0", "answered")}
+    assert said["groups"] == {("0", "group 1"), ("1", "group 2"), ("2", "group 3"), ("-1", "skipped")}
 
 
 def test_manifest_and_results_are_inside(archive, released, found):
@@ -164,7 +222,7 @@ def test_the_same_release_gives_the_same_bytes_whenever_and_in_whatever_order(re
 def test_an_export_before_the_first_release(released):
     empty = evolve(released, releases=(), rows=tuple({} for _ in released.rows), framings={})
     archive = ZipFile(io.BytesIO(export_zip(empty)))
-    assert archive.read("data/03-groups.csv") == b"groups,count\n"
+    assert archive.read("data/03-groups.csv") == b"groups,count,subset privacy table\n"
     assert json.loads(archive.read("results.json"))["n"] == 0
 
 
@@ -205,8 +263,20 @@ def printed_pair(pair):
 
 
 def test_the_program_prints_the_numbers_of_the_dashboard(unpacked, found):
+    check_printed(found, found.groups, unpacked / "analyse.py")
+
+
+def test_the_program_reads_a_file_that_was_saved_alone(tmp_path, released, found):
+    (tmp_path / "analyse.py").write_text(python_snippet(released), "utf-8")
+    for ending, write in (("csv", export_csv), ("parquet", export_parquet)):
+        path = tmp_path / saved_name(released.manifest, 1, f"0.{ending}")
+        path.write_bytes(write(released, 0))
+        check_printed(found, found.groups[:1], tmp_path / "analyse.py", path)
+
+
+def check_printed(found, groups, *command):
     run = subprocess.run(
-        [sys.executable, "-W", "error", str(unpacked / "analyse.py")],
+        [sys.executable, "-W", "error", *map(str, command)],
         capture_output=True,
         text=True,
         check=False,
@@ -215,7 +285,7 @@ def test_the_program_prints_the_numbers_of_the_dashboard(unpacked, found):
     )
     assert (run.returncode, run.stderr) == (0, "")
     expected = []
-    for group in found.groups:
+    for group in groups:
         expected += [line for name in group.variables for line in printed_variable(found.variable(name))]
         expected += [line for pair in group.pairs for line in printed_pair(pair)]
     printed = run.stdout.splitlines()

@@ -115,7 +115,6 @@ def test_a_persons_text_is_never_shown():
         sp.hadamard([f"c{k}" for k in range(100)]),
         sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("abcd"))}),
         sp.covered(sp.uniform(list("abcd")), 0.1),
-        sp.warner(["no", "yes"], 0.25),
     ],
 )
 def test_codes_that_are_no_masks_have_no_text(design):
@@ -124,6 +123,28 @@ def test_codes_that_are_no_masks_have_no_text(design):
         text_of(1, design)
     with pytest.raises(CodeError, match="form='codes'"):
         codes_of(["a"], design)
+
+
+def test_answers_to_warners_question_are_words():
+    design = sp.warner(["no", "yes"])
+    texts = ["same (no & 0, yes & 1)", "different (no & 1, yes & 0)"]
+    assert [text_of(code, design) for code in (0b1001, 0b0110, 0b1111)] == [*texts, "|".join(texts)]
+    assert codes_of([*texts, "same", "different", "9", "15", " same | different", None], design).tolist() == [
+        *(9, 6, 9, 6, 9, 15, 15, 15)
+    ]
+    for wrong in ("the same", "same|same", "same|9", "same (yes & 0, no & 1)", "7", ""):
+        with pytest.raises(CodeError, match="first in row 1") as caught:
+            codes_of(["same", wrong], design)
+        assert f"like {'|'.join(texts)!r}" in str(caught.value)
+
+
+@given(st.lists(st.text(alphabet="ab|\\'=&,() ", max_size=5), min_size=2, max_size=2, unique=True))
+def test_answers_about_nasty_labels_come_back(chosen):
+    design = sp.warner(chosen)
+    texts = [text_of(code, design) for code in (6, 9, 15)]
+    assert len(set(texts)) == 3
+    assert codes_of(texts, design).tolist() == [6, 9, 15]
+    assert not any(text.startswith(("=", "+", "-", "@")) for text in texts)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 import subsetprivacy as sp
 from subsetprivacy.design import coarse
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, DesignDocumentError, MismatchError
+from subsetprivacy.frames.files import sidecar_of
+from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.stored import Weights
 from subsetprivacy.frames.writing import write_counts, write_release
 
 LETTERS = sp.uniform(list("abcd"))
@@ -104,6 +107,76 @@ def test_others_read_the_codes_of_our_parquet(parquet):
     assert pl.read_parquet(path)["value"].to_list() == codes
     assert pl.scan_parquet(path).collect()["value"].to_list() == codes
     assert [row[0] for row in duckdb.read_parquet(path).fetchall()] == codes
+
+
+# The document inside a CSV file -------------------------------------------------------------------
+
+
+def write_alone(path, rows=40):
+    """Write a CSV file of two columns and their counts with the document inside, and nothing next to it."""
+    designs = {"x": LETTERS, "w": DESIGNS["warner"]}
+    columns = {name: pa.array(drawn(design, rows), pa.int64()) for name, design in designs.items()}
+    table = pa.table({**columns, "n": pa.array(range(1, rows + 1), pa.int64())})
+    with open_output(path, designs, inside=True) as output:
+        output.begin(designs, [table.schema.field("n")], Weights("n", "frequency"))
+        for start in (0, 10):
+            output.write(table.slice(start, 10 if start == 0 else rows))
+    sidecar_of(path).unlink()
+    return table
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])
+def test_csv_with_the_document_inside_is_read_alone(tmp_path, name):
+    table = write_alone(tmp_path / name)
+    release = read_release(tmp_path / name)
+    assert release.designs == {"x": LETTERS, "w": DESIGNS["warner"]}
+    assert (release.names, release.kept, release.rows) == (("x", "w"), (), 40)
+    for column in ("x", "w"):
+        assert release.codes(column).tolist() == table.column(column).to_pylist()
+    assert release.crosstab().n + release.crosstab().n_missing == sum(range(1, 41))
+    assert "Kept" not in str(release.summary())
+
+
+def test_document_inside_survives_a_spreadsheet(tmp_path):
+    """Someone sorts the rows, moves the columns, and saves with semicolons."""
+    write_alone(tmp_path / "x.csv")
+    before = read_release(tmp_path / "x.csv").count("x")
+    frame = pd.read_csv(tmp_path / "x.csv").sort_values("n", ascending=False)
+    frame[[frame.columns[-1], "n", "w", "x"]].to_csv(tmp_path / "y.csv", index=False, sep=";")
+    after = read_release(tmp_path / "y.csv").count("x")
+    assert (after.codes.tolist(), after.counts.tolist()) == (before.codes.tolist(), before.counts.tolist())
+
+
+def test_long_document_inside_is_read(tmp_path):
+    """Longer than the cells that Python's own reader takes: a design may list thousands of questions."""
+    labels = [f"{'a long label' * 300} {k}" for k in range(48)]
+    designs = {"x": sp.uniform(labels)}
+    table = pa.table({"x": pa.array([3, 12], pa.int64())})
+    with open_output(tmp_path / "x.csv", designs, inside=True) as output:
+        output.begin(designs)
+        output.write(table)
+    sidecar_of(tmp_path / "x.csv").unlink()
+    assert (tmp_path / "x.csv").stat().st_size > csv.field_size_limit()
+    assert read_release(tmp_path / "x.csv").codes().tolist() == [3, 12]
+
+
+def test_archive_is_to_be_unpacked(tmp_path):
+    (tmp_path / "survey.zip").write_bytes(b"PK")
+    with pytest.raises(DataFileError, match="must be unpacked to be read"):
+        read_release(tmp_path / "survey.zip")
+
+
+def test_document_inside_that_was_altered_is_refused(tmp_path):
+    write_alone(tmp_path / "x.csv")
+    text = (tmp_path / "x.csv").read_text()
+    (tmp_path / "y.csv").write_text(text.replace('""a""', '""e""'))
+    with pytest.raises(DesignDocumentError, match="the column 'subset privacy table' of"):
+        read_release(tmp_path / "y.csv")
+    (tmp_path / "z.csv").write_text("x,subset privacy table\na|b,nothing\n")
+    with pytest.raises(DesignDocumentError, match="it is something else"):
+        read_release(tmp_path / "z.csv")
+    with pytest.raises(MismatchError, match="the column 'subset privacy table' of"):
+        read_release(tmp_path / "x.csv", {"x": sp.fixed_size(list("abcd"), 3)})
 
 
 # What is written ----------------------------------------------------------------------------------

@@ -3,29 +3,29 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from subsetprivacy._words import counted
 from subsetprivacy.collect.service.results import Results, results, results_document
-from subsetprivacy.collect.service.results_counts import GroupRows, group_rows
+from subsetprivacy.collect.service.results_counts import group_rows
 from subsetprivacy.collect.service.results_document import document_text
 from subsetprivacy.collect.service.snippet import FOLDER, python_snippet
+from subsetprivacy.collect.survey.manifest import Manifest
+from subsetprivacy.collect.survey.submission import SKIPPED, Framing
 from subsetprivacy.collect.survey.tallies import Released
-from subsetprivacy.design import ArtificialBit, Design
-from subsetprivacy.design.held import EQUAL
-from subsetprivacy.design.text import safe_header
-from subsetprivacy.frames.files import sidecar_of
+from subsetprivacy.design.text import safe_header, text_of
+from subsetprivacy.frames.files import TABLE_FORMAT, sidecar_of
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.stored import Weights
 from subsetprivacy.frames.trouble import arrow
 
-__all__ = ["export_csv", "export_parquet", "export_zip", "file_stem", "python_snippet"]
+__all__ = ["export_csv", "export_parquet", "export_zip", "file_stem", "python_snippet", "saved_name", "survey_slug"]
 
 COUNT = "count"
-IN_WORDS = " (answer)"
 _DAY = (1980, 1, 1, 0, 0, 0)  # the same for every file: nothing tells when an export was made
 _MODE = 0o644 << 16
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -37,30 +37,67 @@ Survey {id}, version {version}. Fingerprint {fingerprint}.
 
 {folder}/NN-….csv, .parquet
                       The released answers of one variable, or of variables that are kept side by side: a row for
-                      each content that occurs, and in the last column how many people sent it. A cell holds the
-                      options that an answer leaves possible; all options together mean that it was skipped. An
-                      answer to a question with a secret number (randomised response) leaves both options possible:
-                      its cell holds a code, and in the CSV file a column beside it says the answer in words ("same":
-                      its number is the secret one; "not the same"; "skipped").
-                      The designs stand in the .design.json beside the CSV file, and inside the Parquet file:
-                      subsetprivacy.read_release(file) opens either.
-framings.csv          How each question was put and answered, counted by itself: variable, partition (the smaller
-                      of the two codes, or all groups of a skipped question), shown (0: the set with the smaller
-                      code was asked about, 1: the other), answer (0 yes, 1 no, or the place of the chosen group;
-                      -1 skipped), n.
+                      each content that occurs, and in the column "count" how many people sent it. A cell holds the
+                      options that an answer leaves possible, joined by a bar; all of them together mean that the
+                      question was skipped. An answer to a question with a secret number (randomized response) leaves
+                      both options possible: "same (no & 0, yes & 1)" means that the number of the true answer, 0 for
+                      "no" and 1 for "yes", is the secret number, and "different (no & 1, yes & 0)" that it is not.
+                      Parquet files hold codes in the place of these words.
+                      The designs are in each file, in the column "{column}" of a CSV file, which
+                      says nothing about people, and once more in the .design.json next to it, for programs that
+                      drop columns. subsetprivacy.read_release(file) opens each CSV or Parquet file alone.
+framings.csv          How each question was put and answered, counted alone: variable, partition (the smaller of
+                      the two codes, or all groups of a skipped question), shown (0: the set with the smaller code
+                      was asked about, 1: the other), answer (0 yes or same, 1 no or different, or the place of the
+                      chosen group, from 0; -1 skipped), n; then the same in words: what was asked about, where
+                      that is kept, and what was answered.
 manifest.json         The survey as it was published, byte for byte; its SHA-256 is the fingerprint.
 results.json          What the dashboard shows, as data.
 analyse.py            Makes the dashboard's numbers from these files: pip install "subsetprivacy[frames]", then
-                      python analyse.py.
+                      python analyse.py, or python analyse.py FILE for one that was saved alone.
 
 There is no row per person, no time and no order in these files.
 """
 
 
 def file_stem(released: Released, group: int) -> str:
-    """Return the name of a group's files, without an ending."""
-    names = "-".join(str(released.manifest.variables[k]["id"]) for k in released.manifest.groups[group])
-    return f"{group + 1:02d}-{_NAME.sub('_', names)[:_LONGEST]}"
+    """Return the name of a group's files in the archive, without an ending."""
+    return f"{group + 1:02d}-{_variables(released.manifest, group)}"
+
+
+def saved_name(manifest: Manifest, version: int, name: str) -> str:
+    """Return what a file is called that is saved alone: after the survey, and the variables in it.
+
+    Parameters
+    ----------
+    manifest, version
+        The survey.
+    name
+        "manifest.json", "results.json", "everything.zip", or the number of a group with "csv" or "parquet".
+    """
+    stem = survey_slug(manifest.title) or f"survey-{manifest.id[:8]}"
+    stem = stem if version == 1 else f"{stem}-v{version}"
+    first, _, ending = name.rpartition(".")
+    if first == "everything":
+        return f"{stem}.{ending}"
+    return f"{stem}-{_variables(manifest, int(first)) if first.isdigit() else first}.{ending}"
+
+
+def survey_slug(title: str) -> str:
+    """Return a title as part of a file's name: plain letters and digits; "" where it has none, as in another alphabet.
+
+    Examples
+    --------
+    >>> survey_slug("Work & Health, Zürich"), survey_slug("مسح")
+    ('work-health-zurich', '')
+    """
+    letters = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", letters)[:_LONGEST].strip("-")
+
+
+def _variables(manifest: Manifest, group: int) -> str:
+    names = "-".join(str(manifest.variables[k]["id"]) for k in manifest.groups[group])
+    return _NAME.sub("_", names)[:_LONGEST]
 
 
 def export_csv(released: Released, group: int) -> bytes:
@@ -82,50 +119,31 @@ def export_parquet(released: Released, group: int) -> bytes:
 
 
 def _written(released: Released, group: int, ending: str) -> tuple[bytes, bytes]:
-    """Return a file of counts, and the document that belongs beside it."""
+    """Return a file of counts, with the document inside that says what is in it, and the document to lie next to it."""
     pa = arrow()
     rows = group_rows(released, group)
     designs = {name: released.manifest.designs[name] for name in rows.names}
     count = count_column(rows.names)
     columns = {name: pa.array(rows.column(name), pa.int64()) for name in rows.names}
-    words = _in_words(rows, designs) if ending == "csv" else {}
-    table = pa.table({**columns, **words, count: pa.array(rows.n, pa.int64())})
-    kept = [table.schema.field(name) for name in (*words, count)]
+    table = pa.table({**columns, count: pa.array(rows.n, pa.int64())})
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"{file_stem(released, group)}.{ending}"
-        with open_output(path, designs) as output:
-            output.begin(designs, kept, Weights(count, "frequency"))
+        path = Path(folder) / f"counts.{ending}"
+        with open_output(path, designs, inside=True) as output:
+            output.begin(designs, [table.schema.field(count)], Weights(count, "frequency"))
             output.write(table)
         return path.read_bytes(), sidecar_of(path).read_bytes()
 
 
 def count_column(names: Iterable[str]) -> str:
     """Return the name of the column of numbers: one that no variable has."""
-    return _free(COUNT, names)
-
-
-def _in_words(rows: GroupRows, designs: Mapping[str, Design]) -> dict[str, list[str]]:
-    """Return the answers in words of the variables whose codes are no sets of options, by the name of a column."""
-    taken, out = [*rows.names, count_column(rows.names)], {}
-    for name, design in designs.items():
-        if isinstance(design, ArtificialBit):
-            column = _free(f"{name}{IN_WORDS}", taken)
-            said = {EQUAL: "same", design.missing_code: "skipped"}
-            out[column] = [said.get(code, "not the same") for code in rows.column(name).tolist()]
-            taken.append(column)
-    return out
-
-
-def _free(name: str, taken: Iterable[str]) -> str:
-    """Return a name that no column has yet."""
-    held = set(taken)
-    while name in held:
+    name, taken = COUNT, set(names)
+    while name in taken:
         name += "_"
     return name
 
 
 def framings_csv(released: Released) -> bytes:
-    """Return how each question was put and answered as CSV, sorted."""
+    """Return how each question was put and answered as CSV, sorted: in numbers, and the same in words."""
     ids = [safe_header(str(held["id"])) for held in released.manifest.variables]
     lines = sorted(
         (framing.variable, framing.partition, framing.shown, framing.answer, n)
@@ -133,9 +151,26 @@ def framings_csv(released: Released) -> bytes:
     )
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("variable", "partition", "shown", "answer", "n"))
-    writer.writerows((ids[k], *rest) for k, *rest in lines)
+    writer.writerow(("variable", "partition", "shown", "answer", "n", "asked about", "answered"))
+    for k, partition, shown, answer, n in lines:
+        words = _framing_in_words(released.manifest, Framing(k, partition, shown, answer))
+        writer.writerow((ids[k], partition, shown, answer, n, *words))
     return text.getvalue().encode()
+
+
+def _framing_in_words(manifest: Manifest, framing: Framing) -> tuple[str, str]:
+    """Return what a question was about, where that was kept, and the answer."""
+    held = manifest.variables[framing.variable]
+    design, kind = manifest.designs[held["id"]], held["kind"]
+    codes = [int(part) for part in framing.partition.split(",") if part]
+    if kind == "yes_no" and framing.shown:
+        codes = [(1 << design.p) - 1 - codes[0]]
+    asked = " / ".join(text_of(code, design) for code in codes)
+    if framing.answer == SKIPPED:
+        return asked, "skipped"
+    if kind == "groups":
+        return asked, f"group {framing.answer + 1}"
+    return asked, {"yes_no": ("yes", "no"), "bit": ("same", "different"), "local": ("answered",)}[kind][framing.answer]
 
 
 def export_zip(released: Released, found: Results | None = None) -> bytes:
@@ -179,4 +214,5 @@ def _readme(released: Released) -> str:
         releases=counted(number, "release"),
         seal=released.releases[-1].chain_sha256 if number else "–",
         folder=FOLDER,
+        column=TABLE_FORMAT,
     )

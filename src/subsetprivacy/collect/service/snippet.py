@@ -1,4 +1,4 @@
-"""`python_snippet`: a short program that makes the dashboard's numbers from an export."""
+"""`python_snippet`: a short program that makes the dashboard's numbers from an export, or from one file of it."""
 
 from subsetprivacy.collect.service.results_counts import seed_of
 from subsetprivacy.collect.service.results_honesty import LARGE
@@ -9,12 +9,14 @@ from subsetprivacy.collect.survey.tallies import Released
 FOLDER = "data"
 
 _HEAD = '''\
-"""Makes the numbers of the dashboard from the exported files beside it.
+"""Makes the numbers of the dashboard from exported files.
 
     pip install "subsetprivacy[frames]"
-    python analyse.py
+    python analyse.py          all files of the archive that this program was in
+    python analyse.py FILE     a CSV or Parquet file that was saved alone
 """
 
+import sys
 import warnings
 from itertools import combinations
 from pathlib import Path
@@ -93,7 +95,7 @@ def show_pair(both, seed):
 # The random tables of the tests follow from the seal of the last release.
 SEEDS = @SEEDS@
 
-for path in sorted(Path(__file__).with_name("@FOLDER@").glob("*.csv")):
+for path in sys.argv[1:] or sorted(Path(__file__).with_name("@FOLDER@").glob("*.csv")):
     release = sp.read_release(path)
     for name in release.names:
         counts = release.count(name)
