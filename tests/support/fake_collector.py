@@ -12,7 +12,7 @@ import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import Survey, Variable
 from subsetprivacy.collect.survey.manifest import Manifest, freeze
-from subsetprivacy.collect.survey.submission import Accepted, SubmissionError, read_submission
+from subsetprivacy.collect.survey.submission import Accepted, SubmissionError, read_submission, was_drawn
 from subsetprivacy.collect.web.receiving import Receiving
 from subsetprivacy.collect.web.respond import page_bytes, respond_router
 from subsetprivacy.collect.web.security import Guard
@@ -98,13 +98,16 @@ class FakeCollector:
         if survey_id in self.closed:
             return FakeReply(410, {"status": "closed"})
         try:
-            accepted = read_submission(body, manifest, KEY)
+            accepted = read_submission(body, manifest)
         except SubmissionError as error:
             return FakeReply(422, {"status": "refused", "reason": error.reason})
         if accepted.mark in {one.mark for one in self.counted}:
             return FakeReply(409, {"status": "already counted"})
-        if accepted.commitment is not None and self.locks[accepted.mark]["commitment"] != accepted.commitment.hex():
-            return FakeReply(422, {"status": "refused", "reason": "opening"})
+        if (opened := accepted.opened) is not None:
+            if self.locks[accepted.mark]["commitment"] != opened.commitment.hex():
+                return FakeReply(422, {"status": "refused", "reason": "opening"})
+            if not was_drawn(opened, manifest, KEY):
+                return FakeReply(422, {"status": "refused", "reason": "not drawn"})
         self.counted.append(accepted)
         return FakeReply(201, {"status": "counted"})
 

@@ -19,13 +19,14 @@ def test_it(site):
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-from browser import CHROMIUM, PLAYWRIGHT, Watched, served, watched
+from browser import CHROMIUM, PATIENCE, PLAYWRIGHT, Watched, served, watched
 from fake_collector import FakeCollector, lock_to, respondents_app
 from fastapi import FastAPI
 
@@ -37,6 +38,7 @@ WORDS = {
     language: json.loads((Path(respond.__file__).parent / "languages" / f"{language}.json").read_text("utf-8"))
     for language in respond.LANGUAGES
 }
+COLOURS = ("red", "blue", "green", "yellow", "white", "black")  # of the balls of the practice
 TRUTH = {"income": 1, "sport": 3, "drugs": 1, "health": 2}  # positions of true answers of `make_survey`
 
 
@@ -77,6 +79,11 @@ class Visitor:
     def heading(self) -> str:
         return self.page.inner_text("h1")
 
+    @property
+    def asked(self) -> str:
+        """The question of the survey that is in view: the topic, or the heading where the buttons answer just that."""
+        return self.page.locator(".topic .text, main:not(:has(.topic)) h1").inner_text()
+
     def press(self, key: str) -> None:
         """Press the button with the words of a key."""
         # "chosen before" may follow the words
@@ -103,23 +110,30 @@ class Visitor:
         """Return the options of the question in view: of a list, or the text of each card."""
         return self.page.locator(".options li, .card > .label").all_inner_texts()
 
-    def answer(self, variable: Mapping[str, Any], value: int | None) -> None:
-        """Answer the question in view truly, or skip it for None."""
+    def answer(self, variable: Mapping[str, Any], value: int | None, *, truly: bool = True) -> None:
+        """Answer the question in view, truly or not, or skip it for None."""
         label = None if value is None else variable["options"][value]
         if value is None:
             self.press("ask.skip")
         elif variable["kind"] == "yes_no":
-            self.press("ask.yes" if label in self.shown() else "ask.no")
+            self.press("ask.yes" if (label in self.shown()) is truly else "ask.no")
         elif variable["kind"] == "bit":
-            secret = int(self.page.inner_text("p.number strong"))
-            self.press("ask.yes" if secret == value else "ask.no")
+            secret = int(self.page.inner_text(".secret .digit"))
+            self.press("ask.same" if (secret == value) is truly else "ask.different")
         else:
-            cards = [text.split("\n") for text in self.shown()]
-            mine = next(k for k, lines in enumerate(cards) if label in [line.strip(", ") for line in lines])
-            self.page.locator(".card").nth(mine).click()
+            cards = [[line.strip(", ") for line in text.split("\n")] for text in self.shown()]
+            chosen = next(k for k, lines in enumerate(cards) if (label in lines) is truly)
+            self.page.locator(".card").nth(chosen).click()
             if variable["kind"] == "local":
                 self.wait("drawn")
                 self.press("ask.go")
+
+    def answer_practice(self, kind: str, *, truly: bool = True) -> None:
+        """Answer the practice question in view, and wait for the verdict."""
+        ball = self.page.get_attribute(".ball", "class").split()[1]
+        options = [self.words[f"colour.{name}"] for name in COLOURS]
+        self.answer({"kind": kind, "options": options}, COLOURS.index(ball), truly=truly)
+        self.wait("practised")
 
     def answer_all(self, manifest: Manifest, truth: Mapping[str, int | None]) -> None:
         """Answer every question, up to the check before sending."""
@@ -138,7 +152,9 @@ class Visitor:
 
     def insist(self) -> None:
         """Press "try again" for as long as what was sent has not arrived; while it is on its way that does nothing."""
+        until = time.monotonic() + PATIENCE / 1000
         while self.screen == "unsent":
+            assert time.monotonic() < until, "it never arrives"
             self.page.evaluate("document.querySelector('main[data-screen=unsent] .main')?.click()")
 
     def remembered(self) -> str:
@@ -155,12 +171,17 @@ def tour(site: "Site", visitor: Visitor, manifest: Manifest, look: Callable[[str
     visitor.press("intro.start")
     visitor.wait("question")
     look("practice")
-    page.keyboard.press("1")
-    visitor.wait("practised")
+    visitor.answer_practice("yes_no")
     look("practised")
-    visitor.press("practice.go")
+    visitor.press("practice.next")
+    visitor.answer_practice("groups", truly=False)
+    visitor.press("practice.anyway")
+    visitor.answer_practice("bit", truly=False)
+    look("practised")
+    visitor.press("practice.anyway")
+    visitor.press("practice.leave")
     page.click("summary")  # all possible answers
-    for key in ("1", "2", "1", "3"):
+    for key in ("1", "2", "s", "3"):
         visitor.wait("question")
         look("question")
         page.keyboard.press(key)
@@ -178,7 +199,7 @@ def tour(site: "Site", visitor: Visitor, manifest: Manifest, look: Callable[[str
     visitor.send("unsent")
     look("unsent")
     page.unroute("**/submit")
-    visitor.press("unsent.retry")
+    visitor.insist()  # unless it has tried again by itself
     visitor.wait("done")
     look("done")
     visitor.press("done.forget")

@@ -96,15 +96,24 @@ class Question:
         Parameters
         ----------
         answer
-            True or False; of several groups the number of the group, from 0
-            (the letter A) on; None for no answer, which is stored as the full
-            set.
+            True or False; with a secret number True for the same, False for
+            different; of several groups the number of the group, from 0 (the
+            letter A) on; None for no answer, which is stored as the full set.
         """
         said = _read_answer(answer, len(self.options), self.is_yes_no)
         if said == _WRONG:
-            hint = " Hint: {'yes': True, 'no': False}.get(answer) keeps None for no answer." if self.is_yes_no else ""
-            raise CodeError(f"`answer` must be {_choices(self.design.options)}; got {type(answer).__name__}.{hint}")
+            problem = f"`answer` must be {_choices(self.design.options)}; got {type(answer).__name__}."
+            hint = f" Hint: {self._words} keeps None for no answer." if self.is_yes_no else ""
+            raise CodeError(problem + hint)
         return self.design.missing_code if said < 0 else self.options[said]
+
+    @property
+    def _words(self) -> str:
+        """The code that reads what people say."""
+        compared = isinstance(self.design, ArtificialBit) and self.design.equal_only
+        return (
+            "{'same': True, 'different': False}.get(answer)" if compared else "{'yes': True, 'no': False}.get(answer)"
+        )
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWX"
@@ -120,7 +129,9 @@ def _with_a_bit(question: Question) -> str:
         pairs = "; ".join(f"{label} with a {number}" for label, number in members)
         return f"{bit} Are your answer and the number one of these: {pairs}?"
     first, second = design.categories.labels
-    return f"{bit} Your answer has a number too: 0 for {first}, 1 for {second}. Are the two numbers the same?"
+    return (
+        f"{bit} Your answer has a number too: 0 for {first}, 1 for {second}. Are the two numbers the same or different?"
+    )
 
 
 _WRONG = -2

@@ -162,7 +162,7 @@ def test_the_mark_and_the_secret_number_stay_on_the_device(site):
         visitor.open(site.link(manifest))
         visitor.start()
         assert visitor.says("promise.number")
-        secret = visitor.page.inner_text("p.number strong")
+        secret = visitor.page.inner_text(".secret .digit")
         visitor.answer(manifest.variables[0], 1)
         assert visitor.says("promise.mark")
         visitor.page.get_by_role("button", name="poor").click()
@@ -192,15 +192,18 @@ def test_keys_alone_carry_a_visit(site):
         keys.press("y")  # practice
         visitor.wait("practised")
         keys.press("Tab")
-        keys.press("Space")  # to the questions
+        keys.press("Space")  # try again, or the next practice
+        visitor.wait("question")
+        visitor.page.get_by_role("button", name="Skip the practice").focus()
+        keys.press("Enter")
         visitor.page.wait_for_selector("#progress:not(:empty)")
-        assert visitor.page.evaluate("document.activeElement.tagName") == "H1"
+        assert visitor.page.evaluate("document.activeElement.matches('.topic .start')")
         keys.press("n")
         keys.press("2")  # the second group
         keys.press("b")  # back to the groups
-        assert visitor.heading == SPORT.question
-        keys.press("s")  # skip them
-        keys.press("1")  # the same number: yes
+        assert visitor.asked == SPORT.question
+        keys.press("r")  # skip them
+        keys.press("s")  # the same number
         keys.press("3")  # the third mark
         visitor.wait("drawn")
         keys.press("Backspace")
@@ -227,15 +230,15 @@ def test_keys_do_nothing_with_a_modifier_held_down_or_turned_off(site):
         visitor.page.keyboard.down("Control")
         visitor.page.keyboard.press("n")
         visitor.page.keyboard.up("Control")
-        assert visitor.heading == INCOME.question
+        assert visitor.asked == INCOME.question
         visitor.press("keys.off")
         visitor.page.keyboard.press("y")
-        assert visitor.heading == INCOME.question
+        assert visitor.asked == INCOME.question
         visitor.press("keys.on")
         visitor.page.keyboard.down("y")
         visitor.page.keyboard.down("y")  # a repeat: the second question is not answered with it
         visitor.page.keyboard.up("y")
-        assert visitor.heading == SPORT.question
+        assert visitor.asked == SPORT.question
 
 
 def test_the_second_click_of_a_double_click_answers_nothing(site):
@@ -244,7 +247,7 @@ def test_the_second_click_of_a_double_click_answers_nothing(site):
         visitor.open(site.link(manifest))
         visitor.start(practised=False)
         visitor.page.get_by_role("button", name="Yes").dblclick()
-        assert visitor.heading == DRUGS.question
+        assert visitor.asked == DRUGS.question
 
 
 def test_back_shows_what_was_chosen_and_lets_it_change(site):
@@ -262,12 +265,12 @@ def test_back_shows_what_was_chosen_and_lets_it_change(site):
         visitor.wait("review")
         assert json.loads(visitor.literal())["answers"]["income"]["answer"] == 1
         visitor.page.get_by_role("button", name="Change the answer: Monthly income").click()
-        visitor.page.keyboard.press("s")  # goes straight back to the check
+        visitor.page.keyboard.press("r")  # goes straight back to the check
         visitor.wait("review")
         assert json.loads(visitor.literal())["answers"]["income"]["answer"] is None
         visitor.page.go_back()  # the browser's own button does the same as "Back"
         visitor.page.wait_for_selector("main[data-screen=question]")
-        assert visitor.heading == SPORT.question
+        assert visitor.asked == SPORT.question
 
 
 def test_the_practice_is_judged_repeated_and_stored_nowhere(site):
@@ -276,24 +279,18 @@ def test_the_practice_is_judged_repeated_and_stored_nowhere(site):
         visitor.open(site.link(manifest))
         before = visitor.remembered()
         visitor.press("intro.start")
-        for kind in ("yes_no", "groups", "bit", "local"):  # "once more" goes through the kinds of the survey
+        for number, kind in enumerate(("yes_no", "groups", "bit", "local"), 1):  # each kind of the survey, once
             visitor.wait("question")
-            assert visitor.says("promise.practice")
-            ball = visitor.page.inner_text(".story").rsplit(": ", 1)[1].strip(".")
-            colours = [visitor.words[f"colour.{name}"] for name in ("red", "blue", "green", "yellow", "white", "black")]
-            variable = {"kind": kind, "options": colours}
-            visitor.answer(variable, colours.index(ball))
-            visitor.wait("practised")
-            assert visitor.heading == visitor.words["practice.right"]
-            visitor.press("practice.again")
-        visitor.wait("question")
-        ball = visitor.page.inner_text(".story").rsplit(": ", 1)[1].strip(".")
-        visitor.press("ask.no" if ball in visitor.shown() else "ask.yes")
-        visitor.wait("practised")
-        assert visitor.heading == visitor.words["practice.wrong"]
-        visitor.press("practice.retry")
-        visitor.press("practice.leave")
-        assert visitor.heading == INCOME.question
+            assert visitor.says("practice.badge_of", k=number, n=4)
+            for again in (True, False):
+                assert visitor.says("promise.practice")
+                visitor.answer_practice(kind)
+                assert visitor.heading == visitor.words["practice.right"]
+                if again:
+                    visitor.press("practice.again")
+                    visitor.wait("question")
+            visitor.press("practice.next" if number < 4 else "practice.go")
+        assert visitor.asked == INCOME.question
         assert visitor.remembered() == before
         assert [method for method, _, _ in visitor.watched.requests if method != "GET"] == []
 

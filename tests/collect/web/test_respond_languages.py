@@ -15,9 +15,12 @@ SCRIPTS = {path.name: path.read_text("utf-8") for path in STATIC.glob("*.js")}
 MADE = {
     "how": ("yes_no", "groups", "bit", "local"),
     "colour": ("red", "blue", "green", "yellow", "white", "black"),
-    "key": ("yes", "no", "skip", "back"),
-    "ask": ("yes", "no"),
-    "part": ("fingerprint", "ticket", "opening", "answers"),
+    "key": ("yes", "no", "same", "different", "skip", "back"),
+    "ask": ("yes", "yes_list", "no", "no_list", "same", "different"),
+    "part": (
+        *("fingerprint", "ticket", "opening", "answers", "asked", "kept"),
+        *("answer_yes_no", "answer_groups", "answer_bit"),
+    ),
     "done": ("counted", "already_counted", "preview"),
     "meaning": tuple(f"{kind}{end}" for kind in ("same", "could") for end in ("", ".most", ".rare")),
 }
@@ -52,7 +55,7 @@ def test_sentences_are_translated(language):
 @pytest.mark.parametrize("language", respond.LANGUAGES)
 def test_each_key_to_press_means_one_thing(language):
     keys = {deed: WORDS[language][f"key.{deed}"].lower() for deed in MADE["key"]}
-    english = {"yes": "y", "no": "n", "skip": "s", "back": "b"}
+    english = {"yes": "y", "no": "n", "same": "s", "different": "d", "skip": "r", "back": "b"}
     for deed, key in keys.items():
         assert len(key) == 1
         assert not [other for other in keys if other != deed and key in (keys[other], english[other])]
@@ -87,3 +90,21 @@ def test_sentences_are_short_and_plain():
             assert len(sentence.split()) <= 27, (key, sentence)
         for word in ("anonymi", "cryptograph", "commitment", "hash", "protocol", "metadata", "randomi", "subset"):
             assert word not in text.lower(), key
+
+
+def syllables(word):
+    """Count the syllables of an English word, roughly: groups of vowels, without a silent e."""
+    groups = re.findall(r"[aeiouy]+", re.sub(r"(?<=[^aeiouy])e$", "", word)) if len(word) > 3 else [word]
+    return max(1, len(groups))
+
+
+def test_instructions_can_be_read_by_a_child_of_twelve():
+    """The grade of Flesch and Kincaid, for all instructions together and for each that is long enough to tell."""
+    instructions = [text for key, text in WORDS["en"].items() if re.match(r"(how|practice|ask|bit|all|local)\.", key)]
+    long = [text for text in instructions if len(text.split()) >= 15]
+    assert len(long) > 5
+    for text in (" ".join(f"{text.rstrip('.:?')}." for text in instructions), *long):
+        words = re.findall(r"[a-z’]+", re.sub(r"\{\w+\}", "red", text).lower())
+        sentences = len(re.findall(r"[.:?](?= |$)", text)) or 1
+        grade = 0.39 * len(words) / sentences + 11.8 * sum(map(syllables, words)) / len(words) - 15.59
+        assert grade <= 7, (grade, text)

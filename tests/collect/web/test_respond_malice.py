@@ -57,6 +57,8 @@ UNSAFE = {
     "a group of one": (SPORT, {"rule": "groups", "p": 7, "sizes": [1, 3, 3]}),
     "a number that is no secret": (DRUGS, {"rule": "bit", "p": 2, "ones": 0}),
     "a number that is always 1": (DRUGS, {"rule": "bit", "p": 2, "ones": 2**48}),
+    "a number that is nearly always 0": (DRUGS, {"rule": "bit", "p": 2, "ones": 2**48 // 1000}),
+    "a number that is nearly always 1": (DRUGS, {"rule": "bit", "p": 2, "ones": 2**48 - 2**48 // 22}),
     "no companions": (HEALTH, {"rule": "companions", "p": 3, "size": 1}),
     "weights that are none": (INCOME, {"rule": "listed", "p": 6, "questions": [[3, 60]], "weights": [0]}),
     "weights beyond all words": (INCOME, {"rule": "listed", "p": 6, "questions": [[3, 60]], "weights": [2**49]}),

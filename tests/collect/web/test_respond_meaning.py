@@ -72,10 +72,9 @@ def test_the_sentence_is_the_share_of_those_who_would_send_the_same(site, guesse
     with site.visitor() as visitor:
         visitor.open(site.link(manifest))
         visitor.start(practised=False)
-        for keys in ("y", "n"):
-            visitor.page.keyboard.press(keys)
-            visitor.page.keyboard.press(keys)
-            visitor.page.keyboard.press("1" if keys == "y" else "3")
+        for keys in ("ys1", "nd3"):
+            for key in keys:
+                visitor.page.keyboard.press(key)
             visitor.wait("drawn")
             visitor.press("ask.go")
             visitor.wait("review")
@@ -84,6 +83,7 @@ def test_the_sentence_is_the_share_of_those_who_would_send_the_same(site, guesse
             for variable, words, guess in zip(manifest.variables, shown, guesses, strict=True):
                 share = share_of_everybody(variable, answers[variable["id"]], guess)
                 assert words == in_words(visitor.words, variable["kind"], share)
+            assert visitor.says("meaning.both", option=DRUGS.options[answers["drugs"]["answer"]], k=3)
             assert visitor.says("review.guess")
             for _ in range(3):
                 visitor.page.keyboard.press("b")
@@ -108,5 +108,35 @@ def test_without_a_guess_it_says_what_is_left(site):
         assert kept[k] == "Your answer is one of these: " + " · ".join(labels)
         assert meaning[k] == f"This leaves {len(labels)} of {len(options)} answers possible."
     assert meaning[2] == "This leaves 2 of 3 answers possible."
-    assert meaning[3] == "This leaves both answers possible."
-    assert kept[3] in ("The two numbers are the same.", "The two numbers are different.")
+    option = ("no", "yes")[answers["car"]["answer"]]
+    assert meaning[3] == f"This leaves both answers possible, but makes “{option}” up to 3 times as likely as before."
+    number = "your answer’s number and the secret number are"
+    assert kept[3] in (f"Same: {number} the same.", f"Different: {number} different.")
+
+
+@pytest.mark.parametrize(("q", "times"), [(0.25, 3), (0.2, 4), (0.3, 3), (0.8, 4)])
+def test_which_of_two_options_becomes_more_likely_and_how_much(site, q, times):
+    variable = Variable("car", "Auto", "Haben Sie ein Auto?", ("nein", "ja"), sp.warner(("nein", "ja"), q=q))
+    manifest = site.collector.add(make_survey(variables=(variable,), practice=False, language="de"))
+    with site.visitor(language="de") as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        for same, key in ((True, "ask.same"), (False, "ask.different")):
+            visitor.press(key)
+            visitor.wait("review")
+            option = "nein" if same == (q < 0.5) else "ja"
+            assert visitor.says("meaning.both", option=option, k=times)
+            visitor.press("ask.back")
+
+
+def test_a_guess_is_spoken_of_where_a_number_is_shown(site):
+    manifest = site.collector.add(make_survey(variables=(DRUGS, SPORT), practice=False))
+    with site.visitor() as visitor:
+        visitor.open(site.link(manifest))
+        visitor.start(practised=False)
+        visitor.answer_all(manifest, TRUTH | {"drugs": None})
+        assert not visitor.says("review.guess")
+        visitor.page.locator(".change").first.click()
+        visitor.press("ask.same")
+        visitor.wait("review")
+        assert visitor.says("review.guess")

@@ -1,12 +1,15 @@
 """The respondent's page without a network, with a bad one, and with every reply that a server may give."""
 
 import json
+import time
 
 import pytest
 from browser import chromium, watched
 from fake_collector import INCOME, FakeReply, make_survey
 from visitor import TRUTH, Visitor, opened_site
 
+# A tab may have a process of its own, which hears a moment later of what another has stored.
+HEARD_OF = 'word => Object.values(localStorage).join().includes(`"${word}"`)'
 NO_NETWORK = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "ERR_CONNECTION", "ERR_NETWORK")
 
 
@@ -66,10 +69,11 @@ def test_the_same_bytes_are_tried_again_and_count_once(site):
         else:
             route.continue_()
 
-    with site.visitor(tolerated=(*NO_NETWORK, "status of 409")) as visitor:
+    with site.visitor(tolerated=(*NO_NETWORK, "status of 409"), clock=True) as visitor:
         answered(site, visitor)
         literal = visitor.literal().encode()
         visitor.page.route("**/submit", lose)
+        visitor.stop_time()  # it does not try again by itself: the button might be gone before it is pressed
         visitor.send("unsent")
         visitor.press("unsent.retry")
         visitor.insist()
@@ -191,10 +195,12 @@ def test_two_tabs_of_one_link_are_one_person(site):
             one.page.bring_to_front()  # a page behind another is drawn once a second
             one.start(practised=False)
             one.answer_all(manifest, TRUTH)
+            tab.page.wait_for_function(HEARD_OF, arg="share")
         assert visitor.literal() == tab.literal()
         for one in (visitor, tab):
             one.page.bring_to_front()
             one.send()
+            tab.page.wait_for_function(HEARD_OF, arg="sent")
         assert tab.says("done.already_counted")
     assert len(site.collector.counted) == 1
 
@@ -228,6 +234,14 @@ def test_a_code_is_locked_when_somebody_is_there_and_not_before(site):
         program.page.clock.run_for(60_000)
         assert program.watched.posts("/lock") == []
         assert site.collector.locks == {}
+
+    def turn_the_wheel(page):
+        """Turn it until the page has moved: before its first picture is drawn there is nothing to move."""
+        until = time.monotonic() + 60
+        while page.evaluate("scrollY") == 0:
+            assert time.monotonic() < until, "it does not move"
+            page.mouse.wheel(0, 100)
+
     for deed in ("mouse", "wheel", "key", "touch"):
         site.collector.locks.clear()
         with site.visitor(has_touch=True, viewport={"width": 320, "height": 480}) as person:
@@ -235,7 +249,7 @@ def test_a_code_is_locked_when_somebody_is_there_and_not_before(site):
             with person.page.expect_response("**/lock"):
                 {
                     "mouse": lambda page: page.mouse.move(20, 30),
-                    "wheel": lambda page: page.mouse.wheel(0, 100),
+                    "wheel": turn_the_wheel,
                     "key": lambda page: page.keyboard.press("Tab"),
                     "touch": lambda page: page.touchscreen.tap(20, 30),
                 }[deed](person.page)

@@ -8,6 +8,15 @@ function refuseUnless(safe, question) {
   return question;
 }
 
+// A secret number that is nearly always the same is none. survey/rules.py refuses odds above 20; this leaves room for
+// the rounding of a chance to 48 bits.
+const MOST_ODDS = 20.001;
+
+function hides(ones) {
+  const zeros = 2 ** 48 - ones;
+  return ones > 0 && zeros > 0 && Math.max(ones / zeros, zeros / ones) <= MOST_ODDS;
+}
+
 // Tell whether sets are disjoint, together everything, and none has less than two members.
 function isPartition(codes, p) {
   const sizes = codes.map((code) => members(code, p).length);
@@ -43,7 +52,7 @@ export class Answers {
     const { id, kind, draw } = variable;
     if (kind === "bit") {
       const bit = drawBit(draw, this.stream("device", id));
-      return refuseUnless(draw.ones > 0 && draw.ones < 2 ** 48, { variable, bit });
+      return refuseUnless(hides(draw.ones), { variable, bit });
     }
     if (kind === "local") {
       const size = draw.size ?? Math.min(...draw.subsets.map((code) => members(code, draw.p).length));

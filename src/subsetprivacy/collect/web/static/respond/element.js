@@ -25,36 +25,41 @@ export function paragraphs(text, className) {
 export const claim = (key, gaps, name = "p") =>
   el(name, { "data-claim": key, class: `claim ${key.split(".")[0]}` }, say(key, gaps));
 
-/** Make a button; `keys` presses it too, and the first of them is shown. */
-export function button(label, press, { keys = "", kind, before = false } = {}) {
-  const hint = keys.split(" ")[0].toUpperCase();
+/** Make a button; `more` is a second line of its name, `keys` presses it too, and the first of them is shown. */
+export function button(label, press, { keys = "", kind, more, before = false } = {}) {
+  const [first] = keys.split(" ");
+  const shortcut = first === "enter" ? "Enter" : first.toUpperCase();
+  const hint = first === "enter" ? "↵" : shortcut;
   return el(
     "button",
-    { type: "button", class: kind, press, "aria-keyshortcuts": hint || false, "data-keys": keys || false },
+    { type: "button", class: kind, press, "aria-keyshortcuts": shortcut || false, "data-keys": keys || false },
     el("span", { class: "label" }, label),
+    more ? [" ", el("span", { class: "more" }, more)] : null,
     before ? el("span", { class: "before" }, say("ask.before")) : null,
     hint ? el("kbd", { "aria-hidden": "true" }, hint) : null,
   );
 }
 
 /**
- * Show a screen and move the reader to its heading.
+ * Show a screen and move the reader to its beginning: what is marked with `start`, or else its heading.
  *
- * A screen is { name, heading, above, content, actions, progress: [k, n] }: `actions` stay in view at the bottom.
+ * A screen is { name, kind, heading, above, content, actions, progress: [k, n] }: `above` comes before the heading,
+ * `actions` stay in view at the bottom, and so does the heading if there is no `content` between them (null).
  */
-export function show({ name, heading, above = [], content = [], actions = [], progress = null }) {
+export function show({ name, kind = "", heading, above = [], content = [], actions = [], progress = null }) {
   const main = document.querySelector("main");
-  const title = el("h1", { tabindex: "-1", dir: "auto" }, heading);
+  const title = el("h1", { id: "heading", tabindex: "-1", dir: "auto" }, heading);
   main.dataset.screen = name;
+  main.dataset.kind = kind;
   main.replaceChildren(
-    el("div", { class: "content" }, above, title, content),
-    actions.length ? el("div", { class: "actions" }, actions) : "",
+    el("div", { class: "content" }, above, content && [title, content]),
+    actions.length ? el("div", { class: "actions" }, content ? null : title, actions) : "",
   );
   document.body.dataset.screen = name;
   showProgress(progress);
   scrollTo(0, 0);
   // In a preview beside an editor the focus stays where somebody writes.
-  if (window === top || document.hasFocus()) title.focus({ preventScroll: true });
+  if (window === top || document.hasFocus()) (main.querySelector(".start") ?? title).focus({ preventScroll: true });
 }
 
 function showProgress(progress) {

@@ -1,9 +1,9 @@
-// One key for each button: the letter that the button shows, its English letter, or its number.
+// One key for each button: the letter that the button shows, its English letter, or its number; Enter for the main one.
 
 import { el } from "./element.js";
 import { say } from "./words.js";
 
-const ENGLISH = { y: "yes", n: "no", s: "skip", b: "back", backspace: "back" };
+const ENGLISH = { y: "yes", n: "no", s: "same", d: "different", r: "skip", b: "back", backspace: "back" };
 
 let listening = true;
 
@@ -13,6 +13,7 @@ export function listen() {
     if (!listening || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return;
     if (event.target.closest("input, textarea, select, [contenteditable]")) return;
     const pressed = event.key.toLowerCase();
+    if (pressed === "enter" && event.target.closest("button, summary, a")) return; // it presses what has the focus
     const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1];
     const wanted = [...document.querySelectorAll("main [data-keys]")].find((node) => {
       const keys = node.dataset.keys.split(" ");
@@ -32,7 +33,7 @@ export const somebody = () =>
     }
   });
 
-/** Return the keys of a deed ("yes", "no", "skip", "back") with the number of its button, the one to show first. */
+/** Return the keys of a deed ("yes", "same", "skip", …), the one to show first, and the number of its button if given. */
 export function keysOf(deed, number) {
   const letters = Object.keys(ENGLISH).filter((key) => ENGLISH[key] === deed);
   return [say(`key.${deed}`).toLowerCase(), ...letters, number].filter((key) => key !== undefined).join(" ");

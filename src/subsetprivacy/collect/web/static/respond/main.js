@@ -5,7 +5,7 @@ import { commit, isFair, openTicket, readCode, readLock, seedOf, wrap } from "./
 import { claim } from "./element.js";
 import { base32, hex, random, sha256, unhex } from "./hash.js";
 import { listen, somebody } from "./keys.js";
-import { practise } from "./practice.js";
+import { practice } from "./practice.js";
 import { showDrawn, showQuestion } from "./question.js";
 import { base, getKey, getManifest, lock, send } from "./server.js";
 import { Store } from "./store.js";
@@ -139,9 +139,8 @@ async function flip() {
 
 function prepare() {
   if (!manifest.practice) return ask(0);
-  backward = begin;
   const kinds = manifest.variables.map(({ kind }) => kind);
-  return practise(kinds, { go: () => ask(0), back: begin });
+  return practice(kinds, { go: () => ask(0), back: begin, moved: (back) => (backward = back) });
 }
 
 function ask(k, changing = false) {

@@ -15,21 +15,29 @@ export function keptWords(answers, k) {
 /** Return the labels of a set. */
 export const labels = (variable, code) => members(code, variable.options.length).map((j) => variable.options[j]);
 
-/** Return the words for how many people would send the same, or how many options are left. */
+/** Return what an answer means, in sentences: how many people would send the same, or what is left. */
 export function meaningWords(answers, k) {
   const { variable } = answers.questions[k];
   const p = variable.options.length;
-  if (answers.given[k].choice === null) return say("meaning.all");
-  if (variable.guess) return shareWords(variable.kind === "local" ? "could" : "same", shareOf(answers, k));
-  const left = answers.left(k);
-  return left === null ? say("meaning.both") : say("meaning.left", { k: members(left, p).length, p });
+  const { choice } = answers.given[k];
+  if (choice === null) return [say("meaning.all")];
+  const said = variable.guess ? [shareWords(variable.kind === "local" ? "could" : "same", shareOf(answers, k))] : [];
+  if (variable.kind === "bit") said.push(likelierWords(variable, choice));
+  return said.length ? said : [say("meaning.left", { k: members(answers.left(k), p).length, p })];
+}
+
+// A secret number is no fair coin: at most so many times, rounded up.
+function likelierWords({ options, draw }, choice) {
+  const odds = (2 ** 48 - draw.ones) / draw.ones;
+  const k = Math.ceil(Math.max(odds, 1 / odds) - 0.01);
+  return say("meaning.both", { option: options[odds > 1 ? choice : 1 - choice], k });
 }
 
 /**
  * Return the share of people, by the stated guess, who would send the same answer to the same question.
  *
- * With a list or groups that is the share of those whose value lies in the set that is left. With a secret number it
- * is the share whose number of an answer meets theirs. With a set around a mark: who could send it.
+ * With a list or groups: whose value lies in the set that is left. With a secret number: whose number of an answer
+ * meets theirs. With a set around a mark: who could send it.
  */
 export function shareOf(answers, k) {
   const { variable } = answers.questions[k];

@@ -1,60 +1,84 @@
-// The practice round: an urn of coloured balls, asked about in the way of the survey. Nothing of it is kept.
+// The practice: an urn of colored balls, asked about in each way that the survey asks. Nothing of it is kept.
 
 import { Answers } from "./answers.js";
 import { holds } from "./drawing.js";
 import { button, claim, el, show } from "./element.js";
 import { random } from "./hash.js";
-import { keptWords } from "./meaning.js";
-import { showDrawn, showQuestion } from "./question.js";
+import { keptWords, labels } from "./meaning.js";
+import { optionList, showDrawn, showQuestion, twoNumbers } from "./question.js";
 import { say } from "./words.js";
 
 const COLOURS = ["red", "blue", "green", "yellow", "white", "black"];
 const URNS = {
   yes_no: { n: 6, draw: { rule: "uniform", p: 6 } },
   groups: { n: 6, draw: { rule: "groups", p: 6, sizes: [2, 2, 2] } },
-  bit: { n: 2, draw: { rule: "bit", p: 2, ones: 2 ** 46 } },
+  bit: { n: 2, draw: { rule: "bit", p: 2, ones: 2 ** 47 } },
   local: { n: 3, draw: { rule: "companions", p: 3, size: 2 } },
 };
 
-/** Practise one question of each of the kinds in turn, until the reader goes on. */
-export function practise(kinds, { go, back }) {
+/**
+ * Practice one question of each of the kinds.
+ *
+ * A wrong answer is explained, and what comes next is another question of the same kind. Nobody is kept from going on:
+ * a person who gives up here would be missing from the survey, and who gives up is not a matter of chance.
+ *
+ * `go` leads to the survey, `back` before the practice; `moved` is told what "back" does on the screen in view.
+ */
+export function practice(kinds, { go, back, moved }) {
   const turns = [...new Set(kinds)];
   const round = (turn) => {
-    const kind = turns[turn % turns.length];
+    const kind = turns[turn];
     const urn = { ...URNS[kind], options: COLOURS.slice(0, URNS[kind].n).map((name) => say(`colour.${name}`)) };
     const variable = { id: "urn", kind, help: "", question: say("practice.question"), ...urn };
     const answers = new Answers("practice", [variable], { question: random(32), device: random(32) });
     const ball = random(1)[0] % urn.n; // only a story: an even draw is not needed
-    askAbout(answers, ball, { again: () => round(turn + 1), go, back });
+    askAbout(answers, ball, {
+      badge: turns.length > 1 ? say("practice.badge_of", { k: turn + 1, n: turns.length }) : say("practice.badge"),
+      again: () => round(turn),
+      next: turn + 1 < turns.length ? () => round(turn + 1) : go,
+      last: turn + 1 === turns.length,
+      back: turn ? () => round(turn - 1) : back,
+      go,
+      moved,
+    });
   };
   round(0);
 }
 
-function story(ball, colour) {
-  return [
-    el("p", { class: "badge" }, say("practice.badge")),
-    el(
-      "p",
-      { class: "story" },
-      el("span", { class: `ball ${COLOURS[ball]}`, "aria-hidden": "true" }),
-      el("span", {}, say("practice.story", { colour })),
-    ),
-  ];
-}
+const practiceLine = (badge, begins = false) =>
+  el(
+    "div",
+    { class: "practice" },
+    el("p", { class: `badge ${begins ? "start" : ""}`, tabindex: begins && "-1" }, badge),
+    claim("promise.practice"),
+  );
 
-function askAbout(answers, ball, { again, go, back }) {
+const story = (ball, colour) =>
+  el(
+    "p",
+    { class: "story" },
+    el("span", { class: `ball ${COLOURS[ball]}`, "aria-hidden": "true" }),
+    el("span", {}, say("practice.story", { colour })),
+  );
+
+function askAbout(answers, ball, steps) {
+  const { badge, go, back, moved } = steps;
   const [question] = answers.questions;
-  const colour = question.variable.options[ball];
-  const told = { above: story(ball, colour), below: claim("promise.practice") };
-  const repeat = () => askAbout(answers, ball, { again, go, back });
-  const judge = () => showVerdict(answers, ball, { again, go, back: repeat });
+  const told = () => story(ball, question.variable.options[ball]);
+  const repeat = () => askAbout(answers, ball, steps);
+  const judge = () => {
+    moved(repeat);
+    showVerdict(answers, ball, steps);
+  };
+  moved(back);
   showQuestion(question, {
-    ...told,
+    above: [practiceLine(badge, true), told()],
     back,
     give: (choice) => {
       answers.give(0, choice);
       if (question.variable.kind !== "local") return judge();
-      return showDrawn(question, answers.left(0), { ...told, go: judge, back: repeat });
+      moved(repeat);
+      return showDrawn(question, answers.left(0), { above: [practiceLine(badge), told()], go: judge, back: repeat });
     },
   });
   const leave = button(say("practice.leave"), go, { kind: "quiet" });
@@ -68,26 +92,40 @@ export function isTrue(question, choice, ball) {
   return variable.kind === "local" ? choice === ball : holds(asked[choice], ball);
 }
 
-function showVerdict(answers, ball, { again, go, back }) {
+// What would have been right, and why.
+function reason({ variable, asked, bit }, ball) {
+  const colour = variable.options[ball];
+  if (variable.kind === "bit") {
+    return say(bit === ball ? "practice.same" : "practice.different", { colour, number: ball, secret: bit });
+  }
+  if (variable.kind === "yes_no") return say(holds(asked[0], ball) ? "practice.yes" : "practice.no", { colour });
+  return say(variable.kind === "groups" ? "practice.group" : "practice.mark", { colour });
+}
+
+// What was asked, once more.
+function shownAgain(question, ball) {
+  const { variable, asked } = question;
+  if (variable.kind === "bit") return twoNumbers(question, ball);
+  return variable.kind === "yes_no" ? optionList(labels(variable, asked[0])) : null;
+}
+
+function showVerdict(answers, ball, { badge, again, next, last }) {
   const [question] = answers.questions;
   const right = isTrue(question, answers.given[0].choice, ball);
-  const colour = question.variable.options[ball];
+  const further = say(last ? "practice.go" : "practice.next");
+  const main = right ? [further, next] : [say("practice.retry"), again];
+  const other = right ? [say("practice.again"), again] : [say("practice.anyway"), next];
   show({
     name: "practised",
+    kind: right ? "right" : "wrong",
     heading: say(right ? "practice.right" : "practice.wrong"),
-    above: [el("p", { class: "badge" }, say("practice.badge"))],
-    content: [
-      el("p", { class: "lead" }, right ? keptWords(answers, 0) : say("practice.look", { colour })),
-      right ? el("p", {}, say("practice.learned")) : null,
-      claim("promise.practice"),
-    ],
+    above: practiceLine(badge),
+    content: right
+      ? [el("p", { class: "lead" }, keptWords(answers, 0)), el("p", {}, say("practice.learned"))]
+      : [el("p", { class: "lead" }, reason(question, ball)), shownAgain(question, ball)],
     actions: [
-      button(say("practice.go"), go, { kind: "main" }),
-      el(
-        "div",
-        { class: "minor" },
-        button(say(right ? "practice.again" : "practice.retry"), right ? again : back, { kind: "quiet" }),
-      ),
+      button(...main, { kind: "main", keys: "enter" }),
+      el("div", { class: "minor" }, button(...other, { kind: "quiet" })),
     ],
   });
 }

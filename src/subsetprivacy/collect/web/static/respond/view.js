@@ -36,6 +36,7 @@ function limits(manifest) {
     "limit.page",
     manifest.mode === "code" ? "limit.code" : "limit.open",
     "limit.batch",
+    "limit.waiting",
     manifest.variables.length > 1 && "limit.together",
     linked(manifest).length && "limit.linked",
     "limit.little",
@@ -82,7 +83,7 @@ export function showIntro(manifest, { start, lasting }) {
 
 /** Show what is kept of each answer, what that means, and the literal content. */
 export function showReview(manifest, answers, body, { send, back, change }) {
-  const guessed = manifest.variables.some(({ guess }) => guess);
+  const guessed = manifest.variables.some(({ guess }, k) => guess && answers.given[k].choice !== null);
   const skipped = answers.given.some(({ choice }) => choice === null);
   show({
     name: "review",
@@ -113,15 +114,29 @@ function keptItem(variable, answers, k, change) {
     {},
     el("p", { class: "small", dir: "auto" }, variable.label),
     el("p", { class: "set" }, keptWords(answers, k)),
-    el("p", { class: "small" }, meaningWords(answers, k)),
+    meaningWords(answers, k).map((words) => el("p", { class: "small" }, words)),
     again,
   );
 }
 
+// What the names in the content mean, of those that are in it.
 function parts(manifest) {
-  const names = ["fingerprint", "ticket", ...(manifest.mode === "code" ? ["opening"] : []), "answers"];
-  const pairs = names.map((name) => [el("dt", {}, el("code", {}, name)), el("dd", {}, say(`part.${name}`))]);
-  return el("dl", {}, pairs.flat());
+  const kinds = [...new Set(manifest.variables.map(({ kind }) => kind))];
+  const pressed = kinds.filter((kind) => kind !== "local");
+  const names = {
+    fingerprint: ["fingerprint"],
+    ticket: ["ticket"],
+    opening: manifest.mode === "code" ? ["opening"] : [],
+    answers: ["answers"],
+    asked: manifest.variables.some(ofLists) ? ["asked"] : [],
+    answer: pressed.map((kind) => `answer_${kind}`),
+    kept: kinds.includes("local") ? ["kept"] : [],
+  };
+  const item = ([name, keys]) => [
+    keys.length ? el("dt", {}, el("code", {}, name)) : null,
+    keys.map((key) => el("dd", {}, say(`part.${key}`))),
+  ];
+  return el("dl", {}, Object.entries(names).map(item));
 }
 
 /** Show that the draw is being made. */
