@@ -6,6 +6,7 @@ import zipfile
 from hashlib import sha256
 
 import pytest
+from browser import served
 from sites import OWNER, SMALL, Client, Site, light_hashes
 
 from subsetprivacy.collect.service import accounts, publishing
@@ -110,7 +111,10 @@ def test_exports_are_those_of_the_studio(site, analyst):
     ]:
         reply = analyst.get(f"{there}/{path}")
         assert reply.header("content-type") == kind
-        assert reply.body == session.get(f"/studio/surveys/{site.manifest.id}/export/{name}").body
+        there_too = session.get(f"/studio/surveys/{site.manifest.id}/export/{name}")
+        assert reply.body == there_too.body
+        called = None if path == "results" else there_too.header("content-disposition")
+        assert reply.header("content-disposition") == called
     names = zipfile.ZipFile(io.BytesIO(analyst.get(f"{there}/export.zip").body)).namelist()
     assert {"manifest.json", "results.json", "analyse.py"} <= set(names)
 
@@ -136,14 +140,18 @@ def test_from_draft_to_deleted_survey(site, owner):
     made = owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": CODES})
     assert made.status == 201
     draft = made.json()["id"]
-    assert made.json() == {"id": draft, "title": "Small survey", "format": "toml", "text": CODES, "problems": []}
+    shown = made.json()
+    assert [one["id"] for one in shown.pop("variables")] == ["colour", "day", "smokes"]
+    told = {"id": draft, "title": "Small survey", "format": "toml", "text": CODES, "problems": []}
+    assert shown == {**told, "revision": publishing.read_draft(site.engine, draft).revision}
     assert draft in [one["id"] for one in owner.get("/api/v1/drafts").json()["drafts"]]
     changed = CODES.replace("Small survey", "Changed")
     assert (
         owner.send("PUT", f"/api/v1/drafts/{draft}", {"format": "toml", "text": changed}).json()["title"] == "Changed"
     )
     assert owner.get(f"/api/v1/drafts/{draft}").json()["text"] == changed
-    survey = owner.send("POST", f"/api/v1/drafts/{draft}/publish", b"").json()
+    seen = {"revision": owner.get(f"/api/v1/drafts/{draft}").json()["revision"]}
+    survey = owner.send("POST", f"/api/v1/drafts/{draft}/publish", seen).json()
     assert (survey["title"], survey["version"], survey["draft"]) == ("Changed", 1, draft)
     there = f"/api/v1/surveys/{survey['id']}"
     codes = owner.send("POST", f"{there}/codes", {"n": 3})
@@ -238,8 +246,44 @@ def test_numbers_of_codes_that_are_refused(site, owner, n):
 
 def test_second_version_that_would_narrow_answers_down_is_refused(site, owner):
     made = owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": SMALL.replace('"black", ', "")}).json()
-    held = refusal(owner.send("POST", f"/api/v1/drafts/{made['id']}/publish", b""), 409)
+    seen = {"revision": made["revision"]}
+    held = refusal(owner.send("POST", f"/api/v1/drafts/{made['id']}/publish", seen), 409)
     assert "must have the same options" in held.message
+
+
+def test_programs_publish_replace_and_delete_what_they_have_read(site, owner):
+    """Someone else changes the draft after a program has read it: nothing is published, overwritten or deleted."""
+    read = owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": SMALL}).json()
+    there, listed = f"/api/v1/drafts/{read['id']}", len(publishing.surveys(site.engine))
+    theirs = owner.send("PUT", there, {"format": "toml", "text": SMALL.replace("Small", "Their")}).json()
+    assert theirs["revision"] != read["revision"]
+    mine = {"format": "toml", "text": SMALL.replace("Small", "My")}
+    seen = {"revision": read["revision"]}
+    refusal(owner.send("POST", f"{there}/publish", seen), 409)
+    refusal(owner.send("PUT", there, {**mine, **seen}), 409)
+    refusal(owner.request("DELETE", f"{there}?revision={read['revision']}"), 409)
+    assert owner.get(there).json()["text"] == theirs["text"]
+    assert len(publishing.surveys(site.engine)) == listed
+    for body in (b"", {}, {"revision": None}, {"revision": ""}, {"revision": "x"}):
+        refusal(owner.send("POST", f"{there}/publish", body), 422)  # publishing cannot be undone: it must be said what
+    saved = owner.send("PUT", there, {**mine, "revision": theirs["revision"]}).json()
+    assert owner.send("PUT", there, {**mine, "revision": read["revision"]}).json() == saved  # sent twice, the same text
+    listing = {one["id"]: one["revision"] for one in owner.get("/api/v1/drafts").json()["drafts"]}
+    assert listing[read["id"]] == saved["revision"] == owner.get(there).json()["revision"]
+    survey = owner.send("POST", f"{there}/publish", {"revision": saved["revision"]})
+    assert (survey.status, survey.json()["title"]) == (201, "My survey")
+    assert owner.request("DELETE", f"{there}?revision={saved['revision']}").status == 204
+    assert owner.request("DELETE", f"/api/v1/surveys/{survey.json()['id']}").status == 204
+
+
+def test_a_revision_that_is_not_understood_deletes_nothing(site, owner):
+    read = owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": SMALL}).json()
+    there, mine = f"/api/v1/drafts/{read['id']}", read["revision"]
+    for query in (f"rev={mine}", f"Revision={mine}", f"revision={mine}&revision={mine}", f"revision={mine}&x=1"):
+        assert "?revision=… once" in refusal(owner.request("DELETE", f"{there}?{query}"), 400).message
+    refusal(owner.send("DELETE", there, {"revision": mine}), 400)
+    assert owner.get(there).json()["revision"] == mine
+    assert owner.request("DELETE", f"{there}?revision={mine}").status == 204
 
 
 # The document -----------------------------------------------------------------------------------
@@ -279,19 +323,21 @@ def test_links_have_the_configured_address(tmp_path):
 
 def test_nothing_of_a_request_is_told_to_whoever_watches_the_process(tmp_path, monkeypatch):
     """The framework reports requests to OpenTelemetry unless it is told not to."""
+    from fastapi import FastAPI
     from opentelemetry import trace
 
     seen = []
 
-    class Watching(trace.NoOpTracerProvider):
+    class Watching(trace.TracerProvider):  # not a provider that does nothing: the framework would not ask it
         def get_tracer(self, *arguments, **more):
-            tracer = super().get_tracer()
+            tracer = trace.NoOpTracer()
             for name in ("start_span", "start_as_current_span"):
                 real = getattr(tracer, name)
                 setattr(tracer, name, lambda *a, _real=real, **k: (seen.append(a), _real(*a, **k))[1])
             return tracer
 
-    monkeypatch.setattr(trace, "get_tracer_provider", Watching)
+    watching = Watching()
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: watching)
     monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
     with Site(tmp_path / "store.db") as site:
         manifest = site.publish()
@@ -300,3 +346,6 @@ def test_nothing_of_a_request_is_told_to_whoever_watches_the_process(tmp_path, m
         site.signed_in(OWNER).get("/studio")
         Client(site.port, token="sp_x").get("/api/v1/surveys")
     assert not seen
+    with served(FastAPI(telemetry={"auto_configure": False})) as origin:
+        Client(int(origin.rpartition(":")[2])).get("/somewhere")
+    assert seen, "who watches would see the requests to another application"

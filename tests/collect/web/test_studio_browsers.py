@@ -5,10 +5,11 @@ import time
 
 import anyio
 import pytest
+from effort import statements
 from sites import ANALYST, OWNER, PASSWORD, Client, Site, light_hashes
 
 from subsetprivacy.collect.service import accounts, passwords
-from subsetprivacy.collect.web.studio_context import Studio
+from subsetprivacy.collect.web import hashing
 
 WRONG = {"name": "olga", "password": "not the password"}
 RIGHT = {"name": "olga", "password": PASSWORD}
@@ -28,14 +29,14 @@ def held(tmp_path_factory):
 
 @pytest.fixture
 def site(held, monkeypatch):
-    """A site that nobody has tried yet, at which waiting takes no time."""
+    """A site that nobody has tried yet, at which waiting takes no time, and none passes between two tries."""
     waits = []
 
     async def no_sleep(seconds):
         waits.append(seconds)
 
     monkeypatch.setattr(anyio, "sleep", no_sleep)
-    held.app.state.studio.slowing.__init__()
+    held.app.state.studio.slowing.__init__(lambda: 0.0)
     held.waits = waits
     return held
 
@@ -132,31 +133,6 @@ def test_wrong_invitations_cost_no_effort(site, monkeypatch):
     assert site.nobody.post("/studio/invitation", sent).status == 422
 
 
-def test_flood_of_strangers_leaves_a_place_to_hash_for_who_is_known(held):
-    studio = Studio(held.engine, held.app.state.studio.collector)
-    inside, over = threading.Semaphore(0), threading.Event()
-    ended = []
-
-    def hash_until_it_is_over():
-        inside.release()
-        ended.append(over.wait(60))
-
-    async def known():
-        for _ in range(2):  # until the flood has taken its two places
-            await anyio.to_thread.run_sync(inside.acquire)
-        await studio.hashing(lambda: None, known=True)
-        over.set()
-
-    async def flood():
-        async with anyio.create_task_group() as group:
-            for _ in range(60):
-                group.start_soon(studio.hashing, hash_until_it_is_over)
-            group.start_soon(known)
-
-    anyio.run(flood)
-    assert ended == [True] * 60  # whoever is known ended them, and did not wait until they gave up
-
-
 def test_flood_at_the_door_does_not_keep_a_known_browser_out(site, monkeypatch):
     """Many names, none tried often enough to be slowed: what they fill is the queue of those who hash."""
     client, over = returning(site), threading.Event()
@@ -168,25 +144,84 @@ def test_flood_at_the_door_does_not_keep_a_known_browser_out(site, monkeypatch):
         return usual(kept, password)
 
     monkeypatch.setattr(passwords, "is_password", slow)
+    monkeypatch.setattr(site.app.state.studio.hashing._strangers, "_most", 6)
+    monkeypatch.setattr(site.app.state.studio.hashing._strangers, "_seconds", None)  # they wait until it is over
     statuses = []
 
     def attempt(k):
         statuses.append(site.nobody.post("/studio/sign-in", {"name": f"name{k}", "password": "flood"}).status)
 
-    threads = [threading.Thread(target=attempt, args=(k,)) for k in range(70)]
+    threads = [threading.Thread(target=attempt, args=(k,)) for k in range(10)]
     for thread in threads:
         thread.start()
     try:
         until = time.monotonic() + 100
-        while 503 not in statuses and time.monotonic() < until:
+        while len(statuses) < 4 and time.monotonic() < until:  # all but the six who wait are turned away
             time.sleep(0.02)
+        site.waits.clear()
         assert site.nobody.post("/studio/sign-in", RIGHT).status == 503
+        assert site.waits == [hashing.HOLD_SECONDS]  # not at once, so that asking again and again costs little
+        site.waits.clear()
         assert client.post("/studio/sign-in", RIGHT).status == 303
+        assert site.waits == [0.0]
+        with statements(site.engine) as sent:
+            for k in range(20):
+                forged = Client(site.port, {f"studio_browser_{site.port}": f"{k}" * 43})
+                site.waits.clear()
+                assert forged.post("/studio/sign-in", RIGHT).status == 503
+                assert site.waits == [hashing.HOLD_SECONDS]  # as any stranger
+        assert len(sent) < 20  # the database is not asked about each
+        site.waits.clear()
+        assert client.post("/studio/sign-in", {**RIGHT, "name": "anna"}).status == 503  # known, but not to this account
+        assert site.waits[-1] == hashing.HOLD_SECONDS
     finally:
         over.set()
         for thread in threads:
             thread.join(120)
     assert set(statuses) == {401, 503}
+
+
+def test_nothing_but_the_lanes_hashes_not_even_at_the_first_sign_ins(site, monkeypatch):
+    """A server that has hashed nothing yet, and a burst of names that do not exist."""
+    usual = passwords._hasher()
+    lock, gate = threading.Lock(), threading.Event()
+    threads, now, most = set(), [0], [0]
+
+    class Noting:
+        def __getattr__(self, name):
+            return getattr(usual, name)
+
+        def hash(self, password):
+            return self.note(usual.hash, password)
+
+        def verify(self, kept, password):
+            return self.note(usual.verify, kept, password)
+
+        def note(self, work, *arguments):
+            with lock:
+                threads.add(threading.current_thread().name.partition("_")[0])
+                now[0] += 1
+                most[0] = max(most[0], now[0])
+            gate.wait(0.05)  # others could begin now
+            with lock:
+                now[0] -= 1
+            return work(*arguments)
+
+    monkeypatch.setattr(passwords, "_hasher", Noting)
+    monkeypatch.setattr(site.app.state.studio.hashing._strangers, "_rest", 0.0)
+    statuses = []
+
+    def attempt(k):
+        statuses.append(site.nobody.post("/studio/sign-in", {"name": f"nobody{k}", "password": "x"}).status)
+
+    attempts = [threading.Thread(target=attempt, args=(k,)) for k in range(12)]
+    for one in attempts:
+        one.start()
+    for one in attempts:
+        one.join(120)
+    assert statuses == [401] * 12
+    assert threads == {"passwords"}
+    assert most == [1]
 
 
 # Two servers ------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def test_form_links_guesses_and_designs(visit, site):
     first = page.get_by_role("region", name="Question 1")
     first.get_by_label("How it is asked").select_option("partition")
     first.get_by_label("How many groups").fill("2")
-    first.get_by_text("Help text and guess").click()
+    first.get_by_text("Help text, guess").click()
     first.get_by_role("button", name="State a guess").click()
     page.get_by_role("button", name="Remove link 1").click()
     page.get_by_role("button", name="Link questions").click()
@@ -79,6 +79,38 @@ def test_form_links_guesses_and_designs(visit, site):
     assert survey.links == (("colour", "smokes"),)
     assert survey.variable("colour").written == {"kind": "partition", "groups": 2}
     assert sum(survey.variable("colour").guess) == pytest.approx(1)
+
+
+def test_sets_that_are_never_left_alone_follow_the_answers(visit, site):
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}")
+    first = page.get_by_role("region", name="Question 1")
+    first.get_by_text("Help text, guess").click()
+    first.get_by_role("button", name="Add a set").click()
+    sets = first.get_by_role("group", name="Never left alone: set 1")
+    sets.get_by_label("green").check()
+    answer = first.get_by_label("Answer 2 of question 1")
+    answer.fill("green")  # as another while it is typed
+    answer.fill("orange")
+    sets.get_by_label("orange").check()
+    first.get_by_role("button", name="Move answer 2 up").click()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved", exact=True).wait_for()
+    colour = read_survey(publishing.read_draft(site.engine, draft).text, "toml").variable("colour")
+    assert colour.options == ("orange", "black", "green", "blue", "white")
+    assert colour.never_alone == (("orange", "green"),)
+    page.reload()
+    first.get_by_role("button", name="Remove answer 3").click()  # four are left, and the set is gone with it
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved", exact=True).wait_for()
+    colour = read_survey(publishing.read_draft(site.engine, draft).text, "toml").variable("colour")
+    assert colour.never_alone == ()
+    first.get_by_text("Help text, guess").click()
+    assert first.get_by_role("button", name="Add a set").is_disabled()  # it would be refused
+    assert "Write five answers or more, or choose “On the device”" in first.inner_text()
+    first.get_by_label("How it is asked").select_option("fixed_size")
+    first.get_by_text("Help text, guess").click()
+    assert first.get_by_role("button", name="Add a set").is_enabled()
 
 
 def test_enter_goes_on_to_the_next_answer_and_empty_ones_at_the_end_are_dropped(visit, site):
@@ -168,12 +200,19 @@ def test_file_with_mistakes_is_mended_in_the_editor(visit, site, tmp_path):
     page = visit("/studio/drafts/new", tolerated=("status of 422",))
     page.set_input_files("#file", tmp_path / "mine.toml")
     page.click("text=Open the file")
-    page.get_by_text("Line 4").click()
+    go_to_line_4(page)
     assert page.evaluate("document.getSelection().toString()") == "batch = 2"
     assert faults(page) == []
     page.keyboard.type("batch = 12")
     page.click("button.primary")
     page.frame_locator("#preview").locator("h1", has_text="Mended survey").wait_for()
+
+
+def go_to_line_4(page):
+    """Wait for the page that lists a problem of this line, and for its script, and follow the link there."""
+    page.get_by_text("Line 4").wait_for()
+    page.wait_for_load_state()
+    page.get_by_text("Line 4").click()
 
 
 def test_problems_lead_to_their_fields(visit, site):
@@ -193,7 +232,7 @@ def test_problem_of_the_file_leads_to_its_line(visit, site):
     page = visit(f"/studio/drafts/{site.draft}/file", tolerated=("status of 422",))
     page.fill("#text", SMALL.replace("batch = 10", "batch = 2"))
     page.keyboard.press("Control+s")
-    page.get_by_text("Line 4").click()
+    go_to_line_4(page)
     assert page.evaluate("document.getSelection().toString()") == "batch = 2"
     assert page.inner_text("#where").startswith("Line 4")
 
@@ -216,10 +255,75 @@ def test_pasted_list_fills_the_answers(visit, site):
     page.get_by_text("Saved", exact=True).wait_for()
 
 
+# Two tabs ---------------------------------------------------------------------------------------
+
+THEIRS = SMALL.replace("On which day were you born?", "On which day were they born?")
+
+
+def check_conflict(page):
+    """The page that shows both versions: on a phone, too."""
+    page.get_by_role("heading", name="was changed while you edited it").wait_for()
+    assert page.locator(".diff .old", has_text="On which day were they born?").is_visible()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_form_shows_both_versions_where_someone_else_has_saved(visit, site):
+    draft = publishing.save_draft(site.engine, "# a comment\n" + SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}", tolerated=("status of 409",))
+    assert "A comment in this file will be lost" in page.inner_text("#comments")
+    for title in ("First", "Second"):  # at once: the second save waits for the first
+        page.get_by_label("Title").fill(title)
+        page.keyboard.press("Control+s")
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert page.inner_text("h1") == "Second"
+    assert page.locator("#comments").count() == 0
+    publishing.save_draft(site.engine, THEIRS, "toml", draft)
+    page.get_by_label("Title").fill("Typed <here>")
+    page.get_by_role("link", name="Publish…").click()
+    check_conflict(page)
+    assert 'title = "Typed <here>"' in page.input_value("#text")
+    page.click("text=Save mine over it")
+    page.get_by_role("heading", name="Typed <here>", level=1).wait_for()
+    assert page.get_by_label("Title").input_value() == "Typed <here>"
+    assert "were you born" in publishing.read_draft(site.engine, draft).text
+
+
+def test_file_shows_both_versions_where_someone_else_has_saved(visit, site):
+    draft = publishing.save_draft(site.engine, SMALL, "toml").id
+    page = visit(f"/studio/drafts/{draft}/file", tolerated=("status of 409",))
+    for title in ("First", "Second"):
+        page.fill("#text", SMALL.replace("Small", title))
+        page.keyboard.press("Control+s")
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert publishing.read_draft(site.engine, draft).title == "Second survey"
+    publishing.save_draft(site.engine, THEIRS, "toml", draft)
+    page.fill("#text", SMALL.replace("Small", "Third"))
+    page.keyboard.press("Control+s")
+    check_conflict(page)
+    page.once("dialog", lambda dialog: dialog.accept())  # it asks before what was typed is dropped
+    page.click("text=Take the other version")
+    # Not for the address, which both pages have.
+    page.wait_for_function("text => document.querySelector('#text')?.value === text", arg=THEIRS)
+    assert page.locator(".diff").count() == 0
+    assert publishing.read_draft(site.engine, draft).text == THEIRS
+
+
 def test_without_javascript_the_file_does(visit, site):
-    page = visit(f"/studio/drafts/{site.draft}", java_script_enabled=False)
+    page = visit(f"/studio/drafts/{site.draft}", java_script_enabled=False, tolerated=("status of 409",))
     page.click("text=as a file")
     page.fill("#text", SMALL.replace("Small survey", "No script"))
     page.click("button.primary")
-    page.wait_for_load_state()
-    assert page.inner_text("h1") == "No script"
+    headed(page, "No script").wait_for()
+    publishing.save_draft(site.engine, THEIRS, "toml", site.draft)
+    page.fill("#text", SMALL.replace("Small survey", "No script either"))
+    page.click("button.primary")
+    headed(page, "“Small survey” was changed while you edited it").wait_for()
+    page.click("text=Save mine over it")
+    headed(page, "No script either").wait_for()
+
+
+def headed(page, heading):
+    """Return the heading of the page that has this one."""
+    return page.get_by_role("heading", name=heading, level=1, exact=True)

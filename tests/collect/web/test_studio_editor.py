@@ -40,6 +40,13 @@ def document_of(page):
     return json.loads(unescape(re.search(r'data-document="([^"]*)"', page.text)[1]))
 
 
+def save_form(client, place, document):
+    """Open the form and save a document in the place of its own."""
+    page = unescape(client.get(place).text)
+    held = {name: re.search(rf'data-{name}="([^"]*)"', page)[1] for name in ("revision", "format")}
+    return client.send("POST", place, {**held, "document": document})
+
+
 def parts(name, content, boundary="xyz"):
     head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
     body = (
@@ -146,25 +153,25 @@ def test_strange_multipart_bodies_break_nothing(owner, body):
 
 def test_text_is_kept_to_the_letter(site, owner, draft):
     text = SMALL.replace("Small survey", "Größer & <besser>") + "\n# a comment\n\n\n"
-    reply = owner.post(f"/studio/drafts/{draft}/file", {"text": text.replace("\n", "\r\n"), "format": "toml"})
+    reply = owner.submit(f"/studio/drafts/{draft}/file", {"text": text.replace("\n", "\r\n"), "format": "toml"})
     assert reply.status == 303
     assert publishing.read_draft(site.engine, draft).text == text
     saved = owner.get(f"/studio/drafts/{draft}/export/survey.toml")
     assert saved.body == text.encode()
-    assert saved.header("content-disposition") == 'attachment; filename="survey.toml"'
+    assert saved.header("content-disposition") == 'attachment; filename="grosser-besser.toml"'
     assert owner.get(f"/studio/drafts/{draft}/export/survey.json").status == 404
 
 
 def test_file_that_was_saved_says_so_once(owner, draft):
     place = f"/studio/drafts/{draft}/file"
     assert "Saved." not in owner.get(place).text
-    reply = owner.post(place, {"text": SMALL, "format": "toml"})
+    reply = owner.submit(place, {"text": SMALL, "format": "toml"})
     assert '<p class="told" role="status">Saved.</p>' in owner.get(reply.header("location")).text
 
 
 def test_problems_come_with_their_lines_and_nothing_is_saved(site, owner, draft):
     wrong = SMALL.replace('"black", ', '"red", ').replace("batch = 10", "batch = 3")
-    reply = owner.post(f"/studio/drafts/{draft}/file", {"text": wrong, "format": "toml"})
+    reply = owner.submit(f"/studio/drafts/{draft}/file", {"text": wrong, "format": "toml"})
     assert reply.status == 422
     assert 'data-line="4"' in reply.text  # the batch
     assert 'data-line="12"' in reply.text  # the options
@@ -175,7 +182,7 @@ def test_problems_come_with_their_lines_and_nothing_is_saved(site, owner, draft)
 def test_file_can_be_written_in_another_format(site, owner, draft):
     for before, after in [("toml", "yaml"), ("yaml", "json"), ("json", "toml")]:
         held = publishing.read_draft(site.engine, draft)
-        reply = owner.post(f"/studio/drafts/{draft}/file", {"text": held.text, "format": before, "convert": after})
+        reply = owner.submit(f"/studio/drafts/{draft}/file", {"text": held.text, "format": before, "convert": after})
         assert reply.status == 303
         held = publishing.read_draft(site.engine, draft)
         assert held.format == after
@@ -186,12 +193,12 @@ def test_file_can_be_written_in_another_format(site, owner, draft):
     ("text", "format", "status"), [(SMALL, "ini", 400), (SMALL, "", 400), ("#" * 262145, "toml", 413)]
 )
 def test_strange_files_are_refused(owner, draft, text, format, status):
-    assert owner.post(f"/studio/drafts/{draft}/file", {"text": text, "format": format}).status == status
+    assert owner.submit(f"/studio/drafts/{draft}/file", {"text": text, "format": format}).status == status
 
 
 def test_largest_text_fits_however_it_is_encoded(owner, draft):
     text = SMALL + "#" + "€" * ((256 * 1024 - len(SMALL) - 10) // 3)
-    assert owner.post(f"/studio/drafts/{draft}/file", {"text": text, "format": "toml"}).status == 303
+    assert owner.submit(f"/studio/drafts/{draft}/file", {"text": text, "format": "toml"}).status == 303
 
 
 # The form ---------------------------------------------------------------------------------------
@@ -202,9 +209,9 @@ def test_form_and_file_are_the_same_survey(site, owner, draft):
     assert document == survey_document(read_survey(SMALL, "toml"))
     document["title"] = "Changed in the form"
     document["variables"][0]["options"].append("yellow")
-    reply = owner.send("POST", f"/studio/drafts/{draft}", document)
-    assert (reply.status, reply.json()) == (200, {"saved": True, "problems": []})
+    reply = save_form(owner, f"/studio/drafts/{draft}", document)
     held = publishing.read_draft(site.engine, draft)
+    assert (reply.status, reply.json()) == (200, {"saved": True, "problems": [], "revision": held.revision})
     assert held.title == "Changed in the form"
     assert read_survey(held.text, "toml").variable("colour").options[-1] == "yellow"
     assert document_of(owner.get(f"/studio/drafts/{draft}")) == document
@@ -214,7 +221,7 @@ def test_problems_of_the_form_come_with_their_places(site, owner, draft):
     document = document_of(owner.get(f"/studio/drafts/{draft}"))
     document["variables"][1]["options"][0] = ""
     document["links"] = [{"variables": ["colour", "nothing"]}]
-    reply = owner.send("POST", f"/studio/drafts/{draft}", document)
+    reply = save_form(owner, f"/studio/drafts/{draft}", document)
     assert reply.status == 422
     assert not reply.json()["saved"]
     paths = [problem["path"] for problem in reply.json()["problems"]]
@@ -230,7 +237,7 @@ def test_problems_of_the_form_speak_of_questions_and_answers(owner, draft):
     document["variables"][2]["options"] = ["options, variable"] * 2  # what was typed stays as it is
     document["links"] = [{"variables": ["day"]}]
     document["batch"] = 3
-    problems = owner.send("POST", f"/studio/drafts/{draft}", document).json()["problems"]
+    problems = save_form(owner, f"/studio/drafts/{draft}", document).json()["problems"]
     said = {one["place"]: one["message"] for one in problems}
     assert said["Question 2, answer 3"].startswith("must differ from the other answers; answer 1 ")
     assert {"Batch", "Question 2, name", "Link 1"} <= set(said)
@@ -247,6 +254,18 @@ def test_words_that_were_typed_are_not_translated():
     assert (held["place"], held["path"]) == ("Question 1", ["variables", 0])
 
 
+def test_designs_are_named_as_the_form_names_them(owner):
+    place = owner.post("/studio/drafts/new", {"example": "empty"}).header("location")
+    document = document_of(owner.get(place))
+    never_alone = {"options": ["a", "b", "c", "d"], "never_alone": [["a", "b"]]}
+    document["variables"][0] |= {"question": "Which?", **never_alone}
+    (problem,) = save_form(owner, place, document).json()["problems"]
+    assert problem["message"].endswith(
+        "Hint: make it five answers or more, or let answers be marked on the device (“How it is asked”: “On the "
+        "device”, 3 sent together)."
+    )
+
+
 def test_study_follows_the_title_until_people_were_asked(site, owner):
     def follows(place):
         return "data-study-follows" in owner.get(place).text
@@ -257,10 +276,10 @@ def test_study_follows_the_title_until_people_were_asked(site, owner):
     document |= {"title": "Chosen"}
     del document["study"]
     document["variables"][0] |= {"question": "Which?", "options": ["a", "b", "c", "d"]}
-    assert owner.send("POST", place, document).json()["saved"]
+    assert save_form(owner, place, document).json()["saved"]
     assert document_of(owner.get(place))["study"] == "chosen"
     assert follows(place)
-    assert owner.post(f"{place}/publish").status == 303
+    assert owner.submit(f"{place}/publish").status == 303
     assert not follows(place)
     other = owner.post("/studio/drafts/new", {"example": "work"}).header("location")
     assert not follows(other)  # it has a study of its own
@@ -286,7 +305,11 @@ def test_notices_name_questions_by_their_labels():
         b'{"title": 3}',
         b"[" * 20000,
         b'{"a": NaN}',
-        b'{"title": "\\ud800"}',
+        b'{"document": {}}',
+        b'{"document": {}, "format": "toml", "revision": 3}',
+        b'{"document": {}, "format": "ini", "revision": ""}',
+        b'{"document": {"title": NaN}, "format": "toml", "revision": ""}',
+        b'{"document": {"title": "\\ud800"}, "format": "toml", "revision": ""}',
         b"\xff",
     ],
 )
@@ -328,24 +351,24 @@ def test_pass_of_one_draft_opens_no_other(site, owner, draft):
 
 def test_publishing_freezes_and_shows_the_fingerprint(site, owner, draft):
     assert "From here on nothing of it changes" in owner.get(f"/studio/drafts/{draft}/publish").text
-    reply = owner.post(f"/studio/drafts/{draft}/publish")
+    reply = owner.submit(f"/studio/drafts/{draft}/publish")
     assert reply.status == 303
     page = owner.get(reply.header("location"))
     survey = reply.header("location").split("/")[3]
     manifest = read_manifest(site.nobody.get(f"/s/{survey}/manifest").body)
     assert manifest.fingerprint in page.text
-    again = owner.post(f"/studio/drafts/{draft}/publish").header("location")
+    again = owner.submit(f"/studio/drafts/{draft}/publish").header("location")
     assert "Version 2" in owner.get(again).text
     changed = SMALL.replace('"black", ', "")
-    assert owner.post(f"/studio/drafts/{draft}/file", {"text": changed, "format": "toml"}).status == 303
-    refused = owner.post(f"/studio/drafts/{draft}/publish")
+    assert owner.submit(f"/studio/drafts/{draft}/file", {"text": changed, "format": "toml"}).status == 303
+    refused = owner.submit(f"/studio/drafts/{draft}/publish")
     assert refused.status == 409
     assert "must have the same answers" in refused.text
     assert site.nobody.get(f"/s/{survey}/manifest").body == manifest.text
 
 
 def test_refusal_is_said_before_publishing(site, owner, draft):
-    assert owner.post(f"/studio/drafts/{draft}/publish").status == 303
+    assert owner.submit(f"/studio/drafts/{draft}/publish").status == 303
     assert "It cannot be published like this" not in owner.get(f"/studio/drafts/{draft}/publish").text
     other = publishing.save_draft(site.engine, SMALL.replace('"black", ', ""), "toml").id
     listed = len(publishing.surveys(site.engine))
@@ -354,7 +377,7 @@ def test_refusal_is_said_before_publishing(site, owner, draft):
     assert "It cannot be published like this" in page.text
     assert "must have the same answers" in unescape(page.text)
     assert ">Publish</button>" not in page.text
-    refused = owner.post(f"/studio/drafts/{other}/publish")
+    refused = owner.submit(f"/studio/drafts/{other}/publish")
     assert (refused.status, "must have the same answers" in unescape(refused.text)) == (409, True)
     assert len(publishing.surveys(site.engine)) == listed
     publishing.delete_draft(site.engine, other)
@@ -374,16 +397,16 @@ def test_placeholders_are_not_published(site, owner):
         assert f"“{text}”" in page.text
     assert ">Publish</button>" not in page.text
     listed = publishing.surveys(site.engine)
-    assert owner.post(f"{place}/publish").status == 409
+    assert owner.submit(f"{place}/publish").status == 409
     assert publishing.surveys(site.engine) == listed
     held = publishing.read_draft(site.engine, place.rpartition("/")[2])
     mine = held.text.replace("Untitled survey", "Mine").replace("Which of these is true of you?", "Which?")
     mine = mine.replace(" answer", "")
     publishing.save_draft(site.engine, mine.replace('"first"', '"first answer"'), "toml", held.id)
-    assert owner.post(f"{place}/publish").status == 409  # one is too many
+    assert owner.submit(f"{place}/publish").status == 409  # one is too many
     publishing.save_draft(site.engine, mine, "toml", held.id)
     assert ">Publish</button>" in owner.get(f"{place}/publish").text
-    assert owner.post(f"{place}/publish").status == 303
+    assert owner.submit(f"{place}/publish").status == 303
 
 
 def test_list_tells_what_was_published_of_a_draft(site, owner, draft):
@@ -393,7 +416,7 @@ def test_list_tells_what_was_published_of_a_draft(site, owner, draft):
 
     assert said() == "· not published yet"
     assert "Publishing makes version" not in owner.get(f"/studio/drafts/{draft}/publish").text
-    owner.post(f"/studio/drafts/{draft}/publish")
+    owner.submit(f"/studio/drafts/{draft}/publish")
     assert said() == "· published as version 1"
     assert (
         "version 1, and not changed since. Publishing makes version 2"
@@ -402,7 +425,7 @@ def test_list_tells_what_was_published_of_a_draft(site, owner, draft):
     publishing.save_draft(site.engine, SMALL + "# a further line\n", "toml", draft)
     assert said() == "· published as version 1, changed since"
     assert "version 1, and changed since" in owner.get(f"/studio/drafts/{draft}/publish").text
-    owner.post(f"/studio/drafts/{draft}/publish")
+    owner.submit(f"/studio/drafts/{draft}/publish")
     assert said() == "· published as version 2"
 
 
@@ -422,7 +445,7 @@ def test_publish_page_warns(site, owner):
 
 def test_draft_is_deleted_after_a_question(site, owner, draft):
     assert "Delete this draft?" in owner.get(f"/studio/drafts/{draft}/delete").text
-    assert owner.post(f"/studio/drafts/{draft}/delete").header("location") == "/studio"
+    assert owner.submit(f"/studio/drafts/{draft}/delete").header("location") == "/studio"
     assert owner.get(f"/studio/drafts/{draft}").status == 404
 
 

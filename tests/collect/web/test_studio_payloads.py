@@ -75,7 +75,7 @@ def pages(site, owner, texts):
         "codes": owner.post(f"{there}/codes", {"n": texts[4], "address": texts[5]}),
         "close": owner.get(f"{there}/close"),
         "delete": owner.get(f"{there}/delete"),
-        "delete refused": owner.post(f"{there}/delete", {"title": texts[7]}),
+        "delete refused": owner.submit(f"{there}/delete", {"title": texts[7]}),
         "people": owner.get("/studio/people"),
         "sign-in": site.nobody.post("/studio/sign-in", {"name": texts[8], "password": texts[9]}),
         "invite": owner.post("/studio/people/invite", {"name": texts[10], "role": texts[11]}),
@@ -83,9 +83,15 @@ def pages(site, owner, texts):
         "setup": site.nobody.post("/studio/setup", {"name": texts[14], "token": texts[15]}),
         "invitation": site.nobody.post("/studio/invitation", {"name": texts[16], "token": texts[17]}),
     }
+    unsaved = {"text": json.dumps(document, indent=1), "format": "json"}
+    shown |= {
+        "conflict": owner.post(f"{here}/file", unsaved),
+        "unpublished": owner.post(f"{here}/publish", unsaved),
+        "gone": owner.post(f"/studio/drafts/{'a' * 16}/file", unsaved),
+    }
     document["variables"][0]["options"][0] = "another"
     publishing.save_draft(site.engine, json.dumps(document), "json", draft.id)
-    shown["refused"] = owner.post(f"{here}/publish")
+    shown["refused"] = owner.submit(f"{here}/publish")
     assert shown["refused"].status == 409
     data = {
         name: owner.get(f"{there}/export/{name}")

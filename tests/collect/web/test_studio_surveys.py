@@ -4,13 +4,17 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 import threading
 import time
+import zipfile
 from html import unescape
 
 import pytest
 from sites import ANALYST, OWNER, SMALL, Site, light_hashes, make_people
 
+import subsetprivacy as sp
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.respondents import Respondent
 from subsetprivacy.collect.storage.opening import reading
@@ -71,7 +75,7 @@ def answer(site, manifest, code=None):
 def test_links_as_a_file_can_be_used_once(site, owner, coded):
     reply = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "12", "as": "csv", **ADDRESS})
     assert reply.header("content-type").startswith("text/csv")
-    assert reply.header("content-disposition") == f'attachment; filename="links-{coded.id}.csv"'
+    assert reply.header("content-disposition") == 'attachment; filename="small-survey-links.csv"'
     (head, *links) = list(csv.reader(io.StringIO(reply.text)))
     assert head == ["link"]
     assert len({link for (link,) in links}) == 12
@@ -150,6 +154,9 @@ def test_links_of_an_earlier_wave_are_let_in(site, owner, coded):
     second = publishing.publish(site.engine, publishing.save_draft(site.engine, CODES, "toml").id)
     place = f"/studio/surveys/{second.id}/earlier-codes"
     assert answer(site, second, code)[0] == 404
+    page = unescape(owner.get(f"/studio/surveys/{second.id}/manage").text)
+    assert "asks about the same lists and groups on every device. Secret numbers, and the answers" in page
+    assert "in the browser that they used before, they are then asked the same" in page
     assert owner.post(place, {"links": f"http://x/s/{coded.id}#{code}\r\n\r\n"}).status == 200
     assert answer(site, second, code) == (201, {"status": "counted"})
     refused = owner.post(place, {"links": "nonsense"})
@@ -166,30 +173,38 @@ def test_closing_releases_and_lets_nobody_in(site, owner, coded):
     site.fill(coded, 25)
     line = site.app.state.studio.desk.line(coded.id)
     assert "more waves" in owner.get(f"/studio/surveys/{coded.id}/close").text.lower()
-    assert owner.post(f"/studio/surveys/{coded.id}/close", {"more_waves": "on"}).status == 303
+    assert owner.submit(f"/studio/surveys/{coded.id}/close", {"more_waves": "on"}).status == 303
     closed = site.app.state.studio.desk.line(coded.id)
     assert (line.n, closed.n, closed.is_open) == (10, 25, False)
     assert answer(site, coded, code)[0] == 410
     assert site.nobody.get(f"/s/{coded.id}/key").status == 404
-    assert "The key of the study" not in owner.get(f"/studio/surveys/{coded.id}").text
-    assert owner.post(f"/studio/surveys/{coded.id}/close", {}).status == 303
+    page = owner.get(f"/studio/surveys/{coded.id}").text
+    assert "The survey is closed: no more answers are taken. The key is still secret." in page
+    assert "The key of the study" not in page
+    assert owner.submit(f"/studio/surveys/{coded.id}/close", {}).status == 303
     key = site.nobody.get(f"/s/{coded.id}/key").json()["key"]
-    assert key in owner.get(f"/studio/surveys/{coded.id}").text
+    page = owner.get(f"/studio/surveys/{coded.id}").text
+    assert "The survey is closed: no more answers are taken. The key is published" in page
+    assert key in page
 
 
 def test_closed_with_too_few_shows_nothing_for_ever(site, owner, opened):
     site.fill(opened, 9)
-    owner.post(f"/studio/surveys/{opened.id}/close", {})
-    assert "There are no results, and there will be none" in owner.get(f"/studio/surveys/{opened.id}").text
+    assert "The survey is closed" not in owner.get(f"/studio/surveys/{opened.id}").text
+    owner.submit(f"/studio/surveys/{opened.id}/close", {})
+    page = owner.get(f"/studio/surveys/{opened.id}").text
+    assert "There are no results, and there will be none" in page
+    assert "The survey is closed: no more answers are taken.</p>" in page  # a survey without codes has no draw to check
 
 
 def test_whole_survey_is_deleted_if_its_title_is_typed(site, owner, opened):
     site.fill(opened, 30)
     assert owner.get(f"/studio/surveys/{opened.id}").status == 200
     for typed in ("", "small survey", "Small"):
-        assert owner.post(f"/studio/surveys/{opened.id}/delete", {"title": typed}).status == 422
+        assert owner.submit(f"/studio/surveys/{opened.id}/delete", {"title": typed}).status == 422
     assert (
-        owner.post(f"/studio/surveys/{opened.id}/delete", {"title": " Small  survey "}).header("location") == "/studio"
+        owner.submit(f"/studio/surveys/{opened.id}/delete", {"title": " Small  survey "}).header("location")
+        == "/studio"
     )
     for path in ("", "/manage", "/release", "/export/everything.zip"):
         assert owner.get(f"/studio/surveys/{opened.id}{path}").status == 404
@@ -206,18 +221,20 @@ def test_key_is_published_by_a_button_of_a_closed_survey(site, owner):
         return unescape(owner.get(f"{place}/manage").text)
 
     assert "The key of the study" not in page()  # it is open
-    owner.post(f"{place}/close", {})
+    owner.submit(f"{place}/close", {})
     assert "The key is still secret" in page()
     assert "Not yet: a survey of the study is open" in page()
     assert owner.post(f"{place}/key", {"sure": "on"}).status == 409
-    owner.post(f"/studio/surveys/{second.id}/delete", {"title": "Small survey"})  # the last that was open
+    owner.submit(f"/studio/surveys/{second.id}/delete", {"title": "Small survey"})  # the last that was open
     assert "Publish the key" in page()
+    assert "needs another <code>study</code>" not in page()
     assert owner.post(f"{place}/key", {}).status == 422
     assert site.nobody.get(f"/s/{first.id}/key").status == 404
-    assert owner.post(f"{place}/key", {"sure": "on"}).status == 303
+    assert owner.submit(f"{place}/manage", {"sure": "on"}, f"{place}/key").status == 303
     key = site.nobody.get(f"/s/{first.id}/key").json()["key"]
     assert key in page()
     assert "Publish the key" not in page()
+    assert "needs another <code>study</code> then, because the key of “key-of-" in page()
     publishing.delete(site.engine, first.id)
 
 
@@ -240,7 +257,7 @@ def test_deleting_says_what_becomes_of_the_key(site, owner, others, said, unsaid
 
 def test_what_is_left_in_the_files_is_told(site, owner, opened, monkeypatch):
     monkeypatch.setattr(publishing, "erase", lambda engine: False)
-    reply = owner.post(f"/studio/surveys/{opened.id}/delete", {"title": "Small survey"})
+    reply = owner.submit(f"/studio/surveys/{opened.id}/delete", {"title": "Small survey"})
     assert reply.status == 202
     assert "still hold something of the survey" in reply.text
     assert owner.get(f"/studio/surveys/{opened.id}/manage").status == 404
@@ -317,10 +334,20 @@ def test_nothing_changes_between_releases(site, owner, opened):
 
 def test_exports_and_their_names(site, owner, opened):
     site.fill(opened, 40)
-    for name in EXPORTS:
+    called = {
+        "manifest.json": "small-survey-manifest.json",
+        "results.json": "small-survey-results.json",
+        "everything.zip": "small-survey.zip",
+        "0.csv": "small-survey-colour-day.csv",
+        "0.parquet": "small-survey-colour-day.parquet",
+        "1.csv": "small-survey-smokes.csv",
+        "1.parquet": "small-survey-smokes.parquet",
+    }
+    assert set(EXPORTS) <= set(called)
+    for name, file in called.items():
         reply = owner.get(f"/studio/surveys/{opened.id}/export/{name}")
         assert reply.status == 200
-        assert reply.header("content-disposition") == f'attachment; filename="{opened.id}-{name}"'
+        assert reply.header("content-disposition") == f'attachment; filename="{file}"'
         assert reply.body
     for name in (
         "2.csv",
@@ -335,6 +362,38 @@ def test_exports_and_their_names(site, owner, opened):
         "9" * 40 + ".csv",
     ):
         assert owner.request("GET", f"/studio/surveys/{opened.id}/export/{name}").status == 404
+
+
+def test_what_is_saved_from_the_page_gives_its_numbers(site, owner, opened, tmp_path):
+    """Every file that the page offers, under the name it is saved by, alone in a folder; and the page's program."""
+    site.fill(opened, 60)
+    page = owner.get(f"/studio/surveys/{opened.id}").text
+    found = owner.get(f"/studio/surveys/{opened.id}/export/results.json").json()
+    shares = {one["id"]: [option["share"] for option in one["shares"]["options"]] for one in found["variables"]}
+    program = tmp_path / "analyse.py"
+    program.write_text(unescape(re.search(r'<code id="snippet">(.*?)</code>', page, re.DOTALL)[1]), "utf-8")
+    saved = []
+    for k, path in enumerate(re.findall(r'href="(/studio/surveys/[^"]*/export/[^"]*\.(?:csv|parquet|zip))"', page)):
+        reply = owner.get(path)
+        called = re.fullmatch(r'attachment; filename="([^"]*)"', reply.header("content-disposition"))[1]
+        file = tmp_path / str(k) / called
+        file.parent.mkdir()
+        file.write_bytes(reply.body)
+        saved += [file]
+        if file.suffix == ".zip":
+            with zipfile.ZipFile(file) as archive:
+                archive.extractall(file.parent)
+            assert (file.parent / "analyse.py").read_text("utf-8") == program.read_text("utf-8")
+            saved[-1:] = [*file.parent.glob("data/*.csv"), *file.parent.glob("data/*.parquet")]
+    assert len(saved) == 8
+    for file in saved:
+        release = sp.read_release(file)
+        for name in release.names:
+            assert sp.estimate(release.count(name)).w == pytest.approx(shares[name], abs=1e-6)
+    alone = [str(file) for file in saved if file.name in {"small-survey-colour-day.csv", "small-survey-smokes.parquet"}]
+    run = subprocess.run([sys.executable, str(program), *alone], capture_output=True, text=True, check=True)
+    printed = [float(share) for share in re.findall(r"': share ([0-9.]+) ", run.stdout)]
+    assert printed == pytest.approx([share for name in ("colour", "day", "smokes") for share in shares[name]], abs=1e-5)
 
 
 def test_exports_before_the_first_release_are_empty_and_work(site, owner, opened):
@@ -430,7 +489,7 @@ def check_studio(url):
         make_people(site.engine)
         owner = site.signed_in(OWNER)
         place = owner.post("/studio/drafts/new", {"example": "work"}).header("location")
-        survey = owner.post(f"{place}/publish").header("location").split("/")[3]
+        survey = owner.submit(f"{place}/publish").header("location").split("/")[3]
         links = owner.post(f"/studio/surveys/{survey}/codes", {"n": "60", "as": "txt", **ADDRESS}).text.split()
         manifest = site.app.state.studio.desk.released(site.app.state.studio.desk.line(survey)).manifest
         for link in links[:3]:
@@ -439,4 +498,4 @@ def check_studio(url):
         assert "Together" in owner.get(f"/studio/surveys/{survey}").text
         assert owner.get(f"/studio/drafts/{'%00' * 16}").status == 404
         assert site.with_token().get(f"/api/v1/drafts/{'%00' * 16}").status == 404
-        assert owner.post(f"/studio/surveys/{survey}/delete", {"title": "Work and health"}).status == 303
+        assert owner.submit(f"/studio/surveys/{survey}/delete", {"title": "Work and health"}).status == 303

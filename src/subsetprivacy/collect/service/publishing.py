@@ -31,10 +31,40 @@ class NotFoundError(PublishingError):
     """There is no draft or no survey of this id."""
 
 
+class ChangedError(PublishingError):
+    """What was looked at has changed in the meantime, so nothing was done.
+
+    Attributes
+    ----------
+    draft
+        The draft as it is now, where it is the draft that has changed.
+    """
+
+    def __init__(self, message: str, draft: Draft | None = None) -> None:
+        super().__init__(message)
+        self.draft = draft
+
+
+class AlreadyPublishedError(PublishingError):
+    """A version was published before, with the same text: the same form was sent twice.
+
+    Attributes
+    ----------
+    survey_id
+        The survey that it became.
+    """
+
+    def __init__(self, survey_id: str) -> None:
+        super().__init__("a version must be published once; this one was, with the same text.")
+        self.survey_id = survey_id
+
+
 # Drafts ----------------------------------------------------------------------------------------
 
 
-def save_draft(engine: Engine, text: str, format: str, draft_id: str | None = None) -> Draft:
+def save_draft(
+    engine: Engine, text: str, format: str, draft_id: str | None = None, *, revision: str | None = None
+) -> Draft:
     """Keep a survey that is being written.
 
     Parameters
@@ -47,6 +77,9 @@ def save_draft(engine: Engine, text: str, format: str, draft_id: str | None = No
         "toml", "yaml" or "json".
     draft_id
         The draft to replace; by default a new one is made.
+    revision
+        The `Draft.revision` that was edited: a draft that someone else has saved since is not overwritten. By default
+        it is, whatever it holds. To save the same again is no change.
 
     Raises
     ------
@@ -54,12 +87,16 @@ def save_draft(engine: Engine, text: str, format: str, draft_id: str | None = No
         If the text is no survey; its `problems` say where.
     NotFoundError
         If there is no draft of this id.
+    ChangedError
+        If the draft has another revision by now; it comes with the error.
     """
     survey = read_survey(text, format)
     written = Draft(draft_id or _new_id(), survey.title, format, text)
     with writing(engine) as connection:
-        if draft_id is not None and storage.read_draft(connection, draft_id, hold=True) is None:
-            raise _no_draft()
+        if draft_id is not None:
+            present = _hold_draft(connection, draft_id)
+            if revision is not None and present.revision not in {revision, written.revision}:
+                raise _changed(present)
         storage.write_draft(connection, written)
     return written
 
@@ -76,29 +113,71 @@ def read_draft(engine: Engine, draft_id: str) -> Draft | None:
         return storage.read_draft(connection, draft_id)
 
 
-def delete_draft(engine: Engine, draft_id: str) -> None:
+def delete_draft(engine: Engine, draft_id: str, *, revision: str | None = None) -> None:
     """Delete a draft; what was published from it stays.
+
+    Parameters
+    ----------
+    engine, draft_id
+        The store, and the draft.
+    revision
+        The `Draft.revision` that was looked at; by default the draft is deleted whatever it holds.
 
     Raises
     ------
     NotFoundError
         If there is no draft of this id.
+    ChangedError
+        If the draft has another revision by now.
     """
     with writing(engine) as connection:
-        if not storage.delete_draft(connection, draft_id):
-            raise _no_draft()
+        present = _hold_draft(connection, draft_id)
+        if revision is not None and present.revision != revision:
+            raise _changed(present)
+        storage.delete_draft(connection, draft_id)
+
+
+def _hold_draft(connection: Connection, draft_id: str) -> Draft:
+    """Return a draft as it is, and let no one else change it until the transaction ends."""
+    present = storage.read_draft(connection, draft_id, hold=True)
+    if present is None:
+        raise _no_draft()
+    return present
+
+
+def _no_draft() -> NotFoundError:
+    return NotFoundError("the draft must be one of those saved; there is none of this id.")
+
+
+def _changed(present: Draft) -> ChangedError:
+    return ChangedError(
+        "the draft must be the one that was looked at; it was changed in the meantime. Hint: read it again.", present
+    )
 
 
 # Publishing ------------------------------------------------------------------------------------
 
 
-def publish(engine: Engine, draft_id: str) -> Manifest:
+def publish(engine: Engine, draft_id: str, *, revision: str | None = None, version: int | None = None) -> Manifest:
     """Freeze a draft as it is now and open it to respondents; a further time makes its next version.
+
+    Parameters
+    ----------
+    engine, draft_id
+        The store, and the draft.
+    revision
+        The `Draft.revision` that was looked at: nothing else is published. By default whatever the draft holds is.
+    version
+        The number that the version is to have: publishing twice by mistake then makes one survey.
 
     Raises
     ------
     NotFoundError
         If there is no draft of this id.
+    ChangedError
+        If the draft has another revision by now, or its versions are others than those that were seen.
+    AlreadyPublishedError
+        If this version was published already, with this text.
     PublishingError
         If another survey of the study asks about one of the variables by other options or another design, or the
         study's key is published already.
@@ -106,11 +185,27 @@ def publish(engine: Engine, draft_id: str) -> Manifest:
     written = read_draft(engine, draft_id)
     if written is None:
         raise _no_draft()
-    survey = read_survey(written.text, written.format)  # before anybody has to wait for it
+    if revision is not None and written.revision != revision:
+        raise _changed(written)
+    survey = read_survey(written.text, written.format)  # before anyone has to wait for it
     with writing(engine) as connection:
-        if storage.read_draft(connection, draft_id, hold=True) == written:
+        if _hold_draft(connection, draft_id) == written:
+            _check_version(connection, written, version)
             return _publish(connection, survey, written)
-    return publish(engine, draft_id)  # the draft has changed in between
+    return publish(engine, draft_id, revision=revision, version=version)  # the draft has changed in between
+
+
+def _check_version(connection: Connection, present: Draft, version: int | None) -> None:
+    """Raise unless the next version of a draft is the one that was announced."""
+    newest = storage.newest_of_draft(connection, present.id)
+    if version is None or version == (1 if newest is None else newest[1] + 1):
+        return
+    if newest is not None and newest[1:] == (version, present.text):
+        raise AlreadyPublishedError(newest[0])
+    raise ChangedError(
+        "the draft must have been published as often as was shown; it was published, or a version deleted, in the "
+        "meantime. Hint: look at its versions again."
+    )
 
 
 def objection(engine: Engine, survey: Survey) -> str | None:
@@ -151,7 +246,17 @@ def surveys(
         return storage.read_lines(connection, known, only=only)
 
 
-def close(engine: Engine, survey_id: str, *, last_wave: bool = True) -> None:
+def state_of_study(engine: Engine, name: str) -> str:
+    """Return a hash of a study's surveys, of which are open, and of whether its key is published.
+
+    Closing, deleting and publishing the key depend on these and cannot be undone: given the state that was looked at,
+    they do nothing where it is another by now.
+    """
+    with reading(engine) as connection:
+        return storage.study_state(connection, name)
+
+
+def close(engine: Engine, survey_id: str, *, last_wave: bool = True, state: str | None = None) -> None:
     """Close a survey: release what is pending, and let nobody else in.
 
     Parameters
@@ -161,16 +266,18 @@ def close(engine: Engine, survey_id: str, *, last_wave: bool = True) -> None:
     last_wave
         Whether no further survey of the study will come. Then the study's key is published, unless another of its
         surveys is open, so that everybody can check that no question was chosen. Closing again with it does so later.
+    state
+        The `state_of_study` that was looked at; by default it does not matter.
 
     Raises
     ------
     NotFoundError
         If there is no survey of this id.
+    ChangedError
+        If the study has another state by now.
     """
     with writing(engine) as connection:
-        manifest = _manifest(connection, survey_id)
-        storage.hold_study(connection, manifest.study)
-        _manifest(connection, survey_id)  # it may have been deleted in the meantime
+        manifest = _hold(connection, survey_id, state)
         storage.close_survey(connection, manifest)
         if last_wave:
             storage.reveal_key(connection, manifest.study)
@@ -178,22 +285,29 @@ def close(engine: Engine, survey_id: str, *, last_wave: bool = True) -> None:
     erase(engine)
 
 
-def publish_key(engine: Engine, survey_id: str) -> None:
+def publish_key(engine: Engine, survey_id: str, *, state: str | None = None) -> None:
     """Publish the key of a survey's study, when all its surveys are closed; once it is, this does nothing.
+
+    Parameters
+    ----------
+    engine, survey_id
+        The store, and the survey.
+    state
+        The `state_of_study` that was looked at; by default it does not matter.
 
     Raises
     ------
     NotFoundError
         If there is no survey of this id.
+    ChangedError
+        If the study has another state by now.
     PublishingError
         If the survey has no codes, so that there is nothing to check, or a survey of the study is open.
     """
     with writing(engine) as connection:
-        manifest = _manifest(connection, survey_id)
+        manifest = _hold(connection, survey_id, state)
         if manifest.mode != "code":
             raise PublishingError("the survey must be one with codes; in this one no draw depends on the key.")
-        storage.hold_study(connection, manifest.study)
-        _manifest(connection, survey_id)  # it may have been deleted in the meantime
         if not storage.reveal_key(connection, manifest.study):
             raise PublishingError(
                 f"all surveys of the study {manifest.study!r} must be closed before its key is published: with it a "
@@ -201,10 +315,17 @@ def publish_key(engine: Engine, survey_id: str) -> None:
             )
 
 
-def delete(engine: Engine, survey_id: str) -> bool:
+def delete(engine: Engine, survey_id: str, *, state: str | None = None) -> bool:
     """Delete a survey with everything that was ever kept of it.
 
     The key of its study stays while the study has another survey, and can be published from there.
+
+    Parameters
+    ----------
+    engine, survey_id
+        The store, and the survey.
+    state
+        The `state_of_study` that was looked at; by default it does not matter.
 
     Returns
     -------
@@ -215,10 +336,11 @@ def delete(engine: Engine, survey_id: str) -> bool:
     ------
     NotFoundError
         If there is no survey of this id.
+    ChangedError
+        If the study has another state by now.
     """
     with writing(engine) as connection:
-        manifest = _manifest(connection, survey_id)
-        storage.hold_study(connection, manifest.study)
+        manifest = _hold(connection, survey_id, state)
         storage.hold_survey(connection, survey_id)
         storage.delete_survey(connection, manifest)
         owe_erasing(connection)
@@ -282,15 +404,24 @@ def _let_in(engine: Engine, survey_id: str, tickets: Iterable[bytes]) -> None:
         storage.add_codes(connection, survey_id, (coin.ticket_mark(survey_id, ticket) for ticket in tickets))
 
 
+def _hold(connection: Connection, survey_id: str, state: str | None) -> Manifest:
+    """Return the manifest of a survey whose study no one else changes until the transaction ends."""
+    manifest = _manifest(connection, survey_id)
+    storage.hold_study(connection, manifest.study)
+    _manifest(connection, survey_id)  # it may have been deleted in the meantime
+    if state is not None and state != storage.study_state(connection, manifest.study):
+        raise ChangedError(
+            f"the study {manifest.study!r} must be as it was looked at; in the meantime one of its surveys was "
+            "published, closed or deleted, or its key was published. Hint: look at it again."
+        )
+    return manifest
+
+
 def _manifest(connection: Connection, survey_id: str) -> Manifest:
     manifest = read_manifest_of(connection, survey_id)
     if manifest is None:
         raise NotFoundError("the survey must be one of those published; there is none of this id.")
     return manifest
-
-
-def _no_draft() -> NotFoundError:
-    return NotFoundError("the draft must be one of those saved; there is none of this id.")
 
 
 def _new_id() -> str:

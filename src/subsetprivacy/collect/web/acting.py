@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.accounts import Person
-from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError
+from subsetprivacy.collect.service.publishing import ChangedError, NotFoundError, PublishingError
 from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import Studio
@@ -21,16 +21,19 @@ def make_codes(studio: Studio, person: Person, line: SurveyLine, n: int) -> list
     return codes
 
 
-def close(studio: Studio, person: Person, line: SurveyLine, *, last_wave: bool) -> None:
+# What cannot be undone takes the `state` of the study that the person looked at: `ChangedError` if it is another now.
+
+
+def close(studio: Studio, person: Person, line: SurveyLine, *, last_wave: bool, state: str | None = None) -> None:
     """Close a survey: the last release."""
-    _tried(lambda: publishing.close(studio.engine, line.id, last_wave=last_wave))
+    _tried(lambda: publishing.close(studio.engine, line.id, last_wave=last_wave, state=state))
     _forget(studio, line)
     _record(studio, person, f"closed {_named(line)}{'' if last_wave else ', more waves to come'}")
 
 
-def publish_key(studio: Studio, person: Person, line: SurveyLine) -> str:
+def publish_key(studio: Studio, person: Person, line: SurveyLine, *, state: str | None = None) -> str:
     """Publish the key of a study whose surveys are closed, and return it in hexadecimal."""
-    _tried(lambda: publishing.publish_key(studio.engine, line.id))
+    _tried(lambda: publishing.publish_key(studio.engine, line.id, state=state))
     _forget(studio, line)
     _record(studio, person, f"published the key of the study “{line.study}”")
     key = studio.collector.key(line.id)
@@ -39,10 +42,10 @@ def publish_key(studio: Studio, person: Person, line: SurveyLine) -> str:
     return key
 
 
-def delete(studio: Studio, person: Person, line: SurveyLine) -> bool:
+def delete(studio: Studio, person: Person, line: SurveyLine, *, state: str | None = None) -> bool:
     """Delete a survey with everything that was ever kept of it; return whether the files hold nothing of it either."""
     try:
-        is_erased = _tried(lambda: publishing.delete(studio.engine, line.id))
+        is_erased = _tried(lambda: publishing.delete(studio.engine, line.id, state=state))
     finally:
         _forget(studio, line)
     _record(studio, person, f"deleted {_named(line)} and everything in it")
@@ -54,6 +57,8 @@ def _tried(act: Callable[[], T]) -> T:
         return act()
     except NotFoundError:
         raise Refused(404, NO_SURVEY) from None
+    except ChangedError:
+        raise
     except PublishingError as error:
         raise Refused(409, str(error)) from None
 

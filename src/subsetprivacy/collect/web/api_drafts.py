@@ -1,15 +1,28 @@
 """Drafts, and publishing them, for programs."""
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from subsetprivacy.collect.service import accounts, publishing
-from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError
+from subsetprivacy.collect.service.publishing import ChangedError, NotFoundError, PublishingError
 from subsetprivacy.collect.storage.surveys import Draft
+from subsetprivacy.collect.survey.describing import VariableFacts, survey_facts
 from subsetprivacy.collect.survey.problems import SurveyError
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.web.api_access import Id, Owner, refusals, told
-from subsetprivacy.collect.web.api_models import DraftItem, DraftList, DraftText, NewDraft, SurveyItem
+from subsetprivacy.collect.web.api_models import (
+    ChangedDraft,
+    DraftItem,
+    DraftList,
+    DraftText,
+    DraftVariable,
+    NewDraft,
+    Reviewed,
+    Revision,
+    SurveyItem,
+)
 from subsetprivacy.collect.web.api_surveys import survey_item
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import is_id, studio_of
@@ -38,29 +51,45 @@ def get_draft(request: Request, person: Owner, draft_id: Id) -> DraftText:
     return _shown(_find(request, draft_id))
 
 
-@router.put("/drafts/{draft_id}", responses=refusals(400, 404, 408, 413), openapi_extra=told("owner"))
-def replace_draft(request: Request, person: Owner, draft_id: Id, sent: NewDraft) -> DraftText:
-    """Replace the text of a draft."""
+@router.put("/drafts/{draft_id}", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
+def replace_draft(request: Request, person: Owner, draft_id: Id, sent: ChangedDraft) -> DraftText:
+    """Replace the text of a draft, if it still has the revision that was read; without one, whatever it holds."""
     _find(request, draft_id)
-    return _shown(_save(request, sent, draft_id))
+    return _shown(_save(request, sent, draft_id, sent.revision))
 
 
 @router.delete(
     "/drafts/{draft_id}",
     status_code=204,
     response_class=Response,
-    responses={204: {"description": "Deleted."}, **refusals(400, 404, 408, 413)},
+    responses={204: {"description": "Deleted."}, **refusals(400, 404, 408, 409, 413)},
     openapi_extra=told("owner"),
 )
-def delete_draft(request: Request, person: Owner, draft_id: Id) -> Response:
-    """Delete a draft; what was published from it stays."""
+def delete_draft(
+    request: Request,
+    person: Owner,
+    draft_id: Id,
+    revision: Annotated[Revision | None, Query(description="The revision that was read, as of `PUT`.")] = None,
+) -> Response:
+    """Delete a draft, of the revision that was read where one is given; what was published from it stays."""
     draft = _find(request, draft_id)
+    _refuse_other_conditions(request)
     try:
-        publishing.delete_draft(studio_of(request).engine, draft_id)
+        publishing.delete_draft(studio_of(request).engine, draft_id, revision=revision)
     except NotFoundError:
         raise Refused(404, "There is no draft of this id.") from None
+    except ChangedError as error:
+        raise Refused(409, str(error)) from None
     accounts.record(studio_of(request).engine, person, f"deleted the draft “{draft.title}”")
     return Response(status_code=204)
+
+
+def _refuse_other_conditions(request: Request) -> None:
+    """Refuse a revision that is misspelt, sent twice or in a body: the draft would be deleted whatever it holds."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+    if names not in ([], ["revision"]) or has_body:
+        raise Refused(400, "A draft is deleted by its address alone, or with ?revision=… once, and without a body.")
 
 
 @router.post(
@@ -69,12 +98,12 @@ def delete_draft(request: Request, person: Owner, draft_id: Id) -> Response:
     responses=refusals(400, 404, 408, 409, 413),
     openapi_extra=told("owner"),
 )
-def publish_draft(request: Request, person: Owner, draft_id: Id) -> SurveyItem:
-    """Publish a draft: nothing of the survey changes from here on."""
+def publish_draft(request: Request, person: Owner, draft_id: Id, reviewed: Reviewed) -> SurveyItem:
+    """Publish a draft of the revision that was read: nothing of the survey changes from here on."""
     studio = studio_of(request)
     _find(request, draft_id)
     try:
-        manifest = publishing.publish(studio.engine, draft_id)
+        manifest = publishing.publish(studio.engine, draft_id, revision=reviewed.revision)
     except NotFoundError:
         raise Refused(404, "There is no draft of this id.") from None
     except SurveyError as error:
@@ -96,23 +125,32 @@ def _find(request: Request, draft_id: str) -> Draft:
     return draft
 
 
-def _save(request: Request, sent: NewDraft, draft_id: str | None) -> Draft:
+def _save(request: Request, sent: NewDraft, draft_id: str | None, revision: str | None = None) -> Draft:
     try:
-        return publishing.save_draft(studio_of(request).engine, sent.text, sent.format, draft_id)
+        return publishing.save_draft(studio_of(request).engine, sent.text, sent.format, draft_id, revision=revision)
     except NotFoundError:
         raise Refused(404, "There is no draft of this id.") from None
+    except ChangedError as error:
+        raise Refused(409, str(error)) from None
     except SurveyError as error:
         raise Refused(422, "The survey has problems.", problems=_lines(error)) from None
 
 
 def _shown(draft: Draft) -> DraftText:
     problems: list[dict[str, object]] = []
+    variables: list[DraftVariable] = []
     try:
-        read_survey(draft.text, draft.format)
+        facts = survey_facts(read_survey(draft.text, draft.format))
+        variables = [_variable(one) for one in facts.variables]
     except SurveyError as error:
         problems = _lines(error)
-    held = {"id": draft.id, "title": draft.title, "format": draft.format, "text": draft.text}
-    return DraftText.model_validate({**held, "problems": problems})
+    item = DraftItem.model_validate(draft).model_dump()
+    return DraftText.model_validate({**item, "text": draft.text, "problems": problems, "variables": variables})
+
+
+def _variable(facts: VariableFacts) -> DraftVariable:
+    held = {"id": facts.id, "revealing": facts.revealing, "never_alone": facts.never_alone, "price": facts.price}
+    return DraftVariable.model_validate(held)
 
 
 def _lines(error: SurveyError) -> list[dict[str, object]]:

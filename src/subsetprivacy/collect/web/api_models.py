@@ -8,6 +8,7 @@ from subsetprivacy.collect.service.publishing import MOST_CODES
 from subsetprivacy.collect.survey.reading import MOST_BYTES
 
 Format = Literal["toml", "yaml", "json"]
+Revision = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Sent(BaseModel):
@@ -86,6 +87,7 @@ class DraftItem(Given):
     id: str
     title: str
     format: Format
+    revision: str = Field(description="A hash of the text and its format: it changes whenever one of them does.")
 
 
 class DraftList(Given):
@@ -94,11 +96,47 @@ class DraftList(Given):
     drafts: list[DraftItem]
 
 
+class SentSet(Given):
+    """A set that an answer may become."""
+
+    options: list[str] = Field(description="What is left possible.")
+    chance: float = Field(description="How likely it is sent by a person whose answer is one of these.")
+
+
+class SentSets(Given):
+    """The smallest sets that can be sent, those of neighbouring options first."""
+
+    size: int = Field(description="How many options each has.")
+    number: int = Field(description="How many such sets there are.")
+    sets: list[SentSet] = Field(description="The first fifty of them.")
+    runs: list[SentSet] = Field(description="Larger sets that hold neighbouring options only, the first fifty.")
+
+
+class ForbiddingPrice(Given):
+    """What it costs, in people, that sets are never left alone."""
+
+    people: int = Field(description="How many must answer for a margin of 5 points (95%) of every share.")
+    people_before: int = Field(description="The same if nothing were forbidden.")
+    ratio: float = Field(description="The largest variance of a share divided by what it would be.")
+    average_ratio: float = Field(description="The same for the mean squared error of all shares.")
+    at_guess: bool = Field(description="Whether the shares are those of the guess; otherwise they are even.")
+
+
+class DraftVariable(Given):
+    """What the answers to one question of a draft would reveal at worst."""
+
+    id: str
+    revealing: SentSets | None = Field(description="Nothing where no answer rules an option out.")
+    never_alone: list[list[str]] = Field(description="The sets that are forbidden.")
+    price: ForbiddingPrice | None = Field(description="Nothing where no set is forbidden.")
+
+
 class DraftText(DraftItem):
-    """A draft with its text and whatever is wrong with it."""
+    """A draft with its text, whatever is wrong with it, and what its answers would reveal."""
 
     text: str
     problems: list[ProblemLine]
+    variables: list[DraftVariable] = Field(description="None if there is a problem.")
 
 
 class NewDraft(Sent):
@@ -106,6 +144,23 @@ class NewDraft(Sent):
 
     format: Format
     text: Annotated[str, Field(max_length=MOST_BYTES, description="The file, up to 256 kB.")]
+
+
+_SEEN = "The revision that was read: if the draft has another one by now, it is left as it is (409)."
+
+
+class ChangedDraft(NewDraft):
+    """A survey as a file, in the place of an earlier one."""
+
+    revision: Revision | None = Field(
+        default=None, description=f"{_SEEN} Without it, whatever the draft holds is overwritten."
+    )
+
+
+class Reviewed(Sent):
+    """What is to be published."""
+
+    revision: Revision = Field(description=f"{_SEEN} Publishing cannot be undone, so only what was read is published.")
 
 
 def _whole(given: Any) -> Any:

@@ -22,7 +22,7 @@ from subsetprivacy.collect.web.api_models import (
 from subsetprivacy.collect.web.api_results import ResultsOf
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import Studio, studio_of
-from subsetprivacy.collect.web.studio_results import TYPES, export
+from subsetprivacy.collect.web.studio_results import TYPES, export, saved
 
 router = APIRouter(tags=["surveys"])
 Known = Annotated[SurveyLine, Depends(known_survey)]
@@ -77,7 +77,7 @@ def get_survey(request: Request, person: Reader, line: Known) -> SurveyItem:
 )
 def get_manifest(request: Request, person: Reader, line: Known) -> Response:
     """Give the frozen survey; the SHA-256 of its bytes is the fingerprint."""
-    return _saved(request, line, "manifest.json")
+    return _document(request, line, "manifest.json")
 
 
 @router.get(
@@ -88,7 +88,7 @@ def get_manifest(request: Request, person: Reader, line: Known) -> Response:
 )
 def get_results(request: Request, person: Reader, line: Known) -> Response:
     """Give everything the dashboard shows."""
-    return _saved(request, line, "results.json")
+    return _document(request, line, "results.json")
 
 
 @router.get("/surveys/{survey_id}/releases", responses=refusals(404), openapi_extra=told("analyst"))
@@ -107,7 +107,7 @@ def get_releases(request: Request, person: Reader, line: Known) -> ReleaseList:
 )
 def get_everything(request: Request, person: Reader, line: Known) -> Response:
     """Give everything that is released, in one archive."""
-    return _saved(request, line, "everything.zip")
+    return saved(studio_of(request), line, "everything.zip")
 
 
 @router.get(
@@ -118,7 +118,7 @@ def get_everything(request: Request, person: Reader, line: Known) -> Response:
 )
 def get_csv(request: Request, person: Reader, line: Known, group: int) -> Response:
     """Give the counters of a group as CSV."""
-    return _saved(request, line, f"{group}.csv")
+    return saved(studio_of(request), line, f"{group}.csv")
 
 
 @router.get(
@@ -129,7 +129,7 @@ def get_csv(request: Request, person: Reader, line: Known, group: int) -> Respon
 )
 def get_parquet(request: Request, person: Reader, line: Known, group: int) -> Response:
     """Give the counters of a group as Parquet, with the designs inside."""
-    return _saved(request, line, f"{group}.parquet")
+    return saved(studio_of(request), line, f"{group}.parquet")
 
 
 @router.post(
@@ -190,5 +190,5 @@ def _link(studio: Studio, line: SurveyLine) -> str:
     return f"{studio.base_url or ''}/s/{line.id}"
 
 
-def _saved(request: Request, line: SurveyLine, name: str) -> Response:
-    return Response(export(studio_of(request), line, name), media_type=TYPES[name.rpartition(".")[2]])
+def _document(request: Request, line: SurveyLine, name: str) -> Response:
+    return Response(export(studio_of(request), line, name), media_type=TYPES["json"])

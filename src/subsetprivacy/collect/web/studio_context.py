@@ -1,11 +1,9 @@
 """What the studio's pages share: the store, who is signed in, and what each may do."""
 
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar
+from asyncio import Semaphore
+from collections.abc import AsyncIterator
 
-import anyio
-from anyio import CapacityLimiter
 from attrs import define, field
 from fastapi import Request
 from sqlalchemy import Engine
@@ -16,34 +14,14 @@ from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.service.collecting import Collector
 from subsetprivacy.collect.service.erasing import resume_erasing
 from subsetprivacy.collect.service.slowing import Slowing
+from subsetprivacy.collect.web.hashing import Hashing
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_desk import Desk
 
-T = TypeVar("T")
 SIGN_IN = "/studio/sign-in"
+MOST_AT_ONCE = 3  # requests about drafts and surveys; with each more, respondents wait longer for the processor
 _ID = re.compile(r"[a-z2-7]{16}(?:[a-z2-7]{10})?")  # a draft has 16 letters, a survey 26
 _PORT = re.compile(r":([0-9]{1,5})$")
-# Hashes of passwords at once, each of which takes 64 MB, and how many may wait. Whoever is known has a place apart.
-_STRANGERS, _MOST_STRANGERS = 2, 64
-_KNOWN, _MOST_KNOWN = 1, 16
-
-
-@define
-class _Queue:
-    """Work that is done by few at once while a limited number waits."""
-
-    limiter: CapacityLimiter
-    most: int
-    waiting: int = 0
-
-    async def run(self, work: Callable[..., T], *arguments: Any) -> T:
-        if self.waiting >= self.most:
-            raise Refused(503, headers={"Retry-After": "1"})
-        self.waiting += 1
-        try:
-            return await anyio.to_thread.run_sync(work, *arguments, limiter=self.limiter)
-        finally:
-            self.waiting -= 1
 
 
 @define
@@ -63,8 +41,8 @@ class Studio:
     base_url: str | None = None
     slowing: Slowing = field(factory=Slowing)
     desk: Desk = field(init=False)
-    _strangers: _Queue = field(init=False, factory=lambda: _Queue(CapacityLimiter(_STRANGERS), _MOST_STRANGERS))
-    _known: _Queue = field(init=False, factory=lambda: _Queue(CapacityLimiter(_KNOWN), _MOST_KNOWN))
+    hashing: Hashing = field(init=False, factory=Hashing)
+    turns: Semaphore = field(init=False, factory=lambda: Semaphore(MOST_AT_ONCE))
 
     def __attrs_post_init__(self) -> None:
         resume_erasing(self.engine)
@@ -83,22 +61,30 @@ class Studio:
         name = f"studio_{kind}_{port[1]}" if port else f"studio_{kind}"
         return f"__Secure-{name}" if self.secure else name
 
-    async def hashing(self, work: Callable[..., T], *arguments: Any, known: bool = False) -> T:
-        """Run a function that hashes a password, two at a time; for whoever is `known` there is a third place."""
-        return await (self._known if known else self._strangers).run(work, *arguments)
-
-    async def slowed(self, name: str) -> None:
+    async def slowed(self, name: str, *, known: bool) -> None:
         """Let a try at a password wait for its turn."""
         wait = self.slowing.take_turn(name)
         if wait is None:
             raise Refused(429, headers={"Retry-After": "30"})
-        await anyio.sleep(wait)
+        await self.hashing.slow(wait, known=known)
 
 
 def studio_of(request: Request) -> Studio:
     """Return the studio that a request is for."""
     held: Studio = request.app.state.studio
     return held
+
+
+async def in_turn(request: Request) -> AsyncIterator[None]:
+    """Let what may take long, checking drafts and estimating, wait until few others do the same.
+
+    It is done in the threads that respondents' pages need, too: they must not all be taken.
+    """
+    if "/drafts" in request.url.path or "/surveys" in request.url.path:
+        async with studio_of(request).turns:
+            yield
+    else:
+        yield  # a sign-in may wait long, and must not hold a turn
 
 
 def held_cookie(request: Request, kind: str = "session") -> str:

@@ -11,6 +11,7 @@ from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.released import read_key, read_released
 from subsetprivacy.collect.storage.surveys import Facts, SurveyLine
+from subsetprivacy.collect.survey.manifest import is_survey_id
 from subsetprivacy.collect.survey.tallies import Released
 from subsetprivacy.collect.web.refusals import Refused
 
@@ -40,6 +41,8 @@ class Desk:
 
     def line(self, survey_id: str) -> SurveyLine | None:
         """Return one of them, if there is one of this id."""
+        if not is_survey_id(survey_id):
+            return None
         return next(iter(publishing.surveys(self._engine, self._facts, only=survey_id)), None)
 
     def released(self, line: SurveyLine) -> Released:

@@ -9,22 +9,30 @@ from starlette.responses import Response
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.accounts import Person
-from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError
+from subsetprivacy.collect.service.publishing import (
+    AlreadyPublishedError,
+    ChangedError,
+    NotFoundError,
+    PublishingError,
+)
 from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.surveys import Draft, read_source
 from subsetprivacy.collect.survey.problems import SurveyError
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.security import SURVEY_BYTES
+from subsetprivacy.collect.web.studio_conflicts import gone_page, unpublished_page
 from subsetprivacy.collect.web.studio_context import go, is_id, owner, studio_of
 from subsetprivacy.collect.web.studio_examples import EXAMPLES, placeholders_in
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
 from subsetprivacy.collect.web.studio_places import in_words, notice_in_words
 from subsetprivacy.collect.web.studio_promises import promises
+from subsetprivacy.collect.web.studio_revealing import revealing_panels
 
 router = APIRouter(prefix="/studio/drafts", include_in_schema=False)
 FORMATS = ("toml", "yaml", "json")
+_MOST_VERSIONS = 10**9
 _ENDINGS = {"toml": "toml", "yaml": "yaml", "yml": "yaml", "json": "json"}
 Owner = Annotated[Person, Depends(owner)]
 Sent = Annotated[Form, Depends(read_form)]
@@ -54,7 +62,7 @@ def begin(request: Request, person: Owner, form: Sent) -> Response:
         draft = publishing.save_draft(studio_of(request).engine, text, format)
     except SurveyError as error:
         values: dict[str, Any] = {"text": text, "format": format, "formats": FORMATS, "problems": error.problems}
-        return render("file.html", status=422, person=person, draft=None, saved=False, **values)
+        return render("file.html", status=422, person=person, draft=None, saved=False, is_gone=False, **values)
     accounts.record(studio_of(request).engine, person, f"began the draft “{draft.title}”")
     return go(f"/studio/drafts/{draft.id}")
 
@@ -62,17 +70,19 @@ def begin(request: Request, person: Owner, form: Sent) -> Response:
 @router.get("/{draft_id}/delete")
 def delete_page(request: Request, draft_id: str, person: Owner) -> Response:
     """Ask before a draft is deleted."""
-    return render("delete_draft.html", person=person, draft=find_draft(request, draft_id))
+    return render("delete_draft.html", person=person, draft=find_draft(request, draft_id), is_changed=False)
 
 
 @router.post("/{draft_id}/delete")
-def delete(request: Request, draft_id: str, person: Owner) -> Response:
-    """Delete a draft."""
+def delete(request: Request, draft_id: str, person: Owner, form: Sent) -> Response:
+    """Delete a draft, if it is the one that was looked at."""
     draft = find_draft(request, draft_id)
     try:
-        publishing.delete_draft(studio_of(request).engine, draft_id)
+        publishing.delete_draft(studio_of(request).engine, draft_id, revision=form.text("revision"))
     except NotFoundError:
         raise Refused(404) from None
+    except ChangedError as error:
+        return render("delete_draft.html", status=409, person=person, draft=error.draft, is_changed=True)
     accounts.record(studio_of(request).engine, person, f"deleted the draft “{draft.title}”")
     return go("/studio")
 
@@ -84,20 +94,30 @@ def publish_page(request: Request, draft_id: str, person: Owner) -> Response:
 
 
 @router.post("/{draft_id}/publish")
-def publish(request: Request, draft_id: str, person: Owner) -> Response:
-    """Publish a draft."""
+def publish(request: Request, draft_id: str, person: Owner, form: Sent) -> Response:
+    """Publish a draft, if it is the one that was shown; the same form sent twice publishes once."""
     studio = studio_of(request)
-    draft = find_draft(request, draft_id)
-    if _has_placeholders(draft):
+    shown, format = _read_text(form.text("text").encode()), form.text("format")
+    draft = publishing.read_draft(studio.engine, draft_id) if is_id(draft_id) else None
+    if draft is not None and draft.revision == form.text("revision") and _has_placeholders(draft):
         return _publish_page(request, person, draft, status=409)
     try:
-        manifest = publishing.publish(studio.engine, draft_id)
+        revision, version = form.text("revision"), form.number("version", 1, _MOST_VERSIONS) or 0
+        manifest = publishing.publish(studio.engine, draft_id, revision=revision, version=version)
     except NotFoundError:
+        if shown and format in FORMATS:
+            return gone_page(person, shown, format)
         raise Refused(404) from None
+    except AlreadyPublishedError as error:
+        return go(f"/studio/surveys/{error.survey_id}/manage")
+    except ChangedError as error:
+        if error.draft is not None:
+            return unpublished_page(person, error.draft, shown, format)
+        return _publish_page(request, person, find_draft(request, draft_id), status=409, is_published=True)
     except SurveyError:
         return go(f"/studio/drafts/{draft_id}/file")
     except PublishingError as error:
-        return _publish_page(request, person, draft, status=409, problem=str(error))
+        return _publish_page(request, person, find_draft(request, draft_id), status=409, problem=str(error))
     studio.collector.forget(manifest.id)
     accounts.record(studio.engine, person, f"published “{manifest.title}” as {manifest.id}")
     return go(f"/studio/surveys/{manifest.id}/manage")
@@ -139,22 +159,34 @@ def _new(person: Person, **shown: Any) -> Response:
 
 
 def _publish_page(
-    request: Request, person: Person, draft: Draft, *, status: int = 200, problem: str | None = None
+    request: Request,
+    person: Person,
+    draft: Draft,
+    *,
+    status: int = 200,
+    problem: str | None = None,
+    is_published: bool = False,
 ) -> Response:
+    """Show what publishing means; `is_published` says that it was done by someone else since the page was opened."""
     try:
         survey = read_survey(draft.text, draft.format)
     except SurveyError:
         return go(f"/studio/drafts/{draft.id}/file")
     studio, said = studio_of(request), promises(survey)
+    line = next((line for line in draft_lines(studio.engine) if line.id == draft.id), None)
+    if line is None:  # deleted in between
+        raise Refused(404)
     problem = problem or publishing.objection(studio.engine, survey)
     values: dict[str, Any] = {
         "draft": draft,
         "survey": survey,
         "said": evolve(said, notices=tuple(notice_in_words(survey, one) for one in said.notices)),
-        "line": next(line for line in draft_lines(studio.engine) if line.id == draft.id),
+        "line": line,
+        "is_published": is_published,
         "left": placeholders_in(survey),
         "problem": None if problem is None else in_words(problem),
         "base": studio.base_url or "",
+        "panels": revealing_panels(survey),
     }
     return render("publish.html", status=status, person=person, **values)
 

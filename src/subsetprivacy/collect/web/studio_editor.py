@@ -11,9 +11,11 @@ from starlette.responses import JSONResponse, Response
 
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.service.accounts import Person
-from subsetprivacy.collect.service.publishing import NotFoundError
+from subsetprivacy.collect.service.exporting import survey_slug
+from subsetprivacy.collect.service.publishing import ChangedError, NotFoundError
 from subsetprivacy.collect.storage.surveys import Draft
 from subsetprivacy.collect.survey.checking import study_of
+from subsetprivacy.collect.survey.comments import count_comments
 from subsetprivacy.collect.survey.definition import Survey
 from subsetprivacy.collect.survey.documents import survey_document, survey_from_document
 from subsetprivacy.collect.survey.manifest import freeze
@@ -23,7 +25,8 @@ from subsetprivacy.collect.survey.writing import write_survey
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.respond import page_bytes
 from subsetprivacy.collect.web.security import SURVEY_BYTES
-from subsetprivacy.collect.web.studio_context import go, owner, studio_of
+from subsetprivacy.collect.web.studio_conflicts import conflict_page, gone_page
+from subsetprivacy.collect.web.studio_context import go, is_id, owner, studio_of
 from subsetprivacy.collect.web.studio_drafts import FORMATS, find_draft
 from subsetprivacy.collect.web.studio_examples import placeholders
 from subsetprivacy.collect.web.studio_forms import Form, read_form
@@ -46,7 +49,8 @@ def form_page(request: Request, draft_id: str, person: Owner) -> Response:
         return go(f"/studio/drafts/{draft_id}/file")
     held = {"document": survey_document(survey), "placeholders": placeholders()}
     values: dict[str, Any] = {name: json.dumps(value, ensure_ascii=False) for name, value in held.items()}
-    return render("form.html", person=person, draft=draft, follows=_study_follows(request, draft, survey), **values)
+    values |= {"follows": _study_follows(request, draft, survey), "comments": count_comments(draft.text, draft.format)}
+    return render("form.html", person=person, draft=draft, **values)
 
 
 def _study_follows(request: Request, draft: Draft, survey: Survey) -> bool:
@@ -57,7 +61,7 @@ def _study_follows(request: Request, draft: Draft, survey: Survey) -> bool:
 
 @router.post("/{draft_id}")
 async def save_form(request: Request, draft_id: str, person: Owner) -> Response:
-    """Write the form's document into the file."""
+    """Write the form's document into the file, if no one else has changed that since."""
     body = await request.body()
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Refused(415)
@@ -65,47 +69,82 @@ async def save_form(request: Request, draft_id: str, person: Owner) -> Response:
 
 
 def _save_document(request: Request, draft_id: str, body: bytes) -> Response:
-    draft = find_draft(request, draft_id)
+    engine, text = studio_of(request).engine, ""
     try:
-        text = write_survey(survey_from_document(json.loads(body)), draft.format)
-        publishing.save_draft(studio_of(request).engine, text, draft.format, draft_id)
+        sent = _read_sent(body)
+        text = write_survey(survey_from_document(sent["document"]), sent["format"])
+        if not is_id(draft_id):
+            raise Refused(404)
+        saved = publishing.save_draft(engine, text, sent["format"], draft_id, revision=sent["revision"])
     except SurveyError as error:
         return JSONResponse({"saved": False, "problems": [in_words_of_the_form(one) for one in error.problems]}, 422)
-    except NotFoundError:
-        raise Refused(404) from None
+    except (ChangedError, NotFoundError) as error:  # the page sends the text on to one that shows what to do
+        status = 409 if isinstance(error, ChangedError) else 404
+        return JSONResponse({"saved": False, "problems": [], "text": text}, status)
     except (ValueError, RecursionError):
+        find_draft(request, draft_id)
         raise Refused(400) from None
-    return JSONResponse({"saved": True, "problems": []})
+    return JSONResponse({"saved": True, "problems": [], "revision": saved.revision})
+
+
+def _read_sent(body: bytes) -> dict[str, Any]:
+    """Return what the form sends: its document, the format of the file, and the revision that was opened.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+    sent = json.loads(body)
+    if not isinstance(sent, dict) or sent.keys() != {"document", "format", "revision"}:
+        raise ValueError
+    if sent["format"] not in FORMATS or not isinstance(sent["revision"], str):
+        raise ValueError
+    return sent
 
 
 @router.get("/{draft_id}/file")
-def file_page(request: Request, draft_id: str, person: Owner, saved: bool = False) -> Response:
-    """Show the draft as text; `saved` says that it was just kept."""
+def file_page(request: Request, draft_id: str, person: Owner, saved: str = "") -> Response:
+    """Show the draft as text; `saved` is the revision that was just kept."""
     draft = find_draft(request, draft_id)
     problems: tuple[Problem, ...] = ()
     try:
         read_survey(draft.text, draft.format)
     except SurveyError as error:
         problems = error.problems
-    return _file(person, draft, draft.text, draft.format, problems, saved=saved)
+    values: dict[str, Any] = {"text": draft.text, "format": draft.format, "revision": draft.revision}
+    return _file(person, draft, problems, saved=saved == draft.revision, **values)
 
 
 @router.post("/{draft_id}/file")
 def save_file(request: Request, draft_id: str, person: Owner, form: Sent) -> Response:
-    """Keep the text, or say what is wrong with it; or write the same survey in another format."""
-    draft = find_draft(request, draft_id)
-    text, format = form.text("text"), form.text("format")
+    """Keep the text, or say what is wrong with it; or write the same survey in another format.
+
+    A draft that someone else has changed since is not overwritten: a page shows both.
+    """
+    text, format, editor = form.text("text"), form.text("format"), form.text("editor")
+    draft = publishing.read_draft(studio_of(request).engine, draft_id) if is_id(draft_id) else None
+    if draft is None:
+        if text and format in FORMATS:
+            return gone_page(person, text, format)
+        raise Refused(404)
     if format not in FORMATS or len(text.encode()) > SURVEY_BYTES:
         raise Refused(413 if format in FORMATS else 400)
     try:
         if (other := form.text("convert")) in FORMATS:
             text, format = write_survey(read_survey(text, format), other), other
-        publishing.save_draft(studio_of(request).engine, text, format, draft_id)
+        revision = form.text("revision")
+        saved = publishing.save_draft(studio_of(request).engine, text, format, draft_id, revision=revision)
     except SurveyError as error:
-        return _file(person, draft, text, format, error.problems, status=422)
+        values: dict[str, Any] = {"text": text, "format": format, "revision": form.text("revision")}
+        return _file(person, draft, error.problems, status=422, **values)
     except NotFoundError:
-        raise Refused(404) from None
-    return go(f"/studio/drafts/{draft_id}/file?saved=true")
+        return gone_page(person, text, format)
+    except ChangedError as error:
+        return conflict_page(person, error.draft or draft, text, format, editor=editor)
+    if editor == "form":
+        return go(f"/studio/drafts/{draft_id}")
+    return go(f"/studio/drafts/{draft_id}/file?saved={saved.revision}")
 
 
 @router.get("/{draft_id}/export/{name}")
@@ -114,7 +153,8 @@ def download(request: Request, draft_id: str, name: str, person: Owner) -> Respo
     draft = find_draft(request, draft_id)
     if name != f"survey.{draft.format}":
         raise Refused(404)
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    called = f"{survey_slug(draft.title) or 'survey'}.{draft.format}"
+    headers = {"Content-Disposition": f'attachment; filename="{called}"'}
     return Response(draft.text.encode(), headers=headers, media_type="text/plain")
 
 
@@ -160,12 +200,11 @@ def _check_pass(draft_id: str, given: str) -> None:
 def _file(
     person: Person,
     draft: Draft,
-    text: str,
-    format: str,
     problems: tuple[Problem, ...],
     *,
     status: int = 200,
     saved: bool = False,
+    **values: Any,
 ) -> Response:
-    values: dict[str, Any] = {"draft": draft, "text": text, "format": format, "formats": FORMATS}
-    return render("file.html", status=status, person=person, problems=problems, saved=saved, **values)
+    values |= {"draft": draft, "formats": FORMATS, "problems": problems, "is_gone": False}
+    return render("file.html", status=status, person=person, saved=saved, **values)

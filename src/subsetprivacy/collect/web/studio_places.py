@@ -24,9 +24,16 @@ _FIELDS = {
     "design": "how it is asked",
     "help": "sentence under the question",
     "guess": "guess of the shares",
+    "never_alone": "answers never left alone",
     "links": "links",
 }
-_ONE_OF = {"variables": "question {}", "options": "answer {}", "links": "link {}", "guess": "share of answer {}"}
+_ONE_OF = {
+    "variables": "question {}",
+    "options": "answer {}",
+    "links": "link {}",
+    "guess": "share of answer {}",
+    "never_alone": "set {} never left alone",
+}
 _WORDS = {
     "variable": "question",
     "variables": "questions",
@@ -35,6 +42,10 @@ _WORDS = {
     "id": "name",
     "ids": "questions",
 }
+_DESIGNS = (  # as the file writes them, and how the form is set to them
+    (r', design = \{kind = "fixed_size", size = (\d+)\}', r" (“How it is asked”: “On the device”, \1 sent together)"),
+    (r'take design = "recommended"', "choose “Recommended” under “How it is asked”"),
+)
 _QUOTED = r"""(?:"[^"]*")|“[^”]*”|(?<!\w)'[^']*'(?!\w)"""  # what was typed
 _WORD = re.compile(rf"{_QUOTED}|\b(?:{'|'.join(_WORDS)})\b")
 
@@ -54,6 +65,8 @@ def notice_in_words(survey: Survey, notice: str) -> str:
 
 def in_words(text: str) -> str:
     """Return a sentence about a file in the words of the form; what stands in quotes stays."""
+    for written, chosen in _DESIGNS:
+        text = re.sub(written, chosen, text)
     return _WORD.sub(lambda found: _WORDS.get(found[0], found[0]), text)
 
 

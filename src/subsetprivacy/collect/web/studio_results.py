@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import JSONResponse, Response
 
 from subsetprivacy.collect.service.accounts import Person
-from subsetprivacy.collect.service.exporting import export_csv, export_parquet, export_zip
+from subsetprivacy.collect.service.exporting import export_csv, export_parquet, export_zip, saved_name
 from subsetprivacy.collect.service.results import Results, results, results_document
 from subsetprivacy.collect.service.results_document import document_text
 from subsetprivacy.collect.storage.surveys import SurveyLine
@@ -30,10 +30,10 @@ TYPES = {
 def results_page(request: Request, survey_id: str, person: SignedIn) -> Response:
     """Show the dashboard."""
     studio, line = studio_of(request), find_survey(request, survey_id)
-    if not line.releases:
-        return render("empty.html", person=person, survey=line, base=studio.base_url or "")
-    board = studio.desk.made(line, "dashboard", lambda released: dashboard(released, found_of(studio, line)))
     key = studio.collector.key(survey_id) if line.mode == "code" else None
+    if not line.releases:
+        return render("empty.html", person=person, survey=line, key=key, base=studio.base_url or "")
+    board = studio.desk.made(line, "dashboard", lambda released: dashboard(released, found_of(studio, line)))
     return render("dashboard.html", person=person, survey=line, board=board, key=key)
 
 
@@ -46,9 +46,14 @@ def latest_release(request: Request, survey_id: str, person: SignedIn) -> Respon
 @router.get("/{survey_id}/export/{name}")
 def save(request: Request, survey_id: str, name: str, person: SignedIn) -> Response:
     """Give a file to save: the survey, its results, everything, or the rows of a group."""
-    studio, line = studio_of(request), find_survey(request, survey_id)
+    return saved(studio_of(request), find_survey(request, survey_id), name)
+
+
+def saved(studio: Studio, line: SurveyLine, name: str) -> Response:
+    """Return a file to save, called after the survey and what is in it."""
     content = export(studio, line, name)
-    headers = {"Content-Disposition": f'attachment; filename="{line.id}-{name}"'}
+    called = saved_name(studio.desk.released(line).manifest, line.version, name)
+    headers = {"Content-Disposition": f'attachment; filename="{called}"'}
     return Response(content, headers=headers, media_type=TYPES[name.rpartition(".")[2]])
 
 

@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.accounts import Person
-from subsetprivacy.collect.service.publishing import MOST_CODES, NotFoundError, PublishingError
+from subsetprivacy.collect.service.exporting import survey_slug
+from subsetprivacy.collect.service.publishing import MOST_CODES, ChangedError, NotFoundError, PublishingError
 from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web import acting
 from subsetprivacy.collect.web.refusals import Refused
@@ -22,6 +23,10 @@ router = APIRouter(prefix="/studio", include_in_schema=False)
 Owner = Annotated[Person, Depends(owner)]
 SignedIn = Annotated[Person, Depends(somebody)]
 Sent = Annotated[Form, Depends(read_form)]
+_CHANGED = (
+    "A survey of its study was published, closed or deleted, or the key of the study published, after you opened this "
+    "page. Read the page again, and decide again."
+)
 _MOST_SHOWN = 500  # links on a page; more are better kept in a file
 
 
@@ -75,14 +80,26 @@ def keep_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> R
 @router.get("/surveys/{survey_id}/close")
 def close_page(request: Request, survey_id: str, person: Owner) -> Response:
     """Ask before a survey is closed."""
-    return render("close.html", person=person, survey=find_survey(request, survey_id))
+    return _closing(request, person, find_survey(request, survey_id))
 
 
 @router.post("/surveys/{survey_id}/close")
 def close(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
-    """Close a survey: the last release."""
-    line = find_survey(request, survey_id)
-    acting.close(studio_of(request), person, line, last_wave=not form.is_on("more_waves"))
+    """Close a survey: the last release. The same form sent twice does so once."""
+    studio, line, last_wave = studio_of(request), find_survey(request, survey_id), not form.is_on("more_waves")
+    try:
+        acting.close(studio, person, line, last_wave=last_wave, state=form.text("state"))
+    except ChangedError:
+        line = find_survey(request, survey_id)
+        if line.is_open:
+            return _closing(request, person, line, problem=f"Nothing was closed. {_CHANGED}")
+        has_open = any(one.is_open for one in _of_study(studio, line))
+        is_public = studio.collector.key(line.id) is not None
+        if is_public == last_wave or (last_wave and has_open):
+            return go(f"/studio/surveys/{survey_id}")  # as this form would have left it
+        key = "was published" if is_public else "was kept secret"
+        said = f"The survey was closed in the meantime, and the key of the study {key}. Nothing was done now."
+        return _manage(request, person, line, problem=said, status=409)
     return go(f"/studio/surveys/{survey_id}")
 
 
@@ -92,7 +109,11 @@ def publish_key(request: Request, survey_id: str, person: Owner, form: Sent) -> 
     line = find_survey(request, survey_id)
     if not form.is_on("sure"):
         return _manage(request, person, line, problem="Tick the box first: a key that is published stays so.")
-    acting.publish_key(studio_of(request), person, line)
+    try:
+        acting.publish_key(studio_of(request), person, line, state=form.text("state"))
+    except ChangedError:
+        if studio_of(request).collector.key(line.id) is None:
+            return _manage(request, person, line, problem=f"The key was not published. {_CHANGED}", status=409)
     return go(f"/studio/surveys/{survey_id}/manage")
 
 
@@ -108,9 +129,12 @@ def delete(request: Request, survey_id: str, person: Owner, form: Sent) -> Respo
     studio, line = studio_of(request), find_survey(request, survey_id)
     if " ".join(form.text("title").split()) != " ".join(line.title.split()):
         return _deleting(request, person, line, problem="This is not the title of the survey.")
-    if acting.delete(studio, person, line):
-        return go("/studio")
-    return _deleting(request, person, line, is_left=True)
+    try:
+        is_erased = acting.delete(studio, person, line, state=form.text("state"))
+    except ChangedError:
+        line = find_survey(request, survey_id)
+        return _deleting(request, person, line, problem=f"Nothing was deleted. {_CHANGED}", status=409)
+    return go("/studio") if is_erased else _deleting(request, person, line, is_left=True)
 
 
 def find_survey(request: Request, survey_id: str) -> SurveyLine:
@@ -121,15 +145,25 @@ def find_survey(request: Request, survey_id: str) -> SurveyLine:
     return line
 
 
-def _manage(request: Request, person: Person, line: SurveyLine, **shown: Any) -> Response:
+def _closing(request: Request, person: Person, line: SurveyLine, *, problem: str | None = None) -> Response:
+    """Show the page that asks before a survey is closed."""
+    state = publishing.state_of_study(studio_of(request).engine, line.study)
+    return render(
+        "close.html", status=409 if problem else 200, person=person, survey=line, state=state, problem=problem
+    )
+
+
+def _manage(request: Request, person: Person, line: SurveyLine, *, status: int | None = None, **shown: Any) -> Response:
     studio = studio_of(request)
+    state = publishing.state_of_study(studio.engine, line.study)  # before the rest: that may be newer, never older
     manifest = studio.desk.released(line).manifest
     values: dict[str, Any] = {"problem": None, "told": None} | shown
     return render(
         "manage.html",
-        status=422 if values["problem"] else 200,
+        status=status or (422 if values["problem"] else 200),
         person=person,
         survey=line,
+        state=state,
         manifest=manifest,
         key=studio.collector.key(line.id),
         opened=[one for one in _of_study(studio, line) if one.is_open],
@@ -141,15 +175,23 @@ def _manage(request: Request, person: Person, line: SurveyLine, **shown: Any) ->
 
 
 def _deleting(
-    request: Request, person: Person, line: SurveyLine, *, problem: str | None = None, is_left: bool = False
+    request: Request,
+    person: Person,
+    line: SurveyLine,
+    *,
+    problem: str | None = None,
+    status: int = 422,
+    is_left: bool = False,
 ) -> Response:
     """Show the page that asks before a survey is deleted, or that tells that something of it is left in the files."""
     studio = studio_of(request)
+    state = publishing.state_of_study(studio.engine, line.study)  # before the rest: that may be newer, never older
     return render(
         "delete.html",
-        status=422 if problem else 202 if is_left else 200,
+        status=status if problem else 202 if is_left else 200,
         person=person,
         survey=line,
+        state=state,
         problem=problem,
         is_left=is_left,
         others=[one for one in _of_study(studio, line) if one.id != line.id],
@@ -169,5 +211,5 @@ def _links_file(links: list[str], line: SurveyLine, kind: str) -> Response:
         text, media = made.getvalue(), "text/csv"
     else:
         kind, text, media = "txt", "".join(f"{link}\n" for link in links), "text/plain"
-    headers = {"Content-Disposition": f'attachment; filename="links-{line.id}.{kind}"'}
+    headers = {"Content-Disposition": f'attachment; filename="{survey_slug(line.title) or line.id}-links.{kind}"'}
     return Response(text, headers=headers, media_type=media)

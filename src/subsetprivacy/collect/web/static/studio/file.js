@@ -3,9 +3,9 @@
 const text = document.querySelector("#text");
 const where = document.querySelector("#where");
 const state = document.querySelector("#state");
-const usual = where.textContent;
 const { form } = text;
 const isDraft = !form.action.endsWith("/new");
+const isConflict = form.elements.editor !== undefined; // the page that shows two versions
 let saved = document.querySelector(".problems-card") ? null : text.value; // null: what is shown was not taken
 let leaving = false;
 
@@ -22,7 +22,6 @@ function goTo(line) {
 }
 
 function tell() {
-  if (document.activeElement !== text) return void (where.textContent = usual);
   const before = text.value.slice(0, text.selectionStart).split("\n");
   where.textContent = `Line ${before.length}, character ${before.at(-1).length + 1}`;
 }
@@ -32,14 +31,20 @@ function tellState() {
   state.textContent = isChanged() ? "Not saved" : "Saved";
 }
 
-/** Save without leaving the page; return whether it was. With problems the page comes anew and lists them. */
-async function save() {
+// One after the other: each save must know the revision that the one before it made.
+let saving = Promise.resolve();
+const save = () => (saving = saving.then(saveNow));
+
+/** Save without leaving the page; return whether it was. With problems, or a conflict, the page that tells comes. */
+async function saveNow() {
   state.textContent = "Saving …";
   const sent = text.value;
   try {
     const reply = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-    if (reply.status === 422) return (leaving = true), form.submit(), false;
-    if (!reply.ok || new URL(reply.url).pathname !== new URL(form.action).pathname) throw new Error("not taken");
+    if ([404, 409, 422].includes(reply.status)) return (leaving = true), form.submit(), false;
+    const { pathname, searchParams } = new URL(reply.url);
+    if (!reply.ok || pathname !== new URL(form.action).pathname) throw new Error("not taken");
+    form.elements.revision.value = searchParams.get("saved");
   } catch {
     state.textContent = "Could not be saved. Are you still signed in?";
     return false;
@@ -52,7 +57,7 @@ async function save() {
 }
 
 form.addEventListener("submit", (event) => {
-  if (!isDraft || event.submitter?.name === "convert") return void (leaving = true);
+  if (!isDraft || isConflict || event.submitter?.name === "convert") return void (leaving = true);
   event.preventDefault();
   save();
 });
@@ -71,7 +76,8 @@ for (const link of document.querySelectorAll("[data-line]")) {
     goTo(Number(link.dataset.line));
   });
 }
-for (const event of ["keyup", "click", "focus", "blur"]) text.addEventListener(event, tell);
+// Not when it is left: a shorter or longer line would move the button that is being pressed.
+for (const event of ["keyup", "click", "focus"]) text.addEventListener(event, tell);
 text.addEventListener("input", tellState);
 addEventListener("beforeunload", (event) => isDraft && isChanged() && !leaving && event.preventDefault());
 if (location.search) history.replaceState(null, "", location.pathname); // "saved" is said once

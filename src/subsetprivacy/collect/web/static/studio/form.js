@@ -1,6 +1,7 @@
 // The form editor: a survey's document as fields. What is saved is the same file that the other tab shows.
 
 import { choice, el, field, textArea, textInput, tick } from "./dom.js";
+import { forgetAnswer } from "./never_alone.js";
 import { movers, newVariable, variableCard } from "./variables.js";
 
 const root = document.querySelector("#form");
@@ -36,7 +37,11 @@ const editor = {
       const list = path.reduce((held, key) => held[key], this.document);
       const [gone] = list.splice(k, 1);
       if (path.length === 1 && path[0] === "variables") unlink(gone.id);
-      if (path[2] === "options") this.document.variables[path[1]].guess?.splice(k, 1);
+      if (path[2] === "options") {
+        this.document.variables[path[1]].guess?.splice(k, 1);
+        forgetAnswer(this.document.variables[path[1]], gone);
+      }
+      if (path[2] === "never_alone" && !list.length) delete this.document.variables[path[1]].never_alone;
       return list.length ? [...path, Math.min(k, list.length - 1)] : path;
     });
   },
@@ -128,7 +133,7 @@ function aboutCard() {
         field("Language of the page", choice(["language"], held.language, [["en", "English"], ["de", "Deutsch"], ["ar", "العربية"]], set("language"))),
         field("Study", study, "Surveys of the same study ask a person the same again."),
       ),
-      tick("Begin with a practice question about an urn", held.practice, (on) => editor.change(() => (held.practice = on))),
+      tick("Begin with a practice question of each kind", held.practice, (on) => editor.change(() => (held.practice = on))),
     ),
   );
 }
@@ -184,33 +189,52 @@ function tidy() {
   if (path) focusPlace(JSON.parse(path));
 }
 
+// One after the other: each save must know the revision that the one before it made.
+let saving = Promise.resolve();
+const save = () => (saving = saving.then(saveNow));
+
 /** Save, and return whether it was. */
-async function save() {
+async function saveNow() {
   tell("Saving …");
   tidy();
+  const { revision, format } = root.dataset;
+  const sent = JSON.stringify(editor.document);
   let said;
   try {
     const reply = await fetch(root.dataset.save, {
       method: "POST",
       redirect: "error",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(editor.document),
+      body: JSON.stringify({ revision, format, document: editor.document }),
     });
     said = await reply.json();
   } catch {
     tell("Could not be saved. Are you still signed in?");
     return false;
   }
+  if (said.text !== undefined) return showConflict({ revision, format, text: said.text, editor: "form" });
   showProblems(said.problems ?? []);
   if (!said.saved) {
     tell("Not saved: see what is missing");
     return false;
   }
-  editor.changed = false;
-  tell("Saved");
+  root.dataset.revision = said.revision;
+  document.querySelector("#comments")?.remove();
+  editor.changed = JSON.stringify(editor.document) !== sent;
+  tell(editor.changed ? "Not saved" : "Saved");
   document.querySelector("h1").textContent = editor.document.title;
   document.querySelector("#preview")?.contentWindow.location.reload();
   return true;
+}
+
+// Someone else has saved or deleted the draft: the page that shows both versions takes what was typed here.
+function showConflict(values) {
+  editor.changed = false;
+  const fields = Object.entries(values).map(([name, value]) => el("input", { type: "hidden", name, value }));
+  const form = el("form", { method: "post", action: `${root.dataset.save}/file`, hidden: true }, fields);
+  document.body.append(form);
+  form.submit();
+  return false;
 }
 
 function showProblems(found) {

@@ -1,6 +1,7 @@
 // The questions of the form editor.
 
 import { choice, el, field, signButton, textArea, textInput } from "./dom.js";
+import { followAnswer, neverAloneFields } from "./never_alone.js";
 
 const DESIGNS = [
   ["recommended", "Recommended"],
@@ -65,10 +66,11 @@ export function variableCard(editor, k) {
     designFields(editor, k),
     el(
       "details",
-      { class: "more", open: Boolean(variable.help || variable.guess) },
-      el("summary", {}, "Help text and guess of the shares"),
+      { class: "more", open: Boolean(variable.help || variable.guess || variable.never_alone) },
+      el("summary", {}, "Help text, guess of the shares, answers never left alone"),
       field("A further sentence under the question", textInput(["variables", k, "help"], variable.help, (text) => editor.change(() => (variable.help = text)))),
       guessFields(editor, k),
+      neverAloneFields(editor, k),
     ),
   );
 }
@@ -113,7 +115,14 @@ function optionList(editor, k) {
   const variable = editor.document.variables[k];
   const rows = variable.options.map((option, j) => {
     const place = ["variables", k, "options", j];
-    const input = textInput(place, option, (text) => editor.change(() => (variable.options[j] = text)), {
+    let known = option; // the name by which sets of answers know it: not one that another answer has while this is typed
+    const rename = (text) => {
+      variable.options[j] = text;
+      if (text === "" || variable.options.filter((one) => one === text).length > 1) return;
+      followAnswer(editor, k, j, known, text);
+      known = text;
+    };
+    const input = textInput(place, option, (text) => editor.change(() => rename(text)), {
       "aria-label": `Answer ${j + 1} of question ${k + 1}`,
       paste: (event) => pasteLines(editor, k, j, event),
       keydown: (event) => event.key === "Enter" && !event.isComposing && (event.preventDefault(), nextOption(editor, k, j + 1)),

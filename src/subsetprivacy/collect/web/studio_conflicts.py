@@ -1,0 +1,144 @@
+"""Pages about drafts that someone else has changed: nothing is done in silence, and nothing that was typed is lost."""
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import Match, SequenceMatcher
+from itertools import accumulate, pairwise
+from typing import Any
+
+from attrs import frozen
+from starlette.responses import Response
+
+from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.storage.surveys import Draft
+from subsetprivacy.collect.survey.problems import SurveyError
+from subsetprivacy.collect.survey.reading import read_survey
+from subsetprivacy.collect.survey.writing import write_survey
+from subsetprivacy.collect.web.studio_pages import render
+from subsetprivacy.errors import ArgumentError
+
+_AROUND = 2  # lines shown around each difference
+_MOST_STEPS = 2_000_000  # of comparing two texts, a fifth of a second: what takes more is shown as one difference
+_MOST_LINES = 5_000  # shown one by one: each takes a hundred bytes of a page
+
+
+@frozen
+class DiffLine:
+    """A line of a difference: "same", "old" (of the first text only), "new" (of the second), "gap" (lines left out).
+
+    Where that would be too many, all that are old are one, and all that are new.
+    """
+
+    kind: str
+    text: str = ""
+
+
+def conflict_page(person: Person, present: Draft, text: str, format: str, *, editor: str = "file") -> Response:
+    """Show that a draft was saved by someone else, with the text that was not saved, to be kept, edited or dropped.
+
+    Parameters
+    ----------
+    person
+        Who is signed in.
+    present
+        The draft as it is now.
+    text, format
+        What was to be saved.
+    editor
+        Where it was written: "file", or "form".
+    """
+    values: dict[str, Any] = {"draft": present, "text": text, "format": format, "editor": editor}
+    lines = line_diff(*_alike(present.text, present.format, text, format))
+    return render("conflict.html", status=409, person=person, lines=lines, **values)
+
+
+def unpublished_page(person: Person, present: Draft, text: str, format: str) -> Response:
+    """Show that a draft is no longer what was to be published, and what has changed."""
+    lines = line_diff(*_alike(text, format, present.text, present.format))
+    return render("unpublished.html", status=409, person=person, lines=lines, draft=present, format=format)
+
+
+def _alike(old: str, old_format: str, new: str, new_format: str) -> tuple[str, str]:
+    """Return two texts as they are, or both in the format of the second where they are surveys in two formats."""
+    if old_format == new_format:
+        return old, new
+    try:
+        surveys = read_survey(old, old_format), read_survey(new, new_format)
+    except (SurveyError, ArgumentError):
+        return old, new
+    return write_survey(surveys[0], new_format), write_survey(surveys[1], new_format)
+
+
+def gone_page(person: Person, text: str, format: str) -> Response:
+    """Show the text of a draft that was deleted while it was written, to be saved as a new one."""
+    values: dict[str, Any] = {"text": text, "format": format, "formats": (), "problems": (), "revision": ""}
+    return render("file.html", status=404, person=person, draft=None, saved=False, is_gone=True, **values)
+
+
+def line_diff(old: str, new: str) -> tuple[DiffLine, ...]:
+    r"""Return how two texts differ, line by line; nothing where they have the same lines.
+
+    Examples
+    --------
+    >>> [(line.kind, line.text) for line in line_diff("a\nb\n", "a\nc\n")]
+    [('same', 'a'), ('old', 'b'), ('new', 'c')]
+    """
+    before, after = old.splitlines(), new.splitlines()
+    if before == after:
+        return ()
+    try:
+        groups = [list(group) for group in _Comparison(before, after).get_grouped_opcodes(_AROUND)]
+    except _TooLong:
+        return _one_difference(before, after)
+    lines: list[DiffLine] = []
+    for group, following in pairwise([*groups, None]):
+        assert group is not None
+        for kind, i, j, k, m in group:
+            if kind == "equal":
+                lines += [DiffLine("same", text) for text in before[i:j]]
+            else:
+                lines += [DiffLine("old", text) for text in before[i:j]]
+                lines += [DiffLine("new", text) for text in after[k:m]]
+        if following is not None:
+            lines.append(DiffLine("gap"))
+    return tuple(lines) if len(lines) <= _MOST_LINES else _one_difference(before, after)
+
+
+def _one_difference(before: Sequence[str], after: Sequence[str]) -> tuple[DiffLine, ...]:
+    """Return all lines between those with which both texts begin and end, the old as one and the new as one."""
+    start = 0
+    while before[start : start + 1] == after[start : start + 1]:
+        start += 1
+    end = 0
+    most = min(len(before), len(after)) - start
+    while end < most and before[-1 - end] == after[-1 - end]:
+        end += 1
+    parts = ("old", before[start : len(before) - end]), ("new", after[start : len(after) - end])
+    return tuple(DiffLine(kind, "\n".join(lines)) for kind, lines in parts if lines)
+
+
+class _TooLong(Exception):
+    """A comparison has taken all the steps that it may."""
+
+
+class _Comparison(SequenceMatcher[str]):
+    """A comparison line by line that gives up after so many steps.
+
+    Each search for a run of equal lines looks at every place where a line of a part of the first text is found in the
+    second; then the parts before and after the run are searched. Where lines are repeated that is cubic, so that the
+    lengths of the texts bound nothing.
+    """
+
+    def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
+        super().__init__(None, before, after, False)
+        found = Counter(after)
+        self._steps_until = [0, *accumulate(1 + found[line] for line in before)]
+        self._left = _MOST_STEPS
+
+    def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
+        """Return the longest run of lines that are equal in two parts of the texts."""
+        end = len(self._steps_until) - 1 if ahi is None else ahi
+        self._left -= self._steps_until[end] - self._steps_until[alo]
+        if self._left < 0:
+            raise _TooLong
+        return super().find_longest_match(alo, ahi, blo, bhi)
