@@ -34,6 +34,7 @@ extensions = [
     "alt_text",
     "outputs",
     "reproduction",
+    "adversaries",
     "offline",
 ]
 exclude_patterns = ["_build", "pictures", "reproduction"]

@@ -68,20 +68,20 @@ class _Connection(asyncio.Protocol):
             self._ended.set_result(None)
 
 
-def drive(port: int, requests: Sequence[bytes], connections: int) -> Drive:
-    """Send all requests and wait for all answers."""
-    return asyncio.run(_drive(port, requests, connections))
+def drive(ports: Sequence[int], requests: Sequence[bytes], connections: int) -> Drive:
+    """Send all requests, over connections that are spread over the servers, and wait for all answers."""
+    return asyncio.run(_drive(ports, requests, connections))
 
 
-async def _drive(port: int, requests: Sequence[bytes], connections: int) -> Drive:
+async def _drive(ports: Sequence[int], requests: Sequence[bytes], connections: int) -> Drive:
     loop = asyncio.get_running_loop()
     waiting = iter(enumerate(requests))
     begun, cpu = time.perf_counter(), time.process_time()
     made, ends = [], []
-    for _ in range(connections):
+    for k in range(connections):
         ended: asyncio.Future[None] = loop.create_future()
         connection = _Connection(waiting, ended)
-        await loop.create_connection(lambda one=connection: one, "127.0.0.1", port)
+        await loop.create_connection(lambda one=connection: one, "127.0.0.1", ports[k % len(ports)])
         made.append(connection)
         ends.append(ended)
     await asyncio.gather(*ends)

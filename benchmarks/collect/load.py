@@ -3,6 +3,7 @@
 Run it with ``make bench-collect`` or ``python benchmarks/collect/load.py [--people N] [--rounds K] [--only NAME]``.
 `subsetprivacy serve` runs as it is installed; 64 connections, in a process of their own on the same machine, send
 submissions with one-time codes that were locked beforehand. A submission is answered when the database has synced it.
+On PostgreSQL every round is run again with a second server on the same database, and the same 64 connections.
 Nothing fails if a target is missed; wrong counts and refused requests do.
 """
 
@@ -30,7 +31,8 @@ sys.path.append(str(Path(__file__).parents[2] / "tests" / "support"))
 CONNECTIONS = 64
 GROUP = 64
 BARE_SECONDS = 2.0
-TARGETS = {"SQLite": (2000, 0.05), "PostgreSQL": (2500, None)}
+TARGETS = {"SQLite": (3000, 0.06), "PostgreSQL": (2500, 0.06)}  # submissions a second, seconds for 99%
+TWO_SERVERS = 1.6  # times as many by two servers as by one
 
 
 @frozen
@@ -41,6 +43,7 @@ class Store:
     address: str
     bare: Callable[[int], float]
     other_cpu: Callable[[], float]
+    servers: int = 1
 
 
 @frozen
@@ -56,31 +59,41 @@ class Round:
     bare_grouped: float
 
 
-def measure(store: Store, people: int, variables: int, rounds: int) -> tuple[list[Round], float]:
-    """Return the rounds and the most memory that the server took, in megabytes."""
+def measure(store: Store, people: int, variables: int, rounds: int) -> tuple[list[list[Round]], float]:
+    """Return the rounds by one server, by two and so on, and the most memory that one took, in megabytes."""
     engine = open_store(store.address if "://" in store.address else f"sqlite:///{store.address}")
-    server = Server.start(store.address)
+    servers: list[Server] = []
     try:
-        held = [_round(store, server, People.invite(engine, people, variables)) for _ in range(rounds)]
-        peak = server.peak_megabytes()
+        servers += (Server.start(store.address) for _ in range(store.servers))
+        held: list[list[Round]] = [[] for _ in servers]
+        for _ in range(rounds):  # in turns: the machine's speed changes
+            for number, done in enumerate(held, start=1):
+                done.append(_round(store, servers[:number], People.invite(engine, people, variables)))
+        peak = max(server.peak_megabytes() for server in servers)
     finally:
-        server.stop()
-    _check(engine, people * rounds)
+        for server in servers:
+            server.stop()
+    _check(engine, people * rounds * store.servers)
     engine.dispose()
     return held, peak
 
 
-def _round(store: Store, server: Server, people: People) -> Round:
-    cpu = server.cpu_seconds()
-    locks = drive(server.port, people.locks(), CONNECTIONS)
-    lock_cpu = server.cpu_seconds() - cpu
+def _round(store: Store, servers: list[Server], people: People) -> Round:
+    ports = [server.port for server in servers]
+    cpu = _cpu(servers)
+    locks = drive(ports, people.locks(), CONNECTIONS)
+    lock_cpu = _cpu(servers) - cpu
     if set(locks.statuses) != {200}:
         raise SystemExit(f"{store.name}: not all codes were locked: {dict(locks.statuses)}")
     submissions = people.submissions(locks.bodies)
-    cpu, other = server.cpu_seconds(), store.other_cpu()
-    submits = drive(server.port, submissions, CONNECTIONS)
-    cpu, other = server.cpu_seconds() - cpu, store.other_cpu() - other
+    cpu, other = _cpu(servers), store.other_cpu()
+    submits = drive(ports, submissions, CONNECTIONS)
+    cpu, other = _cpu(servers) - cpu, store.other_cpu() - other
     return Round(locks, submits, lock_cpu, cpu, other, store.bare(1), store.bare(GROUP))
+
+
+def _cpu(servers: list[Server]) -> float:
+    return sum(server.cpu_seconds() for server in servers)
 
 
 def _check(engine: Engine, people: int) -> None:
@@ -97,7 +110,7 @@ def _check(engine: Engine, people: int) -> None:
 
 
 def report(store: Store, rounds: list[Round], peak: float) -> list[str]:
-    """Return the lines of the table for a database."""
+    """Return the lines of the table for a database and one server."""
     statuses = {status for one in rounds for status in one.submits.statuses}
     if statuses != {201}:
         raise SystemExit(f"{store.name}: not all submissions were counted: {statuses}")
@@ -115,7 +128,7 @@ def report(store: Store, rounds: list[Round], peak: float) -> list[str]:
         f"  submissions     {rate:7.0f} /s   (to reach: {aim}: {'yes' if reached else 'no'}; "
         f"rounds: {', '.join(f'{one.submits.rate:.0f}' for one in rounds)})",
         f"  answered within {middle(lambda one: one.submits.quantile(0.5)) * 1e3:7.1f} ms (half), "
-        f"{p99 * 1e3:.1f} ms (99 %), {max(one.submits.latencies[-1] for one in rounds) * 1e3:.0f} ms (all); errors: 0",
+        f"{p99 * 1e3:.1f} ms (99%), {max(one.submits.latencies[-1] for one in rounds) * 1e3:.0f} ms (all); errors: 0",
         f"  locks           {middle(lambda one: one.locks.rate):7.0f} /s",
         f"  bare commits    {middle(lambda one: one.bare):7.0f} /s,  ratio "
         f"{middle(lambda one: one.submits.rate / one.bare):.2f};  by {GROUP}: "
@@ -126,6 +139,18 @@ def report(store: Store, rounds: list[Round], peak: float) -> list[str]:
         f"{middle(lambda one: one.submits.cpu_seconds / n) * 1e6:.0f} in the load generator; "
         f"a lock {middle(lambda one: one.lock_cpu / n) * 1e6:.0f}",
         f"  memory          {peak:7.0f} MB at most in the server",
+    ]
+
+
+def report_two(one: list[Round], two: list[Round]) -> list[str]:
+    """Return the lines of the table for two servers, each round next to the one by a single server before it."""
+    ratios = sorted(b.submits.rate / a.submits.rate for a, b in zip(one, two, strict=True))
+    ratio, p99 = median(ratios), median(each.submits.quantile(0.99) for each in two)
+    reached = "yes" if ratio >= TWO_SERVERS else "no"
+    return [
+        f"  two servers     {median(each.submits.rate for each in two):7.0f} /s, 99% within {p99 * 1e3:.1f} ms; "
+        f"{ratio:.2f} times one server (to reach: {TWO_SERVERS}: {reached}; "
+        f"rounds: {', '.join(f'{each:.2f}' for each in ratios)})",
     ]
 
 
@@ -141,8 +166,11 @@ def main() -> None:
 
 
 def _show(chosen: argparse.Namespace, store: Store) -> None:
-    rounds, peak = measure(store, chosen.people, chosen.variables, chosen.rounds)
-    print("\n".join(report(store, rounds, peak)), flush=True)
+    (one, *more), peak = measure(store, chosen.people, chosen.variables, chosen.rounds)
+    lines = report(store, one, peak)
+    for two in more:
+        lines += report_two(one, two)
+    print("\n".join(lines), flush=True)
     print(f"  load of the machine over the last minute: {os.getloadavg()[0]:.1f}\n", flush=True)
 
 
@@ -179,7 +207,7 @@ def _postgres(chosen: argparse.Namespace) -> None:
 
         assert server.process is not None
         pid = server.process.pid
-        _show(chosen, Store("PostgreSQL", server.url(name), commits, lambda: family_cpu_seconds(pid)))
+        _show(chosen, Store("PostgreSQL", server.url(name), commits, lambda: family_cpu_seconds(pid), servers=2))
     finally:
         server.remove()
 

@@ -1,4 +1,7 @@
-"""Every promise that a respondent reads has a test behind it, and so has everything that is not promised."""
+"""Every promise has an adversary, tests that play them, and a mutation that the tests notice: `claims.toml`.
+
+So has everything that is not promised. `make test-mutations` makes the mutations and runs the tests.
+"""
 
 import ast
 import re
@@ -9,12 +12,16 @@ from pathlib import Path
 import pytest
 from browser import chromium
 from fake_collector import INCOME, make_survey
+from mutate import mutated
 from visitor import WORDS, opened_site, tour
 
 from subsetprivacy.collect.web.respond import page_bytes
 
 ROOT = Path(__file__).parents[2]
-CLAIMS = tomllib.loads((Path(__file__).parent / "claims.toml").read_text("utf-8"))
+FILE = tomllib.loads((Path(__file__).parent / "claims.toml").read_text("utf-8"))
+CLAIMS = FILE["claims"]
+MUTATIONS = [(name, mutation) for name, claim in CLAIMS.items() for mutation in claim.get("mutations", ())]
+PAGE = (ROOT / "docs/explanation/what-the-service-promises.md").read_text("utf-8")
 IS_CLAIM = re.compile(r"(promise|limit)\.")
 # Words that promise; a sentence with one of them must be a claim, or one of these, which tell what happens or to do.
 PROMISING = re.compile(
@@ -25,6 +32,7 @@ PROMISING = re.compile(
 NO_PROMISE = {
     "intro.promises",  # a heading
     "how.think",  # what to do
+    "ask.no_list",  # a button
     "review.heading",  # a heading
     "meaning.same.most",  # about other people
     "meaning.could.most",
@@ -47,25 +55,72 @@ def site(house, need):
     return house.fresh(need)
 
 
-def test_every_claim_has_tests_and_every_entry_is_a_claim():
-    assert CLAIMS.keys() == {key for key in WORDS["en"] if IS_CLAIM.match(key)}
-    for key, entry in CLAIMS.items():
-        assert entry.keys() == {"tests"}, key
-        assert entry["tests"], key
+def table(header):
+    """Return the rows of a table of the page about promises, each a list of cells, by the beginning of its header."""
+    lines = PAGE[PAGE.index(header) :].split("\n\n")[0].split("\n")[2:]
+    return [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+
+
+def test_every_sentence_of_the_page_is_a_claim():
+    sentences = {key for key in WORDS["en"] if IS_CLAIM.match(key)}
+    assert {name for name in CLAIMS if IS_CLAIM.match(name)} == sentences
+
+
+def test_every_threat_is_a_claim():
+    threats = [cells[0] for cells in table("| | threat |")]
+    assert len(threats) >= 26
+    assert [name for name in CLAIMS if re.fullmatch(r"T\d+", name)] == threats
+
+
+def test_every_check_mark_is_a_claim():
+    """Of the table of those who want to tie an answer to a person, in either mode."""
+    marked = set()
+    for who, *cells in table("| who | open mode | code mode |"):
+        left = cells[0]
+        for column, cell in zip(("open mode", "code mode"), cells, strict=True):
+            if "✓" in (left if cell == "the same" else cell):
+                marked.add((who, column))
+    claimed = [(claim["row"], cell) for claim in CLAIMS.values() for cell in claim.get("cells", ())]
+    assert len(claimed) == len(set(claimed))
+    assert set(claimed) == marked
+
+
+def test_every_claim_is_complete():
+    """It names who it is about, what they can do, what must hold, a test, and a mutation or why there is none."""
+    required = {"adversary", "can", "property", "tests"}
+    for name, claim in CLAIMS.items():
+        own = {"row", "cells"} if name.startswith("who.") else set()
+        assert required | own <= claim.keys() <= required | own | {"mutations", "shares", "no_mutation"}, name
+        assert claim["adversary"] in FILE["adversaries"], name
+        assert all(claim[key].strip().endswith((".", ".)")) for key in ("can", "property")), name
+        assert claim["tests"] or "no_mutation" in claim, name
+        assert {"mutations", "shares", "no_mutation"} & claim.keys(), name
+        assert all(CLAIMS[other].get("mutations") for other in claim.get("shares", ())), name
+    assert {claim["adversary"] for claim in CLAIMS.values()} == FILE["adversaries"].keys()
+
+
+def test_every_mutation_can_be_made():
+    """What it looks for is there once, so that a mutation does not rot; its tests are among those of its claim."""
+    for name, mutation in MUTATIONS:
+        assert {"what", "file", "find", "replace"} <= mutation.keys() <= {"what", "file", "find", "replace", "tests"}
+        text = (ROOT / mutation["file"]).read_text("utf-8")
+        assert mutated(text, mutation) != text, name
+        own = {test.partition("[")[0] for test in mutation.get("tests", ())}
+        assert own <= set(CLAIMS[name]["tests"]), name
 
 
 @cache
 def _functions(path):
     tree = ast.parse((ROOT / path).read_text("utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
-@pytest.mark.parametrize("test", sorted({test for entry in CLAIMS.values() for test in entry["tests"]}))
-def test_every_test_that_is_named_exists(test):
-    path, name = test.split("::")
-    assert (ROOT / path).exists(), f"{path} does not exist"
-    assert name.startswith("test_")
-    assert name in _functions(path), f"{path} has no {name}"
+def test_every_test_that_is_named_exists():
+    for test in sorted({test for claim in CLAIMS.values() for test in claim["tests"]}):
+        path, name = test.split("::")
+        assert (ROOT / path).exists(), f"{path} does not exist"
+        assert name.startswith("test_")
+        assert name in _functions(path), f"{path} has no {name}"
 
 
 def test_sentences_that_promise_are_claims():
@@ -109,8 +164,9 @@ def test_the_page_says_nothing_but_the_survey_and_the_sentences_of_its_files(sit
     words = WORDS[language]
     patterns = _patterns(words)
     manifest = site.collector.add(make_survey("code", language=language, links=(("income", "health"),)))
-    own = {*_strings(manifest.document), "0", "1", "2", "3", ",", "fingerprint", "ticket", "opening", "answers"}
-    own |= {words[f"key.{deed}"].upper() for deed in ("yes", "no", "skip", "back")}
+    own = {*_strings(manifest.document), "0", "1", "2", "3", ",", "=", "↵"}
+    own |= {"fingerprint", "ticket", "opening", "answers", "asked", "answer", "kept"}
+    own |= {words[f"key.{deed}"].upper() for deed in ("yes", "no", "same", "different", "skip", "back")}
     shown = set()
     with site.visitor(language, tolerated=("ERR_FAILED",)) as visitor:
 
@@ -139,7 +195,7 @@ def test_the_first_screen_admits_what_cannot_be_promised(site, mode, linked):
         assert visitor.page.locator("summary").inner_text() == visitor.words["limit.summary"]
         assert not visitor.says("limit.operator")
         visitor.page.click("summary")
-        for key in ("operator", "page", "together", "little", "skip"):
+        for key in ("operator", "page", "batch", "waiting", "together", "little", "skip"):
             assert visitor.says(f"limit.{key}"), key
         assert visitor.says("limit.open") is (mode == "open")
         assert visitor.says("limit.code") is (mode == "code")

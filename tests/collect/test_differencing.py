@@ -65,7 +65,10 @@ def _filled(path, known):
 @pytest.mark.parametrize("text", [SMALL, CODES], ids=["open", "code"])
 @pytest.mark.parametrize("people", [12, pytest.param(200, marks=pytest.mark.slow)])
 def test_nothing_changes_between_releases(tmp_path, text, people):
-    """After each single submission all routes are byte-identical, headers and all, unless there was a release."""
+    """After each single submission all routes are byte-identical, headers and all, unless there was a release.
+
+    A release is one of a whole batch: else a release after every answer would pass.
+    """
     with Site(tmp_path / "store.db") as site:
         manifest = site.publish(text)
         site.fill(manifest, 27)
@@ -89,6 +92,8 @@ def test_nothing_changes_between_releases(tmp_path, text, people):
         results = f"/api/v1/surveys/{manifest.id}/results"
         assert versions[numbers[0]][results][0] == 200
         assert versions[numbers[0]][results] != versions[numbers[-1]][results]
+        releases = watcher.program.get(f"/api/v1/surveys/{manifest.id}/releases").json()["releases"]
+        assert all(one["n"] >= manifest.batch for one in releases), releases
 
 
 def _post(client, path, document):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import secrets
 
 import pytest
 
@@ -21,6 +22,14 @@ def engine(sqlite_url):
     engine = open_store(sqlite_url)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def chance(monkeypatch):
+    """Let keys and codes come from a seed, and people's numbers too: how often questions differ is then no accident."""
+    drawn = random.Random(8)
+    monkeypatch.setattr(secrets, "token_bytes", drawn.randbytes)
+    return drawn
 
 
 @pytest.fixture
@@ -51,9 +60,9 @@ def publish(engine, options, design):
     return draft, publishing.publish(engine, draft.id)
 
 
-def question_of(code, manifest, post):
+def question_of(code, manifest, post, chance):
     """Return what the owner of a code is asked, as a second device learns it; or why it is not told."""
-    second = Respondent({"v": 0}, code=code)
+    second = Respondent({"v": 0}, code=code, rng=chance)
     status, reply = post(f"/s/{manifest.id}/lock", second.lock(manifest))
     if status != 200:
         return reply["status"]
@@ -62,26 +71,25 @@ def question_of(code, manifest, post):
 
 
 @pytest.mark.parametrize(("design", "least", "most"), [("uniform", 35, PEOPLE), ("recommended", 0, 20)])
-def test_the_list_of_codes_and_the_results_give_answers_away(engine, post, design, least, most):
+def test_the_list_of_codes_and_the_results_give_answers_away(engine, post, chance, design, least, most):
     """Without the database: asked while its owner answers, a code tells the question, and a rare one its answer.
 
     Of eight options the recommended design has few questions, so that most answers have company.
     """
     _, manifest = publish(engine, 8, design)
     asked, sent = {}, {}
-    chance = random.Random(8)
     for code in publishing.make_codes(engine, manifest.id, PEOPLE):
-        person = Respondent({"v": chance.randrange(8)}, code=code)
+        person = Respondent({"v": chance.randrange(8)}, code=code, rng=chance)
         status, reply = post(f"/s/{manifest.id}/lock", person.lock(manifest))
         assert status == 200
         person.take_share(manifest, reply)
-        asked[code] = question_of(code, manifest, post)
+        asked[code] = question_of(code, manifest, post, chance)
         body = person.submission(manifest)
         answer = body["answers"]["v"]
         assert asked[code] == answer["asked"]
         sent[code] = answer["asked"][answer["answer"]]
         assert post(f"/s/{manifest.id}/submit", body)[0] == 201
-        assert question_of(code, manifest, post) == "already counted"  # it was used, and tells no more
+        assert question_of(code, manifest, post, chance) == "already counted"  # it was used, and tells no more
     publishing.close(engine, manifest.id)
     with reading(engine) as connection:
         released = read_released(connection, manifest.id)
@@ -92,7 +100,10 @@ def test_the_list_of_codes_and_the_results_give_answers_away(engine, post, desig
 
 
 def test_an_owner_who_kept_the_codes_can_pick_a_question_and_the_page_can_tell(engine, post):
-    """Further versions of the survey let the same code in, and each tells where one more number would lead."""
+    """Further versions of the survey let the same code in, and each tells where one more number would lead.
+
+    Open versions share a lock, so each has to be closed before the next.
+    """
     draft, manifest = publish(engine, 4, "recommended")
     (code,) = publishing.make_codes(engine, manifest.id, 1)
     wanted = [0b0011, 0b1100]
@@ -104,6 +115,8 @@ def test_an_owner_who_kept_the_codes_can_pick_a_question_and_the_page_can_tell(e
         stranger.take_share(version, reply)
         if stranger.submission(version)["answers"]["v"]["asked"] == wanted:
             break
+        publishing.close(engine, version.id, last_wave=False)
+    publishing.close(engine, version.id, last_wave=False)
     assert post(f"/s/{manifest.id}/lock", stranger.lock(manifest))[0] == 200
     person = Respondent({"v": 0}, code=code)
     own = person.lock(manifest)
@@ -112,3 +125,23 @@ def test_an_owner_who_kept_the_codes_can_pick_a_question_and_the_page_can_tell(e
     assert person.submission(manifest)["answers"]["v"]["asked"] == wanted
     # What the page warns of: the code is locked to a number that is not this device's.
     assert reply["commitment"] != own["commitment"]
+
+
+def test_a_later_wave_is_one_more_draw_for_whoever_clears_their_browser(engine, post, chance):
+    """After the first wave its lock is gone: for the second wave a person may take the old number or draw a new one.
+
+    That is two draws to choose from, and no more: a second number is not taken once the code is locked again.
+    """
+    draft, first = publish(engine, 4, "recommended")
+    second = publishing.publish(engine, draft.id)
+    codes = publishing.make_codes(engine, first.id, 20)
+    publishing.keep_codes(engine, second.id, codes)
+    differ = 0
+    for code in codes:
+        person = Respondent({"v": 0}, code=code, rng=chance)
+        assert person.take_part(first, post)[0] == 201
+        old = person.submission(first)["answers"]["v"]["asked"]
+        new = question_of(code, second, post, chance)  # a browser that has forgotten
+        assert question_of(code, second, post, chance) == new
+        differ += old != new
+    assert 0 < differ < len(codes)

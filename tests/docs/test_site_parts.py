@@ -184,6 +184,19 @@ def test_the_help_of_every_command_is_on_its_page(part):
         assert "-h, --help" in text
 
 
+def test_every_claim_is_in_the_tables_of_adversaries(part):
+    adversaries = part("adversaries")
+    found = [(name, sentence) for start in adversaries.SECTIONS for name, sentence, _ in adversaries.claims_of(start)]
+    assert {name for name, _ in found} == adversaries.read()["claims"].keys()
+    assert len(found) == len({name for name, _ in found})
+    assert ("promise.number", "The secret number never leaves this device.") in found
+    for start in adversaries.SECTIONS:
+        text = adversaries.table(start).astext()
+        for name, sentence, claim in adversaries.claims_of(start):
+            for said in (name, sentence, claim["adversary"], claim["can"], claim["property"], *claim["tests"]):
+                assert said.rpartition("::")[2] in text, (name, said)
+
+
 def test_attributes_that_share_a_text_become_entries_with_types(part):
     public = part("public_names")
     lines = ["w", "    The estimate.", "n, m", "    Two numbers.", "", "Notes", "-----", "x, y stays."]
