@@ -9,7 +9,7 @@ REPRODUCE ?= all
 # The tests start hundreds of processes. Each would compile the package again where compiled files are not kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-fast test-lowest test-slow check format bench bench-scale bench-collect docs reproduce stub clean
+.PHONY: help demo test test-fast test-lowest test-slow test-mutations check format bench bench-scale bench-collect docs reproduce stub clean
 
 help:  ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -70,6 +70,10 @@ test-lowest:  ## Run the library's tests with the lowest versions that are decla
 test-slow: .venv/.test  ## Run the long forms: simulations, faults, state machines, Spark's cluster
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(TESTS)
 
+# ONLY="promise.once T1" for the claims whose names begin so.
+test-mutations: .venv/.test  ## Break each promise of the collection service in turn, and see its tests fail (an hour)
+	$(BIN)/python tests/support/mutate.py $(if $(ONLY),--only $(ONLY))
+
 check: .venv/.check  ## Check format, lint, types and the import law
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -89,8 +93,9 @@ bench: .venv/.bench  ## Measure against peers, side by side in one run
 bench-scale: .venv/.scale  ## Measure files of 10^8 rows and Spark against hand-written code (4 GB of disk)
 	$(BIN)/python benchmarks/scale/run.py $(BENCH)
 
-bench-collect: .venv/.test  ## Measure submissions a second on SQLite and PostgreSQL, beside bare commits
+bench-collect: .venv/.test  ## Measure submissions a second on SQLite and PostgreSQL, beside bare commits; then under attacks
 	$(BIN)/python benchmarks/collect/load.py $(BENCH)
+	$(BIN)/python benchmarks/collect/attacks.py $(ATTACKS)
 
 reproduce: .venv/.reproduce  ## Reproduce the paper in results/ (REPRODUCE="all --quick" for the short form)
 	$(BIN)/subsetprivacy reproduce $(REPRODUCE) -o results

@@ -11,8 +11,15 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import matplotlib  # noqa: E402
 import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
 
 matplotlib.use("Agg")
+
+# The same examples at every run, so that a run does not fail by chance, and no limit of time: a busy machine is slow.
+# New examples: `pytest --hypothesis-profile=explore`.
+settings.register_profile("suite", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 REQUIRE_ALL = os.environ.get("REQUIRE_ALL") == "1"
 _absent: Counter[str] = Counter()

@@ -19,6 +19,7 @@ browser stays open with its event loop put aside, so that `asyncio.run` works th
 import asyncio
 import atexit
 import importlib.util
+import os
 import shutil
 import socket
 import threading
@@ -30,7 +31,8 @@ from typing import Any
 
 PATH = shutil.which("chromium") or shutil.which("chromium-browser")
 NAMES = ("survey.test", "ask.example.org")  # of a server on this machine, as far as this browser knows
-PATIENCE = 60_000  # milliseconds for what happens at once unless the machine is busy
+# Milliseconds for what happens at once unless the machine is busy.
+PATIENCE = int(os.environ.get("BROWSER_PATIENCE", "60000"))
 ARGUMENTS = (
     "--headless",
     "--no-sandbox",
@@ -80,7 +82,7 @@ def _started() -> Any:
     from playwright.sync_api import sync_playwright
 
     driver = sync_playwright().start()
-    browser = driver.chromium.launch(executable_path=PATH, args=ARGUMENTS)
+    browser = driver.chromium.launch(executable_path=PATH, args=ARGUMENTS, timeout=180_000)
     atexit.register(_end, driver, browser)
     return browser
 

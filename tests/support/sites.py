@@ -7,10 +7,12 @@ browser: it keeps cookies, and says as a browser does where a request comes from
 import http.client
 import json
 import random
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from html import unescape
 from typing import Any
 from urllib.parse import urlencode
 
@@ -64,13 +66,11 @@ def light_hashes() -> Iterator[None]:
     """Hash passwords with little effort: for tests that are not about that."""
     hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
     before = passwords._hasher
-    passwords.dummy_hash.cache_clear()
     passwords._hasher = lambda: hasher
     try:
         yield
     finally:
         passwords._hasher = before
-        passwords.dummy_hash.cache_clear()
 
 
 @frozen
@@ -132,6 +132,18 @@ class Client:
         """Send a form."""
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         return self.request("POST", path, urlencode(form or {}).encode(), {**kind, **(headers or {})})
+
+    def fields(self, page: str, action: str | None = None) -> dict[str, str]:
+        """Return the hidden fields and the texts of a form on a page; its action is the page, if no other is named."""
+        found = re.search(rf'<form[^>]* action="{action or page}"[^>]*>(.*?)</form>', self.get(page).text, re.DOTALL)
+        assert found is not None, f"no form for {action or page}"
+        held = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)">', found[1])
+        held += re.findall(r'<textarea[^>]* name="([^"]*)"[^>]*>\n?([^<]*)</textarea>', found[1])
+        return {name: unescape(value) for name, value in held}
+
+    def submit(self, page: str, form: Mapping[str, Any] | None = None, action: str | None = None) -> Reply:
+        """Open a page and send its form, with some fields filled in."""
+        return self.post(action or page, {**self.fields(page, action), **(form or {})})
 
     def send(self, method: str, path: str, document: Any) -> Reply:
         """Send a JSON document."""

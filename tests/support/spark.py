@@ -1,4 +1,4 @@
-"""A real Spark for tests: a classic session in this process, or a Connect server in one of its own.
+"""A real Spark for tests: a classic session in this process, or a session of a Connect server.
 
 A classic and a Connect session cannot live in one process, and a session that
 stays in a worker of pytest-xdist would get in the way of the next test. So
@@ -21,12 +21,14 @@ import subprocess
 import sys
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 _VARIABLE = "SPARK_UNDER_TEST"
 _MODES = ("classic", "connect")
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+_ADDRESS = "SPARK_CONNECT_UNDER_TEST"
 
 
 def spark_present() -> bool:
@@ -67,13 +69,20 @@ def run_under_spark(mode: str, path: str, folder: Path, *options: str, timeout: 
 
 @contextmanager
 def spark_session(folder: Path):
-    """Give the session of the mode under test."""
+    """Give the session of the mode under test.
+
+    The Java of a classic session serves Connect, too: what `run_under_spark` starts meanwhile need not start another.
+    """
     if spark_under_test() == "connect":
-        with connect_server(folder) as url, connect_session(url) as session:
+        running = os.environ.get(_ADDRESS)
+        with nullcontext(running) if running else connect_server(folder) as url, connect_session(url) as session:
             yield session
     else:
-        with classic_session(folder) as session:
+        port = free_port()
+        with classic_session(folder, **{"spark.plugins": _PLUGIN}, **_listening(port)) as session:
+            os.environ[_ADDRESS] = _url(port)
             yield session
+            del os.environ[_ADDRESS]
 
 
 @contextmanager
@@ -108,10 +117,8 @@ def connect_server(folder: Path, master: str = "local[2]", **settings: str):
 
     home = Path(pyspark.__file__).parent
     port = free_port()
-    given = {**_settings(folder), "spark.connect.grpc.binding.address": "127.0.0.1", **settings}
-    given["spark.connect.grpc.binding.port"] = str(port)
     command = [str(home / "bin" / "spark-submit"), "--class", _SERVER, "--master", master]
-    for name, value in given.items():
+    for name, value in {**_settings(folder), **_listening(port), **settings}.items():
         command += ["--conf", f"{name}={value}"]
     environment = {**os.environ, **_pinned(folder), "SPARK_HOME": str(home)}
     environment.pop("SPARK_REMOTE", None)
@@ -122,7 +129,7 @@ def connect_server(folder: Path, master: str = "local[2]", **settings: str):
         )
     try:
         _wait_for(port, server, folder / "connect-server.log")
-        yield f"sc://127.0.0.1:{port}"
+        yield _url(port)
     finally:
         end(server)
 
@@ -156,6 +163,14 @@ def free_port() -> int:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         return held.getsockname()[1]
+
+
+def _listening(port: int) -> dict[str, str]:
+    return {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port)}
+
+
+def _url(port: int) -> str:
+    return f"sc://127.0.0.1:{port}"
 
 
 def _pinned(folder: Path) -> dict[str, str]:

@@ -256,6 +256,8 @@ def test_a_real_pipe_leaves_nothing_behind(folder, tmp_path):
     """In processes of their own, with a folder for temporary files that is looked at afterwards."""
     place = tmp_path / "temporary"
     place.mkdir()
+    values = ["red", "blue", "green", "blue", "black"] * 800  # so many that no estimate is 0, which would be warned of
+    Path("people.csv").write_text("colour\n" + "\n".join(values) + "\n")
     code = "from subsetprivacy.cli.main import main; main()"
     first = [sys.executable, "-c", code, "privatize", "-", "--column", "colour=urn.json", "-o", "-", "-q"]
     environment = {"TMPDIR": str(place), "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"}

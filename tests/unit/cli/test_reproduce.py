@@ -109,7 +109,13 @@ def test_a_wrong_data_file_is_refused_before_anything_runs(tmp_path):
 def test_a_stopped_run_goes_on(tmp_path):
     command = [sys.executable, "-m", "subsetprivacy", "reproduce", "toy_example", "tab:consistency", "--jobs", "2"]
     command += ["-o", str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell lets its background jobs ignore it
+    ) as process:
         assert process.stdout.readline().startswith("✓ toy_example")
         time.sleep(2)  # well inside the second, which takes a minute
         process.send_signal(signal.SIGINT)

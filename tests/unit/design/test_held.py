@@ -9,7 +9,7 @@ from problems import quietly
 
 import subsetprivacy as sp
 from subsetprivacy.design.held import beside_bit
-from subsetprivacy.errors import DesignDocumentError, InvalidDesignError, MismatchError
+from subsetprivacy.errors import CodeError, DesignDocumentError, InvalidDesignError, MismatchError
 from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
 from subsetprivacy.mechanism.reports import draw_given
 from subsetprivacy.privacy import information, prediction
@@ -86,10 +86,12 @@ def test_warners_question_is_asked_without_the_value():
     assert sp.ask(WARNER, seed=2).code == question.code
     assert str(question) == (
         "Secretly draw a number: 1 with probability 0.3, else 0. Tell nobody. "
-        "Your answer has a number too: 0 for no, 1 for yes. Are the two numbers the same?"
+        "Your answer has a number too: 0 for no, 1 for yes. Are the two numbers the same or different?"
     )
     assert question.resolve(True) == SAME
     assert question.resolve(False) == DIFFERENT
+    with pytest.raises(CodeError, match=r"Hint: {'same': True, 'different': False}\.get"):
+        question.resolve("same")
     assert question.resolve(None) == WARNER.missing_code == 15
     data = sp.resolve([DIFFERENT, SAME, DIFFERENT], [True, True, None], WARNER)
     assert data.codes.tolist() == [DIFFERENT, SAME, 15]

@@ -5,21 +5,14 @@ from pathlib import Path
 import pytest
 from spark import SPARK, run_under_spark
 
-CASES = str(Path(__file__).with_name("cases_on_spark.py"))
+CASES, THIN_CLIENT = (str(Path(__file__).with_name(f"cases_on_{name}.py")) for name in ("spark", "connect"))
 CONTRACT = str(Path(__file__).parents[2] / "contracts" / "test_every_engine.py")
 
 
 def test_on_spark(tmp_path, need):
-    """Both in one process: to start Spark takes as long as all of them."""
+    """All in one process: to start Spark takes as long as all of them."""
     need(*SPARK)
-    run_under_spark("classic", CASES, tmp_path, CONTRACT)
-
-
-def test_on_connect(tmp_path, need):
-    """What a thin client does in another way."""
-    need(*SPARK)
-    chosen = "read_from_the_files or only_spark_sees or what_is_there or names or guide"
-    run_under_spark("connect", CASES, tmp_path, "-k", chosen)
+    run_under_spark("classic", CASES, tmp_path, THIN_CLIENT, CONTRACT)
 
 
 @pytest.mark.slow

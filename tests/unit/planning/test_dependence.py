@@ -237,6 +237,7 @@ def test_progress_is_told():
         compare=True,
         replications=2,
         permutations=19,
+        seed=1,
         progress=lambda k, m: told.append((k, m)),
     )
     assert told == [(k, 12) for k in range(1, 13)]
