@@ -20,6 +20,7 @@ import asyncio
 import atexit
 import importlib.util
 import os
+import re
 import shutil
 import socket
 import threading
@@ -57,6 +58,11 @@ _REPORT_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy violated: ${event.violatedDirective} by ${event.blockedURI}`));
 """
+
+
+# Chromium's words, without a reason, for a request that ended because its page was left: the preview is loaded again
+# after each save. A request that fails is told with its reason, or as "Failed to load resource".
+_LEFT = re.compile(r"Fetch API cannot load \S+\. ?")
 
 
 @contextmanager
@@ -116,7 +122,7 @@ class Watched:
         context.on("request", lambda made: self.requests.append((made.method, made.url, made.post_data_buffer)))
 
     def _hear(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
+        if message.type in ("error", "warning") and not _LEFT.fullmatch(message.text):
             self.errors.append(message.text)
 
     def page(self) -> Any:
