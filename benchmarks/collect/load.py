@@ -3,7 +3,9 @@
 Run it with ``make bench-collect`` or ``python benchmarks/collect/load.py [--people N] [--rounds K] [--only NAME]``.
 `subsetprivacy serve` runs as it is installed; 64 connections, in a process of their own on the same machine, send
 submissions with one-time codes that were locked beforehand. A submission is answered when the database has synced it.
-On PostgreSQL every round is run again with a second server on the same database, and the same 64 connections.
+On PostgreSQL every round is run again with a second server on the same database, and the same 64 connections. There
+all of it shares the machine's cores. ``--cores`` gives each server a part of one, so that one server leaves room for
+another: then the ratio tells whether servers wait for each other, and not how many cores there are.
 Nothing fails if a target is missed; wrong counts and refused requests do.
 """
 
@@ -59,12 +61,17 @@ class Round:
     bare_grouped: float
 
 
-def measure(store: Store, people: int, variables: int, rounds: int) -> tuple[list[list[Round]], float]:
+def measure(
+    store: Store, people: int, variables: int, rounds: int, cores: float | None = None
+) -> tuple[list[list[Round]], float]:
     """Return the rounds by one server, by two and so on, and the most memory that one took, in megabytes."""
     engine = open_store(store.address if "://" in store.address else f"sqlite:///{store.address}")
     servers: list[Server] = []
     try:
         servers += (Server.start(store.address) for _ in range(store.servers))
+        if cores is not None:
+            for server in servers:
+                server.limit(cores)
         held: list[list[Round]] = [[] for _ in servers]
         for _ in range(rounds):  # in turns: the machine's speed changes
             for number, done in enumerate(held, start=1):
@@ -109,8 +116,8 @@ def _check(engine: Engine, people: int) -> None:
         raise SystemExit(f"{people} people sent answers, {counted} are counted, by {marks} tickets")
 
 
-def report(store: Store, rounds: list[Round], peak: float) -> list[str]:
-    """Return the lines of the table for a database and one server."""
+def report(store: Store, rounds: list[Round], peak: float, cores: float | None = None) -> list[str]:
+    """Return the lines of the table for a database and one server; with a part of a core it has no target."""
     statuses = {status for one in rounds for status in one.submits.statuses}
     if statuses != {201}:
         raise SystemExit(f"{store.name}: not all submissions were counted: {statuses}")
@@ -122,10 +129,11 @@ def report(store: Store, rounds: list[Round], peak: float) -> list[str]:
     wanted, within = TARGETS[store.name]
     reached = rate >= wanted and (within is None or p99 <= within)
     aim = f"at least {wanted}/s" + (f", p99 at most {within * 1e3:.0f} ms" if within else "")
+    judged = f"to reach: {aim}: {'yes' if reached else 'no'}" if cores is None else f"with {cores:g} of a core"
     n = len(rounds[0].submits.latencies)
     return [
         f"{store.name}: {n} submissions by {CONNECTIONS} connections, median of {len(rounds)} rounds",
-        f"  submissions     {rate:7.0f} /s   (to reach: {aim}: {'yes' if reached else 'no'}; "
+        f"  submissions     {rate:7.0f} /s   ({judged}; "
         f"rounds: {', '.join(f'{one.submits.rate:.0f}' for one in rounds)})",
         f"  answered within {middle(lambda one: one.submits.quantile(0.5)) * 1e3:7.1f} ms (half), "
         f"{p99 * 1e3:.1f} ms (99%), {max(one.submits.latencies[-1] for one in rounds) * 1e3:.0f} ms (all); errors: 0",
@@ -160,14 +168,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--variables", type=int, default=1, help="questions of the survey")
     parser.add_argument("--only", choices=[*TARGETS], help="one database")
+    parser.add_argument("--cores", type=float, help="how much of a core each server has, as if on its own machine")
     chosen = parser.parse_args()
     for make in (_sqlite, _postgres):
         make(chosen)
 
 
 def _show(chosen: argparse.Namespace, store: Store) -> None:
-    (one, *more), peak = measure(store, chosen.people, chosen.variables, chosen.rounds)
-    lines = report(store, one, peak)
+    (one, *more), peak = measure(store, chosen.people, chosen.variables, chosen.rounds, chosen.cores)
+    lines = report(store, one, peak, chosen.cores)
     for two in more:
         lines += report_two(one, two)
     print("\n".join(lines), flush=True)

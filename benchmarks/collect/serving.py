@@ -10,6 +10,8 @@ from pathlib import Path
 from attrs import define
 
 _TICKS = os.sysconf("SC_CLK_TCK")
+_GROUPS = Path("/sys/fs/cgroup")
+_PERIOD = 4000  # microseconds after which a share of a core begins again: short, so that nobody waits long for it
 
 
 @define
@@ -18,6 +20,7 @@ class Server:
 
     process: "subprocess.Popen[str]"
     port: int
+    share: "Share | None" = None
 
     @classmethod
     def start(cls, database: str) -> "Server":
@@ -29,6 +32,11 @@ class Server:
             if found := re.match(r"Studio\s+http://127\.0\.0\.1:(\d+)/", line):
                 return cls(process, int(found[1]))
         raise SystemExit("the server did not start")
+
+    def limit(self, cores: float) -> None:
+        """Let it have so much of a core and no more, as on a machine of its own."""
+        self.share = Share(f"subsetprivacy-load-{self.process.pid}", cores)
+        self.share.take(self.process.pid)
 
     def cpu_seconds(self) -> float:
         """Return the processor time that it has used."""
@@ -47,6 +55,42 @@ class Server:
         self.process.wait(30)
         if self.process.stdout is not None:
             self.process.stdout.close()
+        if self.share is not None:
+            self.share.remove()
+
+
+class Share:
+    """A share of a core, by a control group of Linux. To make one takes root.
+
+    Parameters
+    ----------
+    name
+        Of the group.
+    cores
+        How much of a core its processes have together.
+    """
+
+    def __init__(self, name: str, cores: float) -> None:
+        is_second = (_GROUPS / "cgroup.controllers").exists()  # the second version of control groups
+        self._folder = _GROUPS / name if is_second else _GROUPS / "cpu" / name
+        quota = int(cores * _PERIOD)
+        written = {"cpu.max": f"{quota} {_PERIOD}"}
+        if not is_second:
+            written = {"cpu.cfs_period_us": str(_PERIOD), "cpu.cfs_quota_us": str(quota)}
+        try:
+            self._folder.mkdir()
+            for file, text in written.items():
+                (self._folder / file).write_text(text)
+        except OSError as error:
+            raise SystemExit(f"--cores needs control groups of Linux that may be written: {error}") from None
+
+    def take(self, pid: int) -> None:
+        """Put a process with all its threads into the group."""
+        (self._folder / "cgroup.procs").write_text(str(pid))
+
+    def remove(self) -> None:
+        """Remove the group, whose processes have ended."""
+        self._folder.rmdir()
 
 
 def cpu_seconds(pid: int) -> float:
