@@ -176,6 +176,40 @@ def test_the_code_leaves_the_address_survives_a_reload_and_is_forgotten(site):
     assert code.encode() not in bodies
 
 
+def test_a_link_mistyped_in_its_second_half_locks_the_code_and_the_page_says_so(site):
+    """What was locked under the wrong half opens in that browser alone. The page names both causes there may be."""
+    manifest = site.collector.add(make_survey("code", variables=LISTS, practice=False))
+    code = site.collector.code()
+    mistyped = code[:-1] + ("a" if code[-1] != "a" else "b")
+    with site.visitor() as first, site.visitor(fresh=True) as second:
+        first.open(site.link(manifest, mistyped))
+        first.start(practised=False)
+        second.open(site.link(manifest, code))
+        second.appear("problem")
+        assert "mistyped, here or in another browser" in second.page.inner_text("main")
+        first.open(site.link(manifest, code))  # the right link works in the browser that made the mistake
+        first.start(practised=False)
+        first.answer_all(manifest, TRUTH)
+        first.send()
+    assert len(site.collector.counted) == 1
+
+
+def test_the_right_link_works_where_it_was_mistyped_after_someone_opened_it(site):
+    manifest = site.collector.add(make_survey("code", variables=LISTS, practice=False))
+    code = site.collector.code()
+    mistyped = code[:-1] + ("a" if code[-1] != "a" else "b")
+    with site.visitor() as first, site.visitor(fresh=True) as second:
+        first.open(site.link(manifest, code))
+        questions = asked(first, manifest)
+        second.open(site.link(manifest, mistyped))
+        second.appear("problem")
+        assert second.heading == second.words["problem.bad_lock.title"]
+        second.open(site.link(manifest, code))
+        second.appear("elsewhere")
+        second.press("ask.go")
+        assert asked(second, manifest) == questions
+
+
 def forget(site, visitor, manifest):
     """Let the device forget what it did, and see that nothing is left."""
     visitor.press("done.forget")

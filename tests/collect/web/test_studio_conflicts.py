@@ -274,7 +274,7 @@ def test_form_of_a_draft_that_was_deleted_gives_its_text_back(site, owner, draft
     [
         (SMALL, None),
         (SMALL.replace("A few words.", "Number #1"), None),
-        ("# who asks\n" + SMALL, "A comment in this file will be lost when you save here"),
+        ("# who asks\n" + SMALL, "A comment in this file will be lost when you save or publish from here"),
         (SMALL.replace("batch = 10", "batch = 10  # for now") + "# the end\n", "2 comments in this file will be lost"),
     ],
 )

@@ -46,7 +46,7 @@ async function saveNow() {
     if (!reply.ok || pathname !== new URL(form.action).pathname) throw new Error("not taken");
     form.elements.revision.value = searchParams.get("saved");
   } catch {
-    state.textContent = "Could not be saved. Are you still signed in?";
+    state.textContent = "Could not be saved. If you were signed out, sign in again in another tab and save here once more.";
     return false;
   }
   saved = sent;

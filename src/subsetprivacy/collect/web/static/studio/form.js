@@ -209,7 +209,7 @@ async function saveNow() {
     });
     said = await reply.json();
   } catch {
-    tell("Could not be saved. Are you still signed in?");
+    tell("Could not be saved. If you were signed out, sign in again in another tab and save here once more.");
     return false;
   }
   if (said.text !== undefined) return showConflict({ revision, format, text: said.text, editor: "form" });
