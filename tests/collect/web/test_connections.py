@@ -49,7 +49,9 @@ async def answer(scope, receive, send):
     while more:
         message = await receive()
         body, more = body + message.get("body", b""), message.get("more_body", False)
-    text = {"/large": bytes(LARGE_BYTES), "/refused": b"no"}.get(scope["path"], b"%d" % len(body))
+    names = b" ".join(name for name, _ in scope["headers"])
+    others = {"/large": bytes(LARGE_BYTES), "/refused": b"no", "/heads": names + b" end"}
+    text = others.get(scope["path"], b"%d" % len(body))
     headers = [(b"content-length", b"%d" % len(text))]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": text})
@@ -182,7 +184,8 @@ class Served:
         self.wait_until(lambda held: not held)
         crowd = self.crowd
         assert not crowd.open
-        assert (crowd._sending, crowd._stalled, crowd._coming, crowd._held, crowd._bytes) == ({}, {}, {}, {}, 0)
+        assert (crowd._sending, crowd._stalled, crowd._coming, crowd._held) == ({}, {}, {}, {})
+        assert (crowd._bytes, crowd._unread) == (0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -313,6 +316,15 @@ def test_what_stands_after_a_body_is_limited_like_a_head(running, kind):
     greedy = running.connect(chunked + b"x:")
     with pytest.raises((BrokenPipeError, ConnectionResetError)):
         keep_sending(greedy, [b"x" * 8000 if kind == "line" else b"x\r\nx:" * 30] * 10_000)
+
+
+def test_what_stands_after_a_body_is_no_part_of_the_head(running):
+    """Else a token, or who sends a request, could be told after it was looked at."""
+    rest = b"3\r\nabc\r\n0\r\nX-After: b\r\nAuthorization: c\r\n\r\n"
+    connection = running.connect(
+        CHUNKED.replace(b"/x", b"/heads").replace(b"Host: h", b"X-Before: a\r\nHost: h") + rest
+    )
+    assert read_answer(connection, b"end").endswith(b"\r\n\r\nx-before host transfer-encoding end")
 
 
 @pytest.mark.parametrize("path", [b"/x", b"/refused"], ids=["read", "thrown away"])
@@ -499,6 +511,19 @@ def test_of_too_many_that_do_not_read_the_slowest_goes():
             server.connect(LARGE, window=2048)
             server.wait_until(lambda held, number=number: len(stalled(held)) == len(held) == number)
         assert len(server.do(lambda: list(server.crowd._stalled))) == 2
+
+
+def test_of_too_many_bytes_that_are_not_read_the_oldest_go():
+    """An answer is kept as long as it is not read, though it is written in pieces."""
+    with served(most_unread=2 * LARGE_BYTES) as server:
+        for number in (1, 2, 2, 2):
+            server.connect(LARGE, window=2048)
+            server.wait_until(lambda held, number=number: len(stalled(held)) == len(held) == number)
+        assert server.do(lambda: server.crowd._unread) == 2 * LARGE_BYTES
+    with served(most_unread=LARGE_BYTES // 2) as server:  # the last one may be larger
+        only = server.connect(LARGE, window=2048)
+        server.wait_until(lambda held: len(stalled(held)) == 1)
+        assert len(read_answer(only, bytes(1000))) > 0
 
 
 def test_of_too_many_bytes_of_bodies_the_oldest_go():

@@ -20,8 +20,10 @@ class Inner:
 
     def __init__(self):
         self.bodies = []
+        self.cookies = []
 
     async def __call__(self, scope, receive, send):
+        self.cookies.append([value for name, value in scope["headers"] if name == b"cookie"])
         message = await receive() if scope["method"] == "POST" else {}
         self.bodies.append(message.get("body"))
         headers = [(b"content-type", b"text/plain"), (b"Cache-Control", b"public"), (b"Server", b"us")]
@@ -29,7 +31,7 @@ class Inner:
         await send({"type": "http.response.body", "body": b"reached"})
 
 
-def ask(app, path, method="POST", headers=(), body=(b"x",), scheme="http", gone=False):
+def ask(app, path, method="POST", headers=(), body=(b"x",), scheme="http", gone=False, query=b""):
     """Send a request in pieces and return the status, the headers and the body of the answer."""
     sent = []
     pieces = list(body)
@@ -49,12 +51,50 @@ def ask(app, path, method="POST", headers=(), body=(b"x",), scheme="http", gone=
         sent.append(message)
 
     raw = [(name.lower().encode(), value.encode()) for name, value in headers]
-    scope = {"type": "http", "method": method, "path": path, "headers": raw, "scheme": scheme, "query_string": b""}
+    scope = {"type": "http", "method": method, "path": path, "headers": raw, "scheme": scheme, "query_string": query}
     asyncio.run(app(scope, receive, send))
     if not sent:
         return None
     content = b"".join(message.get("body", b"") for message in sent[1:])
     return sent[0]["status"], dict(sent[0]["headers"]), content
+
+
+# What is passed on ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/s/x", "/s/x/manifest", "/studio", "/api/v1/surveys", "/static/x", "/"])
+def test_cookies_that_are_not_ours_are_not_passed_on(path):
+    """The framework reads them for every request, and Python's reader takes a time that grows with their square."""
+    inner = Inner()
+    for cookie in (
+        'x="' + "\\" * 15_000 + '"',
+        'studio_session_8000="' + "\\" * 15_000 + '"',
+        "studio_session_8000=" + "a" * 101,
+        "studio_session_8000 =a",
+        "a=b; c=d",
+        "",
+    ):
+        assert ask(Guard(inner), path, "GET", [("Cookie", cookie)])[0] == 200
+    assert inner.cookies == [[]] * 6
+    ours = "__Secure-studio_browser=A-z_0; studio_session_8000=abc"
+    assert ask(Guard(inner), path, "GET", [("Cookie", f"a=b;{ours};x=y")])[0] == 200
+    assert inner.cookies[-1] == [ours.encode()]
+
+
+def test_a_long_query_is_refused_before_it_is_read():
+    inner = Inner()
+    for path in ("/s/x", "/studio", "/api/v1/drafts"):
+        assert ask(Guard(inner), path, "GET", query=b"a&" * 1025)[0] == 414
+        assert ask(Guard(inner), path, "GET", query=b"a&" * 1024)[0] == 200
+    assert len(inner.bodies) == 3
+
+
+@pytest.mark.parametrize("host", ["[x", "a]b", "[::1", "\u2100.example"])
+def test_a_host_that_cannot_be_one_is_nobodys(host, caplog):
+    inner = Inner()
+    headers = [("Host", host), ("Origin", f"http://{host}")]
+    assert ask(Guard(inner), "/studio/sign-in", headers=headers)[0] in {200, 403}
+    assert not caplog.records
 
 
 # Whose request it is ----------------------------------------------------------------------------

@@ -29,6 +29,7 @@ MOST_PARTS, _PART_BYTES = 256, 256
 MOST_PIPELINED = 2  # requests that were sent before an earlier one was answered
 # What is written waits in the connection up to the first; then the application waits until only the second is left.
 _HIGH_WATER, _LOW_WATER = 32 * 1024, 8 * 1024
+ANSWER_BYTES = "subsetprivacy.answer_bytes"  # where a request's scope says how long its answer is, if it is long
 # Of the connection in the operating system, which takes twice that. By default it may take megabytes.
 SOCKET_BYTES = 64 * 1024
 
@@ -43,17 +44,21 @@ class Crowd:
         Connections that are open at once.
     most_stalled
         Connections with more to read than fits into them, 64 KB each.
+    most_unread
+        Bytes of the answers that these connections do not take.
     most_bytes
         Bytes of requests that were not answered yet, and of those that have not come to their end.
     """
 
     most: int = 8000
     most_stalled: int = 512
+    most_unread: int = 64 * 1024 * 1024
     most_bytes: int = 64 * 1024 * 1024
     open: "set[Connection]" = field(init=False, factory=set)
     # Each in the order of how long they have been waited for: to send, or to read.
     _sending: "dict[Connection, None]" = field(init=False, factory=dict)
-    _stalled: "dict[Connection, None]" = field(init=False, factory=dict)
+    _stalled: "dict[Connection, int]" = field(init=False, factory=dict)
+    _unread: int = field(init=False, default=0)
     # What each has sent that was not answered, and of whom more is to come.
     _held: "dict[Connection, int]" = field(init=False, factory=dict)
     _coming: "dict[Connection, None]" = field(init=False, factory=dict)
@@ -98,15 +103,16 @@ class Crowd:
         self._coming.pop(connection, None)
         self._bytes -= self._held.pop(connection, 0)
 
-    def stall(self, connection: "Connection") -> None:
-        """Note that a connection does not take what is written to it."""
-        self._stalled[connection] = None
-        if len(self._stalled) > self.most_stalled:
+    def stall(self, connection: "Connection", size: int) -> None:
+        """Note that a connection does not take what is written to it: an answer of this size is kept until it does."""
+        self._stalled[connection] = size
+        self._unread += size
+        while len(self._stalled) > self.most_stalled or (self._unread > self.most_unread and len(self._stalled) > 1):
             self._shed_first(self._stalled)
 
     def has_read(self, connection: "Connection") -> None:
         """Note that it does."""
-        self._stalled.pop(connection, None)
+        self._unread -= self._stalled.pop(connection, 0)
 
     def _shed_first(self, waiting: "Mapping[Connection, object]") -> None:
         """Close the connection that has been waited for the longest."""
@@ -186,12 +192,13 @@ class Connection(HttpToolsProtocol):
         self._crowd.wait_for(self)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a line of a head, or of what may stand after a body."""
+        """Take a line of a head. What may stand after a body is counted, and is no part of the head."""
         self._lines += 1
         if self._lines > MOST_LINES:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "refused")
             raise ConnectionAbortedError
-        super().on_header(name, value)
+        if self._head is not None:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Take the head of a request."""
@@ -269,7 +276,7 @@ class Connection(HttpToolsProtocol):
         """Let the application wait, and see whether anything is read."""
         super().pause_writing()
         self._watch()
-        self._crowd.stall(self)
+        self._crowd.stall(self, sum(one.scope.get(ANSWER_BYTES, 0) for one in self._asked if not one.response_complete))
 
     def resume_writing(self) -> None:
         """Let the application go on."""

@@ -24,6 +24,7 @@ _SAID: Mapping[int, tuple[str, str, str]] = {
     408: ("Too slow", "The request took too long to arrive. Try again.", "busy"),
     409: ("Not possible now", "Something has changed in between. Load the page again.", "refused"),
     413: ("Too large", "What was sent is larger than allowed.", "too large"),
+    414: ("Too long", "The address is longer than allowed.", "too large"),
     415: ("Unknown kind of content", "What was sent is not of the kind that is read here.", "refused"),
     422: (
         "This could not be read",

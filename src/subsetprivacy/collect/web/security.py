@@ -8,6 +8,7 @@ request comes from. Nothing of a request is ever logged.
 
 import asyncio
 import logging
+import re
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from subsetprivacy.collect.survey.submission import MOST_BYTES
+from subsetprivacy.collect.web.connections import ANSWER_BYTES
 from subsetprivacy.collect.web.refusals import refusal
 from subsetprivacy.collect.web.security_headers import headers_of, kind_of
 
@@ -29,7 +31,11 @@ _SMALL_BYTES = MOST_BYTES  # what anybody may send: answers to a survey; a form 
 _LARGE_BYTES = 4 * SURVEY_BYTES  # a text in a form: every byte may become three
 MOST_LARGE = 8  # bodies larger than small that are held at once
 PIECE_BYTES = 32 * 1024  # of an answer
+MOST_QUERY = 2048  # bytes after the "?" of an address
 _SAFE = {"GET", "HEAD", "OPTIONS"}
+# Our cookies as we set them. No other is passed on: the framework reads all of them for every request, and older
+# versions of Python take half a second for 16 KB of quotes and backslashes.
+_OWN_COOKIE = re.compile(rb"(?:__Secure-)?studio_[a-z]+(?:_[0-9]{1,5})?=[A-Za-z0-9_-]{1,100}")
 _PORTS = {"http": ":80", "https": ":443"}
 _PACKAGE = str(Path(__file__).parents[2])
 _log = logging.getLogger("subsetprivacy.collect")
@@ -75,7 +81,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         kind = kind_of(scope["path"])
-        guarded = _Sender(send, headers_of(kind, secure=self._secure), is_head=scope["method"] == "HEAD")
+        scope["headers"] = _with_own_cookies(scope["headers"])
+        guarded = _Sender(send, headers_of(kind, secure=self._secure), scope, is_head=scope["method"] == "HEAD")
         if scope["method"] == "HEAD":  # answered as GET is, without the body
             scope = {**scope, "method": "GET"}
         try:
@@ -88,6 +95,9 @@ class Guard:
     async def _answer(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
         if "\0" in scope["path"]:  # in no address of ours, and PostgreSQL takes no such text
             await _refused(kind, 404)(scope, receive, send)
+            return
+        if len(scope["query_string"]) > MOST_QUERY:
+            await _refused(kind, 414)(scope, receive, send)
             return
         if scope["method"] in _SAFE:
             await self._app(scope, receive, send)
@@ -150,7 +160,10 @@ class Guard:
         host, origin = _values(headers, b"host"), _values(headers, b"origin")
         if len(host) != 1 or len(origin) != 1:
             return False
-        own = _origin(f"{'https' if self._secure else scheme}://{host[0]}")
+        try:
+            own = _origin(f"{'https' if self._secure else scheme}://{host[0]}")
+        except ValueError:
+            return False  # no host is called so
         return origin[0].lower() in self._origins | {own}
 
 
@@ -169,8 +182,11 @@ def _refused(kind: str, status: int) -> Response:
 class _Sender:
     """Sends what the application answers under the headers of its kind, in pieces; to HEAD the headers alone."""
 
-    def __init__(self, send: Send, headers: Sequence[tuple[bytes, bytes]], *, is_head: bool = False) -> None:
+    def __init__(
+        self, send: Send, headers: Sequence[tuple[bytes, bytes]], scope: Scope, *, is_head: bool = False
+    ) -> None:
         self._send = send
+        self._scope = scope
         self._is_head = is_head
         self._headers = headers
         self._names = {name for name, _ in headers} | {b"server"}
@@ -190,6 +206,7 @@ class _Sender:
         elif self._is_head:
             message = {**message, "body": b""}
         elif len(message.get("body", b"")) > PIECE_BYTES:
+            self._scope[ANSWER_BYTES] = len(message["body"])  # all of it is kept until the last piece is taken
             body = memoryview(message["body"])
             last = (len(body) - 1) // PIECE_BYTES * PIECE_BYTES
             for at in range(0, last, PIECE_BYTES):  # each waits until the last is read
@@ -247,6 +264,19 @@ def _declared_bytes(headers: Sequence[tuple[bytes, bytes]]) -> int | None:
     if not said:
         return None if _values(headers, b"transfer-encoding") else 0
     return int(said[0]) if len(said) == 1 and said[0].isascii() and said[0].isdigit() else None
+
+
+def _with_own_cookies(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return headers without cookies that are none of ours."""
+    kept = []
+    for name, value in headers:
+        if name.lower() == b"cookie":
+            own = [one for part in value.split(b";") if _OWN_COOKIE.fullmatch(one := part.strip())]
+            if own:
+                kept.append((name, b"; ".join(own)))
+        else:
+            kept.append((name, value))
+    return kept
 
 
 def _values(headers: Sequence[tuple[bytes, bytes]], name: bytes) -> list[str]:
