@@ -3,6 +3,7 @@
 import copy
 import json
 import tomllib
+import unicodedata
 from random import Random
 
 import pytest
@@ -175,3 +176,25 @@ def test_pieces_alone():
             assert not comes_through(lambda piece=piece, form=form: read_survey(piece, form))
     for value in VALUES:
         assert not comes_through(lambda value=value: survey_from_document(value))
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_marks_without_end_are_never_put_in_order(form, monkeypatch):
+    """That takes a time which grows with the square of their number: eight seconds for a file that may be sent."""
+    normalized, normalize = [], unicodedata.normalize
+    monkeypatch.setattr(unicodedata, "normalize", lambda kind, text: normalized.append(text) or normalize(kind, text))
+    heap = "a" + "\u0301\u0316" * 2000
+    document = {
+        "title": heap,
+        "introduction": heap,
+        "variables": [
+            {"id": heap, "question": heap, "options": [heap, "b", "c", "d"], "never_alone": [[heap, "b"]]},
+            {"id": "x", "question": "?", "options": list("abcd"), "never_alone": [[heap, "b"]]},
+        ],
+        "links": [{"variables": [heap, "x"]}],
+    }
+    assert not comes_through(lambda: read_survey(written_by_others(document, form), form))
+    document["title"] = heap[:100]
+    with pytest.raises(SurveyError, match="must have at most 30 marks on one letter"):
+        read_survey(written_by_others(document, form), form)
+    assert max(map(len, normalized), default=0) < 300

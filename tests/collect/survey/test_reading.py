@@ -238,6 +238,7 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (("title",), "a\ud800", "must be text; it holds half of a character"),
         (("title",), "a\uffff", r"must have no control characters; got U\+FFFF"),
         (("title",), "a\u200b", r"must have no control characters; got U\+200B"),
+        (("title",), "a" + "\u0301\u0316" * 20, "must have at most 30 marks on one letter; it has more"),
         (("title",), "a\tb", r"must have no control characters; got U\+0009"),
         (("title",), "a\x85b", r"must have no control characters; got U\+0085"),
         (("title",), "a\u2066b", r"turn the direction of reading; got U\+2066"),

@@ -23,6 +23,7 @@ SESSION_DAYS = 14
 TOKEN_START = "sp_"
 _NO_INVITATION = "This invitation does not work: it was used, has lapsed, or belongs to another name."
 _TOKEN_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
+_LONGEST_NAME_SENT = 256  # characters, before letters and their marks are put together
 
 
 @frozen
@@ -250,9 +251,9 @@ def make_token(engine: Engine, actor: Person, name: str, role: str) -> str:
     AccountError
         If the name or role will not do.
     """
-    name = normalize("NFC", name.strip())
     if role not in ROLES:
         raise AccountError("The role must be owner or analyst.")
+    name = normalize("NFC", name.strip()) if len(name) <= _LONGEST_NAME_SENT else ""
     if not _TOKEN_NAME.fullmatch(name):
         raise AccountError("The name of a token must have 1 to 64 characters.")
     secret = TOKEN_START + new_secret()

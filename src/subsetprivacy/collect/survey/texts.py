@@ -11,11 +11,28 @@ from subsetprivacy.collect.survey.problems import Findings
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _BREAKING = frozenset("\u2028\u2029\ufeff\u200b")
 _MOST_SHOWN = 40
+MOST_MARKS = 30  # on one letter, as Unicode's stream-safe texts have at most
 
 
 def normal(text: str) -> str:
-    """Return a text in Unicode's composed form, without blanks around it."""
-    return unicodedata.normalize("NFC", text.replace("\r\n", "\n").strip(" \n"))
+    """Return a text in Unicode's composed form, without blanks around it.
+
+    One with too many marks on a letter stays as it is, and is refused by `read_text`: to put marks in order takes a
+    time that grows with the square of their number, and meanwhile nobody else is served.
+    """
+    text = text.replace("\r\n", "\n").strip(" \n")
+    return text if _has_heap_of_marks(text) else unicodedata.normalize("NFC", text)
+
+
+def _has_heap_of_marks(text: str) -> bool:
+    if text.isascii():
+        return False
+    number = 0
+    for sign in text:
+        number = number + 1 if unicodedata.combining(sign) else 0
+        if number > MOST_MARKS:
+            return True
+    return False
 
 
 def shown(value: Any) -> str:
@@ -62,6 +79,8 @@ def read_text(value: Any, path: Path, findings: Findings, *, most: int, long: bo
 def _trouble(text: str, most: int, long: bool) -> str | None:
     if len(text) > most:
         return f"must have at most {most} characters; got {len(text)}."
+    if _has_heap_of_marks(text):
+        return f"must have at most {MOST_MARKS} marks on one letter; it has more."
     for sign in text:
         if sign == "\n" and long:
             continue
