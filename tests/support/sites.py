@@ -145,10 +145,10 @@ class Client:
         """Open a page and send its form, with some fields filled in."""
         return self.post(action or page, {**self.fields(page, action), **(form or {})})
 
-    def send(self, method: str, path: str, document: Any) -> Reply:
+    def send(self, method: str, path: str, document: Any, headers: Mapping[str, str] | None = None) -> Reply:
         """Send a JSON document."""
         body = document if isinstance(document, bytes) else json.dumps(document).encode()
-        return self.request(method, path, body, {"Content-Type": "application/json"})
+        return self.request(method, path, body, {"Content-Type": "application/json", **(headers or {})})
 
 
 class Site:

@@ -276,6 +276,21 @@ def test_programs_publish_replace_and_delete_what_they_have_read(site, owner):
     assert owner.request("DELETE", f"/api/v1/surveys/{survey.json()['id']}").status == 204
 
 
+def test_a_revision_in_another_place_changes_and_publishes_nothing(site, owner):
+    read = owner.send("POST", "/api/v1/drafts", {"text": SMALL, "format": "toml"}).json()
+    there, mine = f"/api/v1/drafts/{read['id']}", read["revision"]
+    theirs = {"text": SMALL.replace("Small", "Theirs"), "format": "toml"}
+    for query in (f"?revision={mine}", "?x=1"):
+        refusal(owner.send("PUT", there + query, theirs), 400)
+        refusal(owner.send("POST", f"{there}/publish{query}", {"revision": mine}), 400)
+    for method, place, body in (("PUT", there, theirs), ("POST", f"{there}/publish", {"revision": mine})):
+        reply = owner.send(method, place, body, headers={"If-Match": mine})
+        assert "Send the `revision`" in refusal(reply, 400).message
+    refusal(owner.request("DELETE", there, headers={"If-Match": mine}), 400)
+    assert owner.get(there).json()["revision"] == mine
+    assert not any(line.draft == read["id"] for line in publishing.surveys(site.engine))
+
+
 def test_a_revision_that_is_not_understood_deletes_nothing(site, owner):
     read = owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": SMALL}).json()
     there, mine = f"/api/v1/drafts/{read['id']}", read["revision"]

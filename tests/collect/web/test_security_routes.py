@@ -353,6 +353,21 @@ def test_strangers_are_answered_before_anything_large_is_sent(site, said):
                 assert connection.recv(12)[9:] == status, (path, credentials)
 
 
+@pytest.mark.parametrize("said", ["Content-Length: 1000000", "Transfer-Encoding: chunked"])
+def test_analysts_take_no_place_for_what_is_large(site, said):
+    """There are eight, and only owners send anything large."""
+    cookies = "; ".join(f"{name}={value}" for name, value in site.people[1].cookies.items())
+    for path, credentials in (
+        (f"/studio/drafts/{site.draft}/file", f"Cookie: {cookies}"),
+        ("/api/v1/drafts", f"Authorization: Bearer {site.people[3].token}"),
+    ):
+        with socket.create_connection(("127.0.0.1", site.port), timeout=60) as connection:
+            own = f"Host: 127.0.0.1:{site.port}\r\nSec-Fetch-Site: same-origin\r\n{credentials}\r\n"
+            kind = "Content-Type: application/x-www-form-urlencoded"
+            connection.sendall(f"POST {path} HTTP/1.1\r\n{own}{kind}\r\n{said}\r\n\r\n".encode())
+            assert connection.recv(12)[9:] == b"403", path
+
+
 def test_people_and_programs_send_what_is_large(site):
     text = SMALL + "# " + "x" * 100_000
     made = site.people[4].send("POST", "/api/v1/drafts", {"format": "toml", "text": text})

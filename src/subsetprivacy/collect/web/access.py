@@ -57,17 +57,24 @@ class Access:
             return self._marks
 
     async def refuse_stranger(self, kind: str, scope: Scope) -> Response | None:
-        """Return the answer to somebody who may send nothing large, or None if they may."""
+        """Return the answer to somebody who may send nothing large, or None if they may: an owner.
+
+        Analysts send nothing large to any route, and would take the few places for that.
+        """
         engine, asking = self._studio.engine, HTTPConnection(scope)
         person: Person | None = None
         if kind == "api":
             scheme, _, token = asking.headers.get("authorization", "").partition(" ")
             if scheme.lower() == "bearer":
                 person = await run_in_threadpool(accounts.person_of_token, engine, token.strip())
-            return None if person else refusal(kind, 401, NO_TOKEN, headers=ASK_FOR_TOKEN)
+            if person is None:
+                return refusal(kind, 401, NO_TOKEN, headers=ASK_FOR_TOKEN)
+            return None if person.is_owner else refusal(kind, 403)
         if secret := self._cookie(asking, "session"):
             person = await run_in_threadpool(accounts.person_of_session, engine, secret)
-        return None if person else go(SIGN_IN)
+        if person is None:
+            return go(SIGN_IN)
+        return None if person.is_owner else refusal(kind, 403)
 
     def _cookie(self, asking: HTTPConnection, kind: str) -> str:
         return asking.cookies.get(self._studio.cookie(asking.headers.get("host", ""), kind), "")

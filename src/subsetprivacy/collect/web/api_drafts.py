@@ -55,6 +55,7 @@ def get_draft(request: Request, person: Owner, draft_id: Id) -> DraftText:
 def replace_draft(request: Request, person: Owner, draft_id: Id, sent: ChangedDraft) -> DraftText:
     """Replace the text of a draft, if it still has the revision that was read; without one, whatever it holds."""
     _find(request, draft_id)
+    _refuse_conditions(request)
     return _shown(_save(request, sent, draft_id, sent.revision))
 
 
@@ -86,10 +87,23 @@ def delete_draft(
 
 def _refuse_other_conditions(request: Request) -> None:
     """Refuse a revision that is misspelt, sent twice or in a body: the draft would be deleted whatever it holds."""
+    _refuse_if_match(request)
     names = [name for name, _ in request.query_params.multi_items()]
     has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
     if names not in ([], ["revision"]) or has_body:
         raise Refused(400, "A draft is deleted by its address alone, or with ?revision=… once, and without a body.")
+
+
+def _refuse_conditions(request: Request) -> None:
+    """Refuse a revision in another place than the body: it would not be looked at, and someone's text overwritten."""
+    _refuse_if_match(request)
+    if request.query_params:
+        raise Refused(400, "The revision is part of the document that is sent, and of nothing else.")
+
+
+def _refuse_if_match(request: Request) -> None:
+    if "if-match" in request.headers or "if-unmodified-since" in request.headers:
+        raise Refused(400, "Conditions in headers are not read here. Send the `revision` of the draft.")
 
 
 @router.post(
@@ -102,6 +116,7 @@ def publish_draft(request: Request, person: Owner, draft_id: Id, reviewed: Revie
     """Publish a draft of the revision that was read: nothing of the survey changes from here on."""
     studio = studio_of(request)
     _find(request, draft_id)
+    _refuse_conditions(request)
     try:
         manifest = publishing.publish(studio.engine, draft_id, revision=reviewed.revision)
     except NotFoundError:

@@ -48,7 +48,7 @@ class Knowing(Protocol):
         """Tell whether a request is not even read, because too many strangers wait already."""
 
     async def refuse_stranger(self, kind: str, scope: Scope) -> Response | None:
-        """Return the answer to somebody who may send nothing large, or None if they may."""
+        """Return the answer to somebody who may send nothing large, or None if they may: an owner."""
 
 
 class Guard:
