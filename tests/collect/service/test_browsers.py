@@ -75,6 +75,17 @@ def test_only_the_newest_are_kept_and_those_of_others_stay(engine, monkeypatch):
         assert connection.scalar(select(func.count()).select_from(browser_table)) == browsers.MOST_BROWSERS + 1
 
 
+def test_of_many_sessions_of_an_account_the_oldest_end(engine, monkeypatch):
+    day = passwords.today()
+    monkeypatch.setattr(accounts, "today", lambda: day)
+    theirs, first = accounts.begin_session(engine, ANALYST), accounts.begin_session(engine, OWNER)
+    day += timedelta(days=1)
+    later = [accounts.begin_session(engine, OWNER) for _ in range(accounts.MOST_SESSIONS)]
+    assert accounts.person_of_session(engine, first) is None
+    assert all(accounts.person_of_session(engine, one) == OWNER for one in later)
+    assert accounts.person_of_session(engine, theirs) == ANALYST
+
+
 def test_a_browser_is_forgotten_after_its_days(engine, monkeypatch):
     first = passwords.today()
     monkeypatch.setattr(browsers, "today", lambda: first)

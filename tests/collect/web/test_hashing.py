@@ -3,12 +3,13 @@
 import os
 import sys
 import threading
+from functools import partial
 
 import anyio
 import pytest
 
 from subsetprivacy.collect.web import hashing
-from subsetprivacy.collect.web.hashing import Hashing, HashingLane
+from subsetprivacy.collect.web.hashing import MOST_OF_ONE, Hashing, HashingLane
 from subsetprivacy.collect.web.refusals import Refused
 
 PATIENCE = 60  # seconds, for a busy machine; nothing takes that long
@@ -70,7 +71,7 @@ def test_a_flood_of_strangers_leaves_a_place_for_whoever_is_known(held, monkeypa
 
     async def known():
         await anyio.to_thread.run_sync(inside.acquire)  # until the flood has taken its place
-        await held.run(lambda: None, known=True)
+        await held.run(lambda: None, known="anna")
         over.set()
 
     async def flood():
@@ -83,13 +84,44 @@ def test_a_flood_of_strangers_leaves_a_place_for_whoever_is_known(held, monkeypa
     assert ended == [True] * 60  # whoever is known ended them, and did not wait until they gave up
 
 
+def test_one_account_does_not_keep_the_others_out(held, monkeypatch):
+    """Someone who knows a password can sign in again and again; whoever has another account is still let in."""
+    monkeypatch.setattr(hashing, "HOLD_SECONDS", 0.0)
+    over, turned_away, ended = threading.Event(), [], []
+
+    async def again():
+        try:
+            ended.append(await held.run(over.wait, PATIENCE, known="anna"))
+        except Refused as refused:
+            turned_away.append(refused.status_code)
+
+    async def other():
+        with anyio.fail_after(PATIENCE):
+            while len(turned_away) < 40 - MOST_OF_ONE:
+                await anyio.sleep(0.001)
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(held.run, lambda: None, known="bert"))
+            over.set()
+
+    async def all_of_them():
+        async with anyio.create_task_group() as group:
+            for _ in range(40):
+                group.start_soon(again)
+            group.start_soon(other)
+
+    anyio.run(all_of_them)
+    assert ended == [True] * MOST_OF_ONE
+    assert turned_away == [503] * (40 - MOST_OF_ONE)
+    assert not held._waiting_for
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only there a thread has a priority")
 def test_strangers_run_behind_everything_else(held):
     def priority():
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 
     async def both():
-        return await held.run(priority), await held.run(priority, known=True)
+        return await held.run(priority), await held.run(priority, known="anna")
 
     usual = priority()
     assert anyio.run(both) == (min(usual + 10, 19), usual)

@@ -20,6 +20,7 @@ from subsetprivacy.collect.storage.opening import reading, writing
 
 OWNER, ANALYST = ROLES = ("owner", "analyst")
 SESSION_DAYS = 14
+MOST_SESSIONS = 64  # of one account; browsers that sign in again leave the old one behind
 TOKEN_START = "sp_"
 _NO_INVITATION = "This invitation does not work: it was used, has lapsed, or belongs to another name."
 _TOKEN_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
@@ -226,7 +227,7 @@ def begin_session(engine: Engine, person: Person) -> str:
     with writing(engine) as connection:
         storage.forget_old_sessions(connection, now.isoformat())
         last = now + timedelta(days=SESSION_DAYS)
-        storage.add_session(connection, mark("session", secret), person.name, last.isoformat())
+        storage.add_session(connection, mark("session", secret), person.name, last.isoformat(), MOST_SESSIONS)
     return secret
 
 

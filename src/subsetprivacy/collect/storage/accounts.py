@@ -1,7 +1,7 @@
 """Researchers, their sessions and tokens, and the record of what they did. Secrets are kept as hashes only."""
 
 from attrs import frozen
-from sqlalchemy import Connection, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Table, delete, func, insert, select, text, update
 
 from subsetprivacy.collect.storage.schema import account, api_token, browser, deed, session
 
@@ -98,9 +98,9 @@ def remove_account(connection: Connection, name: str) -> None:
     connection.execute(delete(account).where(account.c.name == name))
 
 
-def add_session(connection: Connection, mark: bytes, name: str, last_day: str) -> None:
-    """Begin a session that ends after its last day."""
-    connection.execute(insert(session).values(mark=mark, account=name, last_day=last_day))
+def add_session(connection: Connection, mark: bytes, name: str, last_day: str, most: int) -> None:
+    """Begin a session that ends after its last day, and of all sessions of its account keep only some, the newest."""
+    _add_newest(connection, session, mark, name, last_day, most)
 
 
 def read_session(connection: Connection, mark: bytes, today: str) -> Account | None:
@@ -112,11 +112,15 @@ def read_session(connection: Connection, mark: bytes, today: str) -> Account | N
 
 def add_browser(connection: Connection, mark: bytes, name: str, last_day: str, most: int) -> None:
     """Keep a browser as known to an account up to a day, and of all its browsers no more than some, the newest."""
-    connection.execute(insert(browser).values(mark=mark, account=name, last_day=last_day))
-    rows = connection.execute(select(browser.c.last_day, browser.c.mark).where(browser.c.account == name)).all()
+    _add_newest(connection, browser, mark, name, last_day, most)
+
+
+def _add_newest(connection: Connection, table: Table, mark: bytes, name: str, last_day: str, most: int) -> None:
+    connection.execute(insert(table).values(mark=mark, account=name, last_day=last_day))
+    rows = connection.execute(select(table.c.last_day, table.c.mark).where(table.c.account == name)).all()
     oldest = sorted((bytes(one) == mark, last, bytes(one)) for last, one in rows)
     for _, _, surplus in oldest[: max(len(oldest) - most, 0)]:
-        connection.execute(delete(browser).where(browser.c.mark == surplus))
+        connection.execute(delete(table).where(table.c.mark == surplus))
 
 
 def keep_browser(connection: Connection, mark: bytes, name: str, last_day: str) -> bool:

@@ -9,7 +9,7 @@ import json
 from asyncio import TimerHandle, Transport
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from attrs import define, field
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -276,7 +276,8 @@ class Connection(HttpToolsProtocol):
         """Let the application wait, and see whether anything is read."""
         super().pause_writing()
         self._watch()
-        self._crowd.stall(self, sum(one.scope.get(ANSWER_BYTES, 0) for one in self._asked if not one.response_complete))
+        scopes = [cast("dict[str, Any]", one.scope) for one in self._asked if not one.response_complete]
+        self._crowd.stall(self, sum(scope.get(ANSWER_BYTES, 0) for scope in scopes))
 
     def resume_writing(self) -> None:
         """Let the application go on."""

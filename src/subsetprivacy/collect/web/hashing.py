@@ -12,6 +12,7 @@ import asyncio
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -25,6 +26,7 @@ from subsetprivacy.collect.web.refusals import Refused
 T = TypeVar("T")
 LONGEST_WAIT = 30.0  # seconds for the turn of a stranger, who is then told to come again
 MOST_STRANGERS, MOST_KNOWN = 256, 16  # who wait at once
+MOST_OF_ONE = 2  # who wait for one account, of those who are known: no one keeps the others out
 MOST_HELD = 1024  # strangers who are turned away, but not at once
 HOLD_SECONDS = 4.0  # so that asking again and again takes little of the processor
 # How far behind others a thread runs, as of the command `nice`: strangers get little of a busy processor.
@@ -98,6 +100,7 @@ class Hashing:
     def __init__(self) -> None:
         self._strangers = HashingLane(_BEHIND, MOST_STRANGERS, LONGEST_WAIT, _REST)
         self._known = HashingLane(_USUAL, MOST_KNOWN)
+        self._waiting_for: Counter[str] = Counter()
         self._slowed = self._held = 0
 
     @property
@@ -105,18 +108,31 @@ class Hashing:
         """Whether so many strangers wait that others are turned away."""
         return self._strangers.is_full
 
-    async def run(self, work: Callable[..., T], *arguments: Any, known: bool = False) -> T:
+    async def run(self, work: Callable[..., T], *arguments: Any, known: str = "") -> T:
         """Run a function that hashes a password.
 
         Parameters
         ----------
         known
-            Whether a secret was shown that strangers do not have.
+            The account of which a secret was shown that strangers do not have; "" where none was.
         """
-        if not known and self.is_besieged:
+        if known:
+            return await self._run_known(work, *arguments, account=known)
+        if self.is_besieged:
             await self.hold()
             raise Refused(503, headers=_COME_AGAIN)
-        return await (self._known if known else self._strangers).run(work, *arguments)
+        return await self._strangers.run(work, *arguments)
+
+    async def _run_known(self, work: Callable[..., T], *arguments: Any, account: str) -> T:
+        if self._waiting_for[account] >= MOST_OF_ONE:
+            await self.hold()
+            raise Refused(503, headers=_COME_AGAIN)
+        self._waiting_for[account] += 1
+        try:
+            return await self._known.run(work, *arguments)
+        finally:
+            self._waiting_for[account] -= 1
+            self._waiting_for += Counter()  # forget those that are zero
 
     async def slow(self, seconds: float, *, known: bool = False) -> None:
         """Let somebody wait before a try; of strangers, only so many at once."""

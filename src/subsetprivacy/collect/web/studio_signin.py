@@ -40,11 +40,11 @@ async def sign_in(request: Request, form: Sent) -> Response:
     await studio.slowed(tries, known=known)
     password = form.fields.get("password", "")
     claim = await run_in_threadpool(accounts.read_claim, studio.engine, name)
-    is_right = await studio.hashing.run(passwords.is_password, claim.kept, password, known=known)
+    is_right = await studio.hashing.run(passwords.is_password, claim.kept, password, known=name if known else "")
     if not is_right or claim.person is None:
         return render("sign_in.html", status=401, problem=_WRONG, name=form.text("name")[:64])
     studio.slowing.let_in(tries)
-    await studio.hashing.run(accounts.renew_hash, studio.engine, claim, password, known=True)
+    await studio.hashing.run(accounts.renew_hash, studio.engine, claim, password, known=name)
     return await welcome(request, claim.person)
 
 
@@ -79,7 +79,7 @@ async def set_up(request: Request, form: Sent) -> Response:
             raise AccountError("This is not the token of the set-up link that the server printed.")
         _check_repeated(form)
         name, password = form.text("name"), form.fields.get("password", "")
-        person = await studio.hashing.run(accounts.set_up, studio.engine, name, password, known=True)
+        person = await studio.hashing.run(accounts.set_up, studio.engine, name, password, known=name or "set-up")
     except AccountError as error:
         values: dict[str, Any] = {"name": form.text("name")[:64], "least": LEAST_PASSWORD, "ready": bool(expected)}
         values["token"] = given[:64]  # it stood in the fragment, which is gone
@@ -103,7 +103,8 @@ async def accept_invitation(request: Request, form: Sent) -> Response:
     try:
         _check_repeated(form)
         known = await run_in_threadpool(accounts.is_invited, studio.engine, name, token)
-        person = await studio.hashing.run(accounts.accept, studio.engine, name, token, password, known=known)
+        shown = name if known else ""
+        person = await studio.hashing.run(accounts.accept, studio.engine, name, token, password, known=shown)
     except AccountError as error:
         problem = str(error)
         return render("invitation.html", status=422, problem=problem, name=name, token=token, least=LEAST_PASSWORD)
@@ -125,7 +126,7 @@ async def change_password(request: Request, person: SignedIn, form: Sent) -> Res
     try:
         _check_repeated(form)
         old, new = form.fields.get("old", ""), form.fields.get("password", "")
-        await studio.hashing.run(accounts.change_password, studio.engine, person, old, new, known=True)
+        await studio.hashing.run(accounts.change_password, studio.engine, person, old, new, known=person.name)
     except AccountError as error:
         return render("account.html", status=422, person=person, problem=str(error), least=LEAST_PASSWORD)
     studio.slowing.let_in(tries)
