@@ -2,12 +2,13 @@
 
 import json
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
-from sites import OWNER, SMALL, Site, light_hashes
+from sites import OWNER, PASSWORD, SMALL, Site, light_hashes
 
-from subsetprivacy.collect.service import publishing
+from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.survey.documents import survey_document
 from subsetprivacy.collect.survey.manifest import read_manifest
 from subsetprivacy.collect.survey.problems import Problem
@@ -344,6 +345,33 @@ def test_pass_of_one_draft_opens_no_other(site, owner, draft):
     assert site.nobody.get(place.replace(draft, other) + "/manifest").status == 404
     assert site.nobody.get(place[:-1]).status == 404
     publishing.delete_draft(site.engine, other)
+
+
+@pytest.mark.parametrize("end", ["signed out", "removed", "too old"])
+def test_preview_ends_with_the_session_that_opened_it(site, draft, monkeypatch, end):
+    """An owner who was removed would otherwise read what is saved after that."""
+    invitation = accounts.invite(site.engine, OWNER, "eve", "owner")
+    eve = accounts.accept(site.engine, "eve", invitation, PASSWORD)
+    theirs = site.signed_in(eve)
+    place = theirs.get(f"/studio/drafts/{draft}/preview").header("location")
+    assert site.nobody.get(f"{place}/manifest").status == 200
+    if end == "signed out":
+        theirs.post("/studio/sign-out", {})
+    elif end == "removed":
+        accounts.remove(site.engine, OWNER, "eve")
+    else:
+        later = accounts.today() + timedelta(days=accounts.SESSION_DAYS + 1)
+        monkeypatch.setattr(accounts, "today", lambda: later)
+    assert site.nobody.get(place).status == 404
+    assert site.nobody.get(f"{place}/manifest").status == 404
+    if end != "removed":
+        accounts.remove(site.engine, OWNER, "eve")
+
+
+def test_pass_is_the_same_on_every_server_of_a_database(owner, draft):
+    place = owner.get(f"/studio/drafts/{draft}/preview").header("location")
+    (secret,) = owner.cookies.values()
+    assert place.rpartition("/")[2] == accounts.preview_pass(secret, draft)
 
 
 # Publishing and deleting ------------------------------------------------------------------------

@@ -5,6 +5,7 @@ are 32 random bytes. The functions that hash a password take about a tenth of a 
 of them at a time.
 """
 
+import hmac
 import re
 from datetime import timedelta
 from unicodedata import normalize
@@ -242,6 +243,22 @@ def end_session(engine: Engine, secret: str) -> None:
     """End a session."""
     with writing(engine) as connection:
         storage.end_session(connection, mark("session", secret))
+
+
+def preview_pass(secret: str, draft_id: str) -> str:
+    """Return what opens the preview of a draft without a cookie, for as long as the session of an owner lasts."""
+    return _pass(mark("session", secret), draft_id)
+
+
+def is_preview_pass(engine: Engine, given: str, draft_id: str) -> bool:
+    """Tell whether something is a `preview_pass` of a session that has not ended."""
+    with reading(engine) as connection:
+        marks = storage.read_owners_sessions(connection, today().isoformat())
+    return any(hmac.compare_digest(_pass(one, draft_id).encode(), given.encode()) for one in marks)
+
+
+def _pass(session_mark: bytes, draft_id: str) -> str:
+    return hmac.digest(session_mark, f"subsetprivacy preview v1\0{draft_id}".encode(), "sha256").hex()[:32]
 
 
 def make_token(engine: Engine, actor: Person, name: str, role: str) -> str:

@@ -110,6 +110,13 @@ def read_session(connection: Connection, mark: bytes, today: str) -> Account | N
     return None if row is None else Account(*row)
 
 
+def read_owners_sessions(connection: Connection, today: str) -> list[bytes]:
+    """Return the marks of all sessions of owners that have not ended."""
+    joined = select(session.c.mark).join(account, session.c.account == account.c.name)
+    rows = connection.execute(joined.where(account.c.role == "owner", session.c.last_day >= today))
+    return [bytes(mark) for (mark,) in rows]
+
+
 def add_browser(connection: Connection, mark: bytes, name: str, last_day: str, most: int) -> None:
     """Keep a browser as known to an account up to a day, and of all its browsers no more than some, the newest."""
     _add_newest(connection, browser, mark, name, last_day, most)

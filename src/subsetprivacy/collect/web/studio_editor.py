@@ -1,15 +1,13 @@
 """The editor: one file, written by a form or as text, beside a preview of what respondents see."""
 
-import hmac
 import json
-import secrets
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
-from subsetprivacy.collect.service import publishing
+from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.service.exporting import survey_slug
 from subsetprivacy.collect.service.publishing import ChangedError, NotFoundError
@@ -26,7 +24,7 @@ from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.respond import page_bytes
 from subsetprivacy.collect.web.security import SURVEY_BYTES
 from subsetprivacy.collect.web.studio_conflicts import conflict_page, gone_page
-from subsetprivacy.collect.web.studio_context import go, is_id, owner, studio_of
+from subsetprivacy.collect.web.studio_context import go, held_cookie, is_id, owner, studio_of
 from subsetprivacy.collect.web.studio_drafts import FORMATS, find_draft
 from subsetprivacy.collect.web.studio_examples import placeholders
 from subsetprivacy.collect.web.studio_forms import Form, read_form
@@ -34,7 +32,6 @@ from subsetprivacy.collect.web.studio_pages import render
 from subsetprivacy.collect.web.studio_places import in_words_of_the_form
 
 router = APIRouter(prefix="/studio/drafts", include_in_schema=False)
-_KEY = secrets.token_bytes(32)
 Owner = Annotated[Person, Depends(owner)]
 Sent = Annotated[Form, Depends(read_form)]
 
@@ -159,26 +156,28 @@ def download(request: Request, draft_id: str, name: str, person: Owner) -> Respo
 
 
 # The preview ------------------------------------------------------------------------------------
-# The respondents' page never sends a cookie, here neither: what lets it in is a pass in its address.
+# The respondents' page never sends a cookie, here neither: what lets it in is a pass in its address, which ends with
+# the session that asked for it.
 
 
 @router.get("/{draft_id}/preview")
 def preview(request: Request, draft_id: str, person: Owner) -> Response:
     """Open the preview."""
-    return go(f"/studio/drafts/{find_draft(request, draft_id).id}/preview/{_pass(draft_id)}")
+    given = accounts.preview_pass(held_cookie(request), find_draft(request, draft_id).id)
+    return go(f"/studio/drafts/{draft_id}/preview/{given}")
 
 
 @router.get("/{draft_id}/preview/{given}")
-def preview_page(draft_id: str, given: str) -> Response:
+def preview_page(request: Request, draft_id: str, given: str) -> Response:
     """Show the respondents' page."""
-    _check_pass(draft_id, given)
+    _check_pass(request, draft_id, given)
     return Response(page_bytes(), media_type="text/html")
 
 
 @router.get("/{draft_id}/preview/{given}/manifest")
 def preview_manifest(request: Request, draft_id: str, given: str) -> Response:
     """Give the page the draft as it would be published, marked as a preview."""
-    _check_pass(draft_id, given)
+    _check_pass(request, draft_id, given)
     draft = find_draft(request, draft_id)
     try:
         survey = read_survey(draft.text, draft.format)
@@ -188,12 +187,8 @@ def preview_manifest(request: Request, draft_id: str, given: str) -> Response:
     return JSONResponse({**frozen.document, "preview": True})
 
 
-def _pass(draft_id: str) -> str:
-    return hmac.digest(_KEY, draft_id.encode(), "sha256").hex()[:32]
-
-
-def _check_pass(draft_id: str, given: str) -> None:
-    if not hmac.compare_digest(_pass(draft_id).encode(), given.encode()):
+def _check_pass(request: Request, draft_id: str, given: str) -> None:
+    if not accounts.is_preview_pass(studio_of(request).engine, given, draft_id):
         raise Refused(404)
 
 
