@@ -1,7 +1,8 @@
 r"""Subsets as text, for files that people open: labels joined by a bar.
 
 Inside a label ``|`` and ``\`` are written ``\|`` and ``\\``, and an empty
-label ``\e``. A combination of several variables is its parts joined by
+label ``\e``. A semicolon or tab before what could be a formula is ``\s`` or
+``\t``: some spreadsheets split a line there. A combination of several variables is its parts joined by
 ``" & "``, with ``\&`` for an ampersand inside a part. An answer to Warner's question
 is a word, with the combinations that it leaves: ``same (no & 0, yes & 1)``. A text that a spreadsheet
 would take for a formula gets a leading apostrophe, which reading takes off.
@@ -29,7 +30,9 @@ from subsetprivacy.variables import JointCategories
 BAR = "|"
 _EMPTY = "\\e"
 _OTHER_SIGNS = (",", ";", "/", "+", "\t")  # that others join labels by
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+_SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"  # with which a formula begins, some of them in full width
+_FORMULA = (*_SIGNS, "\t", "\r", "\n", "'")
+_SPLIT = re.compile(f"[;\t](?=\\s*[{re.escape(_SIGNS)}])")
 _PIECE = re.compile(r"(?:[^\\|]|\\.)*", re.DOTALL)
 _REMEMBERED = 1 << 16  # texts of one column: there can be as many as people
 
@@ -196,7 +199,7 @@ class _Spelling:
         return code
 
     def labels(self, text: str) -> list[str]:
-        pieces = _pieces(plain_header(text))
+        pieces = _pieces(_unsplit(plain_header(text)))  # a person may write what we would not
         return [piece.strip() for piece in pieces] if self.spaced else pieces
 
     def problem(self, text: str | None) -> str:
@@ -286,4 +289,9 @@ def _part_names(part: Categories) -> list[str]:
 
 
 def _escaped(name: Label) -> str:
-    return str(name).replace("\\", "\\\\").replace(BAR, "\\|") or _EMPTY
+    return _unsplit(str(name).replace("\\", "\\\\").replace(BAR, "\\|")) or _EMPTY
+
+
+def _unsplit(text: str) -> str:
+    """Return a text that has no formula behind a sign at which a spreadsheet may split it."""
+    return _SPLIT.sub(lambda found: "\\s" if found[0] == ";" else "\\t", text)

@@ -13,7 +13,7 @@ from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.trouble import arrow
 
 _NEEDS_QUOTES = '[",\r\n]|^ | $'
-_FORMULA = "^[=+\\-@\t\r\n']"
+_FORMULA = "^[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']"
 
 
 class CsvWriter:
@@ -30,7 +30,8 @@ class CsvWriter:
         self._file = open_to_write(path, name)  # the path is that of a draft; the name says whether it is compressed
         self._stored = stored
         self._order = order
-        self._has_document, self._next = inside is not None, inside or ""
+        # In JSON, where a spreadsheet that splits lines at semicolons would find the labels of the design.
+        self._has_document, self._next = inside is not None, (inside or "").replace(";", "\\u003b")
         names = [*order, TABLE_FORMAT] if self._has_document else order
         self._file.write((",".join(quoted(safe_header(name)) for name in names) + "\n").encode())
 

@@ -32,7 +32,7 @@ from subsetprivacy.design.text import text_of
 DESIGNS = {
     "income": sp.uniform(("=1+1", "-2", "@SUM(A1)", "<b>x</b>", 'a|b, "c"')),
     "count": sp.warner(("no", "yes")),
-    "three": sp.fixed_size(options(3), 2),
+    "three": sp.fixed_size(("Ja;=1+1;x", "\uff1d2", "c; @d"), 2),
     "groups": sp.partition(options(9), 3),
     "large": sp.uniform(options(48)),
     "wide": sp.hadamard(options(12)),
@@ -166,13 +166,15 @@ def test_files_are_called_after_survey_and_variables(title, version, name, calle
     assert saved_name(manifest, version, name) == called.replace("{id}", manifest.id[:8])
 
 
-def test_no_cell_is_a_formula(archive):
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_no_cell_is_a_formula(archive, separator):
+    """Nor where a spreadsheet splits lines at other signs, whatever the settings of its country."""
     for name in archive.namelist():
         if name.endswith(".csv"):
-            for row in csv.reader(io.StringIO(archive.read(name).decode())):
+            for row in csv.reader(io.StringIO(archive.read(name).decode()), delimiter=separator):
                 for cell in row:
-                    assert not cell.startswith(("=", "+", "@", "\t", "\r", "\n")), name
-                    assert not cell.startswith("-") or cell == "-1"
+                    assert not cell.lstrip().startswith(("=", "+", "@", "\uff1d", "\uff20")), name
+                    assert not cell.startswith(("-", "\t", "\r", "\n")) or cell == "-1"
 
 
 def test_framings_are_all_there(archive, released):

@@ -23,6 +23,7 @@ from subsetprivacy.design.text import (
 from subsetprivacy.errors import CodeError
 
 NASTY = ["", "|", "\\", "\\e", "a|b", "a\\", "'", "'=x", "=1+1", "+a", "-", "@", "\t", "\r", "\n", '"', ",", ";", " ",
+         ";=", "a; -b", "\t=", "\\s=", ";\\=",
          " a", "a ", "&", " & ", "😀", "é", "1", "1.0", "True", "None", "nan", "e"]  # fmt: skip
 labels = st.one_of(st.sampled_from(NASTY), st.text(alphabet="ab|\\'\"=+-@,;& \n\r\té😀e1", max_size=5))
 numbers = st.one_of(st.integers(-3, 30), st.floats(allow_nan=False, allow_infinity=False), st.booleans())
@@ -66,6 +67,12 @@ def test_a_reader_who_knows_only_bars_gets_the_labels():
 def test_escapes_are_those_of_the_page():
     design = sp.uniform(["a|b", "c\\d", "", "=e"])
     assert texts_of([1, 2, 4, 8, 12], design) == ["a\\|b", "c\\\\d", "\\e", "'=e", "\\e|=e"]
+
+
+def test_a_formula_behind_a_sign_that_splits_lines_is_none():
+    design = sp.uniform(["a;=b", "c\t @d", "e; f", "\uff1dg"])
+    assert texts_of([1, 2, 4, 8], design) == ["a\\s=b", "c\\t @d", "e; f", "'\uff1dg"]
+    assert codes_of(["a;=b|e; f", "a\\s=b", "\uff1dg"], design).tolist() == [5, 1, 8]  # as people write them, too
 
 
 def test_parts_of_a_combination_are_joined_by_an_ampersand():
