@@ -127,21 +127,34 @@ def test_an_owner_who_kept_the_codes_can_pick_a_question_and_the_page_can_tell(e
     assert reply["commitment"] != own["commitment"]
 
 
-def test_a_later_wave_is_one_more_draw_for_whoever_clears_their_browser(engine, post, chance):
+@pytest.mark.parametrize("end", ["answered", "closed", "deleted"])
+def test_a_later_wave_is_one_more_draw_for_whoever_clears_their_browser(engine, post, chance, end):
     """After the first wave its lock is gone: for the second wave a person may take the old number or draw a new one.
 
+    So it is for someone who has looked at the question, and has not answered when the first wave is closed or deleted.
     That is two draws to choose from, and no more: a second number is not taken once the code is locked again.
     """
     draft, first = publish(engine, 4, "recommended")
     second = publishing.publish(engine, draft.id)
     codes = publishing.make_codes(engine, first.id, 20)
     publishing.keep_codes(engine, second.id, codes)
-    differ = 0
+    old = {}
     for code in codes:
         person = Respondent({"v": 0}, code=code, rng=chance)
-        assert person.take_part(first, post)[0] == 201
-        old = person.submission(first)["answers"]["v"]["asked"]
+        status, reply = post(f"/s/{first.id}/lock", person.lock(first))
+        assert status == 200
+        person.take_share(first, reply)
+        body = person.submission(first)
+        old[code] = body["answers"]["v"]["asked"]
+        if end == "answered":
+            assert post(f"/s/{first.id}/submit", body)[0] == 201
+    if end == "closed":
+        publishing.close(engine, first.id, last_wave=False)
+    elif end == "deleted":
+        publishing.delete(engine, first.id)
+    differ = 0
+    for code in codes:
         new = question_of(code, second, post, chance)  # a browser that has forgotten
         assert question_of(code, second, post, chance) == new
-        differ += old != new
+        differ += old[code] != new
     assert 0 < differ < len(codes)

@@ -158,6 +158,7 @@ def test_cells_of_answers_are_words(archive):
         ("Work & Health, Zürich", 3, "everything.zip", "work-health-zurich-v3.zip"),
         ("../../x \r\n;\"'", 1, "results.json", "x-results.json"),
         ("مسح", 2, "0.parquet", "survey-{id}-v2-smokes.parquet"),
+        ("CON", 1, "everything.zip", "survey-con.zip"),
         ("a" * 200, 1, "manifest.json", f"{'a' * 60}-manifest.json"),
     ],
 )

@@ -30,6 +30,7 @@ _DAY = (1980, 1, 1, 0, 0, 0)  # the same for every file: nothing tells when an e
 _MODE = 0o644 << 16
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 60
+_DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")  # on Windows no file is called so, whatever its ending
 _README = """\
 {title}
 Survey {id}, version {version}. Fingerprint {fingerprint}.
@@ -92,7 +93,8 @@ def survey_slug(title: str) -> str:
     ('work-health-zurich', '')
     """
     letters = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", letters)[:_LONGEST].strip("-")
+    slug = re.sub(r"[^a-z0-9]+", "-", letters)[:_LONGEST].strip("-")
+    return f"survey-{slug}" if _DEVICE.fullmatch(slug) else slug
 
 
 def _variables(manifest: Manifest, group: int) -> str:

@@ -16,7 +16,8 @@ from subsetprivacy.collect.survey.tallies import Released
 from subsetprivacy.collect.web.refusals import Refused
 
 T = TypeVar("T")
-_MOST_KEPT = 64
+Kept = OrderedDict[tuple[Any, ...], Any]
+_MOST_KEPT, _MOST_FILES = 64, 32
 
 
 class Desk:
@@ -30,7 +31,8 @@ class Desk:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self._kept: Kept = OrderedDict()
+        self._files: Kept = OrderedDict()
         self._working: dict[tuple[Any, ...], Lock] = {}
         self._lock = Lock()
         self._facts: dict[str, Facts] = {}  # of manifests: these never change, and are long
@@ -53,25 +55,32 @@ class Desk:
         """Return what is made of what is released, made once."""
         return self.once(line, name, lambda: make(self.released(line)))
 
+    def file(self, line: SurveyLine, name: str, make: Callable[[Released], T]) -> T:
+        """Return a file of what is released. A survey may have many: they have places of their own."""
+        return self._once(self._files, _MOST_FILES, line, name, lambda: make(self.released(line)))
+
     def once(self, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
         """Return something about the present state of a survey, made once."""
+        return self._once(self._kept, _MOST_KEPT, line, name, make)
+
+    def _once(self, kept: Kept, most: int, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
         key = (line.id, line.releases, line.is_open, self._is_key_published(line), name)
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                held: T = self._kept[key]
+            if key in kept:
+                kept.move_to_end(key)
+                held: T = kept[key]
                 return held
             turn = self._working.setdefault(key, Lock())
         with turn:  # whoever comes meanwhile waits and finds it made
             with self._lock:
-                if key in self._kept:
-                    return self._kept[key]
+                if key in kept:
+                    return kept[key]
             try:
                 made = make()
                 with self._lock:
-                    self._kept[key] = made
-                    while len(self._kept) > _MOST_KEPT:
-                        self._kept.popitem(last=False)
+                    kept[key] = made
+                    while len(kept) > most:
+                        kept.popitem(last=False)
             finally:
                 with self._lock:
                     self._working.pop(key, None)
@@ -81,8 +90,9 @@ class Desk:
         """Drop what is kept of a survey that was closed or deleted."""
         with self._lock:
             self._facts.pop(survey_id, None)
-            for key in [key for key in self._kept if key[0] == survey_id]:
-                del self._kept[key]
+            for kept in (self._kept, self._files):
+                for key in [key for key in kept if key[0] == survey_id]:
+                    del kept[key]
 
     def _is_key_published(self, line: SurveyLine) -> bool:
         """Tell whether the study's key is published: that may happen when another survey of it closes."""

@@ -68,15 +68,15 @@ def export(studio: Studio, line: SurveyLine, name: str) -> bytes:
     if name == "manifest.json":
         return studio.desk.released(line).manifest.text
     if name == "results.json":
-        return studio.desk.made(line, name, lambda released: _text(found_of(studio, line)))
+        return studio.desk.file(line, name, lambda released: _text(found_of(studio, line)))
     if name == "everything.zip":
-        return studio.desk.made(line, name, lambda released: export_zip(released, found_of(studio, line)))
+        return studio.desk.file(line, name, lambda released: export_zip(released, found_of(studio, line)))
     stem, _, ending = name.rpartition(".")
     groups = len(studio.desk.released(line).manifest.groups)
     if ending not in {"csv", "parquet"} or stem not in map(str, range(groups)):
         raise Refused(404)
     write = export_csv if ending == "csv" else export_parquet
-    return studio.desk.made(line, name, lambda released: write(released, int(stem)))
+    return studio.desk.file(line, name, lambda released: write(released, int(stem)))
 
 
 def found_of(studio: Studio, line: SurveyLine) -> Results:
