@@ -6,6 +6,7 @@ Run it with ``make bench-collect`` or ``python benchmarks/collect/attacks.py [--
 - *readers*: thousands of connections ask for many files or pages at once, and read nothing;
 - *bodies*: hundreds of strangers send bodies of a megabyte to the studio;
 - *lines*: broken requests of every kind, to a server whose database is broken; its lines on standard error are counted;
+- *heads*: requests whose head is as long as it may be and hard to read, next to plain ones;
 - *sign-ins*: strangers try passwords while people submit, and while the owner signs in from a known browser.
 
 Nothing fails if a figure is missed; submissions that are refused do.
@@ -22,11 +23,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from urllib.parse import urlencode
 
 from attrs import define, field
@@ -237,6 +239,36 @@ async def _break(port: int, number: int) -> None:
     await asyncio.gather(*(send(kinds[k % len(kinds)]) for k in range(number * len(kinds))))
 
 
+# Heads that are hard to read --------------------------------------------------------------------
+
+_BACKSLASHES = "\\" * 15_000
+HEADS = {
+    "a cookie of backslashes": ("/s/x", {"Cookie": f'x="{_BACKSLASHES}"'}),
+    "one with a name of ours": ("/studio", {"Cookie": f'studio_session="{_BACKSLASHES}"'}),
+    "thousands of cookies": ("/studio", {"Cookie": "a=b;" * 3800}),
+    "a long query": (f"/s/x?{'a&' * 7500}", {}),
+    "a long path": (f"/s/{'%2f' * 5000}", {}),
+    "many lines": ("/studio", {f"x{k}": "y" * 100 for k in range(90)}),
+}
+
+
+def heads(number: int) -> list[str]:
+    """Send each of the heads, and plain ones, and tell what they take of the processor."""
+    with attacked() as target:
+
+        def milliseconds(path: str, headers: Mapping[str, str]) -> float:
+            before = target.server.cpu_seconds()
+            for _ in range(number):
+                _get(target.port, path, headers)
+            return (target.server.cpu_seconds() - before) / number * 1e3
+
+        milliseconds("/studio", {})
+        plain = milliseconds("/studio", {})
+        taken = {name: milliseconds(*head) for name, head in HEADS.items()}
+    each = ", ".join(f"{name} {cost:.1f}" for name, cost in taken.items())
+    return [f"Processor of a request in ms: a plain one {plain:.1f}, {each}"]
+
+
 # A flood of sign-ins ----------------------------------------------------------------------------
 
 
@@ -353,10 +385,10 @@ def _sign_in(port: int, browser: str | None) -> tuple[float, str]:
         time.sleep(0.5)
 
 
-def _get(port: int, path: str) -> bytes:
+def _get(port: int, path: str, headers: Mapping[str, str] = MappingProxyType({})) -> bytes:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     try:
-        connection.request("GET", path)
+        connection.request("GET", path, headers=headers)
         return connection.getresponse().read()
     finally:
         connection.close()
@@ -376,7 +408,7 @@ def main() -> None:
     parser.add_argument("--broken", type=int, default=1000, help="broken requests of each kind")
     parser.add_argument("--people", type=int, default=10_000, help="submissions in a round")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", choices=["readers", "bodies", "lines", "sign-ins"])
+    parser.add_argument("--only", choices=["readers", "bodies", "lines", "heads", "sign-ins"])
     parser.add_argument("--flood", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.flood:
@@ -388,6 +420,7 @@ def main() -> None:
         "readers": lambda: readers(chosen.readers),
         "bodies": lambda: bodies(chosen.bodies),
         "lines": lambda: lines(chosen.broken),
+        "heads": lambda: heads(100),
         "sign-ins": lambda: sign_ins(chosen.people, chosen.rounds),
     }
     for name, attack in attacks.items():
