@@ -161,6 +161,6 @@ def test_growing_p_needs_no_logarithm(p):
     r = 1 / sp.uniform(range(p)).pair_probability
     assert r / (2 * (r - 1)) <= 1
     n, w = 4 * p**2, np.arange(1, p + 1) / (p * (p + 1) / 2)
-    batch = sp.simulate_many(sp.uniform(range(p)), w, n, 40, seed=p)
+    batch = sp.simulate_many(sp.uniform(range(p)), w, n, 12, seed=p)
     losses = np.abs(sp.estimate_many(batch, "mom-uniform").w - w).sum(axis=1)
     assert 0.5 * p / n**0.5 < losses.mean() < p / n**0.5

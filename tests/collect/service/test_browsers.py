@@ -78,6 +78,7 @@ def test_only_the_newest_are_kept_and_those_of_others_stay(engine, monkeypatch):
 def test_of_many_sessions_of_an_account_the_oldest_end(engine, monkeypatch):
     day = passwords.today()
     monkeypatch.setattr(accounts, "today", lambda: day)
+    monkeypatch.setattr(accounts, "MOST_SESSIONS", 4)
     theirs, first = accounts.begin_session(engine, ANALYST), accounts.begin_session(engine, OWNER)
     day += timedelta(days=1)
     later = [accounts.begin_session(engine, OWNER) for _ in range(accounts.MOST_SESSIONS)]
