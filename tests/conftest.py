@@ -1,6 +1,7 @@
 """Shared by all tests: the pictures' backend, and parts of the outside world that may be absent."""
 
 import os
+import signal
 import sys
 from collections import Counter
 
@@ -8,6 +9,10 @@ from collections import Counter
 # threads of the linear algebra that wait for each other on a busy machine take up to forty times as long.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# What a shell starts in the background ignores Ctrl-C, and so does every process that a test starts to interrupt it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import matplotlib  # noqa: E402
 import pytest  # noqa: E402
