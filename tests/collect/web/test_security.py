@@ -89,11 +89,12 @@ def test_a_long_query_is_refused_before_it_is_read():
     assert len(inner.bodies) == 3
 
 
-@pytest.mark.parametrize("host", ["[x", "a]b", "[::1", "\u2100.example"])
+@pytest.mark.parametrize("host", ["[x", "a]b", "[::1"])
 def test_a_host_that_cannot_be_one_is_nobodys(host, caplog):
     inner = Inner()
     headers = [("Host", host), ("Origin", f"http://{host}")]
-    assert ask(Guard(inner), "/studio/sign-in", headers=headers)[0] in {200, 403}
+    assert ask(Guard(inner), "/studio/sign-in", headers=headers)[0] == 403
+    assert not inner.bodies
     assert not caplog.records
 
 
