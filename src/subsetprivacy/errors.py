@@ -28,10 +28,45 @@
 
 All errors but the last are also a ``ValueError``. Messages name rows and
 counts, never a person's value: messages reach logs.
+
+Each has its `message`, without advice, and `advice`, what to do about it, as
+data; ``str(error)`` is both, in the words of the library.
 """
 
+import warnings
 
-class SubsetPrivacyError(ValueError):
+from subsetprivacy.messages.advice import Advice, Hint, as_hint
+from subsetprivacy.messages.note import Note, NoteKind
+from subsetprivacy.messages.rendering import for_python, with_hint
+
+
+class _Advised(Exception):
+    """An error or a warning with advice.
+
+    Attributes
+    ----------
+    message
+        What is wrong, without advice.
+    advice
+        What to do about it; None where there is nothing.
+    """
+
+    advice: Hint | None
+
+    def __init__(self, message: str = "", advice: Advice | Hint | None = None) -> None:
+        super().__init__(message)
+        self.advice = as_hint(advice)
+
+    @property
+    def message(self) -> str:
+        """What is wrong, without advice."""
+        return str(self.args[0]) if self.args else ""
+
+    def __str__(self) -> str:
+        return with_hint(self.message, for_python(self.advice))
+
+
+class SubsetPrivacyError(_Advised, ValueError):
     """Base of the package's errors."""
 
 
@@ -87,11 +122,11 @@ class TooLargeError(SubsetPrivacyError):
     """An exact computation would be too large."""
 
 
-class MissingDependencyError(ImportError):
+class MissingDependencyError(_Advised, ImportError):
     """An optional dependency is not installed."""
 
 
-class SubsetPrivacyWarning(UserWarning):
+class SubsetPrivacyWarning(_Advised, UserWarning):
     """Base of the package's warnings."""
 
 
@@ -117,3 +152,20 @@ class BudgetWarning(SubsetPrivacyWarning):
 
 class NotPrivateWarning(SubsetPrivacyWarning):
     """What was produced does not protect anybody."""
+
+
+_WARNINGS: dict[NoteKind, type[SubsetPrivacyWarning]] = {
+    NoteKind.BOUNDARY: BoundaryWarning,
+    NoteKind.TOO_FEW_PEOPLE: BoundaryWarning,
+    NoteKind.NEAR_ZERO: BoundaryWarning,
+    NoteKind.SMALL_COUNTS: SmallCountWarning,
+    NoteKind.NOT_UNIQUE: NotUniqueWarning,
+    NoteKind.NOT_CONVERGED: ConvergenceWarning,
+    NoteKind.BUDGET: BudgetWarning,
+}
+
+
+def warn_of(note: Note, *, stacklevel: int = 2) -> None:
+    """Warn of what a note says, by the class that belongs to its kind; `stacklevel` counts from the caller."""
+    kind = _WARNINGS.get(note.kind, SubsetPrivacyWarning)
+    warnings.warn(kind(note.text, note.advice), stacklevel=stacklevel + 1)

@@ -1,14 +1,20 @@
 """Small tables of numbers, as text for a terminal and as HTML for a notebook."""
 
-from collections.abc import Mapping, Sequence
+import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from io import StringIO
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from attrs import frozen
 
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Engine
+from subsetprivacy._spreadsheets import plain_header, safe_header
 from subsetprivacy.errors import MissingDependencyError
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_general import INSTALL_LIBRARY
 
 if TYPE_CHECKING:
     import pandas
@@ -37,13 +43,13 @@ class Table:
     rows
         Cells as text, one list per row.
     notes
-        Sentences below the table.
+        What is said below the table: notes, and plain sentences.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note | str, ...] = ()
 
     def __str__(self) -> str:
         widths = [max(len(line[k]) for line in (self.columns, *self.rows)) for k in range(len(self.columns))]
@@ -57,19 +63,63 @@ class Table:
 
         rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
         return "\n".join(
-            [self.title, rule, line(self.columns), rule, *(line(row) for row in self.rows), rule, *self.notes]
+            [
+                self.title,
+                rule,
+                line(self.columns),
+                rule,
+                *(line(row) for row in self.rows),
+                rule,
+                *map(str, self.notes),
+            ]
         )
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self) -> str:
+        """Return the table as HTML, the notes below it as a list."""
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
         body = "".join("<tr>" + "".join(_cells(row)) + "</tr>" for row in self.rows)
-        notes = "".join(f"<p><small>{escape(note)}</small></p>" for note in self.notes)
+        notes = "".join(f"<li><small>{escape(str(note))}</small></li>" for note in self.notes)
         return (
             f"<table><caption>{escape(self.title)}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>{notes}"
+            f"<tbody>{body}</tbody></table>" + (f"<ul>{notes}</ul>" if notes else "")
         )
+
+    def to_csv(self) -> str:
+        """Return head and rows as CSV text, without title and notes; no cell begins like a formula."""
+        return csv_text(self.columns, self.rows)
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown: a title in bold, the notes as a list."""
+        lines = [f"**{_in_markdown(self.title)}**", "", _markdown_row(self.columns), _rule(self.columns)]
+        lines += map(_markdown_row, self.rows)
+        notes = [f"- {_in_markdown(str(note))}" for note in self.notes]
+        return "\n".join([*lines, *([""] if notes else []), *notes]) + "\n"
+
+    def to_latex(self) -> str:
+        r"""Return a LaTeX ``table`` with the rules of the package booktabs, the notes below it.
+
+        Needs ``\usepackage{booktabs}``.
+        """
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_in_latex(self.title)}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}",
+            r"\toprule",
+            _latex_row(self.columns),
+            r"\midrule",
+            *map(_latex_row, self.rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(rf"\par\smallskip{{\footnotesize {_in_latex(str(note))}}}" for note in self.notes),
+            r"\end{table}",
+        ]
+        return "\n".join(lines) + "\n"
 
 
 def _cells(row: Sequence[str]) -> list[str]:
@@ -78,9 +128,68 @@ def _cells(row: Sequence[str]) -> list[str]:
     return [f"<th>{escape(name)}</th>", *(f"<td{right}>{escape(cell)}</td>" for cell in numbers)]
 
 
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV text; no cell begins like a formula."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([safe_header(name) for name in columns])
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def _safe(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula; negative numbers stay, and what is safe already."""
+    if not isinstance(cell, str) or _is_number(cell):
+        return cell
+    return safe_header(plain_header(cell))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _rule(columns: Sequence[str]) -> str:
+    return f"| {' | '.join([':--', *('--:' for _ in columns[1:])])} |"
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_in_markdown, cells))} |"
+
+
+def _in_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(text.split()))
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return rf"{' & '.join(map(_in_latex, cells))} \\"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # at the beginning of a row LaTeX would take it for the space above the row
+    "±": r"$\pm$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+}
+
+
+def _in_latex(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
 def percent(level: float) -> str:
-    """Return a level as it stands in column names: 0.95 gives '95 %'."""
-    return f"{100 * level:g} %"
+    """Return a level as column names have it: 0.95 gives '95%'."""
+    return f"{100 * level:g}%"
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -96,8 +205,8 @@ def label_text(label: Any) -> str:
     return " & ".join(map(label_text, label)) if isinstance(label, tuple) else str(label)
 
 
-def frame(columns: Mapping[str, Any], engine: Engine, *, index: bool = True) -> Any:
-    """Return columns as a data frame of the named library; the first is the index of a pandas frame, unless told.
+def frame(columns: Mapping[str, Any], engine: Engine) -> Any:
+    """Return columns as a data frame of the named library, the same columns in each.
 
     Raises
     ------
@@ -109,13 +218,12 @@ def frame(columns: Mapping[str, Any], engine: Engine, *, index: bool = True) -> 
         if engine == "pandas":
             import pandas as pd
 
-            made = pd.DataFrame(columns)
-            return made.set_index(next(iter(columns))) if index else made
+            return pd.DataFrame(columns)
         if engine == "polars":
             import polars as pl
 
             return pl.DataFrame(columns)
         import pyarrow as pa
     except ImportError:
-        raise MissingDependencyError(f"a data frame of {engine} needs it. Hint: pip install {engine}.") from None
+        raise MissingDependencyError(f"a data frame of {engine} needs it.", INSTALL_LIBRARY(library=engine)) from None
     return pa.table(dict(columns))

@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from io import StringIO
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import fill, wrap
@@ -126,22 +125,9 @@ def _narrowed(table: "Table", width: int) -> str:
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """Return rows as CSV text; no cell begins like a formula."""
-    import csv
+    from subsetprivacy.tables import csv_text as text  # which waits for NumPy
 
-    from subsetprivacy.design.text import safe_header
-
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([safe_header(name) for name in columns])
-    writer.writerows([_safe(cell) for cell in row] for row in rows)
-    return out.getvalue()
-
-
-def _safe(cell: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula; subsets as text have been made so already."""
-    from subsetprivacy.design.text import plain_header, safe_header
-
-    return safe_header(plain_header(cell)) if isinstance(cell, str) else cell
+    return text(columns, rows)
 
 
 def write_text(text: str, output: Path, *, force: bool = False) -> None:

@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._spreadsheets import SIGNS, plain_header, safe_header
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.design.base import Design
@@ -30,9 +31,7 @@ from subsetprivacy.variables import JointCategories
 BAR = "|"
 _EMPTY = "\\e"
 _OTHER_SIGNS = (",", ";", "/", "+", "\t")  # that others join labels by
-_SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"  # with which a formula begins, some of them in full width
-_FORMULA = (*_SIGNS, "\t", "\r", "\n", "'")
-_SPLIT = re.compile(f"[;\t](?=\\s*[{re.escape(_SIGNS)}])")
+_SPLIT = re.compile(f"[;\t](?=\\s*[{re.escape(SIGNS)}])")
 _PIECE = re.compile(r"(?:[^\\|]|\\.)*", re.DOTALL)
 _REMEMBERED = 1 << 16  # texts of one column: there can be as many as people
 
@@ -145,22 +144,6 @@ def is_spelled(design: Design) -> bool:
 def looks_like_codes(design: Design) -> bool:
     """Tell whether some label looks like a whole number, so that a subset can look like a code."""
     return is_spelled(design) and any(name.lstrip("'+-").isdigit() for name in _spelling(design).names)
-
-
-def safe_header(name: str) -> str:
-    """Return a column name that no spreadsheet takes for a formula.
-
-    Examples
-    --------
-    >>> safe_header("=race"), plain_header("'=race"), safe_header("race")
-    ("'=race", '=race', 'race')
-    """
-    return f"'{name}" if name.startswith(_FORMULA) else name
-
-
-def plain_header(text: str) -> str:
-    """Return the column name that `safe_header` wrote."""
-    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text
 
 
 @frozen

@@ -10,8 +10,8 @@ from typing import Any
 
 from attrs import frozen
 
+from subsetprivacy._spreadsheets import plain_header
 from subsetprivacy._words import counted
-from subsetprivacy.design.text import plain_header
 from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.compression import open_to_read

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy.design.text import safe_header, texts_of
+from subsetprivacy._spreadsheets import safe_header
+from subsetprivacy.design.text import texts_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.compression import open_to_write
 from subsetprivacy.frames.files import TABLE_FORMAT

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._spreadsheets import plain_header
 from subsetprivacy.design import Design
-from subsetprivacy.design.text import parsed, plain_header
+from subsetprivacy.design.text import parsed
 from subsetprivacy.engines import check_columns, declared_orders, no_such_column
 from subsetprivacy.engines.arrow import kind_of
 from subsetprivacy.engines.batches import dataset_batches

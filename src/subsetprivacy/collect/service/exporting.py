@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from subsetprivacy._spreadsheets import safe_header
 from subsetprivacy._words import counted
 from subsetprivacy.collect.service.results import Results, results, results_document
 from subsetprivacy.collect.service.results_counts import group_rows
@@ -17,7 +18,7 @@ from subsetprivacy.collect.service.snippet import FOLDER, python_snippet
 from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.collect.survey.submission import SKIPPED, Framing
 from subsetprivacy.collect.survey.tallies import Released
-from subsetprivacy.design.text import safe_header, text_of
+from subsetprivacy.design.text import text_of
 from subsetprivacy.frames.files import TABLE_FORMAT, sidecar_of
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.stored import Weights

@@ -1,0 +1,21 @@
+"""What the package says to people, as data: notes, advice, and how each audience reads them.
+
+Nothing outside this package turns advice into words, and nothing edits a sentence that another module wrote.
+"""
+
+from subsetprivacy.messages.advice import Advice, Hint
+from subsetprivacy.messages.note import Note, NoteKind, unique
+
+# Where advice is defined. `for_general` is for any module, each of the others for the packages that it names.
+MODULES = (
+    "for_general",
+    "for_designs",
+    "for_data",
+    "for_files",
+    "for_estimates",
+    "for_tests",
+    "for_plans",
+    "for_surveys",
+)
+
+__all__ = ["Advice", "Hint", "Note", "NoteKind", "unique"]

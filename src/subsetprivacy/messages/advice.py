@@ -1,0 +1,115 @@
+"""Advice as data: what to do next, under a name, with a sentence for each audience.
+
+The sentences are in the modules `for_…` of this package, one line of advice each. A sentence may have fields in braces,
+which a `Hint` fills in::
+
+    NEAREST = advise("nearest", "the nearest is {nearest}")
+    raise ArgumentError("`k` must be at most 4; got 7.", NEAREST(nearest=4))
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+ADVICE: dict[str, "Advice"] = {}  # all that was defined, by name
+
+
+@frozen(eq=False)
+class Advice:
+    """What to do next, in the words of each audience; None where there is nothing for them to do.
+
+    Attributes
+    ----------
+    name
+        A stable name, for programs and tests.
+    python
+        For users of the library: functions, methods and keywords.
+    shell
+        For users of the command line: options, or another command. Of several sentences the first applies whose
+        options the command has.
+    page
+        For readers of a page: what can be done there, or in the survey that the page is about.
+    keyword_of
+        The functions that take the keywords that `python` names outside of a call: ``"privatize"``,
+        ``"Estimate.interval"``.
+    """
+
+    name: str
+    python: str | None
+    shell: tuple[str, ...]
+    page: str | None
+    keyword_of: tuple[str, ...]
+
+    def __call__(self, **values: Any) -> "Hint":
+        """Return the advice with the values that its sentences name."""
+        return Hint(self, values)
+
+    def __repr__(self) -> str:
+        return f"<Advice {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _named, (self.name,)
+
+
+def _named(name: str) -> Advice:
+    """Return the advice of that name, whichever module defines it."""
+    from importlib import import_module
+
+    from subsetprivacy.messages import MODULES
+
+    for module in MODULES:
+        import_module(f"subsetprivacy.messages.{module}")
+    return ADVICE[name]
+
+
+def advise(
+    name: str,
+    everyone: str | None = None,
+    *,
+    python: str | None = None,
+    shell: str | tuple[str, ...] | None = None,
+    page: str | None = None,
+    keyword_of: str | tuple[str, ...] = (),
+) -> Advice:
+    """Define advice; `everyone` is the sentence of each audience that has none of its own.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken.
+    """
+    if name in ADVICE:
+        raise ValueError(f"the name {name!r} must be new; it is taken.")
+    said = everyone if shell is None else shell
+    sentences = () if said is None else (said,) if isinstance(said, str) else tuple(said)
+    functions = (keyword_of,) if isinstance(keyword_of, str) else keyword_of
+    ADVICE[name] = Advice(name, python or everyone, sentences, page or everyone, functions)
+    return ADVICE[name]
+
+
+@frozen
+class Hint:
+    """A piece of advice, and the values that fill in its sentences."""
+
+    advice: Advice
+    values: Mapping[str, Any] = field(factory=dict, converter=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the advice."""
+        return self.advice.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and values, for JSON."""
+        return {"name": self.name, "values": dict(self.values)}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> "Hint":
+        """Return the hint that `to_dict` wrote."""
+        return cls(_named(facts["name"]), facts["values"])
+
+
+def as_hint(advice: "Advice | Hint | None") -> Hint | None:
+    """Return advice as a hint; advice without fields may be given as it is."""
+    return Hint(advice) if isinstance(advice, Advice) else advice

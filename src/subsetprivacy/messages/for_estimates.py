@@ -1,0 +1,3 @@
+"""Advice of estimation, comparing and measures."""
+
+from subsetprivacy.messages.advice import advise  # noqa: F401

@@ -1,0 +1,3 @@
+"""Advice of planning and optimizing."""
+
+from subsetprivacy.messages.advice import advise  # noqa: F401

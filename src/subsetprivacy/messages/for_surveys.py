@@ -1,0 +1,3 @@
+"""Advice of collect."""
+
+from subsetprivacy.messages.advice import advise  # noqa: F401

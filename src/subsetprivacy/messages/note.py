@@ -1,0 +1,97 @@
+"""Notes: the caveats of a result, as data."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from attrs import field, frozen
+
+from subsetprivacy.messages.advice import Hint, as_hint
+from subsetprivacy.messages.rendering import for_python, with_hint
+
+
+class NoteKind(StrEnum):
+    """What a note is about: stable words, for programs and tests."""
+
+    # Estimates and intervals
+    BOUNDARY = "boundary"  # a share is estimated as 0
+    SMALL_COUNTS = "small_counts"  # too few people for the normal approximation
+    TOO_FEW_PEOPLE = "too_few_people"  # for so many categories
+    NOT_UNIQUE = "not_unique"  # several estimates fit equally well
+    NOT_CONVERGED = "not_converged"
+    MOMENTS = "moments"  # an estimate by moments, outside the simplex or projected
+    MAXIMUM = "maximum"  # how near the estimate is to the maximum of the likelihood
+    INTERVAL_METHOD = "interval_method"  # how the intervals were made
+    SIMULTANEOUS = "simultaneous"  # the level holds for all intervals together
+    NEAR_ZERO = "near_zero"  # a comparison rests on a share near 0
+    NO_ESTIMATE = "no_estimate"  # nothing to estimate it from
+    NO_STANDARD_ERRORS = "no_standard_errors"  # too many categories to have them, or none exist
+    SHORTENED = "shortened"  # some rows are shown, not all
+    # Tests
+    WEIGHTED = "weighted"
+    UNOBSERVED = "unobserved"  # pairs or subsets that can be reported and were not
+    TOO_MANY_CELLS = "too_many_cells"  # to list
+    DEGREES_OF_FREEDOM = "degrees_of_freedom"
+    BUDGET = "budget"  # less was computed than asked for
+    NOT_TESTED = "not_tested"  # what cannot be tested, and why
+    NULL_LAW = "null_law"  # what a p-value rests on
+    ADJUSTED = "adjusted"  # p-values adjusted for their number
+    RANDOM_ANSWERS = "random_answers"
+    # Privacy
+    LEAKAGE = "leakage"
+    NOT_PRIVATE = "not_private"  # a single value can be reported
+    NOT_IDENTIFIABLE = "not_identifiable"
+    REVEALED = "revealed"  # a variable is known exactly in some rows
+    DUMMIES = "dummies"
+    PRIOR = "prior"  # attackers with a prior of their own
+    SIMULATED = "simulated"  # a number was simulated
+    REPEATED = "repeated"  # asking a person again
+    # Planning
+    RECOMMENDED = "recommended"
+    ALTERNATIVE = "alternative"  # the next cheaper design
+    PRICE = "price"  # what privacy costs
+    ASSUMPTION = "assumption"  # what a plan rests on
+    CERTIFIED = "certified"  # how near a design is to the best
+    LEGEND = "legend"  # what columns mean
+
+
+@frozen
+class Note:
+    """A caveat of a result.
+
+    Attributes
+    ----------
+    kind
+        What it is about.
+    text
+        The finding, without advice.
+    advice
+        What to do about it; None where there is nothing.
+    """
+
+    kind: NoteKind
+    text: str
+    advice: Hint | None = field(default=None, converter=as_hint)
+
+    def __str__(self) -> str:
+        """Return the note with its advice, for users of the library."""
+        return with_hint(self.text, for_python(self.advice))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the note for JSON."""
+        return {
+            "kind": self.kind.value,
+            "text": self.text,
+            "advice": None if self.advice is None else self.advice.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> "Note":
+        """Return the note that `to_dict` wrote."""
+        advice = facts["advice"]
+        return cls(NoteKind(facts["kind"]), facts["text"], None if advice is None else Hint.from_dict(advice))
+
+
+def unique(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Return different notes, each once, in order."""
+    return tuple({(note.kind, note.text): note for note in reversed(list(notes))}.values())[::-1]

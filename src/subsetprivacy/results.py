@@ -1,0 +1,97 @@
+"""The vocabulary that every result shares: `notes`, `summary`, `to_dict`, `from_dict`, `to_frame`, `_repr_html_`.
+
+A result is a frozen class that inherits `Result` and has `summary()`, `to_dict()`, `_columns()` and `notes`. Where it
+has intervals, `summary` and `to_frame` take `level` and `method`. A contract test walks all of them.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, ClassVar, Literal, Self, overload
+
+from subsetprivacy._choices import Engine
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages import Note
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
+
+
+class Result:
+    """What every result can be asked.
+
+    Attributes
+    ----------
+    why_not_restored
+        Why `from_dict` cannot read back what `to_dict` wrote; empty where it can.
+    """
+
+    __slots__ = ()
+
+    why_not_restored: ClassVar[str] = ""
+
+    @property
+    @abstractmethod
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats."""
+
+    @abstractmethod
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+
+    @abstractmethod
+    def _columns(self) -> Mapping[str, Any]:
+        """Return the columns of `to_frame`."""
+
+    @overload
+    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
+    @overload
+    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
+    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
+        """Return a data frame of pandas, polars or pyarrow."""
+        return frame(self._columns(), engine)
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If `to_dict` leaves out what the result rests on; the message says what to keep instead.
+        """
+        raise ArgumentError(f"{cls.__name__}.from_dict must have all that the result rests on; {cls.why_not_restored}.")
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def plain(value: Any) -> Any:
+    """Return a value that JSON has: lists for arrays, None for a number that is not known or not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"w": np.array([0.5, np.nan]), "n": np.int64(3), "pair": ("a", 1)})
+    {'w': [0.5, None], 'n': 3, 'pair': ['a', 1]}
+    """
+    if isinstance(value, Note):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    if hasattr(value, "tolist"):  # arrays and numbers of NumPy
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(inner) for inner in value]
+    return value
+
+
+def unknown_as_nan(value: float | None) -> float:
+    """Return a number that `plain` wrote: not a number where there was none."""
+    return float("nan") if value is None else float(value)
