@@ -14,9 +14,15 @@ from subsetprivacy.counting.tables import needs_rows, rows_of
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
 from subsetprivacy.data.joint import picked
 from subsetprivacy.design import Covered, Design, Product, product, require_design
-from subsetprivacy.engines import column_names, is_table, no_such_column
-from subsetprivacy.engines.headers import judge_table
+from subsetprivacy.engines import check_columns, is_table
 from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.messages.for_data import (
+    A_DESIGN_EACH,
+    COUNT_TOGETHER,
+    COVERED_AS_IT_IS,
+    CROSSTAB_OF_NAMES,
+    NAME_TWO_VARIABLES,
+)
 
 _COINCIDENCE = 20  # rows that two draws may have in common by chance
 
@@ -136,8 +142,8 @@ def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | N
     if isinstance(first, (SubsetData, SubsetCounts)) and isinstance(first.design, (Product, Covered)):
         if isinstance(first.design, Covered):
             raise ArgumentError(
-                "`data` must hold no dummy rows: a dummy is one in every variable, which ties the columns together. "
-                "Hint: sp.estimate and sp.independence_test take a covered release of several variables as it is."
+                "`data` must hold no dummy rows: a dummy is one in every variable, which ties the columns together.",
+                COVERED_AS_IT_IS,
             )
         if isinstance(first, SubsetCounts):
             return _joint(first).margin(*rest) if rest else first
@@ -166,8 +172,8 @@ def _columns(
     if len(data) < 2 or any(isinstance(column, (str, SubsetCounts)) for column in data):
         raise ArgumentError(
             "`data` must be two or more columns with a subset per person, or rows or counts of a product design; got "
-            f"{', '.join(type(column).__name__ for column in data)}. Hint: counts of single variables do not tell how "
-            "often subsets occur together."
+            f"{', '.join(type(column).__name__ for column in data)}.",
+            COUNT_TOGETHER,
         )
     wanted = _names(len(data), _own_names(data) if names is None else names)
     given = _designs(designs, data, wanted)
@@ -193,14 +199,10 @@ def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ..
     strange = [name for name in columns if not isinstance(name, (str, int))]
     if strange:  # which may be a column itself, and is not printed
         raise ArgumentError(
-            f"columns of a data frame must be given by their names; got {shown(strange[0])}. "
-            "Hint: crosstab(frame, 'a', 'b', designs=...), or crosstab(frame['a'], frame['b'], designs=...)."
+            f"columns of a data frame must be given by their names; got {shown(strange[0])}.", CROSSTAB_OF_NAMES
         )
     wanted = tuple(str(name) for name in columns)
-    held = column_names(frame)
-    absent = [name for name in wanted if name not in held]
-    if absent:
-        raise ArgumentError(no_such_column(absent[0], held, "the data frame", judge_table(frame)))
+    check_columns(frame, wanted)
     if len(wanted) < 2:
         raise ArgumentError("two or more columns of the data frame must be named; got fewer.")
     return _names(len(wanted), wanted)
@@ -230,8 +232,7 @@ def _designs(designs: Any, columns: tuple[Any, ...], names: tuple[str, ...]) -> 
     ]
     if bare:
         raise ArgumentError(
-            f"a column of subsets must come with its design; got none for {', '.join(bare)}. "
-            "Hint: designs=[design_of_the_first, design_of_the_second]."
+            f"a column of subsets must come with its design; got none for {', '.join(bare)}.", A_DESIGN_EACH
         )
     return given
 
@@ -240,8 +241,8 @@ def _joint(counts: SubsetCounts) -> JointCounts:
     joint = as_joint(counts)
     if not isinstance(joint, JointCounts):
         raise ArgumentError(
-            f"a table must be of two or more variables; got one, under a {counts.design.kind} design. "
-            "Hint: name at least two."
+            f"a table must be of two or more variables; got one, under a {counts.design.kind} design.",
+            NAME_TWO_VARIABLES,
         )
     return joint
 

@@ -19,6 +19,7 @@ from subsetprivacy.data import SubsetCounts, SubsetTable, check_allowed, count_c
 from subsetprivacy.design import Design
 from subsetprivacy.engines import is_table
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_data import COUNT_A_COLUMN
 
 
 @overload
@@ -144,6 +145,5 @@ def _one_variable(data: Any, column: str) -> Any:
     if isinstance(data, SubsetTable):
         return data.select(column)
     raise ArgumentError(
-        f"`column` must be left out unless `data` is a table; got {type(data).__name__}. "
-        "Hint: sp.count(frame, 'name', design=...) counts a column of a data frame."
+        f"`column` must be left out unless `data` is a table; got {type(data).__name__}.", COUNT_A_COLUMN
     )

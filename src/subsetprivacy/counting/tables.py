@@ -25,6 +25,7 @@ from subsetprivacy.engines import (
     tally,
 )
 from subsetprivacy.errors import ArgumentError, MissingDependencyError, SubsetPrivacyError
+from subsetprivacy.messages.for_data import NAME_GROUP_COLUMNS
 from subsetprivacy.subsets import is_missing
 
 
@@ -185,10 +186,7 @@ def _names_of_groups(held: Sequence[str], by: Any) -> list[str] | None:
     for position, name in enumerate(by):
         if not isinstance(name, (str, int)) or str(name) not in held:
             # By position: somebody may have passed a group for each person.
-            raise ArgumentError(
-                f"`by` must name columns of the table; entry {position} does not. "
-                f"Hint: by='region', or by=['region', 'year']."
-            )
+            raise ArgumentError(f"`by` must name columns of the table; entry {position} does not.", NAME_GROUP_COLUMNS)
     if not by:
         raise ArgumentError("`by` must name at least one column; got an empty list.")
     return [str(name) for name in by]

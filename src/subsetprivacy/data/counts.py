@@ -16,6 +16,7 @@ from subsetprivacy.data.entries import as_codes, check_amounts, check_entries
 from subsetprivacy.design import Design, Mixture, identify
 from subsetprivacy.errors import MismatchError, NoDataError
 from subsetprivacy.incidence import Listable
+from subsetprivacy.messages.for_data import COUNT_WITH_WEIGHTS
 from subsetprivacy.subsets import Categories
 
 
@@ -194,7 +195,7 @@ class SubsetCounts:
                 "counts must have the same categories in the same order to be added; got different ones."
             )
         if (self.squares is None) != (other.squares is None):
-            raise MismatchError("weighted and unweighted counts cannot be added. Hint: count all rows with weights.")
+            raise MismatchError("weighted and unweighted counts cannot be added.", COUNT_WITH_WEIGHTS)
         codes = np.union1d(self.codes, other.codes)
         design = Mixture.of([self.design, other.design], _shares(self, other))
         squares = None if self.squares is None else _add(codes, self, other, "squares")

@@ -15,6 +15,8 @@ from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import as_codes, check_amounts
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
+from subsetprivacy.messages.for_data import CELLS_THAT_OCCUR, LABEL_BY_SUBSETS, PICK_TWO_VARIABLES
+from subsetprivacy.messages.for_designs import PRODUCT_DESIGN
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 MAX_SHOWN = 24  # subsets of a variable in a printed table
@@ -56,10 +58,7 @@ class JointCounts(SubsetCounts):
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.design, Product):
-            raise ArgumentError(
-                f"`design` must be a product design; got {type(self.design).__name__}. "
-                "Hint: sp.product({'x': ..., 'y': ...})."
-            )
+            raise ArgumentError(f"`design` must be a product design; got {type(self.design).__name__}.", PRODUCT_DESIGN)
         super().__attrs_post_init__()
 
     @classmethod
@@ -85,7 +84,7 @@ class JointCounts(SubsetCounts):
             If the table has not a row and a column for each subset, or labels that are none.
         """
         if not isinstance(design, Product) or len(design.factors) != 2:
-            raise ArgumentError("`design` must be a product of two variables. Hint: sp.product({'x': ..., 'y': ...}).")
+            raise ArgumentError("`design` must be a product of two variables.", PRODUCT_DESIGN)
         labels = (getattr(table, "index", None), getattr(table, "columns", None))
         given = zip(design.factors, (rows, columns), labels, strict=True)
         codes = [as_codes(_subsets_named(factor, said) if part is None else part) for factor, part, said in given]
@@ -139,8 +138,7 @@ class JointCounts(SubsetCounts):
         shape = tuple(len(codes) for codes, _ in self._cells)
         if np.prod(shape, dtype=float) > MAX_TABLE:
             raise TooLargeError(
-                f"a table must have at most {MAX_TABLE} cells; got {' x '.join(map(str, shape))}. "
-                "Hint: the counts hold only the cells that occur; estimate and test work on them."
+                f"a table must have at most {MAX_TABLE} cells; got {' x '.join(map(str, shape))}.", CELLS_THAT_OCCUR
             )
         out = np.zeros(shape, self.counts.dtype)
         out[tuple(at for _, at in self._cells)] = self.counts[self.informative]
@@ -198,8 +196,7 @@ class JointCounts(SubsetCounts):
     def _pair(self) -> tuple[Design, Design]:
         if len(self.design.factors) != 2:
             raise ArgumentError(
-                f"a two-way table must be of two variables; got {', '.join(self.names)}. "
-                "Hint: table.margin('x', 'y') picks two."
+                f"a two-way table must be of two variables; got {', '.join(self.names)}.", PICK_TWO_VARIABLES
             )
         return self.design.factors[0], self.design.factors[1]
 
@@ -280,8 +277,8 @@ def _subsets_named(design: Design, labels: Any) -> IntArray:
         if list(labels) == list(range(len(codes))):
             return codes
         raise MismatchError(
-            f"`table` must be labelled by subsets, such as {design.format(int(codes[0]))!r}; got other labels. "
-            "Hint: pass table.to_numpy() with the codes of its rows and columns, or count people with sp.crosstab."
+            f"`table` must be labelled by subsets, such as {design.format(int(codes[0]))!r}; got other labels.",
+            LABEL_BY_SUBSETS,
         )
     if len(set(labels)) < len(labels):
         raise MismatchError("`table` must name every subset once; got a label twice.")

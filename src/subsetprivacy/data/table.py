@@ -15,6 +15,7 @@ from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.tally import count_codes
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, MismatchError
+from subsetprivacy.messages.for_designs import PRODUCT_DESIGN
 from subsetprivacy.subsets import is_frame
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, frame
 
@@ -49,9 +50,7 @@ class SubsetTable:
     def __attrs_post_init__(self) -> None:
         design = self.design
         if not isinstance(design, Product):
-            raise CodeError(
-                f"`design` must be a product design; got {type(design).__name__}. Hint: sp.product({{...}})."
-            )
+            raise CodeError(f"`design` must be a product design; got {type(design).__name__}.", PRODUCT_DESIGN)
         object.__setattr__(self, "columns", tuple(as_codes(column) for column in _in_order(self.columns, design)))
         if len(self.columns) != len(design.factors):
             raise MismatchError(f"`columns` must be {len(design.factors)}, one a factor; got {len(self.columns)}.")
@@ -61,7 +60,7 @@ class SubsetTable:
             try:
                 check_allowed(codes, factor)
             except CodeError as error:
-                raise CodeError(f"{', '.join(names)}: {error}") from None
+                raise CodeError(f"{', '.join(names)}: {error.message}", error.advice) from None
 
     @classmethod
     def trusted(cls, columns: tuple[IntArray, ...], design: Product) -> "SubsetTable":
