@@ -3,7 +3,7 @@
 from subsetprivacy import errors as errors
 from subsetprivacy.auditing import Audit, TableAudit, audit
 from subsetprivacy.counting import count
-from subsetprivacy.data import CountsBatch, JointCounts, SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.data import CountsBatch, GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import (
     Design,
     check_mechanism,
@@ -69,6 +69,7 @@ __all__ = [
     "Estimate",
     "EstimateBatch",
     "Frontier",
+    "GroupedCounts",
     "HonestyCheck",
     "IndependencePower",
     "IndependenceResult",

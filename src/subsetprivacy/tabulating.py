@@ -11,7 +11,7 @@ from subsetprivacy._types import ArrayLike, IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.counting import count, count_columns, read_column
 from subsetprivacy.counting.tables import needs_rows, rows_of
-from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
+from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
 from subsetprivacy.data.joint import picked
 from subsetprivacy.design import Covered, Design, Product, product, require_design
 from subsetprivacy.engines import check_columns, is_table
@@ -46,7 +46,7 @@ def crosstab(
     weights: ArrayLike | str | None = ...,
     weights_kind: WeightsKind | None = ...,
     missing: Missing | None = ...,
-) -> dict[Label, JointCounts]: ...
+) -> GroupedCounts[JointCounts]: ...
 def crosstab(
     *data: Any,
     names: Sequence[str] | None = None,
@@ -55,7 +55,7 @@ def crosstab(
     weights: ArrayLike | str | None = None,
     weights_kind: WeightsKind | None = None,
     missing: Missing | None = None,
-) -> JointCounts | dict[Label, JointCounts]:
+) -> JointCounts | GroupedCounts[JointCounts]:
     """Count how often subsets of two or more variables were reported together.
 
     Parameters
@@ -72,8 +72,8 @@ def crosstab(
     designs
         The designs of columns that do not bring them, in order or by name.
     by
-        A group label per person; then a dict with a table per group is
-        returned, for `conditional_independence_test`. Of a table of another
+        A group label per person; then `GroupedCounts`, a dict with a table per
+        group, are returned, for `conditional_independence_test`. Of a table of another
         library the name of a column, or a list of names. The order of the
         groups is that of `count`.
     weights, weights_kind, missing
@@ -123,11 +123,11 @@ def crosstab(
     return _each(count(held, by=by, weights=weights, weights_kind=weights_kind))
 
 
-def _each(counted: SubsetCounts | dict[Label, SubsetCounts]) -> JointCounts | dict[Label, JointCounts]:
+def _each(counted: SubsetCounts | GroupedCounts[SubsetCounts]) -> JointCounts | GroupedCounts[JointCounts]:
     """Return counts, or those of each group, as joint counts."""
     if isinstance(counted, SubsetCounts):
         return _joint(counted)
-    return {group: _joint(part) for group, part in counted.items()}
+    return GroupedCounts({group: _joint(part) for group, part in counted.items()}, counted.by)
 
 
 def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | None:

@@ -224,7 +224,7 @@ def check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
 
 def group_rows(by: Any, length: int) -> dict[Label, IntArray]:
     """Return the rows of each group, groups in order: see `ordering`."""
-    groups = by if isinstance(by, GroupColumn) else _group_column(by)
+    groups = group_column(by)
     if len(groups.labels) != length:
         raise MismatchError(f"`by` must give one group per person; got {len(groups.labels)} for {people(length)}.")
     for row, group in enumerate(groups.labels):
@@ -233,7 +233,10 @@ def group_rows(by: Any, length: int) -> dict[Label, IntArray]:
     return rows_of_groups(groups.labels, groups.orders, groups.tuples)
 
 
-def _group_column(by: Any) -> GroupColumn:
+def group_column(by: Any) -> GroupColumn:
+    """Return a group for each person, of whatever was given."""
+    if isinstance(by, GroupColumn):
+        return by
     if isinstance(by, (str, bytes, Set, Mapping)) or not isinstance(by, Iterable) or is_table(by):
         raise ArgumentError(f"`by` must be a list or column with one group per person; got {type(by).__name__}.")
     to_list = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(by, name)), None)

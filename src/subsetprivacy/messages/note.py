@@ -27,6 +27,9 @@ class NoteKind(StrEnum):
     NO_ESTIMATE = "no_estimate"  # nothing to estimate it from
     NO_STANDARD_ERRORS = "no_standard_errors"  # too many categories to have them, or none exist
     SHORTENED = "shortened"  # some rows are shown, not all
+    # Data
+    MISSING = "missing"  # people who said nothing
+    UNKNOWN_DESIGN = "unknown_design"
     # Tests
     WEIGHTED = "weighted"
     UNOBSERVED = "unobserved"  # pairs or subsets that can be reported and were not
