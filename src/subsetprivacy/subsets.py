@@ -18,7 +18,13 @@ from subsetprivacy._checks import shown
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.engines.buffers import WHOLE_NUMBERS, to_numpy
 from subsetprivacy.errors import CategoryError, DesignDocumentError
-from subsetprivacy.messages.for_designs import COLLECT_THE_LABELS, LIST_THE_LABELS, ORDER_THE_LABELS, PASS_A_COLUMN
+from subsetprivacy.messages.for_designs import (
+    COLLECT_THE_LABELS,
+    LIST_THE_LABELS,
+    ORDER_THE_LABELS,
+    PASS_A_COLUMN,
+    TEXT_LABELS,
+)
 from subsetprivacy.tables import label_text
 
 MAX_CATEGORIES = 48
@@ -106,7 +112,8 @@ class Categories:
             if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
                 raise DesignDocumentError(
                     "labels must be text, finite numbers or booleans to be written as JSON; "
-                    f"got {type(label).__name__}."
+                    f"got {type(label).__name__}.",
+                    TEXT_LABELS,
                 )
         return {"categories": list(self.labels)}
 

@@ -61,7 +61,11 @@ def counts_batch() -> Any:
 
 @example
 def grouped_counts() -> Any:
-    return sp.count(subset_data(), by=[("f", 2024), ("m", 2024), ("f", 2025), ("m", None)] * 25)
+    import pandas as pd
+
+    said = subset_data()
+    table = pd.DataFrame({"color": said.codes, "sex": ["f", "m", "f", "m"] * 25, "year": [2024, 2024, 2025, 2025] * 25})
+    return sp.count(table, "color", design=said.design, by=["sex", "year"])
 
 
 @example

@@ -10,9 +10,9 @@ from attrs import field, frozen
 
 from subsetprivacy._checks import shown
 from subsetprivacy._choices import Engine, Missing, WeightsKind
-from subsetprivacy._types import IntArray, Label
+from subsetprivacy._types import IntArray
 from subsetprivacy.counting.tables import Asked
-from subsetprivacy.data import JointCounts, SubsetCounts
+from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
 from subsetprivacy.design import Covered, Design, Product, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
@@ -112,7 +112,7 @@ class Release:
         weights_kind: WeightsKind | None = ...,
         missing: Missing | None = ...,
         progress: Progress | None = ...,
-    ) -> dict[Label, SubsetCounts]: ...
+    ) -> GroupedCounts[SubsetCounts]: ...
     def count(
         self,
         column: str | None = None,
@@ -122,7 +122,7 @@ class Release:
         weights_kind: WeightsKind | None = None,
         missing: Missing | None = None,
         progress: Progress | None = None,
-    ) -> SubsetCounts | dict[Label, SubsetCounts]:
+    ) -> SubsetCounts | GroupedCounts[SubsetCounts]:
         """Count the subsets of a column, in constant memory.
 
         Parameters
@@ -169,7 +169,7 @@ class Release:
         weights_kind: WeightsKind | None = ...,
         missing: Missing | None = ...,
         progress: Progress | None = ...,
-    ) -> dict[Label, JointCounts]: ...
+    ) -> GroupedCounts[JointCounts]: ...
     def crosstab(
         self,
         *columns: str,
@@ -178,7 +178,7 @@ class Release:
         weights_kind: WeightsKind | None = None,
         missing: Missing | None = None,
         progress: Progress | None = None,
-    ) -> JointCounts | dict[Label, JointCounts]:
+    ) -> JointCounts | GroupedCounts[JointCounts]:
         """Count how often subsets of two or more columns occur together; arguments as in `count`.
 
         Parameters

@@ -138,7 +138,7 @@ ESTIMATE_BY_MOMENTS = advise(
 
 DOCUMENT_OF_A_TABLE = advise("document_of_a_table", "this is the document of a table, which is read with the table")
 NEWER_PACKAGE = advise("newer_package", "a newer version of the package may read it")
-TEXT_LABELS = advise("text_labels", "use categories that are text, numbers, True or False")
+TEXT_LABELS = advise("text_labels", "name the categories by text, numbers, True or False; a pickle keeps any label")
 WRITE_CODES = advise(
     "write_codes",
     python="form='codes'",
