@@ -9,13 +9,13 @@ from subsetprivacy._types import AnyArray, ArrayLike, Distribution, FloatArray, 
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError, CodeError, DistributionError, MismatchError
 from subsetprivacy.messages.for_general import (
-    DIVIDE_BY_100,
     DIVIDE_BY_THE_SUM,
     GAPS_AS_FULL,
     GAPS_AS_MISSING,
     LEVEL_AS_A_SHARE,
     PROJECT_THE_SHARES,
     SAME_INDEX,
+    SHARES_NOT_PERCENT,
 )
 
 SUM_TOLERANCE = 1e-6
@@ -89,7 +89,7 @@ def check_distribution(w: Distribution | ArrayLike, labels: Sequence[Label], nam
         )
     if abs(vector.sum() - 1) > SUM_TOLERANCE:
         percentages = abs(vector.sum() - 100) < 1
-        advice = DIVIDE_BY_100 if percentages else DIVIDE_BY_THE_SUM
+        advice = SHARES_NOT_PERCENT if percentages else DIVIDE_BY_THE_SUM
         raise DistributionError(f"`{name}` must sum to 1; got {vector.sum():.6g}.", advice)
     return np.maximum(vector, 0.0)
 

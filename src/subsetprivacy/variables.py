@@ -11,7 +11,7 @@ import numpy as np
 from subsetprivacy._checks import check_same_index, shown
 from subsetprivacy._types import BoolArray, IntArray, Label
 from subsetprivacy.errors import CategoryError, MismatchError, TooLargeError
-from subsetprivacy.messages.for_designs import FEWER_VARIABLES, NAME_THE_VARIABLES, PASS_COLUMNS
+from subsetprivacy.messages.for_designs import FEWER_AT_A_TIME, NAME_THE_VARIABLES, PASS_COLUMNS
 from subsetprivacy.subsets import Categories, as_categories, is_frame
 
 MAX_COMBINATIONS = 1 << 20
@@ -55,7 +55,7 @@ class JointCategories(Categories):
         if self.p > MAX_COMBINATIONS:
             raise TooLargeError(
                 f"at most {MAX_COMBINATIONS} combinations of categories can be listed; got {self.p}.",
-                FEWER_VARIABLES,
+                FEWER_AT_A_TIME,
             )
         return tuple(combinations(*(part.labels for part in self.parts)))
 

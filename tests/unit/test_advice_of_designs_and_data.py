@@ -57,7 +57,7 @@ def test_no_sentence_has_a_hint_of_its_own():
         (lambda: sp.fixed_size(["a", "b"], 2), "use_warner", "subsetprivacy design warner"),
         (lambda: sp.conditional(["a", "b"], {}), "use_warner", "subsetprivacy design warner"),
         (lambda: sp.warner(list("abc")), "more_than_two", "subsetprivacy design fixed-size --size 2"),
-        (lambda: sp.uniform(range(49)), "use_hadamard", "subsetprivacy design hadamard"),
+        (lambda: sp.uniform(range(49)), "hadamard_for_many", "subsetprivacy design hadamard"),
         (lambda: sp.small(list("abcd")), "use_uniform", "subsetprivacy design uniform"),
     ],
 )
@@ -119,7 +119,7 @@ def test_errors_that_are_passed_on_keep_their_advice(tmp_path):
     path.write_text('{"format": "subsetprivacy.design", "version": 99}', encoding="utf-8")
     error = refused(lambda: sp.load_design(path))
     assert error.message.startswith(f"{path}: a design document must be of version")
-    assert error.advice.name == "newer_package"
+    assert error.advice.name == "read_by_a_newer_version"
     both = sp.product({"x": UNIFORM, "y": UNIFORM})
     error = refused(lambda: sp.SubsetTable([[3], [7]], both))
     assert error.message.startswith("y: `codes` must be subsets")

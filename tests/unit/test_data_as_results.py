@@ -266,7 +266,7 @@ def test_the_picture_has_a_bar_for_each_subset_with_its_share():
     plt = pytest.importorskip("matplotlib.pyplot")
     ax = sp.SubsetCounts([3, 12, 15], [60, 20, 20], UNIFORM).plot()
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.6, 0.2])
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a|b", "c|d"]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a | b", "c | d"]
     assert [text.get_text() for text in ax.texts] == ["60.0%", "20.0%"]
     assert ax.get_title() == "Observed share of each subset, n = 80"
     plt.close("all")
@@ -278,7 +278,7 @@ def test_the_picture_has_twenty_bars_at_most_and_takes_axes():
     ax = sp.simulate(sp.uniform(range(8)), [0.125] * 8, 2000, seed=1).plot(ax=axes)
     assert ax is axes
     assert len(ax.patches) == 20
-    assert "20 most frequent" in ax.get_title()
+    assert "20 top subsets" in ax.get_title()
     plt.close("all")
 
 

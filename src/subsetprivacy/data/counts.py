@@ -231,8 +231,9 @@ class SubsetCounts(Result):
             Axes to draw on; by default a new figure.
         """
         at = most_frequent(self.require_data())
-        labels = [self.design.format(int(code)) for code in self.observed_codes[at]]
-        which = "each subset" if len(at) == len(self.n_a) else f"the {len(at)} most frequent subsets"
+        # With spaces around the bars, so that long labels are wrapped there.
+        labels = [self.design.format(int(code)).replace("|", " | ") for code in self.observed_codes[at]]
+        which = "each subset" if len(at) == len(self.n_a) else f"the {len(at)} top subsets"
         title = Heading(f"Observed share of {which}, {self.n_text}", "Observed share of subsets")
         return subset_shares(labels, self.n_a[at] / self.counts.sum(), title=title, ax=ax)
 

@@ -24,7 +24,7 @@ from subsetprivacy.design.sized import fixed_size
 from subsetprivacy.design.small import singles
 from subsetprivacy.design.written import DOCUMENT_FORMAT, DOCUMENT_VERSION, fingerprint
 from subsetprivacy.errors import DesignDocumentError, SubsetPrivacyError
-from subsetprivacy.messages.for_designs import DOCUMENT_OF_A_TABLE, NEWER_PACKAGE
+from subsetprivacy.messages.for_designs import DOCUMENT_OF_A_TABLE, READ_BY_A_NEWER_VERSION
 from subsetprivacy.subsets import Categories
 from subsetprivacy.variables import JointCategories
 
@@ -60,7 +60,7 @@ def design_from_json(text: str | bytes) -> Design:
     if document.get("version") != DOCUMENT_VERSION:
         raise DesignDocumentError(
             f"a design document must be of version {DOCUMENT_VERSION}; got {document.get('version')!r}.",
-            NEWER_PACKAGE,
+            READ_BY_A_NEWER_VERSION,
         )
     body = {key: value for key, value in document.items() if key != "fingerprint"}
     stated = document.get("fingerprint")

@@ -13,7 +13,7 @@ from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Labe
 from subsetprivacy.design.base import Design, require_matrix
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
 from subsetprivacy.incidence import MAX_DENSE_BITS, Kronecker, Listable, joint_incidence
-from subsetprivacy.messages.for_designs import FEWER_BITS, FEWER_VARIABLES
+from subsetprivacy.messages.for_designs import FEWER_AT_A_TIME, FEWER_BITS
 from subsetprivacy.subsets import MAX_CATEGORIES
 from subsetprivacy.variables import JointCategories
 
@@ -68,7 +68,7 @@ class Product(Design):
             raise TooLargeError(
                 f"a joint code must fit in {MAX_CATEGORIES} bits; these {len(self.factors)} variables need "
                 f"{self.code_bits}.",
-                FEWER_BITS(most=MAX_CATEGORIES) if len(self.factors) == 2 else FEWER_VARIABLES(),
+                FEWER_BITS(most=MAX_CATEGORIES) if len(self.factors) == 2 else FEWER_AT_A_TIME(),
             )
         return self
 
@@ -137,7 +137,7 @@ class Product(Design):
         if not self.enumerable:
             raise TooLargeError(
                 "the support of a product must be small enough to be listed; got too many combinations of subsets.",
-                FEWER_VARIABLES,
+                FEWER_AT_A_TIME,
             )
         codes, mu = zip(*(factor.support() for factor in self.factors), strict=True)
         joint = np.meshgrid(*codes, indexing="ij")

@@ -6,7 +6,7 @@ from subsetprivacy.design.base import Design
 from subsetprivacy.errors import ArgumentError, InvalidDesignError, TooLargeError
 from subsetprivacy.incidence import MAX_DENSE_BITS
 from subsetprivacy.messages import Advice
-from subsetprivacy.messages.for_designs import MAKE_A_DESIGN, NO_LIST_NEEDED, USE_HADAMARD
+from subsetprivacy.messages.for_designs import HADAMARD_FOR_MANY, MAKE_A_DESIGN, NO_LIST_NEEDED
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories
 
 
@@ -21,7 +21,7 @@ def check_size(categories: Categories, least: int, kind: str, advice: Advice | N
         raise InvalidDesignError(
             f"designs whose codes are masks must have at most {MAX_CATEGORIES} categories; got {categories.p} for a "
             f"{kind} one.",
-            USE_HADAMARD,
+            HADAMARD_FOR_MANY,
         )
     return categories
 

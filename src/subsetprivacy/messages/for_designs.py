@@ -24,8 +24,8 @@ USE_SMALL = advise(
 USE_UNIFORM = advise(
     "use_uniform", python="sp.uniform(categories)", shell="subsetprivacy design uniform", page=_RECOMMENDED
 )
-USE_HADAMARD = advise(
-    "use_hadamard",
+HADAMARD_FOR_MANY = advise(
+    "hadamard_for_many",
     python="sp.hadamard(categories) takes up to a million",
     shell="subsetprivacy design hadamard takes up to a million",
     page=_RECOMMENDED,
@@ -114,8 +114,8 @@ NO_LIST_NEEDED = advise(
     python="estimates with observed information, and sp.simulate(...), need no such list",
     shell="estimates with observed information need no such list",
 )
-FEWER_VARIABLES = advise(
-    "fewer_variables",
+FEWER_AT_A_TIME = advise(
+    "fewer_at_a_time",
     python="look at fewer variables at a time, as in data.counts('a', 'b')",
     shell="look at fewer columns at a time",
     page="look at fewer questions at a time",
@@ -137,7 +137,7 @@ ESTIMATE_BY_MOMENTS = advise(
 # Documents and text -------------------------------------------------------------------------------------------------
 
 DOCUMENT_OF_A_TABLE = advise("document_of_a_table", "this is the document of a table, which is read with the table")
-NEWER_PACKAGE = advise("newer_package", "a newer version of the package may read it")
+READ_BY_A_NEWER_VERSION = advise("read_by_a_newer_version", "a newer version of the package may read it")
 TEXT_LABELS = advise("text_labels", "name the categories by text, numbers, True or False; a pickle keeps any label")
 WRITE_CODES = advise(
     "write_codes",

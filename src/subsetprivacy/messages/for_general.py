@@ -13,7 +13,7 @@ LEVEL_AS_A_SHARE = advise("level_as_a_share", "95% is 0.95")
 PROJECT_THE_SHARES = advise(
     "project_the_shares", python="a moment estimate can leave the simplex; use fit.projected().w"
 )
-DIVIDE_BY_100 = advise("divide_by_100", "these look like percentages; divide by 100")
+SHARES_NOT_PERCENT = advise("shares_not_percent", "these look like percentages; divide by 100")
 DIVIDE_BY_THE_SUM = advise(
     "divide_by_the_sum",
     python="divide by the sum, or use projected()",
