@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from subsetprivacy._types import Distribution, FloatArray
 from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.messages.for_estimates import WEIGHTS_BY_LABEL
 from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.subsets import Categories
 
@@ -66,7 +67,7 @@ def contrast_of(fit: "Estimate | Margin", weights: Distribution, level: float) -
 
 def _read(weights: Distribution, categories: Categories) -> FloatArray:
     if isinstance(weights, str):
-        raise CategoryError("`weights` must map labels to numbers; got a string. Hint: write {'a': 1, 'b': -1}.")
+        raise CategoryError("`weights` must map labels to numbers; got a string.", WEIGHTS_BY_LABEL)
     try:
         if isinstance(weights, Mapping):
             c = np.zeros(categories.p)

@@ -30,6 +30,7 @@ from subsetprivacy.estimation.mom import mom, mom_uniform
 from subsetprivacy.estimation.mom_conditional import mom_conditional
 from subsetprivacy.estimation.one_step import one_step
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.messages.for_estimates import COUNT_FIRST, FEWER_VARIABLES
 from subsetprivacy.subsets import Categories
 
 METHODS: dict[Estimator, Callable[..., Estimate]] = {
@@ -128,8 +129,8 @@ def estimate(
     counts = as_counts(data).require_data()
     if isinstance(counts.design.exposed, Product) and counts.categories.p > MAX_JOINT:
         raise TooLargeError(
-            f"a joint distribution must have at most {MAX_JOINT} combinations; got {counts.categories.p}. "
-            "Hint: fewer variables at a time, as in data.counts('a', 'b')."
+            f"a joint distribution must have at most {MAX_JOINT} combinations; got {counts.categories.p}.",
+            FEWER_VARIABLES,
         )
     if isinstance(counts.design, Covered):
         if counts.squares is not None:
@@ -153,9 +154,9 @@ def _check_options(run: Callable[..., Estimate], method: str, options: EstimateO
     known = [name for name in signature(run).parameters if name != "counts"]
     for name in options:
         if name not in known:
-            hint = " Hint: sp.count(data, by=..., weights=...) comes first." if name in {"by", "weights"} else ""
+            advice = COUNT_FIRST if name in {"by", "weights"} else None
             raise ArgumentError(
-                f"an option of {method} must be one of {', '.join(known) or 'none'}; got {name!r}.{hint}"
+                f"an option of {method} must be one of {', '.join(known) or 'none'}; got {name!r}.", advice
             )
 
 
@@ -254,13 +255,13 @@ def estimate_many(
             try:
                 fits.append(estimate(sample, method, **options))
             except SubsetPrivacyError as error:
-                raise type(error)(f"sample {k}: {error}") from error
+                raise type(error)(f"sample {k}: {error.message}", error.advice) from error
             for warning in caught:
                 doubts.setdefault(warning.category, []).append(k)
             caught.clear()
     for kind, samples in doubts.items():
         what = _SAID.get(kind, "warned")
-        warnings.warn(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}.", kind, stacklevel=2)
+        warnings.warn(kind(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}."), stacklevel=2)
     if not fits:
         raise ArgumentError("`batch` must hold at least one sample; got none.")
     return EstimateBatch(tuple(fits), tuple(batch) if isinstance(batch, Mapping) else tuple(range(len(fits))))

@@ -6,7 +6,7 @@ from math import exp, pi, sqrt
 from typing import Any, get_args
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy._checks import check_choice, check_count, check_level
@@ -15,17 +15,23 @@ from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import BoolArray, FloatArray, IntArray
 from subsetprivacy.data import CountsBatch, SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
-from subsetprivacy.estimation.doubt import BETTER
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.profile import Peak, Point, Profile
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
+from subsetprivacy.messages import Advice
+from subsetprivacy.messages.for_estimates import (
+    ADJUSTED_FOR_SOME,
+    AUTO_INTERVAL,
+    ESTIMATE_BY_LIKELIHOOD,
+    PROFILE_INTERVAL,
+    WALD_INTERVAL,
+)
 
 METHODS = get_args(IntervalMethod)
 Progress = Callable[[int, int], None]
 _FEW = 12  # categories up to which profile intervals are taken for all
 _NEAR = 4.0  # standard errors from 0 or 1 within which Wald intervals are doubtful
 _MAX_COST = 2e7  # multiplications: about a second
-_LONGER = " Hint: interval(method='adjusted', categories=[...]), for some of them."
 _CHORD = 8  # a search beyond 64 categories, in units of the square of their number
 _EVALUATIONS = 100
 _FINE, _COARSE = 1e-6, 1e-4  # of a standard error: how near to the end a search comes; the latter beyond 64 categories
@@ -45,15 +51,19 @@ class Intervals:
         For each category ``"wald"``, ``"profile"``, ``"adjusted"`` or ``"bootstrap"``.
     doubtful
         Whether some are Wald intervals where normal theory is doubtful.
-    hint
+    advice
         What to do about that, where something better can be had.
+    together
+        What makes the level hold for all intervals together, ``"normal"`` or ``"bonferroni"``; empty where it is the
+        level of each alone.
     """
 
     at: IntArray
     bounds: FloatArray
     kinds: tuple[str, ...]
     doubtful: bool = False
-    hint: str = ""
+    advice: Advice | None = None
+    together: str = ""
 
 
 @frozen
@@ -65,14 +75,25 @@ class Request:
     categories: Any = None
     replications: int = 999
     seed: Any = None
+    simultaneous: bool = False
     progress: Progress | None = None
 
 
 def intervals_of(fit: Estimate, request: Request) -> Intervals:
     """Return the intervals of an estimate."""
     check_level(request.level)
-    method = check_choice(request.method, METHODS, "method")
+    check_choice(request.method, METHODS, "method")
     at = _positions(fit, request.categories)
+    if not request.simultaneous:
+        return _each(fit, request, at)
+    together = "normal" if not fit._doubts and np.isfinite(fit._shown_se[at]).all() else "bonferroni"
+    level = level_of_each(fit._cov[np.ix_(at, at)] if together == "normal" else None, len(at), request.level)
+    return evolve(_each(fit, evolve(request, level=level), at), together=together)
+
+
+def _each(fit: Estimate, request: Request, at: IntArray) -> Intervals:
+    """Return intervals whose level is that of each alone."""
+    method = request.method
     if method == "auto":
         return _auto(fit, request, at)
     if method == "wald":
@@ -82,7 +103,27 @@ def intervals_of(fit: Estimate, request: Request) -> Intervals:
     else:
         _require_likelihood(fit)
         bounds = profile(fit, request.level, at, adjust=method == "adjusted", progress=request.progress)
-    return Intervals(at, bounds, (method,) * len(at), method == "wald" and bool(fit._doubts), BETTER)
+    return Intervals(at, bounds, (method,) * len(at), method == "wald" and bool(fit._doubts), AUTO_INTERVAL)
+
+
+def level_of_each(cov: FloatArray | None, number: int, level: float) -> float:
+    """Return the level of single intervals that hold all together at `level`.
+
+    Parameters
+    ----------
+    cov
+        The covariance matrix of the estimates, for the distribution of the largest of their errors; None for
+        Bonferroni's inequality.
+    number
+        How many intervals there are.
+    level
+        The level of all together.
+    """
+    if cov is None or number == 1:
+        return 1 - (1 - level) / number
+    from subsetprivacy.estimation.largest_error import quantile
+
+    return float(2 * ndtr(quantile(cov, level)) - 1)
 
 
 def _positions(fit: Estimate, categories: Any) -> IntArray:
@@ -99,13 +140,11 @@ def _positions(fit: Estimate, categories: Any) -> IntArray:
 def _require_likelihood(fit: Estimate) -> None:
     if fit._by_moments:
         raise ArgumentError(
-            f"a profile interval belongs to the likelihood; got an estimate by {fit.method}. "
-            "Hint: sp.estimate(data).interval(method='profile')."
+            f"a profile interval belongs to the likelihood; got an estimate by {fit.method}.", ESTIMATE_BY_LIKELIHOOD
         )
     if fit.categories.p > MAX_PROFILED:
         raise TooLargeError(
-            f"profile intervals must be of at most {MAX_PROFILED} categories; got {fit.categories.p}. "
-            "Hint: interval(method='wald')."
+            f"profile intervals must be of at most {MAX_PROFILED} categories; got {fit.categories.p}.", WALD_INTERVAL
         )
 
 
@@ -117,7 +156,7 @@ def _auto(fit: Estimate, request: Request, at: IntArray) -> Intervals:
     wanted = _wanted(fit)  # whichever categories are asked for: one category has one interval
     affordable = fit.has_ratio and _cost(fit, int(wanted.sum())) <= _MAX_COST
     if not affordable:
-        return Intervals(at, fit._wald(request.level)[at], ("wald",) * len(at), bool(fit._doubts), _LONGER)
+        return Intervals(at, fit._wald(request.level)[at], ("wald",) * len(at), bool(fit._doubts), ADJUSTED_FOR_SOME)
     wanted = wanted[at]
     bounds = np.empty((len(at), 2))
     if not wanted.all():
@@ -283,7 +322,7 @@ def _next(
 
 def _require_people(counts: SubsetCounts, what: str) -> None:
     if counts.squares is not None:
-        raise ArgumentError(f"a {what} interval must come from unweighted people; got sampling weights. Hint: 'auto'.")
+        raise ArgumentError(f"a {what} interval must come from unweighted people; got sampling weights.", AUTO_INTERVAL)
 
 
 def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> FloatArray:
@@ -309,7 +348,8 @@ def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> Floa
     if len(estimates) < 0.9 * replications:
         raise ArgumentError(
             f"a bootstrap interval must be able to refit its samples; {replications - len(estimates)} of "
-            f"{replications} were not identifiable. Hint: interval(method='profile')."
+            f"{replications} were not identifiable.",
+            PROFILE_INTERVAL,
         )
     tail = 50 * (1 - level)
     return np.percentile(np.array(estimates), [tail, 100 - tail], axis=0).T

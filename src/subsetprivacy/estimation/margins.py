@@ -14,7 +14,8 @@ from subsetprivacy._types import Distribution, FloatArray, IntArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.contrast import Contrast, contrast_of
-from subsetprivacy.estimation.doubt import BETTER
+from subsetprivacy.estimation.doubt import with_better
+from subsetprivacy.messages import Note
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number
 from subsetprivacy.variables import JointCategories
@@ -42,6 +43,11 @@ class Margin:
     fit: "Estimate"
     where: IntArray
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats of the joint estimate."""
+        return with_better(self.fit.notes, None)
+
     @cached_property
     def w(self) -> FloatArray:
         """The shares, in category order."""
@@ -66,7 +72,7 @@ class Margin:
     @property
     def cov(self) -> FloatArray:
         """The estimated covariance matrix of `w`; warns where normal theory is doubtful."""
-        self.fit._warn_of_doubts(hint="")
+        self.fit._warn_of_doubts(None)
         return self._cov
 
     @cached_property
@@ -82,7 +88,7 @@ class Margin:
     @property
     def se(self) -> FloatArray:
         """The standard errors of `w`; warns where normal theory is doubtful."""
-        self.fit._warn_of_doubts(hint="")
+        self.fit._warn_of_doubts(None)
         return self._se
 
     @property
@@ -96,7 +102,7 @@ class Margin:
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return a Wald interval for each share, shape (p, 2), cut to [0, 1] where the method stays in the simplex."""
-        self.fit._warn_of_doubts(hint="")
+        self.fit._warn_of_doubts(None)
         return self._bounds(check_level(level))
 
     def _bounds(self, level: float) -> FloatArray:
@@ -106,7 +112,7 @@ class Margin:
 
     def contrast(self, weights: Distribution, *, level: float = 0.95) -> Contrast:
         """Return a weighted sum of the shares with its standard error, interval and test of zero."""
-        self.fit._warn_of_doubts(hint="")
+        self.fit._warn_of_doubts(None)
         return contrast_of(self, weights, check_level(level))
 
     @overload
@@ -124,7 +130,7 @@ class Margin:
         """Return the table to print or to show in a notebook."""
         head, rows = presenting.cells(self, np.arange(self.categories.p), self._bounds(check_level(level)), level)
         title = f"Margin of {' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
-        return Table(title, head, rows, tuple(note.removesuffix(BETTER) for note in self.fit.notes))
+        return Table(title, head, rows, self.notes)
 
     def plot(
         self,

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from subsetprivacy.messages.advice import Hint, as_hint
+from subsetprivacy.messages.advice import Advice, Hint, as_hint
 from subsetprivacy.messages.rendering import for_python, with_hint
 
 
@@ -19,6 +19,9 @@ class NoteKind(StrEnum):
     TOO_FEW_PEOPLE = "too_few_people"  # for so many categories
     NOT_UNIQUE = "not_unique"  # several estimates fit equally well
     NOT_CONVERGED = "not_converged"
+    UNIQUENESS_UNCHECKED = "uniqueness_unchecked"
+    UNKNOWN_DESIGN = "unknown_design"  # coarsening at random is assumed
+    UNKNOWN_ERRORS = "unknown_errors"  # nothing varies in the sample
     MOMENTS = "moments"  # an estimate by moments, outside the simplex or projected
     MAXIMUM = "maximum"  # how near the estimate is to the maximum of the likelihood
     INTERVAL_METHOD = "interval_method"  # how the intervals were made
@@ -72,6 +75,10 @@ class Note:
     kind: NoteKind
     text: str
     advice: Hint | None = field(default=None, converter=as_hint)
+
+    def with_advice(self, advice: Advice | Hint | None) -> "Note":
+        """Return the note with other advice, or with none."""
+        return evolve(self, advice=advice)
 
     def __str__(self) -> str:
         """Return the note with its advice, for users of the library."""
