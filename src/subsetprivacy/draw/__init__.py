@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from subsetprivacy.draw.balls import cases
 from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
+from subsetprivacy.draw.differences import differences
 from subsetprivacy.draw.dots import beside, durations
 from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.layout import Heading, require_matplotlib
@@ -34,6 +35,7 @@ __all__ = [
     "convergence",
     "costs",
     "difference",
+    "differences",
     "durations",
     "estimate",
     "heatmap",
