@@ -54,14 +54,14 @@ def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -
         V = order.T @ tangent_inverse(peak.information(order @ w, L)) @ order / n
         V = np.nan_to_num(V, posinf=0.0)  # a category that this sample says nothing about
         steps.append(V @ (order.T @ peak.inc.spread(n * peak.f / L)))
-        precisions.append(_inverse(V))
+        precisions.append(inverse_and_rank(V))
     return chi_square(steps, precisions, "score")
 
 
 def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArray, int]], method: str) -> ChiSquare:
     """Test that independent estimates have the same mean, by their precision matrices and their ranks."""
     total = np.sum([W for W, _ in precisions], axis=0)
-    inverse, rank = _inverse(total)
+    inverse, rank = inverse_and_rank(total)
     mean = inverse @ np.sum([W @ x for (W, _), x in zip(precisions, values, strict=True)], axis=0)
     statistic = float(sum((x - mean) @ W @ (x - mean) for (W, _), x in zip(precisions, values, strict=True)))
     df = sum(own for _, own in precisions) - rank
@@ -70,12 +70,12 @@ def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArr
 
 def by_covariance(difference: FloatArray, cov: FloatArray) -> ChiSquare:
     """Test that a difference is zero by its covariance matrix (Wald)."""
-    W, df = _inverse(np.nan_to_num(cov, posinf=0.0))
+    W, df = inverse_and_rank(np.nan_to_num(cov, posinf=0.0))
     statistic = float(difference @ W @ difference)
     return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df else np.nan, "wald")
 
 
-def _inverse(V: FloatArray) -> tuple[FloatArray, int]:
+def inverse_and_rank(V: FloatArray) -> tuple[FloatArray, int]:
     """Return the inverse on the directions that vary, and their number."""
     values, vectors = np.linalg.eigh((V + V.T) / 2)
     kept = values > _SMALL * max(values[-1], 0.0)

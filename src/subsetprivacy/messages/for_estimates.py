@@ -95,3 +95,8 @@ JOINT_WAVES = advise(
 NAME_ESTIMATES = advise("name_estimates", python="sp.compare({{'2024': fit, '2025': other}})")
 COLLAPSE_FORM = advise("collapse_form", python="collapse({{'often': ['weekly', 'daily']}})")
 UNWEIGHTED = advise("unweighted", python="count people without weights", shell="leave --weights out")
+INTERVALS_OF_ONE_GROUP = advise(
+    "intervals_of_one_group",
+    python="batch[name].interval() has those of the likelihood for one group",
+    shell="--interval adjusted, which takes longer",
+)
