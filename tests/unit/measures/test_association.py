@@ -378,8 +378,9 @@ class TestPictures:
     def test_wrong_kinds(self):
         with pytest.raises(ArgumentError, match="`kind` must be one of shares, conditional, residuals; got 'bars'"):
             FOUND.plot("bars")
-        with pytest.raises(ArgumentError, match="`given` must be left out for residuals"):
+        with pytest.raises(ArgumentError, match="`given` must be left out for residuals") as caught:
             FOUND.plot("residuals", given="x")
+        assert caught.value.advice.name == "kind_conditional"
 
 
 def test_numbers_for_json():
