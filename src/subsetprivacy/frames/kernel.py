@@ -73,8 +73,8 @@ def _check_sources(made: list[Variable]) -> None:
     twice = sorted({source for source in sources if sources.count(source) > 1})
     if twice:
         raise ArgumentError(
-            "every column of values must be drawn from once, since two subsets of one value intersect; got "
-            f"{', '.join(twice)} twice.",
+            f"every column of values must be drawn from once; got {', '.join(twice)} twice. Two subsets of one value "
+            "intersect.",
             KEEP_THE_JOINED_COLUMN,
         )
 
@@ -267,10 +267,10 @@ class Kernel:
         unfit = self._publishers[k].unfit(*values.to_check())
         if unfit is None:
             return []
-        name, which = self.variables[k].name, self._which(k) if unfit.unknown == len(values.x) else ""
+        name, why = self.variables[k].name, self._why(k) if unfit.unknown == len(values.x) else ""
         tidy, marks = self._would_fit(k, values, batch) if unfit.unknown else (0, 0)
         found = [
-            Refused(name, "unknown", unfit.unknown, unfit.first_unknown, which, tidy, marks),
+            Refused(name, "unknown", unfit.unknown, unfit.first_unknown, why, tidy, marks),
             Refused(name, "absent", unfit.absent, unfit.first_absent),
         ]
         return [each for each in found if each.count]
@@ -290,12 +290,12 @@ class Kernel:
         tidy = ~self._read(k, batch, reader, stripping).unknown()
         return int((unknown & tidy).sum()), int((unknown & ~tidy & marks).sum())
 
-    def _which(self, k: int) -> str:
-        """Return what is known about the categories that no value is one of."""
+    def _why(self, k: int) -> str:
+        """Return what may be wrong where no value is a category."""
         kinds = sorted({type(label).__name__ for label in self._readers[k].labels[:1000]})
         if self.as_text or kinds == ["str"]:
-            return "letter for letter as in the design"
-        return f"of type {', '.join(kinds)}"
+            return "Not one is written as in the design, letter for letter."
+        return f"Not one is, and the categories are of type {', '.join(kinds)}."
 
     def _refused_ids(self, ids: Ids | UnfitIds | None) -> list[Refused]:
         unfit = ids.repeated if isinstance(ids, Ids) else ids

@@ -14,10 +14,7 @@ _MUST = {
     "absent": ("every value must be known", ("missing", "missing")),
     "id missing": ("every row must have an id", ("without", "without")),
     "id type": ("ids must be text or whole numbers", ("other", "others")),
-    "id repeated": (
-        "ids must be distinct, since two values of one person would answer the same question, and intersect",
-        ("row whose id came before", "rows whose id came before"),
-    ),
+    "id repeated": ("ids must be distinct", ("row whose id came before", "rows whose id came before")),
 }
 
 
@@ -27,8 +24,8 @@ class Refused:
 
     Attributes
     ----------
-    which
-        How the categories are written, or their type, if no value of the column is one of them.
+    why
+        What may be wrong where no value is a category.
     tidy, marks
         Of values that are no category: how many are one without the spaces
         around them, and how many of the others look like a mark of a missing answer.
@@ -38,7 +35,7 @@ class Refused:
     problem: str
     count: int
     first: int | None  # None where no row can be named
-    which: str = ""
+    why: str = ""
     tidy: int = 0
     marks: int = 0
 
@@ -50,7 +47,7 @@ class Refused:
         return evolve(
             self,
             count=self.count + later.count,
-            which=self.which if self.which == later.which else "",
+            why=self.why if self.why == later.why else "",
             tidy=self.tidy + later.tidy,
             marks=self.marks + later.marks,
         )
@@ -61,8 +58,10 @@ class Refused:
         by_kind = {STRIP_SPACES: self.tidy, NAME_THE_MARK: self.marks, STORE_ABSENT_AS_FULL: self.problem == "absent"}
         return [advice for advice, applies in by_kind.items() if applies]
 
-    def _nearly(self) -> str:
-        """Return how many rows would nearly fit, told by numbers alone."""
+    def _explained(self) -> str:
+        """Return why the rows do not fit, told by numbers alone."""
+        if self.problem == "id repeated":
+            return " Two values of one person would answer the same question, and intersect."
         said = ""
         if self.tidy:
             many = f"All {self.count} are" if self.tidy == self.count else f"{self.tidy} of them are"
@@ -70,16 +69,14 @@ class Refused:
         if self.marks:
             look = plural(self.marks, "looks like a mark", "look like marks")
             said += f" {self.marks} {look} of a missing answer, such as ? or NA."
-        return said
+        return said or (self.why and f" {self.why}")
 
     def said(self, rows: str, number: Callable[[int], int]) -> str:
         """Return it in words; `rows` is what a row is called, and `number` tells its number."""
         must, got = _MUST[self.problem]
-        nearly = self._nearly()
-        which = f", {self.which}" if self.which and not nearly else ""
         where = "" if self.first is None else f", first in {rows} {number(self.first)}"
         start = " (counted from 0)" if where and rows == "row" else ""
-        return f"column {self.column!r}: {must}{which}; got {counted(self.count, *got)}{where}{start}.{nearly}"
+        return f"column {self.column!r}: {must}; got {counted(self.count, *got)}{where}{start}.{self._explained()}"
 
 
 def refuse(
