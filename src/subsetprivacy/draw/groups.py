@@ -44,10 +44,11 @@ def by_group(
     columns = min(_COLUMNS, len(panels))
     rows = ceil(len(panels) / columns)
     wide, tall = _size(names, width=2.2)
-    figure, axes = _panels(max(wide, 2.6) + 2.4 * (columns - 1), tall * rows + 0.3, rows, columns)
+    axes = list(_panels(max(wide, 2.6) + 2.4 * (columns - 1), tall * rows + 0.3, rows, columns))
+    figure: Figure = axes[0].figure
     view = _view(np.concatenate([[0.0], w.ravel()]), low.ravel(), high.ravel())
     places = np.arange(len(names), dtype=np.float64)
-    for k, ax in enumerate(np.ravel(axes)):
+    for k, ax in enumerate(axes):
         if k >= len(panels):
             ax.set_visible(False)
             continue

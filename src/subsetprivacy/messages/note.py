@@ -44,6 +44,7 @@ class NoteKind(StrEnum):
     # Privacy
     LEAKAGE = "leakage"
     NOT_PRIVATE = "not_private"  # a single value can be reported
+    NOT_PROTECTED = "not_protected"  # columns that are published as they are
     NOT_IDENTIFIABLE = "not_identifiable"
     REVEALED = "revealed"  # a variable is known exactly in some rows
     DUMMIES = "dummies"
