@@ -37,6 +37,7 @@ _PUBLIC = {
     "estimation.contrast": ("Contrast",),
     "estimation.difference": ("Difference",),
     "estimation.dispatch": ("estimate", "estimate_many"),
+    "estimation.fit_test": ("FitTest", "fit_test"),
     "estimation.groups": ("EstimateBatch",),
     "estimation.margins": ("Margin",),
     "estimation.result": ("Estimate",),
