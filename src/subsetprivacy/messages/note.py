@@ -33,7 +33,6 @@ class NoteKind(StrEnum):
     SHORTENED = "shortened"  # some rows are shown, not all
     # Data
     MISSING = "missing"  # people who said nothing
-    UNKNOWN_DESIGN = "unknown_design"
     # Tests
     WEIGHTED = "weighted"
     UNOBSERVED = "unobserved"  # pairs or subsets that can be reported and were not
