@@ -23,7 +23,7 @@ NO_RESULTS = {"Categories", "Design", "JointCategories", "Question"}
 FIXED_LEVEL = {"Audit", "TableAudit", "HonestyCheck", "Measure", "Plan", "Power", "IndependencePower"}
 # Tables of two variables: `summary` prints standard errors in brackets and no interval, and the intervals of the frame
 # are those of the standard errors. So only the frame has a level, and there is no method to choose.
-NO_INTERVAL_IN_SUMMARY = {"Association", "Conditional"}
+NO_INTERVAL_IN_SUMMARY = {"Association", "ConditionalShares"}
 
 
 def modules():
