@@ -52,7 +52,7 @@ _PUBLIC = {
         "homogeneity_test",
         "independence_test",
     ),
-    "measures": ("Association", "Conditional", "Measure", "association"),
+    "measures": ("Association", "ConditionalShares", "Measure", "association"),
     "mechanism.ask": ("Question", "ask", "draw_questions", "resolve"),
     "mechanism.cover": ("cover",),
     "mechanism.keyed": ("read_key",),

@@ -42,7 +42,7 @@ from subsetprivacy.independence import (
     homogeneity_test,
     independence_test,
 )
-from subsetprivacy.measures import Association, Conditional, Measure, association
+from subsetprivacy.measures import Association, ConditionalShares, Measure, association
 from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
 from subsetprivacy.mechanism.cover import cover
 from subsetprivacy.mechanism.keyed import read_key
@@ -70,7 +70,7 @@ __all__ = [
     "Audit",
     "Categories",
     "Comparison",
-    "Conditional",
+    "ConditionalShares",
     "Contrast",
     "CountsBatch",
     "Design",

@@ -21,7 +21,7 @@ from subsetprivacy.messages.for_data import (
     COUNT_TOGETHER,
     COVERED_AS_IT_IS,
     CROSSTAB_OF_NAMES,
-    NAME_TWO_VARIABLES,
+    NAME_AT_LEAST_TWO,
 )
 
 _COINCIDENCE = 20  # rows that two draws may have in common by chance
@@ -242,7 +242,7 @@ def _joint(counts: SubsetCounts) -> JointCounts:
     if not isinstance(joint, JointCounts):
         raise ArgumentError(
             f"a table must be of two or more variables; got one, under a {counts.design.kind} design.",
-            NAME_TWO_VARIABLES,
+            NAME_AT_LEAST_TWO,
         )
     return joint
 

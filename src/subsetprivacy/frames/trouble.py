@@ -10,6 +10,7 @@ from typing import Any
 
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, MissingDependencyError
 from subsetprivacy.messages import Advice, Hint
+from subsetprivacy.messages.for_designs import SUBSET_AS_TEXT
 from subsetprivacy.messages.for_files import READ_CODES, SAVE_AS_UTF8
 from subsetprivacy.messages.for_general import INSTALL
 
@@ -89,7 +90,11 @@ def said_of(where: str, *, as_labels: bool = False) -> Iterator[None]:
         yield
     except CodeError as error:
         note, advice = (" They were read as labels, not as codes.", READ_CODES()) if as_labels else ("", None)
-        raise CodeError(f"{where}: {error.message}{note}", error.advice or advice) from None
+        # Cells that are no labels at all may be codes; a subset that the design lacks is another question.
+        general = error.advice is None or error.advice.advice is SUBSET_AS_TEXT
+        raise CodeError(
+            f"{where}: {error.message}{note}", advice or error.advice if general else error.advice
+        ) from None
     except ArgumentError as error:
         raise ArgumentError(f"{where}: {error.message}", error.advice) from None
 

@@ -79,7 +79,7 @@ A_DESIGN_EACH = advise(
     shell="--column NAME=DESIGN for each",
     keyword_of="crosstab",
 )
-NAME_TWO_VARIABLES = advise("name_two_variables", "name at least two")
+NAME_AT_LEAST_TWO = advise("name_at_least_two", "name at least two")
 
 # Drawing ------------------------------------------------------------------------------------------------------------
 
