@@ -89,12 +89,11 @@ def said_of(where: str, *, as_labels: bool = False) -> Iterator[None]:
     try:
         yield
     except CodeError as error:
-        note, advice = (" They were read as labels, not as codes.", READ_CODES()) if as_labels else ("", None)
+        note, advice = " They were read as labels, not as codes." if as_labels else "", error.advice
         # Cells that are no labels at all may be codes; a subset that the design lacks is another question.
-        general = error.advice is None or error.advice.advice is SUBSET_AS_TEXT
-        raise CodeError(
-            f"{where}: {error.message}{note}", advice or error.advice if general else error.advice
-        ) from None
+        if as_labels and (advice is None or advice.advice is SUBSET_AS_TEXT):
+            advice = READ_CODES()
+        raise CodeError(f"{where}: {error.message}{note}", advice) from None
     except ArgumentError as error:
         raise ArgumentError(f"{where}: {error.message}", error.advice) from None
 
