@@ -60,8 +60,8 @@ def covered(design: Design, floor: float, *, reveals: bool = False) -> Covered:
         )
     if design.smallest_set < 2 and not reveals:
         raise InvalidDesignError(
-            f"`reveals` must be True to cover a {design.kind} design, of which some rows reveal the value to whoever "
-            "knows that they are a person's; got False."
+            f"`reveals` must be set to cover a {design.kind} design, of which some rows reveal the value to anyone who "
+            "knows that they are a person's; it is not."
         )
     S = design.S
     if abs(S - round(S)) > _WHOLE or round(S) < 2:

@@ -205,7 +205,7 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
         least = 1 / (1 + MOST_ODDS)
         nearest = np.ceil(least * 1e4) / 1e4 if share < 0.5 else np.floor((1 - least) * 1e4) / 1e4
         raise InvalidDesignError(
-            f"`reveals` must be True for a bit that all but gives the answer away; got q = {share:g}, which multiplies "
+            f"`reveals` must be set for a bit that all but reveals the answer; got q = {share:g}, which multiplies "
             f"the odds by {odds:.3g}.",
             SAFE_Q(nearest=f"{nearest:g}"),
         )

@@ -99,8 +99,8 @@ def small(
         design = covered(base, 0.2 if floor is None else floor, reveals=True)
     if not reveals and design.smallest_set < 2:
         raise InvalidDesignError(
-            f"`reveals` must be True for the route {chosen!r}, of which some rows reveal the value to whoever reads "
-            "them; got False.",
+            f"`reveals` must be set for the route {chosen!r}, of which some rows reveal the value to anyone who reads "
+            "them; it is not.",
             SAFE_ROUTE(route=_SAFE[labels.p]),
         )
     return design
@@ -197,7 +197,7 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
             raise InvalidDesignError("`design` must make a design of the combinations it is given; got one of others.")
         if not reveals and (shown := [name for name, rows in revealing(design).items() if rows.any()]):
             raise InvalidDesignError(
-                f"`reveals` must be True for a design of which some rows reveal {', '.join(shown)} exactly; got False."
+                f"`reveals` must be set for a design of which some rows reveal {', '.join(shown)} exactly; it is not."
             )
         return design
     if reveals and joint.p <= MAX_CATEGORIES:
