@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subsetprivacy.cli.audience import wants_json
 from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, name_of
 from subsetprivacy.cli.options import FilePath, as_json, force, input_format, output, output_format
-from subsetprivacy.cli.show import echo_json, echo_table, is_quiet, say, write_text
+from subsetprivacy.cli.show import echo_json, echo_line, echo_table, is_quiet, say, write_text
 
 if TYPE_CHECKING:
     from subsetprivacy.collect.survey.definition import Survey
@@ -71,7 +72,11 @@ def check(files: tuple[Path, ...], as_json: bool) -> None:
 def _echo_problems(path: Path, error: "SurveyError") -> None:
     for problem in error.problems:
         line = "" if problem.line is None else f":{problem.line}"
-        click.echo(f"{name_of(path)}{line}: {problem.place}: {problem.message}", err=True)
+        text = f"{name_of(path)}{line}: {problem.place}: {problem.message}"
+        if wants_json():
+            echo_line(type(error).__name__, text)
+        else:
+            click.echo(text, err=True)
 
 
 def _problems(error: "SurveyError") -> dict[str, Any]:
