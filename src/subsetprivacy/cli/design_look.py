@@ -87,7 +87,8 @@ def _problems(read: Any) -> "list[SubsetPrivacyError]":
         if shown:
             problems.append(InvalidDesignError(f"not private: some reports reveal {', '.join(shown)} exactly."))
     if not read.is_identifiable:
-        problems.append(NotIdentifiableError("not identifiable: its reports do not determine the distribution."))
+        why = "not identifiable: the distribution cannot be estimated from its reports."
+        problems.append(NotIdentifiableError(why))
     return problems
 
 
