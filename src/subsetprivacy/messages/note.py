@@ -18,12 +18,16 @@ class NoteKind(StrEnum):
     TOO_FEW_PEOPLE = "too_few_people"  # for so many categories
     NOT_UNIQUE = "not_unique"  # several estimates fit equally well
     NOT_CONVERGED = "not_converged"
+    UNIQUENESS_UNCHECKED = "uniqueness_unchecked"
+    UNKNOWN_DESIGN = "unknown_design"  # coarsening at random is assumed
+    UNKNOWN_ERRORS = "unknown_errors"  # nothing varies in the sample
     MOMENTS = "moments"  # an estimate by moments, outside the simplex or projected
     MAXIMUM = "maximum"  # how near the estimate is to the maximum of the likelihood
     INTERVAL_METHOD = "interval_method"  # how the intervals were made
     SIMULTANEOUS = "simultaneous"  # the level holds for all intervals together
     NEAR_ZERO = "near_zero"  # a comparison rests on a share near 0
     NO_ESTIMATE = "no_estimate"  # nothing to estimate it from
+    BIASED = "biased"  # a number that is too large or too small on average
     NO_STANDARD_ERRORS = "no_standard_errors"  # too many categories to have them, or none exist
     SHORTENED = "shortened"  # some rows are shown, not all
     # Tests
@@ -39,6 +43,7 @@ class NoteKind(StrEnum):
     # Privacy
     LEAKAGE = "leakage"
     NOT_PRIVATE = "not_private"  # a single value can be reported
+    NOT_PROTECTED = "not_protected"  # columns that are published as they are
     NOT_IDENTIFIABLE = "not_identifiable"
     REVEALED = "revealed"  # a variable is known exactly in some rows
     DUMMIES = "dummies"
@@ -75,6 +80,10 @@ class Note:
     def __init__(self, kind: NoteKind, text: str, advice: Advice | Hint | None = None) -> None:
         for name, value in (("kind", kind), ("text", text), ("advice", as_hint(advice))):
             object.__setattr__(self, name, value)
+
+    def with_advice(self, advice: Advice | Hint | None) -> "Note":
+        """Return the note with other advice, or with none."""
+        return Note(self.kind, self.text, advice)
 
     def __str__(self) -> str:
         """Return the note with its advice, for users of the library."""
