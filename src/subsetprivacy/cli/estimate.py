@@ -107,7 +107,7 @@ def _check_output(output: Path | None, format: str | None, by: tuple[str, ...]) 
 
 def _plain(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> Any:
     """Return the numbers of the one estimate, or a list with an object for each group."""
-    found = [(group, _facts(fit, shown)) for group, fit in fits.items()]
+    found = [(group, fit.to_dict(**shown)) for group, fit in fits.items()]
     return [{"group": group, **facts} for group, facts in found] if by else found[0][1]
 
 
@@ -116,7 +116,7 @@ def _csv(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> st
     lines, variables = [], ("category",)
     for group, fit in fits.items():
         variables = getattr(fit.categories, "names", variables)
-        facts = _facts(fit, shown)
+        facts = fit.to_dict(**shown)
         held = () if not by else group if isinstance(group, tuple) else (group,)
         for label, *numbers in zip(*(facts[key] for key in _KEYS), strict=True):
             parts = label if isinstance(label, tuple) and len(variables) > 1 else (label,)
@@ -125,12 +125,6 @@ def _csv(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> st
 
 
 _KEYS = ("categories", "estimate", "se", "lower", "upper")
-_RENAMED = {"std_error": "se"}
-
-
-def _facts(fit: Any, shown: dict[str, Any]) -> dict[str, Any]:
-    """Return the numbers of an estimate, by the names that files and JSON have."""
-    return {_RENAMED.get(key, key): value for key, value in fit.to_dict(**shown).items()}
 
 
 def _write(
