@@ -41,14 +41,15 @@ def sets(**names: str) -> Callable[[Function], Function]:
 
 def names_of(command: click.Command) -> dict[str, str]:
     """Return what the user of a command calls each argument of the library."""
-    names: dict[str, str] = {}
+    by_word: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for param in command.params:
         word = max(param.opts, key=len)
         if isinstance(param, click.Argument):
-            names[word] = param.metavar or word.upper()
+            by_name[word] = param.metavar or word.upper()
         else:
-            names[str(param.name)] = names[word.lstrip("-").replace("-", "_")] = word
-    return names | getattr(command.callback, _SETS, {})
+            by_word[word.lstrip("-").replace("-", "_")] = by_name[str(param.name)] = word
+    return by_name | by_word | getattr(command.callback, _SETS, {})
 
 
 def options_of(command: click.Command) -> set[str]:
