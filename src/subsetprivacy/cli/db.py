@@ -26,7 +26,7 @@ _PORT = re.compile(r":\d*(?=/|$)")
 def _refuse_connection_string(context: click.Context, option: click.Parameter, db: str) -> str:
     """Refuse a libpq connection string: it would become a file name, printed with the password in it."""
     if "password=" in db and "://" not in db:
-        raise click.BadParameter("must be a file, or an address such as postgresql://user@host/name")
+        raise click.BadParameter("must be a file or a postgresql:// address, such as postgresql://user@host/name")
     return db
 
 

@@ -113,7 +113,7 @@ def test_words_that_cannot_be_parsed(name, words, told):
         ("test private.parquet tree", "give a second column"),
         ("design compare tree.json", "two design documents or more"),
         ("plan", "give either LABELS"),
-        ("db check --db password=x", "must be a file, or an address"),
+        ("db check --db password=x", "must be a file or a postgresql:// address"),
     ],
 )
 def test_usage_errors_of_all_kinds_have_one_name(words, message, told):
