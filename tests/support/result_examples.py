@@ -45,7 +45,7 @@ def association() -> Any:
 
 
 @example
-def conditional() -> Any:
+def conditional_shares() -> Any:
     return sp.association(pairs()).conditional(given="y")
 
 
@@ -56,6 +56,7 @@ def measure() -> Any:
     return sp.association(sp.simulate(design, [1 / 8] * 8, 500, seed=1)).cramers_v()
 
 
+@example
 def release() -> Any:
     design = sp.uniform(COLORS)
     data = sp.privatize(["red", "blue", "blue"] * 20, design, seed=1)

@@ -24,6 +24,7 @@ def differences(
     *,
     level: float,
     label: str = "difference",
+    several: int = 1,
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -37,10 +38,12 @@ def differences(
         Differences and intervals, as proportions; a nan is left out.
     label : str
         What the differences are called in the legend, which is there for several of them.
+    several : int
+        How many will be drawn on these axes: a new figure makes room for them.
     """
     p = len(labels)
     d, low, high = (_vector(x, p, name) for x, name in ((values, "values"), (lower, "lower"), (upper, "upper")))
-    ax = _axes(ax, *_size(labels))
+    ax = _axes(ax, *_size(labels, height=1.2 if several == 1 else 1.9, each=0.26 + 0.13 * (several - 1)))
     before = numbered(ax, labels)
     seen = np.abs(np.concatenate([d, low, high]))
     reach = 1.08 * float(np.max(seen, initial=0.0, where=np.isfinite(seen))) or 0.01

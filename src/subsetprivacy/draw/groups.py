@@ -41,7 +41,7 @@ def by_group(
     """
     w, low, high = (np.asarray(x, float)[:_MOST_GROUPS, :_MOST_PANELS] for x in (values, lower, upper))
     names, panels = list(groups[:_MOST_GROUPS]), list(labels[:_MOST_PANELS])
-    columns = min(_COLUMNS, len(panels))
+    columns = 2 if len(panels) == 4 else min(_COLUMNS, len(panels))
     rows = ceil(len(panels) / columns)
     wide, tall = _size(names, width=2.2)
     axes = list(_panels(max(wide, 2.6) + 2.4 * (columns - 1), tall * rows + 0.3, rows, columns))

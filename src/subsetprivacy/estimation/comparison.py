@@ -208,6 +208,7 @@ class Comparison(Result):
                     bounds[:, 1],
                     level=level,
                     label=f"{each.names[0]} minus {each.names[1]}",
+                    several=len(self.differences),
                     title=draw.Heading(heading),
                     ax=ax,
                 )

@@ -72,8 +72,8 @@ class EstimateBatch(Result):
         try:
             return self._places[name]
         except (KeyError, TypeError):
-            known = ", ".join(map(str, self.names[:_MOST_NAMES])) + (", …" if len(self) > _MOST_NAMES else "")
-            raise CategoryError(f"`name` must be a group; got another. The groups are {known}.") from None
+            known = "; ".join(map(repr, self.names[:_MOST_NAMES])) + ("; …" if len(self) > _MOST_NAMES else "")
+            raise CategoryError(f"`name` must be a group, one of {known}; got another.") from None
 
     def __repr__(self) -> str:
         return f"<EstimateBatch: {counted(len(self), 'estimate')} by {self.estimates[0].method}>"

@@ -100,3 +100,4 @@ INTERVALS_OF_ONE_GROUP = advise(
     python="batch[name].interval() has those of the likelihood for one group",
     shell="--interval adjusted, which takes longer",
 )
+CHI_SQUARE_NULL = advise("chi_square_null", python="null='chi-square'", keyword_of="fit_test")
