@@ -12,5 +12,5 @@ def python_in(text):
 
 def without_advice(facts):
     """Return the facts of a result without the advice of its notes, which a command gives in its own words."""
-    notes = [note if isinstance(note, str) else {**note, "advice": None} for note in facts["notes"]]
+    notes = [note if isinstance(note, str) else {**note, "advice": None} for note in facts.get("notes", ())]
     return {**facts, "notes": notes}
