@@ -69,7 +69,8 @@ class IndependenceResult(Result):
     null_estimates
         The estimates under the null hypothesis, by name; each has its shares as `w`.
     remarks, crossings, df_kind
-        What the notes rest on: notes of the test, the tables with their margins' fits, which degrees of freedom were asked for.
+        What the notes rest on: notes of the test, the tables with the fits of their margins, which degrees of freedom
+        were asked for.
     pairs
         For ``"bonferroni"``: statistics and adjusted p-values of the 2 x 2 tables of all pairs of categories.
     """

@@ -113,3 +113,4 @@ COUNT_PEOPLE = advise(
 # Audits
 GIVE_THE_DISTRIBUTION = advise("give_the_distribution", python="try audit(design, fit.w), or audit(data)")
 AUDIT_DATA = advise("audit_data", python="audit(data) of what privatize returns has them")
+ALL_PEOPLE = advise("all_people", python="to_frame() has all, summary(most=...) more")
