@@ -1,7 +1,11 @@
 """An example of every result type, for the tests that walk all of them. A type without an example fails a test."""
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
+
+import pyarrow as pa
 
 import subsetprivacy as sp
 
@@ -33,3 +37,28 @@ def pairs(n: int = 2000, seed: int = 1) -> sp.JointCounts:
 @example
 def estimate() -> Any:
     return sp.estimate(colors())
+
+
+@example
+def association() -> Any:
+    return sp.association(pairs())
+
+
+@example
+def conditional() -> Any:
+    return sp.association(pairs()).conditional(given="y")
+
+
+@example
+def measure() -> Any:
+    # Of independent variables: V is near 0, so that the measure has notes.
+    design = sp.product({"x": sp.uniform(COLORS), "y": sp.warner(["no", "yes"])})
+    return sp.association(sp.simulate(design, [1 / 8] * 8, 500, seed=1)).cramers_v()
+
+
+@example
+def release() -> Any:
+    design = sp.uniform(COLORS)
+    data = sp.privatize(["red", "blue", "blue"] * 20, design, seed=1)
+    table = pa.table({"color": data.codes, "year": [2024] * 60})
+    return sp.write_release(table, Path(mkdtemp()) / "colors.csv", {"color": design}, keep=["year"])

@@ -93,7 +93,7 @@ class Hint:
     """A piece of advice, and the values that fill in its sentences."""
 
     advice: Advice
-    values: Mapping[str, Any] = field(factory=dict, converter=dict)
+    values: Mapping[str, Any] = field(factory=dict, converter=dict, hash=False)
 
     @property
     def name(self) -> str:
