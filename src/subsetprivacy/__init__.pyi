@@ -23,19 +23,27 @@ from subsetprivacy.design import (
     uniform,
     warner,
 )
-from subsetprivacy.estimation.dispatch import EstimateBatch, estimate, estimate_many
+from subsetprivacy.estimation.comparison import Comparison, compare
+from subsetprivacy.estimation.contrast import Contrast
+from subsetprivacy.estimation.difference import Difference
+from subsetprivacy.estimation.dispatch import estimate, estimate_many
+from subsetprivacy.estimation.fit_test import FitTest, fit_test
+from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.frames.door import privatize_table
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.writing import write_counts, write_release
-from subsetprivacy.honesty import HonestyCheck, check_draws, check_honesty
+from subsetprivacy.honesty import GoodnessOfFit, HonestyCheck, RandomAnswers, Residuals, check_draws, check_honesty
 from subsetprivacy.independence import (
     IndependenceResult,
+    PairTests,
+    TrendResult,
     conditional_independence_test,
     homogeneity_test,
     independence_test,
+    trend_test,
 )
 from subsetprivacy.measures import Association, Conditional, Measure, association
 from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
@@ -64,12 +72,17 @@ __all__ = [
     "Association",
     "Audit",
     "Categories",
+    "Comparison",
     "Conditional",
+    "Contrast",
     "CountsBatch",
     "Design",
+    "Difference",
     "Estimate",
     "EstimateBatch",
+    "FitTest",
     "Frontier",
+    "GoodnessOfFit",
     "HonestyCheck",
     "IndependencePower",
     "IndependenceResult",
@@ -78,22 +91,27 @@ __all__ = [
     "Margin",
     "Measure",
     "Optimum",
+    "PairTests",
     "PersonLeakage",
     "Plan",
     "Power",
     "Question",
+    "RandomAnswers",
     "Release",
     "RepeatRisk",
+    "Residuals",
     "SubsetCounts",
     "SubsetData",
     "SubsetTable",
     "TableAudit",
+    "TrendResult",
     "ask",
     "association",
     "audit",
     "check_draws",
     "check_honesty",
     "check_mechanism",
+    "compare",
     "conditional",
     "conditional_independence_test",
     "count",
@@ -104,6 +122,7 @@ __all__ = [
     "draw_questions",
     "estimate",
     "estimate_many",
+    "fit_test",
     "fixed_size",
     "frontier",
     "fully_private",
@@ -130,6 +149,7 @@ __all__ = [
     "simulate",
     "simulate_many",
     "small",
+    "trend_test",
     "uniform",
     "warner",
     "write_counts",

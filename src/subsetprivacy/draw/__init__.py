@@ -16,6 +16,7 @@ from subsetprivacy.draw.residuals import residuals
 from subsetprivacy.draw.samples import histograms, normality, paths, quantiles
 from subsetprivacy.draw.series import predicted, series, side_by_side
 from subsetprivacy.draw.tradeoff import tradeoff
+from subsetprivacy.draw.trends import means
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -43,6 +44,7 @@ __all__ = [
     "heatmap",
     "histograms",
     "leakage",
+    "means",
     "normality",
     "null_law",
     "paths",

@@ -33,7 +33,7 @@ _METHODS = {
     "pearson-conditional": "Pearson's test given the questions",
     "bonferroni": "Bonferroni's test of all 2 x 2 tables",
 }
-_NULLS = {
+NULLS = {
     "exact": "all tables with these margins",
     "permutation": "random tables with these margins",
     "bootstrap": "tables simulated under the null hypothesis",
@@ -172,7 +172,7 @@ class IndependenceResult(Result):
             ("statistic", number(self.statistic)),
             ("degrees of freedom", "-" if self.df != self.df else f"{self.df:g}"),
             ("p-value", pvalue_text(self.pvalue)),
-            ("  rests on", f"{_NULLS[self.null]}{tables}"),
+            ("  rests on", f"{NULLS[self.null]}{tables}"),
             ("  Monte-Carlo std. error", number(self.pvalue_se)),
             ("asymptotic p-value", "-" if np.isnan(self.asymptotic_pvalue) else pvalue_text(self.asymptotic_pvalue)),
             ("people", self._people),

@@ -72,7 +72,9 @@ class PersonLeakage(Result):
         """Whether the result discloses values."""
         if self.guess_correct is None:
             return ()
-        return (Note(NoteKind.REVEALED, "This table discloses values: it says whose guess is right. Do not publish it."),)
+        return (
+            Note(NoteKind.REVEALED, "This table discloses values: it says whose guess is right. Do not publish it."),
+        )
 
     def summary(self, most: int = 20) -> Table:
         """Return a table of the first people.
