@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Alternative
-from subsetprivacy._types import FloatArray, Label, Seed
+from subsetprivacy._types import FloatArray, IntArray, Seed
 from subsetprivacy._words import counted
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts, as_joint
 from subsetprivacy.design import Design
@@ -130,7 +130,9 @@ def _read_table(data: Any) -> JointCounts:
     )
 
 
-def _of_table(table: JointCounts, scores: Any, group_scores: Any, alternative: Alternative, effort: Effort) -> Any:
+def _of_table(
+    table: JointCounts, scores: Any, group_scores: Any, alternative: Alternative, effort: Effort
+) -> TrendResult:
     """Test a table of two private variables."""
     crossing = cross(table)
     sides = (crossing.first, crossing.second)
@@ -149,6 +151,7 @@ def _of_table(table: JointCounts, scores: Any, group_scores: Any, alternative: A
         effort,
         weighted,
         hypothesis=f"no trend of {sides[1].name} over {sides[0].name}",
+        variables=(sides[0].name, sides[1].name),
         tables={f"{sides[0].name} x {sides[1].name}": table},
         groups=labels[0],
         group_scores=numbers[0],
@@ -160,7 +163,7 @@ def _of_table(table: JointCounts, scores: Any, group_scores: Any, alternative: A
 
 def _of_groups(
     data: Mapping[Any, Any], scores: Any, group_scores: Any, alternative: Alternative, effort: Effort
-) -> Any:
+) -> TrendResult:
     """Test a private variable over groups that are known."""
     named = read_groups((data,))
     samples = list(named.values())
@@ -206,8 +209,8 @@ def _by_design(samples: Sequence[SubsetCounts], c: FloatArray, g: FloatArray) ->
         if np.ptp(g[at]) == 0:
             alone += at
             continue
-        cells = np.nonzero(observed)
-        strata.append(Stratum(g[at], posterior_means(part, pooled, c), *cells, observed[cells]))
+        at_a, at_b = np.nonzero(observed)
+        strata.append(Stratum(g[at], posterior_means(part, pooled, c), at_a, at_b, observed[at_a, at_b]))
     if not strata:
         raise ArgumentError(
             "`data` must have two groups with different scores under the same design; got a design for each.",
@@ -216,7 +219,7 @@ def _by_design(samples: Sequence[SubsetCounts], c: FloatArray, g: FloatArray) ->
     return strata, _design_notes(len(members), [samples[k] for k in alone])
 
 
-def _table(samples: Sequence[SubsetCounts]) -> tuple[Any, FloatArray]:
+def _table(samples: Sequence[SubsetCounts]) -> tuple[IntArray, FloatArray]:
     """Return the subsets that occur in samples of one design, and the people of each sample who reported them."""
     codes = np.unique(np.concatenate([counts.observed_codes for counts in samples]))
     observed = np.zeros((len(samples), len(codes)))
@@ -254,14 +257,12 @@ def _tested(
     law = ASYMPTOTIC if weighted else linear_law(strata, alternative, effort)
     beyond = float(oriented(np.array([z]), alternative)[0])
     limit = float(ndtr(-beyond)) * (2 if alternative == "two-sided" else 1)
-    groups: tuple[Label, ...] = facts.pop("groups")
     return TrendResult(
         zscore=z,
         alternative=alternative,
         pvalue=law.pvalue(beyond) if len(law.statistics) else limit,
         asymptotic_pvalue=limit,
         law=law,
-        groups=groups,
         remarks=facts.pop("notes"),
         **facts,
     )

@@ -56,6 +56,8 @@ class TrendResult(Result):
         The categories and their scores.
     remarks
         Notes of the test.
+    variables
+        The names of the two variables of a table; None for groups.
     """
 
     why_not_restored: ClassVar[str] = "keep the counts, `result.tables`, and test again, or pickle the result"
@@ -72,6 +74,7 @@ class TrendResult(Result):
     categories: tuple[Label, ...]
     scores: FloatArray = field(converter=read_only)
     remarks: tuple[Note, ...] = ()
+    variables: tuple[str, str] | None = None
 
     @property
     def null(self) -> str:
@@ -100,7 +103,7 @@ class TrendResult(Result):
 
     @property
     def _is_table(self) -> bool:
-        return len(self.tables) == 1
+        return self.variables is not None
 
     @cached_property
     def estimates(self) -> Mapping[Label, Estimate]:
@@ -150,10 +153,8 @@ class TrendResult(Result):
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """The scores, and the caveats."""
-        listed = ", ".join(
-            f"{label_text(label)} {score:g}"
-            for label, score in zip(self.categories[:_SHOWN], self.scores, strict=False)
-        )
+        scored = list(zip(self.categories, self.scores.tolist(), strict=True))
+        listed = ", ".join(f"{label_text(label)} {score:g}" for label, score in scored[:_SHOWN])
         more = ", …" if len(self.categories) > _SHOWN else ""
         notes = [Note(NoteKind.SCORES, f"Scores of the categories: {listed}{more}."), *self.law.notes, *self.remarks]
         zeros = sum(bool(fit.on_boundary) for fit in self.estimates.values())
@@ -188,7 +189,7 @@ class TrendResult(Result):
             for group, score, row in zip(self.groups, self.group_scores, means.tolist(), strict=True)
         )
         ends = (f"lower {percent(level)}", f"upper {percent(level)}")
-        head = ("group", "group score", "mean score", "std. error", *ends)
+        head = (self.variables[0] if self.variables else "group", "group score", "mean score", "std. error", *ends)
         return Table(f"Test of trend: {self._finding}", head, tuple(rows), (self._test_note(), *self.notes))
 
     @property
@@ -277,7 +278,7 @@ class TrendResult(Result):
         title: str | None = None,
         ax: draw.AxesOrNone = None,
     ) -> draw.Axes:
-        """Draw the mean score of each group with its interval, in the order of the group scores.
+        """Draw the mean score of each group with its interval, from left to right by group score.
 
         Parameters
         ----------
@@ -288,7 +289,8 @@ class TrendResult(Result):
         """
         means = self._means(level, method)
         least, most = int(self.scores.argmin()), int(self.scores.argmax())
-        heading = draw.Heading(f"Mean score of each group, {percent(level)} intervals. Trend: {self._finding}")
+        what = f"Mean score of {self.variables[1]} by {self.variables[0]}" if self.variables else "Mean score by group"
+        heading = draw.Heading(f"{what}, {percent(level)} intervals. Trend: {self._finding}")
         return draw.means(
             [label_text(group) for group in self.groups],
             self.group_scores,

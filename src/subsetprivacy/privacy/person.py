@@ -72,9 +72,8 @@ class PersonLeakage(Result):
         """Whether the result discloses values."""
         if self.guess_correct is None:
             return ()
-        return (
-            Note(NoteKind.REVEALED, "This table discloses values: it says whose guess is right. Do not publish it."),
-        )
+        text = "This table discloses values: it says whose guess is right. Do not publish it."
+        return (Note(NoteKind.REVEALED, text),)
 
     def summary(self, most: int = 20) -> Table:
         """Return a table of the first people.
