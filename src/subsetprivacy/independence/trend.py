@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 from scipy.special import ndtr
 
 from subsetprivacy._checks import check_choice
@@ -114,9 +115,17 @@ def trend_test(
     """
     check_choice(alternative, ALTERNATIVES, "alternative")
     effort = read_effort(permutations, budget, seed, progress)
-    if isinstance(data, Mapping):
-        return _of_groups(data, scores, group_scores, alternative, effort)
-    return _of_table(_read_table(data), scores, group_scores, alternative, effort)
+    read = _of_groups if isinstance(data, Mapping) else _of_table
+    return _tested(read(data, scores, group_scores), alternative, effort)
+
+
+@frozen
+class _Problem:
+    """What is tested: those who can change places, whether they are weighted, and what the result says of them."""
+
+    strata: Sequence[Stratum]
+    weighted: bool
+    facts: dict[str, Any]
 
 
 def _read_table(data: Any) -> JointCounts:
@@ -130,10 +139,9 @@ def _read_table(data: Any) -> JointCounts:
     )
 
 
-def _of_table(
-    table: JointCounts, scores: Any, group_scores: Any, alternative: Alternative, effort: Effort
-) -> TrendResult:
-    """Test a table of two private variables."""
+def _of_table(data: Any, scores: Any, group_scores: Any) -> _Problem:
+    """Read a table of two private variables."""
+    table = _read_table(data)
     crossing = cross(table)
     sides = (crossing.first, crossing.second)
     labels = [tuple(side.design.categories) for side in sides]
@@ -145,26 +153,21 @@ def _of_table(
         if weighted
         else ()
     )
-    return _tested(
-        [Stratum(u, v, *crossing.cells)],
-        alternative,
-        effort,
-        weighted,
-        hypothesis=f"no trend of {sides[1].name} over {sides[0].name}",
-        variables=(sides[0].name, sides[1].name),
-        tables={f"{sides[0].name} x {sides[1].name}": table},
-        groups=labels[0],
-        group_scores=numbers[0],
-        categories=labels[1],
-        scores=numbers[1],
-        notes=notes,
-    )
+    facts = {
+        "hypothesis": f"no trend of {sides[1].name} over {sides[0].name}",
+        "variables": (sides[0].name, sides[1].name),
+        "tables": {f"{sides[0].name} x {sides[1].name}": table},
+        "groups": labels[0],
+        "group_scores": numbers[0],
+        "categories": labels[1],
+        "scores": numbers[1],
+        "remarks": notes,
+    }
+    return _Problem([Stratum(u, v, *crossing.cells)], weighted, facts)
 
 
-def _of_groups(
-    data: Mapping[Any, Any], scores: Any, group_scores: Any, alternative: Alternative, effort: Effort
-) -> TrendResult:
-    """Test a private variable over groups that are known."""
+def _of_groups(data: Mapping[Any, Any], scores: Any, group_scores: Any) -> _Problem:
+    """Read a private variable over groups that are known."""
     named = read_groups((data,))
     samples = list(named.values())
     categories = samples[0].categories
@@ -178,19 +181,16 @@ def _of_groups(
     weighted = samples[0].squares is not None
     if weighted:
         notes.insert(0, Note(NoteKind.WEIGHTED, WEIGHTED_GROUPS))
-    return _tested(
-        strata,
-        alternative,
-        effort,
-        weighted,
-        hypothesis=f"no trend over {len(named)} groups",
-        tables=named,
-        groups=tuple(named),
-        group_scores=g,
-        categories=tuple(categories),
-        scores=c,
-        notes=(*notes, *without_group(data)),
-    )
+    facts = {
+        "hypothesis": f"no trend over {len(named)} groups",
+        "tables": named,
+        "groups": tuple(named),
+        "group_scores": g,
+        "categories": tuple(categories),
+        "scores": c,
+        "remarks": (*notes, *without_group(data)),
+    }
+    return _Problem(strata, weighted, facts)
 
 
 def _by_design(samples: Sequence[SubsetCounts], c: FloatArray, g: FloatArray) -> tuple[list[Stratum], list[Note]]:
@@ -246,15 +246,14 @@ def _design_notes(designs: int, alone: Sequence[SubsetCounts]) -> list[Note]:
     return notes
 
 
-def _tested(
-    strata: Sequence[Stratum], alternative: Alternative, effort: Effort, weighted: bool, **facts: Any
-) -> TrendResult:
-    """Compare the statistic with its law under permutations."""
+def _tested(problem: _Problem, alternative: Alternative, effort: Effort) -> TrendResult:
+    """Compare the statistic with its distribution under permutations."""
+    strata = problem.strata
     variance = sum(stratum.variance for stratum in strata)
     if not variance > 0:
         raise NotIdentifiableError("people must have reported subsets with different mean scores; got one for all.")
     z = sum(stratum.statistic for stratum in strata) / float(np.sqrt(variance))
-    law = ASYMPTOTIC if weighted else linear_law(strata, alternative, effort)
+    law = ASYMPTOTIC if problem.weighted else linear_law(strata, alternative, effort)
     beyond = float(oriented(np.array([z]), alternative)[0])
     limit = float(ndtr(-beyond)) * (2 if alternative == "two-sided" else 1)
     return TrendResult(
@@ -263,6 +262,5 @@ def _tested(
         pvalue=law.pvalue(beyond) if len(law.statistics) else limit,
         asymptotic_pvalue=limit,
         law=law,
-        remarks=facts.pop("notes"),
-        **facts,
+        **problem.facts,
     )
