@@ -83,8 +83,8 @@ def trend_result() -> Any:
 def answers() -> sp.HonestyCheck:
     """Return a check of five categories, where a fifth of the people answer by chance and counts are small."""
     design = sp.uniform(["a", "b", "c", "d", "e"])
-    honest = sp.simulate(design, [0.35, 0.05, 0.2, 0.3, 0.1], 160, seed=1)
-    random = sp.SubsetCounts(design.support()[0], [2] * len(design.support()[0]), design)
+    honest = sp.simulate(design, [0.35, 0.05, 0.2, 0.3, 0.1], 80, seed=1)
+    random = sp.SubsetCounts(design.support()[0], [1] * len(design.support()[0]), design)
     return sp.check_honesty(honest + random, replications=19, seed=1)
 
 

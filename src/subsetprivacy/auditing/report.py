@@ -255,6 +255,7 @@ class Audit(Result):
                 titles["mi"]: "bits",
                 titles["prediction"]: "chance of a right guess",
             },
+            title=f"What the {self.kind} design reveals, between the value and nothing",
         )
 
     def __repr__(self) -> str:

@@ -148,16 +148,14 @@ class TableAudit(Result):
             A heading; by default what is drawn, in words.
         """
         columns = self._columns()
-        guess = "chance of a right guess"
         return draw.leakage(
             columns["variable"],
             {
                 "mutual information": columns["mi_leakage"],
                 "maximal leakage": columns["maximal_leakage"],
                 "best guess": columns["prediction_leakage"],
-                "without data": columns["prediction_baseline"],
             },
-            units={"mutual information": "bits", "maximal leakage": "bits", "best guess": guess, "without data": guess},
+            units={"mutual information": "bits", "maximal leakage": "bits", "best guess": "chance that it is right"},
             title=title or "What each variable reveals of one person, and all together",
         )
 
