@@ -55,7 +55,7 @@ _PUBLIC = {
         "independence_test",
         "trend_test",
     ),
-    "measures": ("Association", "Conditional", "Measure", "association"),
+    "measures": ("Association", "ConditionalShares", "Measure", "association"),
     "mechanism.ask": ("Question", "ask", "draw_questions", "resolve"),
     "mechanism.cover": ("cover",),
     "mechanism.keyed": ("read_key",),

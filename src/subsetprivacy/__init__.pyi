@@ -45,7 +45,7 @@ from subsetprivacy.independence import (
     independence_test,
     trend_test,
 )
-from subsetprivacy.measures import Association, Conditional, Measure, association
+from subsetprivacy.measures import Association, ConditionalShares, Measure, association
 from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
 from subsetprivacy.mechanism.cover import cover
 from subsetprivacy.mechanism.keyed import read_key
@@ -73,7 +73,7 @@ __all__ = [
     "Audit",
     "Categories",
     "Comparison",
-    "Conditional",
+    "ConditionalShares",
     "Contrast",
     "CountsBatch",
     "Design",

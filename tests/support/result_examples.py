@@ -45,7 +45,7 @@ def association() -> Any:
 
 
 @example
-def conditional() -> Any:
+def conditional_shares() -> Any:
     return sp.association(pairs()).conditional(given="y")
 
 
