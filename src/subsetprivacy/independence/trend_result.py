@@ -22,12 +22,15 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.independence.result import NULLS
 from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_estimates import ALL_ROWS
 from subsetprivacy.messages.for_tests import WALD_MEANS
 from subsetprivacy.pvalues import p_equals, positive, pvalue_text
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 
 _SHOWN = 8  # scores that are listed
+_MOST_SEARCHED = 60  # groups for which the default intervals are those of the score test: a few seconds
+_MOST_ROWS = 64
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -120,6 +123,8 @@ class TrendResult(Result):
         check_choice(method, get_args(ContrastMethod), "method")
         if self._is_table:
             return self._conditional_means(level, method)
+        if method == "auto" and len(self.groups) > _MOST_SEARCHED:
+            method = "wald"
         inside = float(self.scores.min() + self.scores.max()) / 2  # a value that a mean score can have
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SubsetPrivacyWarning)
@@ -181,16 +186,20 @@ class TrendResult(Result):
             The confidence level of each interval.
         method
             ``"score"``, ``"profile"`` or ``"wald"``, as in `Estimate.contrast`; of a table of two variables
-            ``"wald"`` alone. ``"auto"`` chooses.
+            ``"wald"`` alone. ``"auto"`` is ``"wald"`` for more than 60 groups.
         """
         means = self._means(level, method)
-        rows = (
+        rows = [
             (label_text(group), f"{score:g}", *map(number, row))
             for group, score, row in zip(self.groups, self.group_scores, means.tolist(), strict=True)
-        )
+        ]
+        text = f"The first {_MOST_ROWS} of {len(rows)} groups."
+        cut = (Note(NoteKind.SHORTENED, text, ALL_ROWS),) if len(rows) > _MOST_ROWS else ()
         ends = (f"lower {percent(level)}", f"upper {percent(level)}")
         head = (self.variables[0] if self.variables else "group", "group score", "mean score", "std. error", *ends)
-        return Table(f"Test of trend: {self._finding}", head, tuple(rows), (self._test_note(), *self.notes))
+        return Table(
+            f"Test of trend: {self._finding}", head, tuple(rows[:_MOST_ROWS]), (*cut, self._test_note(), *self.notes)
+        )
 
     @property
     def _finding(self) -> str:

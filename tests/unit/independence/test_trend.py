@@ -337,6 +337,16 @@ def test_summary_and_notes():
     assert repr(found).startswith(f"<TrendResult: z {found.zscore:.3f}, p-value {found.pvalue:.4f} (two-sided, perm")
 
 
+def test_many_groups_are_quick_and_the_table_is_cut():
+    counts = sp.simulate(U4, EVEN, 100, seed=1)
+    found = sp.trend_test(dict.fromkeys(range(100), counts), permutations=0)
+    table = found.summary()
+    assert len(table.rows) == 64
+    assert table.notes[0].kind is NoteKind.SHORTENED
+    assert found.to_frame().equals(found.to_frame(method="wald"))
+    assert len(found.plot().get_xticks()) <= 24
+
+
 def test_pictures_keep_the_order():
     samples = list(waves(tilted(EVEN, 0.2)).values())
     ax = sp.trend_test(dict(zip(("old", "middle", "young"), samples)), permutations=0).plot()
