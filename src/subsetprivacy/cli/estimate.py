@@ -1,5 +1,6 @@
 """The distribution of the values, from their subsets."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -8,39 +9,35 @@ import click
 from subsetprivacy._choices import Estimator, Form, IntervalMethod, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
-from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, target
-from subsetprivacy.cli.show import csv_text, draw_to_files, echo_groups, echo_json, json_text, say, write_text
+from subsetprivacy.cli.labels import merge, read_merges, with_merged
+from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
+from subsetprivacy.cli.show import csv_text, echo_groups, echo_table
 
 METHODS: tuple[Estimator, ...] = get_args(Estimator)
 INTERVALS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
-PICTURES = (".png", ".svg", ".pdf")
-ENDINGS = (".csv", ".csv.gz", ".csv.zst", ".json", *PICTURES)
-FORMATS = tuple(ending[1:] for ending in ENDINGS)
 
 
 @click.command(short_help="Estimate a distribution from subsets.")
 @options.table
 @options.columns
 @click.option("--method", type=click.Choice(METHODS), default="mle", show_default=True, help="The estimator.")
+@merge
 @options.level
 @click.option("--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="The intervals.")
+@click.option("--simultaneous", is_flag=True, help="Make intervals that hold all together with the level.")
 @options.grouped
 @options.design
 @options.form
 @options.missing
-@options.output(
-    "Write here instead of printing: .csv, .csv.gz, .csv.zst, .json, or a picture, .png, .svg, .pdf; - for standard "
-    "output."
-)
-@options.output_format(FORMATS)
-@options.force
-@options.as_json
+@outputs
 def estimate(
     table: Path,
     columns: tuple[str, ...],
     method: Estimator,
+    merges: tuple[str, ...],
     level: float,
-    interval: str,
+    interval: IntervalMethod,
+    simultaneous: bool,
     by: tuple[str, ...],
     weights: str | None,
     weights_kind: WeightsKind | None,
@@ -55,87 +52,113 @@ def estimate(
     """Estimate the distribution of a column of TABLE from its subsets.
 
     Several columns give their joint distribution, --by an estimate for each group.
+    "subsetprivacy compare" gives the differences between groups.
 
     \b
     Examples:
       subsetprivacy estimate private.parquet --column race
       subsetprivacy estimate private.parquet --column race --column sex_income --json
       subsetprivacy estimate private.csv --column race=race.design.json -o race.png
+      subsetprivacy estimate private.parquet --column race --by region -o regions.png
+      subsetprivacy estimate private.parquet --column race --simultaneous \\
+        --merge "Other=Other,Amer-Indian-Eskimo"
     """
     options.check_apart(table, output)
     options.check_weights(weights, weights_kind)
-    options.check_one_result(output, format, as_json)
-    ending = _check_output(output, format, by)
+    ending = check_output(output, format, as_json)
+    groups = read_merges(merges)
+    _check(ending, interval, grouped=bool(by), merged=bool(groups), simultaneous=simultaneous)
     release, names = options.open_release(table, columns, design, form)
     settings = {"by": options.groups(by, names), "weights": weights, "weights_kind": weights_kind, "missing": missing}
     counted = counts_of(release, names, settings)
-    fits = _fits(counted, method, bool(by))
-    shown = {"level": level, "method": interval}
-    if as_json:
-        echo_json(_plain(fits, by, shown))
-    if output is not None:
-        with target(output, ending) as path:
-            _write(fits, by, shown, path, ending, force)
-        if output != STANDARD_OUTPUT:
-            say(f"Wrote {output}.", err=as_json)
-    elif not as_json:
-        echo_groups([(group, fit.summary(**shown)) for group, fit in fits.items()], by)
+    shown: dict[str, Any] = {"level": level, "method": interval}
+    together = {"simultaneous": True} if simultaneous else {}
+    if by:
+        found = _of_groups(counted, method, by, groups, shown, together)
+    else:
+        found = _of_one(counted, method, groups, {**shown, **together})
+    found.give(output, ending, force=force, as_json=as_json)
 
 
-def _fits(counted: Any, method: Estimator, grouped: bool) -> dict[Any, Any]:
-    """Return the estimate of each group, or the one there is."""
+def _check(ending: str, interval: IntervalMethod, *, grouped: bool, merged: bool, simultaneous: bool) -> None:
+    """Raise if options do not go together."""
+    if merged and interval == "bootstrap":
+        raise click.UsageError("--interval bootstrap is not for --merge; leave it out, or take another interval")
+    if grouped and ending in PICTURES and (merged or simultaneous):
+        raise click.UsageError(
+            "a picture of groups has neither --merge nor --simultaneous; leave them out, or write .csv or .json"
+        )
+
+
+def _of_one(counted: Any, method: Estimator, groups: dict[str, list[str]], shown: dict[str, Any]) -> Presented:
+    """Return the estimate of all, in its forms."""
     from subsetprivacy.estimation.dispatch import estimate as run
+
+    (fit,) = with_merged({None: run(counted, method)}, groups).values()
+    return Presented(
+        facts=lambda: fit.to_dict(**shown),
+        csv=lambda: _csv([((), fit.to_dict(**shown))], (), fit.categories),
+        picture=lambda: fit.plot(**shown),
+        echo=lambda: echo_table(fit.summary(**shown)),
+    )
+
+
+def _of_groups(
+    counted: Any,
+    method: Estimator,
+    by: tuple[str, ...],
+    groups: dict[str, list[str]],
+    shown: dict[str, Any],
+    together: dict[str, Any],
+) -> Presented:
+    """Return the estimates of groups, in their forms: one table, unless each group has a table of its own."""
     from subsetprivacy.estimation.dispatch import estimate_many
 
-    if not grouped:
-        return {None: run(counted, method)}
     batch = estimate_many(counted, method)
-    return dict(zip(batch.names, batch, strict=True))
+    fits = with_merged(dict(batch.items()), groups)
+    one_table = not groups and not together
+
+    def facts() -> list[dict[str, Any]]:
+        if one_table:
+            return batch.to_dict(**shown)["groups"]
+        return [{"group": group, **fit.to_dict(**shown, **together)} for group, fit in fits.items()]
+
+    def echo() -> None:
+        if one_table:
+            echo_table(batch.summary(**shown))
+        else:
+            echo_groups([(group, fit.summary(**shown, **together)) for group, fit in fits.items()], by)
+
+    def csv() -> str:
+        names = [group if isinstance(group, tuple) else (group,) for group in fits]
+        return _csv(list(zip(names, facts(), strict=True)), by, next(iter(fits.values())).categories)
+
+    return Presented(facts=facts, csv=csv, picture=lambda: batch.plot(**shown), echo=echo)
 
 
-def _check_output(output: Path | None, format: str | None, by: tuple[str, ...]) -> str:
-    """Return what the name of the output ends in; raise, before anything is computed, if there is no such output."""
-    if output is None:
-        return ""
-    ending = ending_of(output, ENDINGS, format)
-    if ending in PICTURES:
-        if by:
-            raise click.UsageError("a picture is of one estimate; leave --by out, or write .csv or .json")
-        draw_to_files("the picture needs")
-    return ending
-
-
-def _plain(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> Any:
-    """Return the numbers of the one estimate, or a list with an object for each group."""
-    found = [(group, fit.to_dict(**shown)) for group, fit in fits.items()]
-    return [{"group": group, **facts} for group, facts in found] if by else found[0][1]
-
-
-def _csv(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> str:
+def _csv(found: Sequence[tuple[tuple[Any, ...], dict[str, Any]]], by: tuple[str, ...], categories: Any) -> str:
     """Return a row for each category, and group; a column for each of several variables."""
-    lines, variables = [], ("category",)
-    for group, fit in fits.items():
-        variables = getattr(fit.categories, "names", variables)
-        facts = fit.to_dict(**shown)
-        held = () if not by else group if isinstance(group, tuple) else (group,)
-        for label, *numbers in zip(*(facts[key] for key in _KEYS), strict=True):
-            parts = label if len(variables) > 1 else (label,)
-            lines.append((*held, *parts, *numbers, shown["level"]))
+    variables = category_columns(categories)
+    lines = [
+        (*group, *category_cells(label, variables), *numbers, facts["level"])
+        for group, facts in found
+        for label, *numbers in zip(*(facts[key] for key in _KEYS), strict=True)
+    ]
     return csv_text([*by, *variables, *_KEYS[1:], "level"], lines)
 
 
 _KEYS = ("categories", "estimate", "se", "lower", "upper")
 
 
-def _write(
-    fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any], output: Path, ending: str, force: bool
-) -> None:
-    from subsetprivacy.frames.files import replacing
+def category_columns(categories: Any) -> tuple[str, ...]:
+    """Return the columns of a CSV file that hold a category: one, or one for each of several variables."""
+    return tuple(getattr(categories, "names", ("category",)))
 
-    if ending in PICTURES:
-        picture = next(iter(fits.values())).plot(**shown)
-        with replacing(output, overwrite=force) as draft:
-            getattr(picture, "figure", picture).savefig(draft, dpi=150, format=ending[1:])
-        return
-    text = json_text(_plain(fits, by, shown)) + "\n" if ending == ".json" else _csv(fits, by, shown)
-    write_text(text, output, force=force)
+
+def category_cells(label: Any, variables: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the cells of a category in those columns."""
+    from subsetprivacy.tables import label_text
+
+    if len(variables) > 1:
+        return tuple(label)
+    return (label_text(tuple(label)) if isinstance(label, (list, tuple)) else label,)

@@ -9,6 +9,7 @@ import click
 from subsetprivacy import __version__
 from subsetprivacy.cli.audience import remember_call, wants_json
 from subsetprivacy.cli.audit import audit
+from subsetprivacy.cli.compare import compare
 from subsetprivacy.cli.completion import completion
 from subsetprivacy.cli.count import count
 from subsetprivacy.cli.db import db
@@ -16,6 +17,7 @@ from subsetprivacy.cli.demo import demo
 from subsetprivacy.cli.design import design
 from subsetprivacy.cli.estimate import estimate
 from subsetprivacy.cli.example import example
+from subsetprivacy.cli.fit_test import fit_test
 from subsetprivacy.cli.key import key
 from subsetprivacy.cli.plan import plan
 from subsetprivacy.cli.privatize import privatize
@@ -115,7 +117,9 @@ COMMANDS = (
     privatize,
     count,
     estimate,
+    compare,
     test,
+    fit_test,
     audit,
     report,
     survey,

@@ -148,15 +148,17 @@ def _output(option: Callable[[Command], Command]) -> Callable[[Command], Command
     return lambda command: sets(path="--output")(option(command))
 
 
+def weighted(command: Command) -> Command:
+    """Add the options for weights, which are a column that was published as it is."""
+    kind = click.option("--weights-kind", type=click.Choice(["sampling", "frequency"]), help="What the weights are.")
+    column = click.option("--weights", metavar="COLUMN", help="A weight for each row; say --weights-kind as well.")
+    return column(kind(command))
+
+
 def grouped(command: Command) -> Command:
     """Add the options for groups and weights, which are columns that were published as they are."""
-    for add in (
-        click.option("--weights-kind", type=click.Choice(["sampling", "frequency"]), help="What the weights are."),
-        click.option("--weights", metavar="COLUMN", help="A weight for each row; say --weights-kind as well."),
-        click.option("--by", multiple=True, metavar="COLUMN", help="Do it for each group. May be given several times."),
-    ):
-        command = add(command)
-    return command
+    by = click.option("--by", multiple=True, metavar="COLUMN", help="Do it for each group. May be given several times.")
+    return by(weighted(command))
 
 
 def groups(by: Sequence[str], names: Sequence[str]) -> Any:
@@ -243,14 +245,24 @@ def open_release(
     every
         Whether all columns are meant where none is named; else there must be one.
     """
+    return open_with(table, read_designs(columns, design), column_names(columns), form, every=every)
+
+
+def read_designs(columns: Sequence[str], design: Path | None) -> "Design | dict[str, Design] | None":
+    """Return the designs that the options give, as `read_release` takes them."""
+    if design is not None and not columns:
+        return read_document(design)
+    return {name: made for name, made in read_columns(columns, design).items() if made} or None
+
+
+def open_with(
+    table: Path, designs: Any, columns: Sequence[str], form: Form | None, *, every: bool = False
+) -> "tuple[Release, tuple[str, ...]]":
+    """Open a table of subsets by designs that were read, and say which of its columns are meant; see `open_release`."""
     from subsetprivacy.frames.reading import read_release
 
-    if design is not None and not columns:
-        release = read_release(table, read_document(design), form=form)
-    else:
-        wanted = read_columns(columns, design)
-        release = read_release(table, {name: made for name, made in wanted.items() if made} or None, form=form)
-    names = column_names(columns) or tuple(release.names)
+    release = read_release(table, designs, form=form)
+    names = tuple(columns) or tuple(release.names)
     if not columns and len(names) != 1 and not every:
         raise click.UsageError(f"say which --column of {name_of(table)}: {', '.join(names)}")
     check_columns(release, names)

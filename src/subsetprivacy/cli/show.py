@@ -92,8 +92,9 @@ def _narrowed(table: "Table", width: int) -> str:
     widths = [max(wide, *map(len, head)) for wide, head in zip(cells, heads, strict=True)]
 
     def line(row: Sequence[str]) -> str:
-        first, *rest = zip(row, widths, strict=True)
-        return "  ".join([first[0].ljust(first[1]), *(cell.rjust(wide) for cell, wide in rest)]).rstrip()
+        cells = enumerate(zip(row, widths, strict=True))
+        aligned = [cell.ljust(wide) if k < table.text_columns else cell.rjust(wide) for k, (cell, wide) in cells]
+        return "  ".join(aligned).rstrip()
 
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
     head = [line([name[k] for name in heads]) for k in range(high)]

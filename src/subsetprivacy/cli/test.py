@@ -5,20 +5,23 @@ from typing import Any, get_args
 
 import click
 
-from subsetprivacy._choices import Form, IndependenceMethod, Missing, WeightsKind
+from subsetprivacy._choices import Alternative, Form, IndependenceMethod, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.count import counts_of
+from subsetprivacy.cli.labels import named_as, read_numbers
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.show import echo_json, echo_table
 
+_SCORES = (("scores", "--scores"), ("group_scores", "--group-scores"))
 METHODS: tuple[IndependenceMethod, ...] = get_args(IndependenceMethod)
+ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 
 
 @click.command(short_help="Test independence, or whether groups differ.")
 @options.table
 @click.argument("columns", nargs=-1, required=True, metavar="A[=DESIGN] [B[=DESIGN]]")
-@click.option("--method", type=click.Choice(METHODS), default="lrt", show_default=True, help="The statistic.")
+@click.option("--method", type=click.Choice(METHODS), show_default="lrt", help="The statistic; not for --trend.")
 @click.option(
     "--permutations",
     type=click.IntRange(min=0),
@@ -27,20 +30,44 @@ METHODS: tuple[IndependenceMethod, ...] = get_args(IndependenceMethod)
 @click.option("--seed", type=click.IntRange(min=0), help="Of the random tables; to repeat a run.")
 @click.option("--by", multiple=True, metavar="COLUMN", help="Test whether A differs between the groups of a column.")
 @click.option("--given", metavar="C", help="A third column: test within its groups, or given its subsets.")
-@click.option("--weights", metavar="COLUMN", help="A weight for each row; say --weights-kind as well.")
-@click.option("--weights-kind", type=click.Choice(["sampling", "frequency"]), help="What the weights are.")
+@click.option(
+    "--trend",
+    is_flag=True,
+    help="Test whether A, whose categories are ordered, rises or falls over the groups of --by; or B over A.",
+)
+@click.option(
+    "--scores",
+    metavar="1,2,3",
+    help="For --trend: a number for each category of A with --by, else of B; in their order, or LABEL=1,LABEL=2.",
+)
+@click.option(
+    "--group-scores",
+    metavar="1,2,3",
+    help="For --trend: a number for each group of --by, or for each category of A.",
+)
+@click.option(
+    "--alternative",
+    type=click.Choice(ALTERNATIVES),
+    show_default="two-sided",
+    help="For --trend: whether it falls (less), rises (greater) or either.",
+)
+@options.weighted
 @options.form
 @options.missing
 @options.as_json
-@sets(columns="A, B", column="A or B", designs="NAME=DESIGN", groups="the groups of --by")
+@sets(data="A", columns="A, B", column="A or B", designs="NAME=DESIGN", groups="the groups of --by")
 def test(
     table: Path,
     columns: tuple[str, ...],
-    method: IndependenceMethod,
+    method: IndependenceMethod | None,
     permutations: int | None,
     seed: int | None,
     by: tuple[str, ...],
     given: str | None,
+    trend: bool,
+    scores: str | None,
+    group_scores: str | None,
+    alternative: Alternative | None,
     weights: str | None,
     weights_kind: WeightsKind | None,
     form: Form | None,
@@ -52,22 +79,35 @@ def test(
     A single column A is for two variables that were joined; or, with --by, for a column
     whose distribution may differ between groups that were published as they are.
 
+    With --trend, test whether an ordered column rises or falls over ordered groups. Groups that
+    are numbers are their own scores. Others are in the order of their names, so that words
+    such as low, middle and high need --group-scores.
+
     \b
     Examples:
       subsetprivacy test private.parquet race sex_income --permutations 999
       subsetprivacy test private.parquet race income --given region --json
       subsetprivacy test private.parquet race --by region
+      subsetprivacy test private.parquet answer --by year --trend
+      subsetprivacy test private.parquet answer --by pay --trend \\
+        --group-scores low=1,middle=2,high=3
     """
     _check(columns, by, given)
     options.check_weights(weights, weights_kind)
+    of_trend = {"scores": scores, "group_scores": group_scores, "alternative": alternative}
+    _check_trend(trend, by, given, method, of_trend)
+    read = {name: read_numbers(text, option) for name, option in _SCORES if (text := of_trend[name]) is not None}
     release, names = options.open_release(table, columns, None, form)
     settings: dict[str, Any] = {"weights": weights, "weights_kind": weights_kind, "missing": missing}
     run: dict[str, Any] = {"seed": seed} if permutations is None else {"seed": seed, "permutations": permutations}
-    if by:
-        found = _of_groups(release, names, by, settings, method=method, **run)
-    else:
+    if not by:
         _check_several(release, names)
-        found = _of_columns(release, names, given, settings, method=method, **run)
+    if trend:
+        found = _of_trend(release, names, by, settings, read, alternative=alternative or "two-sided", **run)
+    elif by:
+        found = _of_groups(release, names, by, settings, method=method or "lrt", **run)
+    else:
+        found = _of_columns(release, names, given, settings, method=method or "lrt", **run)
     if as_json:
         echo_json(found.to_dict())
     else:
@@ -87,6 +127,20 @@ def _check(columns: tuple[str, ...], by: tuple[str, ...], given: str | None) -> 
         raise click.UsageError("--by is for one column A: whether it differs between groups. Of A and B, say --given")
 
 
+def _check_trend(
+    trend: bool, by: tuple[str, ...], given: str | None, method: str | None, of_trend: dict[str, Any]
+) -> None:
+    """Raise if options are for another test than the one that is asked for."""
+    if not trend:
+        for name, value in of_trend.items():
+            if value is not None:
+                raise click.UsageError(f"--{name.replace('_', '-')} is for --trend")
+    elif given is not None or method is not None:
+        raise click.UsageError(f"{'--method' if given is None else '--given'} is not for --trend; leave it out")
+    elif len(by) > 1:
+        raise click.UsageError("--trend is over the groups of one column; give --by once")
+
+
 def _check_several(release: Any, names: tuple[str, ...]) -> None:
     """Raise if there is one variable alone, which can be independent of nothing."""
     if len(names) == 1 and not hasattr(release.designs[names[0]].categories, "parts"):
@@ -101,12 +155,40 @@ def _of_groups(release: Any, names: tuple[str, ...], by: tuple[str, ...], settin
     """Test whether a column has the same distribution in all groups."""
     from subsetprivacy.independence import homogeneity_test
 
+    counted = _counts_by(release, names, by, settings)
+    with Progress("tables") as progress:
+        return homogeneity_test(counted, progress=progress, **run)
+
+
+def _counts_by(release: Any, names: tuple[str, ...], by: tuple[str, ...], settings: dict[str, Any]) -> Any:
+    """Count a column in groups; raise if they are made by a column of subsets."""
     hidden = [name for name in by if name in release.names and name not in names]
     if hidden:
         raise click.UsageError(f"--by must name columns that were published as they are; give {hidden[0]} as B")
-    counted = counts_of(release, names, {"by": options.groups(by, names), **settings})
+    return counts_of(release, names, {"by": options.groups(by, names), **settings})
+
+
+def _of_trend(
+    release: Any,
+    names: tuple[str, ...],
+    by: tuple[str, ...],
+    settings: dict[str, Any],
+    scores: dict[str, Any],
+    **run: Any,
+) -> Any:
+    """Test whether a column rises or falls over groups, or over another column."""
+    from subsetprivacy.independence import trend_test
+
+    if by:
+        counted = _counts_by(release, names, by, settings)
+        labels = {"scores": release.designs[names[0]].categories, "group_scores": tuple(counted)}
+    else:
+        counted = counts_of(release, names, settings)
+        first, *_, second = counted.categories.parts
+        labels = {"scores": second, "group_scores": first}
+    run |= {name: named_as(labels[name], given) for name, given in scores.items()}
     with Progress("tables") as progress:
-        return homogeneity_test(counted, progress=progress, **run)
+        return trend_test(counted, progress=progress, **run)
 
 
 def _of_columns(release: Any, names: tuple[str, ...], given: str | None, settings: dict[str, Any], **run: Any) -> Any:

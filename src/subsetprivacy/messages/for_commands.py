@@ -15,3 +15,8 @@ START_SERVICE = advise("start_service", shell="subsetprivacy serve makes it")
 HTTPS_PROXY = advise(
     "https_proxy", shell="put a proxy with https before it and say --base-url https://…; listen on 127.0.0.1"
 )
+REFERENCE_FILE = advise(
+    "reference_file",
+    shell="a CSV file has the columns category and share, a JSON file an object of shares by label; or write "
+    "--reference LABEL=0.2,LABEL=0.8",
+)

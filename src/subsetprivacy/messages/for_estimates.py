@@ -78,6 +78,7 @@ ALL_ROWS = advise("all_rows", python="to_frame() has all", shell="-o FILE.csv ha
 CONTRAST_BY_WALD = advise(
     "contrast_by_wald",
     python="method='wald'",
+    shell="--method wald",
     keyword_of=("Estimate.contrast", "Margin.contrast", "Difference.interval"),
 )
 NULL_INSIDE = advise(
@@ -86,6 +87,7 @@ NULL_INSIDE = advise(
 COLLAPSE_FIRST = advise(
     "collapse_first",
     python="merge categories by fit.collapse({{'often': ['weekly', 'daily']}}) until both have the same",
+    shell="--merge NAME=LABEL,LABEL merges categories until both have the same",
 )
 JOINT_WAVES = advise(
     "joint_waves",
@@ -100,4 +102,6 @@ INTERVALS_OF_ONE_GROUP = advise(
     python="batch[name].interval() has those of the likelihood for one group",
     shell="--interval adjusted, which takes longer",
 )
-CHI_SQUARE_NULL = advise("chi_square_null", python="null='chi-square'", keyword_of="fit_test")
+CHI_SQUARE_NULL = advise(
+    "chi_square_null", python="null='chi-square'", shell="--null chi-square", keyword_of="fit_test"
+)

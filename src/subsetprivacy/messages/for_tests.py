@@ -60,10 +60,15 @@ GROUPS_OR_TABLE = advise(
     "groups_or_table", python="sp.count(data, by=group) makes groups, and sp.crosstab(a, b) a table of two variables"
 )
 COMPARE_DISTRIBUTIONS = advise(
-    "compare_distributions", python="homogeneity_test(groups) compares groups under different designs"
+    "compare_distributions",
+    python="homogeneity_test(groups) compares groups under different designs",
+    shell="leave --trend out; the other test compares groups under different designs",
 )
 SCORE_EACH = advise(
-    "score_each", python="scores=[1, 2, 3], in the order of the labels, or by label", keyword_of="trend_test"
+    "score_each",
+    python="scores=[1, 2, 3], in the order of the labels, or by label",
+    shell="numbers in the order of the labels, 1,2,3, or LABEL=1,LABEL=2",
+    keyword_of="trend_test",
 )
 WALD_MEANS = advise("wald_means", python="method='wald'", keyword_of=("TrendResult.summary", "TrendResult.to_frame"))
 

@@ -1,0 +1,215 @@
+"""By how much shares differ between samples: tables, or groups of one table."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from subsetprivacy._choices import ContrastMethod, Form, Missing, WeightsKind
+from subsetprivacy.cli import options
+from subsetprivacy.cli.audience import sets
+from subsetprivacy.cli.count import counts_of
+from subsetprivacy.cli.estimate import category_cells, category_columns
+from subsetprivacy.cli.labels import merge, read_merges, with_merged
+from subsetprivacy.cli.results import Presented, check_output, outputs
+from subsetprivacy.cli.samples import Sample, check_different, tables
+from subsetprivacy.cli.show import csv_text, echo_table, group_text
+
+METHODS: tuple[ContrastMethod, ...] = get_args(ContrastMethod)
+MOST_LISTED = 6
+
+
+@click.command(short_help="Compare shares between samples or groups.")
+@tables
+@options.columns
+@click.option("--by", multiple=True, metavar="COLUMN", help="Compare the groups of one TABLE. May be repeated.")
+@click.option("--baseline", metavar="NAME", help="The sample or group that is subtracted from all others.")
+@merge
+@options.level
+@click.option(
+    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Of intervals and p-values."
+)
+@options.weighted
+@options.design
+@options.form
+@options.missing
+@outputs
+@sets(estimates="the samples", other="the second sample")
+def compare(
+    tables: tuple[Sample, ...],
+    columns: tuple[str, ...],
+    by: tuple[str, ...],
+    baseline: str | None,
+    merges: tuple[str, ...],
+    level: float,
+    method: ContrastMethod,
+    weights: str | None,
+    weights_kind: WeightsKind | None,
+    design: Path | None,
+    form: Form | None,
+    missing: Missing,
+    output: Path | None,
+    format: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Compare the distribution of a column between samples: two or more TABLEs, or groups of one.
+
+    A TABLE is called as its file is, without the ending, unless NAME=TABLE says otherwise. The
+    samples must be of different people. Estimates are by maximum likelihood.
+
+    A difference is the share in the sample that is named first minus that in the one named
+    later. Groups are in the order that "subsetprivacy estimate --by" prints. With --baseline
+    it is each other sample minus the baseline.
+
+    \b
+    Examples:
+      subsetprivacy compare 2025.parquet 2024.parquet --column answer
+      subsetprivacy compare after=b.csv before=a.csv --column answer=answer.design.json
+      subsetprivacy compare private.parquet --column race --by region --baseline north
+      subsetprivacy compare new.csv old.csv --merge often=weekly,daily -o change.png
+    """
+    _check(tables, by, baseline)
+    for sample in tables:
+        options.check_apart(sample.table, output)
+    options.check_weights(weights, weights_kind)
+    ending = check_output(output, format, as_json)
+    groups = read_merges(merges)
+    opened = _Opened(columns, design, form, {"weights": weights, "weights_kind": weights_kind, "missing": missing})
+    fits = with_merged(opened.groups(tables[0], by) if by else opened.samples(tables), groups)
+    _check_categories(fits)
+    found = _compared(fits, _baseline(baseline, list(fits), by))
+    shown: dict[str, Any] = {"level": level, "method": method}
+    Presented(
+        facts=lambda: found.to_dict(**shown),
+        csv=lambda: _csv(found, shown),
+        picture=lambda: found.plot(**shown),
+        echo=lambda: echo_table(found.summary(**shown)),
+    ).give(output, ending, force=force, as_json=as_json)
+
+
+def _check(samples: Sequence[Sample], by: tuple[str, ...], baseline: str | None) -> None:
+    """Raise if there is nothing to compare, as far as the words tell."""
+    if by and len(samples) > 1:
+        raise click.UsageError("--by makes groups of one TABLE; give one, or leave --by out")
+    if not by and len(samples) == 1:
+        raise click.UsageError("give two TABLEs or more; or --by COLUMN, which compares the groups of one")
+    check_different(samples)
+    names = [sample.name for sample in samples]
+    if not by and baseline is not None and baseline not in names:
+        raise click.BadParameter(f"must be one of {', '.join(names)}", param_hint="--baseline")
+
+
+class _Opened:
+    """Tables opened and estimated, all by the same options."""
+
+    def __init__(
+        self, columns: tuple[str, ...], design: Path | None, form: Form | None, settings: dict[str, Any]
+    ) -> None:
+        self._designs = options.read_designs(columns, design)  # once: a document may come on standard input
+        self._columns = options.column_names(columns)
+        self._form: Form | None = form
+        self._settings = settings
+
+    def _open(self, sample: Sample) -> tuple[Any, tuple[str, ...]]:
+        return options.open_with(sample.table, self._designs, self._columns, self._form)
+
+    def samples(self, samples: Sequence[Sample]) -> dict[Any, Any]:
+        """Return the estimate of each table."""
+        from subsetprivacy.errors import SubsetPrivacyError
+        from subsetprivacy.estimation.dispatch import estimate
+
+        fits = {}
+        for sample in samples:
+            counted = counts_of(*self._open(sample), self._settings)
+            try:
+                fits[sample.name] = estimate(counted)
+            except SubsetPrivacyError as error:
+                raise type(error)(f"{sample.name}: {error.message}", error.advice) from error
+        return fits
+
+    def groups(self, sample: Sample, by: tuple[str, ...]) -> dict[Any, Any]:
+        """Return the estimate of each group of one table."""
+        from subsetprivacy.errors import ArgumentError
+        from subsetprivacy.estimation.dispatch import estimate_many
+
+        release, names = self._open(sample)
+        counted = counts_of(release, names, {"by": options.groups(by, names), **self._settings})
+        if len(counted) < 2:
+            raise ArgumentError(f"the groups of --by must be two or more; got {len(counted)}.")
+        return dict(estimate_many(counted).items())
+
+
+def _check_categories(fits: Mapping[Any, Any]) -> None:
+    """Raise, with the names of both, if two samples do not have the same categories."""
+    from subsetprivacy.errors import MismatchError
+    from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST
+    from subsetprivacy.tables import label_text
+
+    first, *others = fits.items()
+    for name, fit in others:
+        for (one, mine), (two, theirs) in ((first, (name, fit)), ((name, fit), first)):
+            extra = [label_text(label) for label in mine.categories if label not in set(theirs.categories)]
+            if extra:
+                listed = ", ".join(extra[:MOST_LISTED]) + (", …" if len(extra) > MOST_LISTED else "")
+                raise MismatchError(
+                    f"the samples must have the same categories; {group_text(one)} has {listed}, {group_text(two)} "
+                    "does not.",
+                    COLLAPSE_FIRST,
+                )
+
+
+def _baseline(given: str | None, names: list[Any], by: tuple[str, ...]) -> Any:
+    """Return the sample or group of that name; a group by several columns is written A,B."""
+    if given is None:
+        return None
+    wanted = [part.strip() for part in given.split(",")]
+    for name in names:
+        parts = [group_text(part) for part in name] if isinstance(name, tuple) else [group_text(name)]
+        if name is not None and (group_text(name) == given or parts == wanted):
+            return name
+    form = "" if len(by) < 2 else f", written {','.join(column.upper() for column in by)}"
+    raise click.BadParameter(f"must be one of the {len(names)} groups of --by{form}", param_hint="--baseline")
+
+
+def _compared(fits: dict[Any, Any], baseline: Any) -> Any:
+    """Return the difference of two samples, or the comparison of more."""
+    from subsetprivacy.estimation.comparison import compare as run
+
+    if len(fits) == 2:
+        one, two = fits if baseline is None else sorted(fits, key=lambda name: name == baseline)
+        return fits[one].difference(fits[two], names=(group_text(one), group_text(two)))
+    if baseline is not None:
+        return run(fits, baseline=baseline)
+    # The library subtracts the earlier from the later, this command the later from the earlier, as it does of two.
+    return run(dict(reversed(fits.items())))
+
+
+_NUMBERS = ("estimate", "se", "lower", "upper", "level", "pvalue", "adjusted_pvalue")
+
+
+def _csv(found: Any, shown: dict[str, Any]) -> str:
+    """Return a row for each pair of samples and category."""
+    variables = category_columns(found.categories)
+    columns = _columns(found.to_dict(**shown))
+    names = [name for name in _NUMBERS if name in columns]
+    cells = zip(*(columns[name] for name in ("group", "against", "category", *names)), strict=True)
+    lines = [
+        (_group(one), _group(two), *category_cells(label, variables), *numbers) for one, two, label, *numbers in cells
+    ]
+    return csv_text(["group", "against", *variables, *names], lines)
+
+
+def _columns(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what JSON has of a difference, or of a comparison, as columns of the same length."""
+    if "differences" in facts:
+        return facts["differences"]
+    rows = len(facts["categories"])
+    one, two = facts["names"]
+    repeated = {"group": [one] * rows, "against": [two] * rows, "level": [facts["level"]] * rows}
+    return {**facts, **repeated, "category": facts["categories"]}
+
+
+def _group(name: Any) -> str:
+    return group_text(tuple(name) if isinstance(name, list) else name)

@@ -1,0 +1,113 @@
+"""Categories that are named in options: merged under a new name, or given a number each."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from subsetprivacy.cli.audience import sets
+from subsetprivacy.cli.categories import split_words
+from subsetprivacy.cli.options import Command, numbers
+
+Name = TypeVar("Name")
+
+
+def merge(command: Command) -> Command:
+    """Add the option that merges categories."""
+    option = click.option(
+        "--merge",
+        "merges",
+        multiple=True,
+        metavar="NAME=LABEL,LABEL",
+        help="Merge categories under a new name. May be given several times; a label with a comma goes in quotes.",
+    )
+    return sets(groups="--merge")(option(command))
+
+
+def read_merges(given: Sequence[str]) -> dict[str, list[str]]:
+    """Return the new names, and the labels that each replaces.
+
+    Raises
+    ------
+    click.UsageError
+        If one is not NAME=LABEL,LABEL, or a name is given twice.
+    """
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, labels = (part.strip() for part in text.partition("="))
+        if not (name and equals and labels):
+            raise click.BadParameter(f"must be NAME=LABEL,LABEL; got {text!r}", param_hint="--merge")
+        if name in found:
+            raise click.UsageError(f"--merge gives the name {name} twice; list all its labels in one --merge")
+        found[name] = split_words(labels, "--merge")
+    return found
+
+
+def with_merged(fits: Mapping[Name, Any], merges: Mapping[str, Sequence[str]]) -> dict[Name, Any]:
+    """Return the shares of merged categories.
+
+    Samples need not list the same categories: of each those labels are merged that it has.
+
+    Raises
+    ------
+    CategoryError
+        If no sample has a label.
+    """
+    from subsetprivacy.errors import CategoryError
+
+    known = {name: by_text(fit.categories) for name, fit in fits.items()}
+    for label in (label for labels in merges.values() for label in labels):
+        if not any(label in texts for texts in known.values()):
+            shown = next(iter(fits.values())).categories.preview()
+            raise CategoryError(f"`groups` must name categories, of {shown}; got {label!r}.")
+    merged = {}
+    for sample, fit in fits.items():
+        texts = known[sample]
+        held = {name: [label for label in labels if label in texts] for name, labels in merges.items()}
+        groups = {texts.get(name, name): [texts[label] for label in labels] for name, labels in held.items() if labels}
+        merged[sample] = fit.collapse(groups) if groups else fit
+    return merged
+
+
+def by_text(labels: Iterable[Any]) -> dict[str, Any]:
+    """Return labels by how people write them: a number is no text, and of several variables they are joined by &."""
+    from subsetprivacy.tables import label_text
+
+    ordered = sorted(labels, key=lambda label: isinstance(label, str))  # of "1" and 1, the text is meant
+    return {label_text(label): label for label in ordered}
+
+
+def read_numbers(text: str, option: str) -> dict[str, float] | list[float]:
+    """Return a number for each label, LABEL=0.2,LABEL=0.8; or numbers alone, in the order of the labels.
+
+    Raises
+    ------
+    click.UsageError
+        If it is neither, or a label is given twice.
+    """
+    if "=" not in text:
+        return numbers(text, option)
+    found: dict[str, float] = {}
+    for word in split_words(text, option):
+        label, equals, value = (part.strip() for part in word.rpartition("="))
+        try:
+            number = float(value)
+        except ValueError:
+            equals = ""
+        if not (equals and label):
+            raise click.BadParameter(
+                f"must be LABEL=NUMBER,LABEL=NUMBER; got {word!r}. Where a label has a comma, quote it with its number",
+                param_hint=option,
+            )
+        if label in found:
+            raise click.BadParameter(f"must name every label once; got {label!r} twice", param_hint=option)
+        found[label] = number
+    return found
+
+
+def named_as(labels: Iterable[Any], given: dict[str, float] | list[float]) -> dict[Any, float] | list[float]:
+    """Return numbers by the labels themselves, which may be no text; words that are no label stay as they are."""
+    if isinstance(given, list):
+        return given
+    texts = by_text(labels)
+    return {texts.get(word, word): number for word, number in given.items()}

@@ -1,0 +1,66 @@
+"""Several tables, each a sample of its own, under a name."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from subsetprivacy.cli.files import FORMATS, TABLES, is_standard_input
+from subsetprivacy.cli.options import Command, FilePath, input_format
+
+
+class Sample(NamedTuple):
+    """A table and what it is called."""
+
+    name: str
+    table: Path
+
+
+class NamedTable(FilePath):
+    """A table, FILE or NAME=FILE; its name is that of the file without its ending unless it is given."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the table with its name."""
+        if isinstance(value, Sample):
+            return value
+        name, equals, path = str(value).partition("=")
+        if not equals or "://" in name or Path(value).exists():
+            table = super().convert(value, param, ctx)
+            return Sample(_stem(table), table)
+        if not name.strip():
+            self.fail("must be FILE or NAME=FILE; got no name", param, ctx)
+        return Sample(name.strip(), super().convert(path, param, ctx))
+
+
+def _stem(table: Path) -> str:
+    """Return what a table is called: the name of its file without the ending."""
+    if is_standard_input(table):
+        return "-"
+    ending = max((each for each in TABLES if table.name.lower().endswith(each)), key=len, default="")
+    return table.name.removesuffix(table.name[len(table.name) - len(ending) :]) or table.name
+
+
+def tables(command: Command) -> Command:
+    """Add the arguments TABLE, one of which may be standard input."""
+    kind = NamedTable(exists=True, path_type=Path, stdin=".csv", by_format=True)
+    argument = click.argument("tables", nargs=-1, required=True, type=kind, metavar="[NAME=]TABLE...")
+    return argument(input_format(FORMATS, FORMATS[0])(command))
+
+
+def check_different(samples: Sequence[Sample]) -> None:
+    """Raise if two samples have the same name, or are the same people.
+
+    Raises
+    ------
+    click.UsageError
+        With what to write instead.
+    """
+    seen: list[Sample] = []
+    for sample in samples:
+        for other in seen:
+            if sample.table.samefile(other.table):
+                raise click.UsageError(f"{other.name} and {sample.name} are the same file; samples are of other people")
+            if sample.name == other.name:
+                raise click.UsageError(f"two samples are called {sample.name}; give them names, NAME={sample.table}")
+        seen.append(sample)
