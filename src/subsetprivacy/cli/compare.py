@@ -13,7 +13,7 @@ from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.labels import merge, read_merges, with_merged
 from subsetprivacy.cli.results import Presented, check_output, outputs
-from subsetprivacy.cli.samples import Sample, check_different, tables
+from subsetprivacy.cli.samples import Sample, check_different, is_bare, tables
 from subsetprivacy.cli.show import csv_text, echo_table, group_text
 
 METHODS: tuple[ContrastMethod, ...] = get_args(ContrastMethod)
@@ -112,17 +112,20 @@ class _Opened:
         self._form: Form | None = form
         self._settings = settings
 
-    def _open(self, sample: Sample) -> tuple[Any, tuple[str, ...]]:
-        return options.open_with(sample.table, self._designs, self._columns, self._form)
+    def _open(self, sample: Sample, form: Form | None) -> tuple[Any, tuple[str, ...]]:
+        return options.open_with(sample.table, self._designs, self._columns, form)
 
     def samples(self, samples: Sequence[Sample]) -> dict[Any, Any]:
         """Return the estimate of each table."""
         from subsetprivacy.errors import SubsetPrivacyError
         from subsetprivacy.estimation.dispatch import estimate
 
+        bare = [sample for sample in samples if is_bare(sample.table)]
         fits = {}
         for sample in samples:
-            counted = counts_of(*self._open(sample), self._settings)
+            # Tables that say what they hold may be compared with one that does not, which needs --form.
+            form = None if bare and sample not in bare else self._form
+            counted = counts_of(*self._open(sample, form), self._settings)
             try:
                 fits[sample.name] = estimate(counted)
             except SubsetPrivacyError as error:
@@ -134,7 +137,10 @@ class _Opened:
         from subsetprivacy.errors import ArgumentError
         from subsetprivacy.estimation.dispatch import estimate_many
 
-        release, names = self._open(sample)
+        release, names = self._open(sample, self._form)
+        hidden = [name for name in by if name in release.names and name not in names]
+        if hidden:
+            raise click.UsageError(f"--by must name columns that were published as they are; {hidden[0]} holds subsets")
         counted = counts_of(release, names, {"by": options.groups(by, names), **self._settings})
         if len(counted) < 2:
             raise ArgumentError(f"the groups of --by must be two or more; got {len(counted)}.")

@@ -41,6 +41,13 @@ def _stem(table: Path) -> str:
     return table.name.removesuffix(table.name[len(table.name) - len(ending) :]) or table.name
 
 
+def is_bare(table: Path) -> bool:
+    """Tell whether a table is a CSV file without a document, so that it does not say what its cells hold."""
+    from subsetprivacy.frames.files import sidecar_of
+
+    return ".csv" in table.name.lower() and not sidecar_of(table).exists()
+
+
 def tables(command: Command) -> Command:
     """Add the arguments TABLE, one of which may be standard input."""
     kind = NamedTable(exists=True, path_type=Path, stdin=".csv", by_format=True)
@@ -60,7 +67,8 @@ def check_different(samples: Sequence[Sample]) -> None:
     for sample in samples:
         for other in seen:
             if sample.table.samefile(other.table):
-                raise click.UsageError(f"{other.name} and {sample.name} are the same file; samples are of other people")
+                both = f"{other.name} and {sample.name}"
+                raise click.UsageError(f"{both} are the same file; samples must be of different people")
             if sample.name == other.name:
                 raise click.UsageError(f"two samples are called {sample.name}; give them names, NAME={sample.table}")
         seen.append(sample)

@@ -21,7 +21,7 @@ ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 @click.command(short_help="Test independence, or whether groups differ.")
 @options.table
 @click.argument("columns", nargs=-1, required=True, metavar="A[=DESIGN] [B[=DESIGN]]")
-@click.option("--method", type=click.Choice(METHODS), show_default="lrt", help="The statistic; not for --trend.")
+@click.option("--method", type=click.Choice(METHODS), help="The statistic; not for --trend. [default: lrt]")
 @click.option(
     "--permutations",
     type=click.IntRange(min=0),
@@ -48,8 +48,7 @@ ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 @click.option(
     "--alternative",
     type=click.Choice(ALTERNATIVES),
-    show_default="two-sided",
-    help="For --trend: whether it falls (less), rises (greater) or either.",
+    help="For --trend: whether it falls (less), rises (greater), or either. [default: two-sided]",
 )
 @options.weighted
 @options.form

@@ -28,7 +28,9 @@ COMMANDS = [
     ["privatize"],
     ["count"],
     ["estimate"],
+    ["compare"],
     ["test"],
+    ["fit-test"],
     ["audit"],
     ["report"],
     ["survey"],
@@ -105,10 +107,13 @@ def test_every_command_is_in_the_list_above():
 
 def test_choices_are_those_of_the_library():
     """Help does not wait for the library, so the words stand twice."""
-    from subsetprivacy.cli import estimate, options, privatize, test
+    from subsetprivacy.cli import compare, estimate, fit_test, options, privatize, test
     from subsetprivacy.counting.columns import MISSING
     from subsetprivacy.design.small import ROUTES
+    from subsetprivacy.estimation.contrast import ALTERNATIVES
+    from subsetprivacy.estimation.contrast import METHODS as CONTRASTS
     from subsetprivacy.estimation.dispatch import METHODS
+    from subsetprivacy.estimation.fit_test import NULLS
     from subsetprivacy.estimation.intervals import METHODS as INTERVALS
     from subsetprivacy.frames.stored import FORMS, WEIGHT_KINDS
     from subsetprivacy.independence.testing import METHODS as TESTS
@@ -117,6 +122,9 @@ def test_choices_are_those_of_the_library():
     assert tuple(METHODS) == estimate.METHODS
     assert INTERVALS == estimate.INTERVALS
     assert set(TESTS) == set(test.METHODS)
+    assert set(ALTERNATIVES) == set(test.ALTERNATIVES)
+    assert set(CONTRASTS) == set(compare.METHODS)
+    assert set(NULLS) == set(fit_test.NULLS)
     assert set(MISSING) == set(options.MISSING)
     assert set(FORMS) == set(options.FORMS)
     assert MAX_CATEGORIES == privatize.MOST_MASKED

@@ -28,6 +28,7 @@ def folder(tmp_path, monkeypatch):
     Path("people.csv").write_text("colour,person\n" + "".join(f"{v},{k}\n" for k, v in enumerate(values)))
     DESIGN.save("urn.json")
     sp.privatize_table("people.csv", {"colour": DESIGN}, "private.parquet", seed=1)
+    sp.privatize_table("people.csv", {"colour": DESIGN}, "same.parquet", seed=2)
     return tmp_path
 
 
@@ -86,6 +87,7 @@ QUIET = [
     "privatize people.csv --column colour=urn.json -o new.csv",
     "count private.parquet -o counts.csv",
     "estimate private.parquet -o estimate.csv",
+    "compare private.parquet other=same.parquet -o change.csv",
     "report private.parquet -o page.html --permutations 9",
     "survey example -o survey.toml",
     "key -o secret.key",
@@ -134,6 +136,7 @@ def test_a_gzip_file_holds_neither_its_name_nor_the_time(fine, folder):
         ("example adult -o a.xlsx", ".csv, .csv.gz, .csv.zst, .parquet or .arrow"),
         ("report private.parquet -o r.pdf", ".html or .htm"),
         ("estimate private.parquet -o e.xlsx", ".csv, .csv.gz, .csv.zst, .json, .png, .svg or .pdf"),
+        ("compare private.parquet same.parquet -o e.xlsx", ".csv, .csv.gz, .csv.zst, .json, .png, .svg or .pdf"),
         ("design uniform a b c d -o d.csv", ".json"),
         ("design schema -o d.toml", ".json"),
         ("survey example -o s.xml", ".toml, .yaml or .json"),

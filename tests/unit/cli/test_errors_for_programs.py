@@ -39,6 +39,16 @@ WRONG = {
     ),
     "count": ("private.parquet --column shrub", "ArgumentError", "private.parquet, tree; got 'shrub'."),
     "estimate": ("private.parquet --level 95", "ArgumentError", "--level must be between 0 and 1"),
+    "compare": (
+        "private.parquet other.csv",
+        "MismatchError",
+        "the samples must have the same categories; private has elm, other does not.",
+    ),
+    "fit-test": (
+        "private.parquet --reference 0.5,0.2,0.1,0.1",
+        "DistributionError",
+        "--reference must sum to 1; got 0.9.",
+    ),
     "test": ("private.parquet tree shrub", "ArgumentError", "private.parquet, tree; got 'shrub'."),
     "audit": ("tree.json --w 0.5,0.2,0.1,0.1", "DistributionError", "--w must sum to 1"),
     "design show": ("bad.json", "DesignDocumentError", "bad.json: a design document must be JSON text"),
@@ -58,6 +68,8 @@ def folder(tmp_path, monkeypatch):
     DESIGN.save("tree.json")
     sp.uniform(["ash", "birch", "cedar", "oak"]).save("other.json")
     sp.write_release(sp.privatize(trees, DESIGN, seed=1), "private.parquet", {"tree": DESIGN})
+    oaks = sp.uniform(["ash", "birch", "cedar", "oak"])
+    sp.write_release(sp.privatize(["ash", "oak"] * 40, oaks, seed=1), "other.csv", {"tree": oaks})
     Path("bad.json").write_text("{")
     Path("bad.toml").write_text("title = 3\n")
     return tmp_path

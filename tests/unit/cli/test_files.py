@@ -381,7 +381,9 @@ def test_estimates_in_groups(fine, private, codes, tmp_path):
     path = tmp_path / "est.csv"
     fine("estimate", private, "--column", "race", "--by", "region", "-o", path)
     assert Counter(row["region"] for row in rows_of(path)) == {"north": 5, "south": 5}
-    assert "region: south" in fine("estimate", private, "--column", "race", "--by", "region")
+    printed = fine("estimate", private, "--column", "race", "--by", "region")
+    assert printed.startswith("Distribution by region: mle, 2 groups\n")
+    assert [line for line in printed.splitlines() if line.startswith("south ")]
 
 
 @pytest.mark.parametrize(("name", "start"), [("est.png", b"\x89PNG"), ("est.svg", b"<?xml"), ("est.json", b"{")])

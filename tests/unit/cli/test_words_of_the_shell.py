@@ -170,6 +170,40 @@ estimate pairs.csv --column tree=tree.json --form labels
 estimate pairs.csv --column tree=tree.json --form labels --interval adjusted
 estimate empty.csv --column tree=tree.json --form labels --missing full
 estimate counts.csv
+estimate private.parquet --column tree --merge other=cedar,elm --simultaneous
+estimate private.parquet --column tree --merge other=cedar,oak
+estimate private.parquet --column tree --merge other=ash,birch,cedar,elm
+estimate private.parquet --column tree --merge other=cedar,elm --method mom --interval profile
+estimate private.parquet --column tree --by area --simultaneous
+estimate private.parquet --column tree --by area --merge other=cedar,elm
+compare private.parquet --column tree --by area
+compare private.parquet --column tree --by area --json
+compare private.parquet --column tree --by area --method profile --merge other=cedar,elm
+compare private.parquet --column tree --by weight
+compare private.parquet --column tree --by weight --baseline 2
+compare private.parquet --column tree --by weight --baseline 7
+compare private.parquet --column tree --by pay
+compare private.parquet --column tree --by area --weights weight --weights-kind sampling --method score
+compare private.parquet --column tree --by area --level 95
+compare private.parquet --column tree
+compare private.parquet labels.csv --column tree
+compare private.parquet few.csv --column tree=tree.json --form labels
+compare private.parquet empty.csv --column tree=tree.json --form labels --missing full
+compare private.parquet pairs.csv --column tree=other.json --form labels
+fit-test private.parquet --column tree --reference ash=0.7,birch=0.28,cedar=0.02,elm=0 --replications 19 --seed 1
+fit-test private.parquet --column tree --reference 0.7,0.1,0.1,0.1 --null chi-square --json
+fit-test private.parquet --column tree --reference ash=0.5,birch=0.5
+fit-test private.parquet --column tree --reference 70,28,1,1
+fit-test private.parquet --column tree --reference 0.5,0.5,0.5,-0.5
+fit-test private.parquet --column tree --reference bad.json
+fit-test private.parquet --column tree --reference 0.7,0.1,0.1,0.1 --weights weight --weights-kind sampling
+fit-test empty.csv --column tree=tree.json --form labels --missing full --reference 0.7,0.1,0.1,0.1
+test private.parquet tree --by weight --trend --permutations 19 --seed 1
+test private.parquet tree --by weight --trend --scores 1,2
+test private.parquet tree --by weight --trend --scores 1,1,1,1
+test private.parquet tree --by area --trend --group-scores a=1,c=2
+test private.parquet tree --by area --trend --alternative greater --weights weight --weights-kind sampling
+test private.parquet pay tree --trend --permutations 19 --seed 1
 test private.parquet tree pay --permutations 19 --seed 1
 test private.parquet tree pay --permutations 0
 test private.parquet tree pay --permutations 3

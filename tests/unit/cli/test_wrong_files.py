@@ -195,7 +195,6 @@ def test_reading_wrongly(command, arguments, code, message, run, folder, monkeyp
         (["estimate", "private.parquet", "--weights", "area"], 2, "--weights and --weights-kind go together"),
         (["estimate", "private.parquet", "--weights", "area", "--weights-kind", "sampling"], 1, "area"),
         (["estimate", "private.parquet", "-o", "est.docx"], 2, "--output must end in"),
-        (["estimate", "private.parquet", "--by", "area", "-o", "est.png"], 2, "a picture is of one estimate"),
         (["estimate", "private.parquet", "-o", "nowhere/est.csv"], 1, "nowhere"),
         (["estimate", "private.parquet", "-o", "nowhere/est.png"], 1, "nowhere"),
         (["estimate", "private.parquet", "-o", "private.parquet"], 2, "--output must not be TABLE"),

@@ -1,0 +1,50 @@
+"""The keys that the reference lists for `--json` are those that the commands print."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import subsetprivacy as sp
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "command-line.md"
+TREES = ["ash", "birch", "cedar", "elm"]
+DESIGN = sp.uniform(TREES)
+CALLS = {
+    "estimate": "estimate out.parquet",
+    "estimate --merge": "estimate out.parquet --merge other=cedar,elm",
+    "compare`, two samples": "compare out.parquet --by sex",
+    "compare`, more samples": "compare out.parquet --by year",
+    "fit-test": "fit-test out.parquet --reference 0.25,0.25,0.25,0.25 --null chi-square",
+    "test": "test out.parquet tree --by year --permutations 0",
+    "test --trend": "test out.parquet tree --by year --trend --permutations 0",
+}
+
+
+@pytest.fixture
+def release(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    codes = sp.privatize(np.random.default_rng(1).choice(TREES, 300), DESIGN, seed=1).codes
+    table = pa.table({"tree": codes, "year": np.tile([1, 2, 3], 100), "sex": np.repeat(["f", "m"], 150)})
+    sp.write_release(table, "out.parquet", {"tree": DESIGN}, keep=["year", "sex"])
+
+
+def keys(facts):
+    """Return the keys of an object, and of the objects in it; those of notes are told elsewhere."""
+    inner = [keys(value) for name, value in facts.items() if isinstance(value, dict) and name != "notes"]
+    return set(facts).union(*inner)
+
+
+@pytest.mark.usefixtures("release")
+@pytest.mark.parametrize("row", CALLS)
+def test_documented_keys(row, fine):
+    start = f"| `{row}" if "`" in row else f"| `{row}`"
+    (cell,) = [
+        line.split(" | ", 1)[1]
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if line.startswith(f"{start} |")
+    ]
+    assert set(re.findall(r"`(\w+)`", cell)) == keys(json.loads(fine(*CALLS[row].split(), "--json")))
