@@ -325,3 +325,13 @@ def test_errors_for_programs(told):
     assert "--merge" in facts["advice"]
     code, (facts,) = told("compare", "2025.parquet")
     assert (code, facts["kind"]) == (2, "UsageError")
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_are_completed():
+    from click.shell_completion import ShellComplete
+
+    complete = ShellComplete(main, {}, "subsetprivacy", "_SUBSETPRIVACY_COMPLETE")
+    assert [item.type for item in complete.get_completions(["compare"], "2025")] == ["file"]
+    assert [item.value for item in complete.get_completions(["compare", "--method"], "s")] == ["score"]
+    assert "fit-test" in [item.value for item in complete.get_completions([], "f")]

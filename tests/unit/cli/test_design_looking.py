@@ -284,3 +284,13 @@ def test_a_table_that_fits_is_as_it_was(monkeypatch, capsys):
     table = Table("A title", ("design", "people"), (("uniform", "5403"),))
     echo_table(table)
     assert capsys.readouterr().out == f"{table}\n"
+
+
+def test_columns_of_text_stay_flush_left_on_a_narrow_terminal(monkeypatch, capsys):
+    on_a_terminal(monkeypatch)
+    names = ("groups", "category", "difference between the two samples", "adjusted p-value of the test")
+    rows = (("2025 - 2024", "never", "0.1", "0.5"), ("2025 - 2024", "monthly", "0.2", "0.6"))
+    echo_table(Table("A title", names, rows, text_columns=2))
+    first, second = capsys.readouterr().out.splitlines()[-3:-1]
+    assert first.index("never") == second.index("monthly")
+    assert first.index("0.5") == second.index("0.6")

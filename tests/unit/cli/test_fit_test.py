@@ -174,3 +174,18 @@ def test_errors_for_programs(told, tmp_path):
 def test_bytes_that_are_no_text(refused, folder, tmp_path):
     Path(tmp_path / "x.csv").write_bytes(b"category,share\n\xff,1\n")
     assert "must be text in UTF-8" in refused(*TEST, "--reference", tmp_path / "x.csv")
+
+
+@pytest.mark.usefixtures("folder")
+def test_progress_is_told(fine, monkeypatch):
+    from subsetprivacy.cli import fit_test
+
+    seen = []
+
+    class Listening(fit_test.Progress):
+        def __call__(self, done, total):
+            seen.append((self._what, done, total))
+
+    monkeypatch.setattr(fit_test, "Progress", Listening)
+    fine(*TEST, "--reference", WORDS)
+    assert seen[-1] == ("samples", 99, 99)
