@@ -57,7 +57,9 @@ _PUBLIC = {
     "planning": (
         "IndependencePower",
         "Plan",
+        "PlanOption",
         "Power",
+        "PowerOfTest",
         "RepeatRisk",
         "independence_power",
         "plan",

@@ -78,7 +78,7 @@ def echo_table(table: "Table") -> None:
     from attrs import evolve
 
     width = max(get_terminal_size().columns, NARROWEST)
-    noted = evolve(table, notes=tuple(fill(in_words_of_the_shell(note), width) for note in table.notes))
+    noted = evolve(table, notes=tuple(fill(in_words_of_the_shell(str(note)), width) for note in table.notes))
     # A file or a pipe has no width: whoever reads it finds every row, and the names, on one line.
     click.echo(_narrowed(noted, width) if sys.stdout.isatty() else str(noted))
 
