@@ -129,7 +129,7 @@ ALLOW_MORE = advise(
     keyword_of=("optimal", "frontier"),
 )
 A_THOUSANDTH_MORE = advise("a_thousandth_more", "allow a thousandth more")
-MORE_STEPS = advise("more_steps", python="raise `max_iter`")
+MORE_STEPS = advise("more_steps", python="raise max_iter")
 
 # Reading a plan
 

@@ -58,7 +58,16 @@ class Limits:
 
 
 def reason(options: Sequence[PlanOption], best: PlanOption, limits: Limits) -> str:
-    """Return why a design is recommended."""
+    """Return why a design is recommended, with the limits."""
+    return f"{_preferred(options, best, limits)}: {_limits(best, limits)}"
+
+
+def _limits(best: PlanOption, limits: Limits) -> str:
+    return f"at most {limits.of_bits(best.design.p)}, at least {counted(limits.smallest, 'value')} left"
+
+
+def _preferred(options: Sequence[PlanOption], best: PlanOption, limits: Limits) -> str:
+    """Return what the design has over the others."""
     solves_people = best.demand.n is None
     within = [o for o in options if limits.allow(o) and (not limits.asked or can_be_asked(o.design))]
     if len(within) == 1:
@@ -78,10 +87,9 @@ def notes(
     at_given_w: bool,
 ) -> tuple[Note, ...]:
     """Return the recommendation, what it rests on, and what the columns mean."""
-    most, least = limits.of_bits(best.design.p), counted(limits.smallest, "value")
     return (
-        Note(NoteKind.RECOMMENDED, f"Recommended (*): {best.name}; {reason(options, best, limits)}."),
-        Note(NoteKind.RECOMMENDED, f"Limits: at most {most}, at least {least} left."),
+        Note(NoteKind.RECOMMENDED, f"Recommended (*): {best.name}; {_preferred(options, best, limits)}."),
+        Note(NoteKind.RECOMMENDED, f"Limits: {_limits(best, limits)}."),
         *_per_group(best),
         *_alternatives(options, best, cheaper, limits),
         _price(best),
