@@ -104,10 +104,13 @@ def _per_group(best: PlanOption) -> list[Note]:
     sizes = best.by_group
     if not sizes:
         return []
-    first = ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:_SHOWN])
-    more = ", …" if len(sizes) > _SHOWN else ""
+    listed = ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:_SHOWN])
+    if len(sizes) > 1 and len(set(sizes.values())) == 1:
+        listed = f"{next(iter(sizes.values()))} in each of {len(sizes)}"
+    elif len(sizes) > _SHOWN:
+        listed += ", …"
     by = "group" if best.demand.parts.compared else "subgroup, as expected from its share"
-    return [Note(NoteKind.PER_GROUP, f"People by {by}: {first}{more}.")]
+    return [Note(NoteKind.PER_GROUP, f"People by {by}: {listed}.")]
 
 
 def _alternatives(

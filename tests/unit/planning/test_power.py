@@ -91,7 +91,11 @@ def test_a_thousand_categories_and_more():
         ({"n1": 100, "category": "x"}, CategoryError, "one of the 4 categories"),
         ({"n1": 100, "contrast": [1, 1, 1, 1]}, ArgumentError, "not all the same"),
         ({"n1": 100, "contrast": [1, 2]}, ArgumentError, r"or be 4 of them .* got the shape \(2,\)"),
-        ({"n1": 100, "contrast": {"a": "x"}}, ArgumentError, r"must map labels to finite numbers.*Hint: contrast={'a': 1, 'd'"),
+        (
+            {"n1": 100, "contrast": {"a": "x"}},
+            ArgumentError,
+            r"must map labels to finite numbers.*Hint: contrast={'a': 1, 'd'",
+        ),
         ({"n1": 100, "contrast": {"a": None}}, ArgumentError, "must map labels to finite numbers"),
         ({"n1": 100, "contrast": {"a": np.nan}}, ArgumentError, "must map labels to finite numbers"),
         ({"n1": 100, "contrast": {"x": 1}}, CategoryError, "one of the 4 categories"),
