@@ -128,7 +128,7 @@ def plan(
     The share of one category, within a fifth of what is expected:
 
     >>> plan(answers, w=[0.5, 0.2, 0.1, 0.1, 0.1], category="daily", relative=0.2).people
-    2506
+    4990
 
     The difference of each share between two groups of the same size, and each share in both of two subgroups:
 

@@ -141,7 +141,7 @@ class Plan(Result):
         where = "at the given distribution" if self.at_given_w else "whatever the distribution"
         one = self._one_category()
         if self.solves_people:
-            of = f" for {one}" if one else ""
+            of = f" ({one})" if one else ""
             return f"People needed for {self._aim()}{of} at {percent(self.level)}, {where}"
         people = counted(self.people, "person", "people", comma=True)
         of = f" of the share of {one}" if one else ""
@@ -186,14 +186,19 @@ class Plan(Result):
             [o.name for o in self.options],
             [float(o.people) if people else o.margin for o in self.options],
             [float(o.people_even) if people else o.margin_even for o in self.options],
-            remarks=[f"{bits(o.maximal_leakage)} bit, sets of {o.smallest_set} or more" for o in self.options],
+            remarks=[self._remark(o) for o in self.options],
             direct=self.direct,
             recommended=self.options.index(self.best),
-            what="people needed" if people else "largest half-width",
+            what="people needed" if people else "half-width" if self._one_category() else "largest half-width",
             names=("given w" if self.at_given_w else "worst w", "even w"),
             title=draw.Heading(self._heading()) if title is None else title,
             ax=ax,
         )
+
+    def _remark(self, o: PlanOption) -> str:
+        """Return what is said at the end of a design's row in the picture."""
+        planned = f"{o.people:,}" if self.solves_people else f"±{number(o.margin)}"
+        return f"{planned}; {bits(o.maximal_leakage)} bit, sets of {o.smallest_set} or more"
 
     def __repr__(self) -> str:
         best = self.best

@@ -471,7 +471,10 @@ def test_the_picture_marks_the_recommended_design(asked):
     wanted = [option.people if "margin" in asked else option.margin for option in made.options]
     assert list(lines["worst w" if "margin" in asked else "given w"]) == pytest.approx(wanted)
     assert lines["asking directly"][0] == pytest.approx(made.direct)
-    assert "1.58 bit, sets of 3 or more" in [text.get_text() for text in axes.texts]
+    remarks = [text.get_text() for text in axes.texts]
+    thirds = made.options[[option.name for option in made.options].index("partition, 3 groups")]
+    planned = f"{thirds.people:,}" if "margin" in asked else f"±{thirds.margin:.4f}"
+    assert f"{planned}; 1.58 bit, sets of 3 or more" in remarks
 
 
 def test_covered_designs_of_ones_own():
