@@ -89,7 +89,7 @@ class Frontier(Result):
                 "design": mark.name,
                 "leakage": mark.leakage,
                 "loss": mark.loss,
-                "best_loss": self._beside(mark),
+                "best_loss": self._best_alike(mark),
                 "attainable": mark.attainable,
             }
             for mark in self.marks
@@ -112,7 +112,7 @@ class Frontier(Result):
             columns["bound"] = self.bound.tolist()
         return columns
 
-    def _beside(self, mark: Mark) -> float:
+    def _best_alike(self, mark: Mark) -> float:
         """Return the least loss of a design that leaks as much as a named one, NaN where the two do not compare."""
         return self.best(mark.leakage) if mark.attainable else float("nan")
 
@@ -120,7 +120,7 @@ class Frontier(Result):
         """Return a table of the named designs, each next to the best one that leaks as much."""
         rows = []
         for mark in self.marks:
-            best = self._beside(mark)
+            best = self._best_alike(mark)
             cells = (mark.leakage, mark.loss, mark.loss / self.direct_loss, best, best / mark.loss)
             rows.append((mark.name, *(number(cell) for cell in cells)))
         columns = ("design", f"{self.metric} leakage", "loss", "people", "best loss", "efficiency")

@@ -76,6 +76,12 @@ def test_groups_of_different_sizes_by_hand():
     assert Z * np.sqrt((0.16 / (sizes - 1)).sum()) > 0.05
 
 
+def test_a_relative_margin_of_a_difference_by_hand():
+    made = direct(w=SHARES, category="weekly", relative=0.5, groups=2)
+    assert set(made.by_group.values()) == {ceil((Z / 0.5) ** 2 * 2 * 0.9 / 0.1)}
+    assert made.margin == pytest.approx(0.05)
+
+
 def test_of_three_groups_the_two_smallest_are_hardest_to_compare():
     made = direct(0.05, groups={"a": 0.2, "b": 0.3, "c": 0.5})
     sizes = np.array(list(made.by_group.values()))
