@@ -1,7 +1,11 @@
 """An example of every result type, for the tests that walk all of them. A type without an example fails a test."""
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
+
+import pyarrow as pa
 
 import subsetprivacy as sp
 
@@ -28,6 +32,44 @@ def pairs(n: int = 2000, seed: int = 1) -> sp.JointCounts:
     design = sp.product({"x": sp.uniform(COLORS), "y": sp.uniform(["p", "q", "r", "s"])})
     w = [0.13 if i == j else 0.04 for i in range(4) for j in range(4)]
     return sp.simulate(design, w, n, seed=seed)
+
+
+@example
+def subset_data() -> Any:
+    answers = ["red", "blue", None, "black"] * 25
+    return sp.privatize(answers, sp.uniform(COLORS), seed=1, missing="full")
+
+
+@example
+def subset_table() -> Any:
+    design = sp.product({"x": sp.uniform(COLORS), "y": sp.uniform(["p", "q", "r", "s"])})
+    values = {"x": ["red", "blue", None, "black"] * 25, "y": ["p", "q", "q", "s"] * 25}
+    return sp.privatize(values, design, seed=1, missing="full")
+
+
+@example
+def subset_counts() -> Any:
+    data = subset_data()
+    return sp.count(data, weights=[1.0, 0.5] * 50, weights_kind="sampling")
+
+
+@example
+def joint_counts() -> Any:
+    return subset_table().counts()
+
+
+@example
+def counts_batch() -> Any:
+    return sp.simulate_many(sp.uniform(COLORS), SHARES, 100, 30, seed=1)
+
+
+@example
+def grouped_counts() -> Any:
+    import pandas as pd
+
+    said = subset_data()
+    table = pd.DataFrame({"color": said.codes, "sex": ["f", "m", "f", "m"] * 25, "year": [2024, 2024, 2025, 2025] * 25})
+    return sp.count(table, "color", design=said.design, by=["sex", "year"])
 
 
 @example
@@ -78,3 +120,28 @@ def optimum() -> Any:
 @example
 def frontier() -> Any:
     return sp.frontier(COLORS, SHARES, points=3, kind="conditional")
+
+
+@example
+def association() -> Any:
+    return sp.association(pairs())
+
+
+@example
+def conditional_shares() -> Any:
+    return sp.association(pairs()).conditional(given="y")
+
+
+@example
+def measure() -> Any:
+    # Of independent variables: V is near 0, so that the measure has notes.
+    design = sp.product({"x": sp.uniform(COLORS), "y": sp.warner(["no", "yes"])})
+    return sp.association(sp.simulate(design, [1 / 8] * 8, 500, seed=1)).cramers_v()
+
+
+@example
+def release() -> Any:
+    design = sp.uniform(COLORS)
+    data = sp.privatize(["red", "blue", "blue"] * 20, design, seed=1)
+    table = pa.table({"color": data.codes, "year": [2024] * 60})
+    return sp.write_release(table, Path(mkdtemp()) / "colors.csv", {"color": design}, keep=["year"])

@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from subsetprivacy.draw.balls import cases
 from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
+from subsetprivacy.draw.differences import differences
 from subsetprivacy.draw.dots import beside, durations
+from subsetprivacy.draw.groups import by_group
 from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.layout import Heading, require_matplotlib
 from subsetprivacy.draw.nulls import null_law
@@ -13,6 +15,7 @@ from subsetprivacy.draw.powers import power_curves
 from subsetprivacy.draw.residuals import residuals
 from subsetprivacy.draw.samples import histograms, normality, paths, quantiles
 from subsetprivacy.draw.series import predicted, series, side_by_side
+from subsetprivacy.draw.subsets import subset_shares
 from subsetprivacy.draw.tradeoff import tradeoff
 
 if TYPE_CHECKING:
@@ -30,10 +33,12 @@ __all__ = [
     "Figure",
     "Heading",
     "beside",
+    "by_group",
     "cases",
     "convergence",
     "costs",
     "difference",
+    "differences",
     "durations",
     "estimate",
     "heatmap",
@@ -49,5 +54,6 @@ __all__ = [
     "residuals",
     "series",
     "side_by_side",
+    "subset_shares",
     "tradeoff",
 ]

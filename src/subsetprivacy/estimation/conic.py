@@ -12,6 +12,8 @@ from subsetprivacy.estimation.likelihood import certified_gap
 from subsetprivacy.estimation.mle import check_stopping, likelihood_estimate
 from subsetprivacy.estimation.newton import Solution
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.messages.for_estimates import METHOD_MLE
+from subsetprivacy.messages.for_general import INSTALL
 
 TOLERANCE = 1e-12
 MAX_CATEGORIES = 512
@@ -44,12 +46,10 @@ def conic(
     try:
         import cvxpy as cp
     except ImportError:
-        raise MissingDependencyError("`conic` needs cvxpy. Hint: pip install 'subsetprivacy[conic]'.") from None
+        raise MissingDependencyError("`conic` needs cvxpy.", INSTALL(extra="conic")) from None
     p = counts.incidence.p
     if p > MAX_CATEGORIES:
-        raise TooLargeError(
-            f"`method` 'conic' must have at most {MAX_CATEGORIES} categories; got {p}. Hint: method='mle'."
-        )
+        raise TooLargeError(f"`method` 'conic' must have at most {MAX_CATEGORIES} categories; got {p}.", METHOD_MLE)
     rows = counts.incidence.inner(np.eye(p)).T
     v = cp.Variable(p, nonneg=True)
     loglik = counts.shares @ cp.log(rows @ v)

@@ -1,16 +1,12 @@
 """`estimate` and `estimate_many`: one door to every estimator."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from typing import Any, TypedDict, Unpack
 
-import numpy as np
-from attrs import frozen
-
 from subsetprivacy._choices import Estimator, Information, MomentStart
-from subsetprivacy._types import AnyArray, Distribution, FloatArray
+from subsetprivacy._types import Distribution
 from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, as_counts
 from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import (
@@ -24,13 +20,14 @@ from subsetprivacy.errors import (
 )
 from subsetprivacy.estimation.conic import conic
 from subsetprivacy.estimation.em import em
+from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.icm import icm
 from subsetprivacy.estimation.mle import mle
 from subsetprivacy.estimation.mom import mom, mom_uniform
 from subsetprivacy.estimation.mom_conditional import mom_conditional
 from subsetprivacy.estimation.one_step import one_step
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.subsets import Categories
+from subsetprivacy.messages.for_estimates import COUNT_FIRST, FEWER_VARIABLES
 
 METHODS: dict[Estimator, Callable[..., Estimate]] = {
     "mle": mle,
@@ -128,8 +125,8 @@ def estimate(
     counts = as_counts(data).require_data()
     if isinstance(counts.design.exposed, Product) and counts.categories.p > MAX_JOINT:
         raise TooLargeError(
-            f"a joint distribution must have at most {MAX_JOINT} combinations; got {counts.categories.p}. "
-            "Hint: fewer variables at a time, as in data.counts('a', 'b')."
+            f"a joint distribution must have at most {MAX_JOINT} combinations; got {counts.categories.p}.",
+            FEWER_VARIABLES,
         )
     if isinstance(counts.design, Covered):
         if counts.squares is not None:
@@ -153,63 +150,10 @@ def _check_options(run: Callable[..., Estimate], method: str, options: EstimateO
     known = [name for name in signature(run).parameters if name != "counts"]
     for name in options:
         if name not in known:
-            hint = " Hint: sp.count(data, by=..., weights=...) comes first." if name in {"by", "weights"} else ""
+            advice = COUNT_FIRST if name in {"by", "weights"} else None
             raise ArgumentError(
-                f"an option of {method} must be one of {', '.join(known) or 'none'}; got {name!r}.{hint}"
+                f"an option of {method} must be one of {', '.join(known) or 'none'}; got {name!r}.", advice
             )
-
-
-@frozen(slots=False, eq=False, repr=False)
-class EstimateBatch:
-    """The estimates of many samples; index or iterate for single ones.
-
-    `names` are the groups where the samples came as a dict, else numbers.
-    """
-
-    estimates: tuple[Estimate, ...]
-    names: tuple[Any, ...]
-
-    def __len__(self) -> int:
-        return len(self.estimates)
-
-    def __getitem__(self, k: int) -> Estimate:
-        return self.estimates[k]
-
-    def __iter__(self) -> Iterator[Estimate]:
-        return iter(self.estimates)
-
-    def __repr__(self) -> str:
-        return f"<EstimateBatch: {len(self)} estimates by {self.estimates[0].method}>"
-
-    @property
-    def categories(self) -> Categories:
-        """The categories, in the order of the columns of `w`."""
-        return self.estimates[0].categories
-
-    @cached_property
-    def w(self) -> FloatArray:
-        """The estimates, a row per sample."""
-        return np.array([fit.w for fit in self.estimates])
-
-    @cached_property
-    def se(self) -> FloatArray:
-        """The standard errors, a row per sample."""
-        return np.array([fit._se for fit in self.estimates])
-
-    @cached_property
-    def loglik(self) -> FloatArray:
-        """The log-likelihood of each estimate."""
-        return np.array([fit.loglik for fit in self.estimates])
-
-    @cached_property
-    def gap(self) -> FloatArray:
-        """The certified gap of each estimate."""
-        return np.array([fit.gap for fit in self.estimates])
-
-    @cached_property
-    def converged(self) -> AnyArray:
-        """Whether each iteration arrived."""
-        return np.array([fit.converged for fit in self.estimates])
 
 
 def estimate_many(
@@ -254,13 +198,15 @@ def estimate_many(
             try:
                 fits.append(estimate(sample, method, **options))
             except SubsetPrivacyError as error:
-                raise type(error)(f"sample {k}: {error}") from error
+                raise type(error)(f"sample {k}: {error.message}", error.advice) from error
             for warning in caught:
                 doubts.setdefault(warning.category, []).append(k)
             caught.clear()
     for kind, samples in doubts.items():
         what = _SAID.get(kind, "warned")
-        warnings.warn(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}.", kind, stacklevel=2)
+        warnings.warn(kind(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}."), stacklevel=2)
     if not fits:
         raise ArgumentError("`batch` must hold at least one sample; got none.")
-    return EstimateBatch(tuple(fits), tuple(batch) if isinstance(batch, Mapping) else tuple(range(len(fits))))
+    if not isinstance(batch, Mapping):
+        return EstimateBatch(tuple(fits), tuple(range(len(fits))), ("sample",))
+    return EstimateBatch(tuple(fits), tuple(batch), tuple(getattr(batch, "by", ("group",))))

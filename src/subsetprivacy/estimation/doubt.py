@@ -1,44 +1,48 @@
-"""What is doubtful about an estimate: sentences below its summary, warnings with its standard errors."""
+"""What is doubtful about an estimate: notes below its summary, warnings with its standard errors."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from subsetprivacy._types import Label
-from subsetprivacy.errors import BoundaryWarning, SmallCountWarning
 from subsetprivacy.estimation.likelihood import MANY
+from subsetprivacy.messages import Advice, Hint, Note, NoteKind
+from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, UNBIASED_MOMENTS
 from subsetprivacy.tables import label_text
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
-BETTER = " Hint: interval(method='auto')."
 _NAMES = 6
-_TOO_FEW = (
-    "So many zeros mean too few people for so many categories: the other shares are pulled down as well, and intervals "
-    "may miss them. Hint: method='mom' is unbiased, with honest errors."
-)
 
 
-def doubts(fit: "Estimate") -> list[tuple[type[Warning], str]]:
-    """Return each doubt about the standard errors, with the class of its warning."""
+def doubts(fit: "Estimate") -> tuple[Note, ...]:
+    """Return each doubt about the standard errors; the advice is to take a better interval, where there is one."""
+    better = AUTO_INTERVAL if fit.has_ratio else None
     if fit.on_boundary:
-        text = f"On the boundary: the estimate for {_listed(fit.on_boundary)} is 0. Standard errors are rough then"
+        text = f"On the boundary: the estimate for {_listed(fit.on_boundary)} is 0."
         if fit.categories.p > MANY and 3 * len(fit.on_boundary) > fit.categories.p:
-            return [(BoundaryWarning, f"{text}. {_TOO_FEW}")]
-        return [(BoundaryWarning, f"{text}, and rather too wide.{_advice(fit)}")]
+            text += (
+                " Standard errors are rough then. So many zeros mean too few people for so many categories: the other "
+                "shares are pulled down as well, and intervals may miss them."
+            )
+            return (Note(NoteKind.TOO_FEW_PEOPLE, text, UNBIASED_MOMENTS),)
+        return (Note(NoteKind.BOUNDARY, f"{text} Standard errors are rough then, and rather too wide.", better),)
     if fit.smallest_size < 5 / fit.n:
         text = (
             f"Small counts: some subset has a fitted probability of {fit.smallest_size:.2g}, below 5/n = "
             f"{5 / fit.n:.2g}; normal theory is doubtful."
         )
-        return [(SmallCountWarning, text + _advice(fit))]
-    return []
+        return (Note(NoteKind.SMALL_COUNTS, text, better),)
+    return ()
+
+
+def with_better(notes: Iterable[Note], advice: Advice | Hint | None) -> tuple[Note, ...]:
+    """Return notes with other advice in the place of the one to take a better interval."""
+    return tuple(
+        note.with_advice(advice) if note.advice and note.advice.advice is AUTO_INTERVAL else note for note in notes
+    )
 
 
 def _listed(labels: tuple[Label, ...]) -> str:
     names = ", ".join(label_text(label) for label in labels[:_NAMES])
     return names if len(labels) <= _NAMES else f"{names}, … ({len(labels)} in all)"
-
-
-def _advice(fit: "Estimate") -> str:
-    """Name the better interval, where there is one."""
-    return BETTER if fit.has_ratio else ""

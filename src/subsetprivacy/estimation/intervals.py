@@ -1,12 +1,12 @@
 """Intervals that do not rest on a standard error: profile likelihood, the same adjusted, and bootstrap."""
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import exp, pi, sqrt
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy._checks import check_choice, check_count, check_level
@@ -15,18 +15,26 @@ from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import BoolArray, FloatArray, IntArray
 from subsetprivacy.data import CountsBatch, SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
-from subsetprivacy.estimation.doubt import BETTER
 from subsetprivacy.estimation.likelihood import MANY
+from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak, Point, Profile
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
+from subsetprivacy.messages import Advice
+from subsetprivacy.messages.for_estimates import (
+    ADJUSTED_FOR_SOME,
+    AUTO_INTERVAL,
+    ESTIMATE_BY_LIKELIHOOD,
+    PROFILE_INTERVAL,
+    WALD_INTERVAL,
+)
 
 METHODS = get_args(IntervalMethod)
 Progress = Callable[[int, int], None]
 _FEW = 12  # categories up to which profile intervals are taken for all
 _NEAR = 4.0  # standard errors from 0 or 1 within which Wald intervals are doubtful
 _MAX_COST = 2e7  # multiplications: about a second
-_LONGER = " Hint: interval(method='adjusted', categories=[...]), for some of them."
 _CHORD = 8  # a search beyond 64 categories, in units of the square of their number
+_COMPARISON = 8  # searches that a comparison takes, in units of a profile interval
 _EVALUATIONS = 100
 _FINE, _COARSE = 1e-6, 1e-4  # of a standard error: how near to the end a search comes; the latter beyond 64 categories
 
@@ -45,15 +53,19 @@ class Intervals:
         For each category ``"wald"``, ``"profile"``, ``"adjusted"`` or ``"bootstrap"``.
     doubtful
         Whether some are Wald intervals where normal theory is doubtful.
-    hint
+    advice
         What to do about that, where something better can be had.
+    together
+        What makes the level hold for all intervals together, ``"normal"`` or ``"bonferroni"``; empty where it is the
+        level of each alone.
     """
 
     at: IntArray
     bounds: FloatArray
     kinds: tuple[str, ...]
     doubtful: bool = False
-    hint: str = ""
+    advice: Advice | None = None
+    together: str = ""
 
 
 @frozen
@@ -65,14 +77,25 @@ class Request:
     categories: Any = None
     replications: int = 999
     seed: Any = None
+    simultaneous: bool = False
     progress: Progress | None = None
 
 
 def intervals_of(fit: Estimate, request: Request) -> Intervals:
     """Return the intervals of an estimate."""
     check_level(request.level)
-    method = check_choice(request.method, METHODS, "method")
+    check_choice(request.method, METHODS, "method")
     at = _positions(fit, request.categories)
+    if not request.simultaneous:
+        return _each(fit, request, at)
+    together = "normal" if not fit._doubts and np.isfinite(fit._shown_se[at]).all() else "bonferroni"
+    level = level_of_each(fit._cov[np.ix_(at, at)] if together == "normal" else None, len(at), request.level)
+    return evolve(_each(fit, evolve(request, level=level), at), together=together)
+
+
+def _each(fit: Estimate, request: Request, at: IntArray) -> Intervals:
+    """Return intervals whose level is that of each alone."""
+    method = request.method
     if method == "auto":
         return _auto(fit, request, at)
     if method == "wald":
@@ -80,9 +103,29 @@ def intervals_of(fit: Estimate, request: Request) -> Intervals:
     elif method == "bootstrap":
         bounds = bootstrap(fit, request.level, request.replications, request.seed)[at]
     else:
-        _require_likelihood(fit)
+        require_likelihood(fit)
         bounds = profile(fit, request.level, at, adjust=method == "adjusted", progress=request.progress)
-    return Intervals(at, bounds, (method,) * len(at), method == "wald" and bool(fit._doubts), BETTER)
+    return Intervals(at, bounds, (method,) * len(at), method == "wald" and bool(fit._doubts), AUTO_INTERVAL)
+
+
+def level_of_each(cov: FloatArray | None, number: int, level: float) -> float:
+    """Return the level of single intervals that hold all together at `level`.
+
+    Parameters
+    ----------
+    cov
+        The covariance matrix of the estimates, for the distribution of the largest of their errors; None for
+        Bonferroni's inequality.
+    number
+        How many intervals there are.
+    level
+        The level of all together.
+    """
+    if cov is None or number == 1:
+        return 1 - (1 - level) / number
+    from subsetprivacy.estimation.largest_error import quantile
+
+    return float(2 * ndtr(quantile(cov, level)) - 1)
 
 
 def _positions(fit: Estimate, categories: Any) -> IntArray:
@@ -96,16 +139,15 @@ def _positions(fit: Estimate, categories: Any) -> IntArray:
     return np.array([fit.categories.index(label) for label in categories], np.int64)
 
 
-def _require_likelihood(fit: Estimate) -> None:
+def require_likelihood(fit: Estimate) -> None:
+    """Raise unless profile likelihood intervals belong to the estimate."""
     if fit._by_moments:
         raise ArgumentError(
-            f"a profile interval belongs to the likelihood; got an estimate by {fit.method}. "
-            "Hint: sp.estimate(data).interval(method='profile')."
+            f"a profile interval belongs to the likelihood; got an estimate by {fit.method}.", ESTIMATE_BY_LIKELIHOOD
         )
     if fit.categories.p > MAX_PROFILED:
         raise TooLargeError(
-            f"profile intervals must be of at most {MAX_PROFILED} categories; got {fit.categories.p}. "
-            "Hint: interval(method='wald')."
+            f"profile intervals must be of at most {MAX_PROFILED} categories; got {fit.categories.p}.", WALD_INTERVAL
         )
 
 
@@ -117,7 +159,7 @@ def _auto(fit: Estimate, request: Request, at: IntArray) -> Intervals:
     wanted = _wanted(fit)  # whichever categories are asked for: one category has one interval
     affordable = fit.has_ratio and _cost(fit, int(wanted.sum())) <= _MAX_COST
     if not affordable:
-        return Intervals(at, fit._wald(request.level)[at], ("wald",) * len(at), bool(fit._doubts), _LONGER)
+        return Intervals(at, fit._wald(request.level)[at], ("wald",) * len(at), bool(fit._doubts), ADJUSTED_FOR_SOME)
     wanted = wanted[at]
     bounds = np.empty((len(at), 2))
     if not wanted.all():
@@ -133,6 +175,11 @@ def _wanted(fit: Estimate) -> BoolArray:
         return np.ones(fit.categories.p, bool)
     far = np.minimum(fit.w, 1 - fit.w) > _NEAR * fit._shown_se
     return ~far  # also where there is no standard error
+
+
+def is_affordable(fit: Estimate) -> bool:
+    """Tell whether comparisons by likelihood are to be had, each in a fraction of a second."""
+    return fit.has_ratio and fit.categories.p <= MANY and _cost(fit, _COMPARISON) <= _MAX_COST
 
 
 def _cost(fit: Estimate, categories: int) -> float:
@@ -158,17 +205,46 @@ def profile(
     by the score test as well.
     """
     peak = Peak(fit.counts, np.maximum(fit.w, 0.0))
+    return profiled([Profile(peak, int(j)) for j in at], level, fit.categories.p, adjust=adjust, progress=progress)
+
+
+def of_sums(fit: Estimate, members: Sequence[FloatArray], level: float, *, adjust: bool) -> FloatArray:
+    """Return the intervals of sums of shares, each given by ones at its categories; see `profile`."""
+    peak = Peak(fit.counts, np.maximum(fit.w, 0.0))
+    return profiled([LinearProfile(peak, c) for c in members], level, fit.categories.p, adjust=adjust)
+
+
+class OneShare(Protocol):
+    """The profile likelihood of one number."""
+
+    @property
+    def top(self) -> float:
+        """Its value at the peak."""
+        ...
+
+    def error(self) -> float:
+        """Return roughly its standard error."""
+        ...
+
+    def at(self, v: float) -> Point | None:
+        """Return the highest point at which it is v."""
+        ...
+
+
+def profiled(
+    ones: Sequence[OneShare], level: float, p: int, *, adjust: bool, progress: Progress | None = None
+) -> FloatArray:
+    """Return the intervals of shares by their profiles, among p categories; see `profile`."""
     z = float(ndtri(0.5 + level / 2))
-    fine = _FINE if fit.categories.p <= MANY else _COARSE
-    bounds = np.empty((len(at), 2))
-    for done, j in enumerate(at):
+    fine = _FINE if p <= MANY else _COARSE
+    bounds = np.empty((len(ones), 2))
+    for done, one in enumerate(ones):
         if progress is not None:
-            progress(done, len(at))
-        one = Profile(peak, int(j))
+            progress(done, len(ones))
         tests = _adjusted(one.top, level, z) if adjust else (_Ratio(z), _Ratio(z))
-        bounds[done] = [_end(one, end, test, z, fine) for end, test in zip((0.0, 1.0), tests, strict=True)]
+        bounds[done] = [search_end(one, end, test, z, fine) for end, test in zip((0.0, 1.0), tests, strict=True)]
     if progress is not None:
-        progress(len(at), len(at))
+        progress(len(ones), len(ones))
     return bounds
 
 
@@ -205,6 +281,17 @@ class _Both:
         return min(self._ratio(point), point.score - self._z)
 
 
+class SignedScore:
+    """The score test, or the likelihood ratio test."""
+
+    def __init__(self, z: float, *, score: bool) -> None:
+        self._z, self._score = z, score
+
+    def __call__(self, point: Point) -> float:
+        """Return how far beyond rejection the value is."""
+        return (point.score if self._score else point.root) - self._z
+
+
 def _adjusted(top: float, level: float, z: float) -> tuple[Any, Any]:
     """Return the tests for the lower and for the upper end."""
     near = _Cut(level, z)
@@ -238,7 +325,7 @@ def cut_quantile(distance: float, level: float, z: float) -> float:
 # Ends ---------------------------------------------------------------------------------------------
 
 
-def _end(one: Profile, bound: float, test: Callable[[Point], float], z: float, fine: float) -> float:
+def search_end(one: OneShare, bound: float, test: Callable[[Point], float], z: float, fine: float = _FINE) -> float:
     """Return where the test begins to reject between the peak and the bound; the bound if it does not."""
 
     def excess(v: float) -> float:
@@ -283,7 +370,7 @@ def _next(
 
 def _require_people(counts: SubsetCounts, what: str) -> None:
     if counts.squares is not None:
-        raise ArgumentError(f"a {what} interval must come from unweighted people; got sampling weights. Hint: 'auto'.")
+        raise ArgumentError(f"a {what} interval must come from unweighted people; got sampling weights.", AUTO_INTERVAL)
 
 
 def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> FloatArray:
@@ -309,7 +396,8 @@ def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> Floa
     if len(estimates) < 0.9 * replications:
         raise ArgumentError(
             f"a bootstrap interval must be able to refit its samples; {replications - len(estimates)} of "
-            f"{replications} were not identifiable. Hint: interval(method='profile')."
+            f"{replications} were not identifiable.",
+            PROFILE_INTERVAL,
         )
     tail = 50 * (1 - level)
     return np.percentile(np.array(estimates), [tail, 100 - tail], axis=0).T

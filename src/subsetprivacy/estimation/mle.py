@@ -1,7 +1,5 @@
 """Maximum likelihood, certified: the default estimator."""
 
-import warnings
-
 import numpy as np
 from scipy.linalg.lapack import dposv
 
@@ -11,7 +9,7 @@ from subsetprivacy._types import Distribution, FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Coarse
 from subsetprivacy.design.identify import describe_direction
-from subsetprivacy.errors import ArgumentError, ConvergenceWarning, NotUniqueWarning
+from subsetprivacy.errors import ArgumentError, warn_of
 from subsetprivacy.estimation.ascent import ascend
 from subsetprivacy.estimation.fisher import fisher_error
 from subsetprivacy.estimation.likelihood import MANY
@@ -22,6 +20,8 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.estimation.uniqueness import flat_direction
 from subsetprivacy.incidence import Incidence
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_estimates import MORE_PEOPLE_OR_QUESTIONS, RAISE_MAX_ITER
 
 _START_FLOOR = 1e-3
 LARGE = 1024  # categories beyond which a matrix is no longer an alternative
@@ -118,13 +118,16 @@ def likelihood_estimate(
     counts: SubsetCounts, solution: Solution, method: str, tol: float, information: Information, *, unique: bool = False
 ) -> Estimate:
     """Wrap the end of a likelihood iteration, with a warning where it did not arrive or is not unique."""
-    remarks: tuple[str, ...] = (f"Unknown design: {counts.design.note}.",) if isinstance(counts.design, Coarse) else ()
+    remarks: tuple[Note, ...] = ()
+    if isinstance(counts.design, Coarse):
+        remarks += (Note(NoteKind.UNKNOWN_DESIGN, f"Unknown design: {counts.design.note}."),)
     if not solution.converged:
-        remarks += (
+        text = (
             f"Not converged: {method} stopped after {solution.iterations} iterations with a gap of {solution.gap:.2g} "
-            f"per person, above tol = {tol:.2g}. Hint: raise max_iter, or use method='mle'.",
+            f"per person, above tol = {tol:.2g}."
         )
-        warnings.warn(remarks[-1], ConvergenceWarning, stacklevel=4)
+        remarks += (Note(NoteKind.NOT_CONVERGED, text, RAISE_MAX_ITER),)
+        warn_of(remarks[-1], stacklevel=4)
     direction = None
     if counts.categories.p > LARGE:
         remarks += _unchecked(counts)
@@ -132,11 +135,9 @@ def likelihood_estimate(
         direction = flat_direction(counts, solution.w)
     if direction is not None:
         said = describe_direction(direction, counts.categories)
-        remarks += (
-            f"Not unique: {said} in this sample, so other estimates fit as well. "
-            "Hint: more people, or other questions where these can never tell.",
-        )
-        warnings.warn(remarks[-1], NotUniqueWarning, stacklevel=4)
+        text = f"Not unique: {said} in this sample, so other estimates fit as well."
+        remarks += (Note(NoteKind.NOT_UNIQUE, text, MORE_PEOPLE_OR_QUESTIONS),)
+        warn_of(remarks[-1], stacklevel=4)
     return Estimate(
         solution.w,
         counts,
@@ -149,11 +150,11 @@ def likelihood_estimate(
     )
 
 
-def _unchecked(counts: SubsetCounts) -> tuple[str, ...]:
+def _unchecked(counts: SubsetCounts) -> tuple[Note, ...]:
     """Say that uniqueness was not looked into, unless every question of the design was asked."""
     design = counts.design
     asked = design.strata(counts.observed_codes) if design.enumerable else None
     every = None if asked is None else design.strata(design.support()[0])
     if asked is not None and every is not None and len(np.unique(asked)) == len(np.unique(every)):
         return ()
-    return ("Uniqueness was not checked: too many categories.",)
+    return (Note(NoteKind.UNIQUENESS_UNCHECKED, "Uniqueness was not checked: too many categories."),)

@@ -15,10 +15,14 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.estimation.uncertainty import FromMatrix, Uncertainty, Unknown
 from subsetprivacy.incidence import MAX_MATRIX, Affine, Incidence, joint_incidence
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_estimates import ANY_DESIGN_OR_DATA
+from subsetprivacy.messages.for_general import MORE_PEOPLE
 
-NO_VARIATION = (
-    "Unknown errors: the reports do not vary, so the sample says nothing about the precision of this estimate. "
-    "Hint: more people."
+NO_VARIATION = Note(
+    NoteKind.UNKNOWN_ERRORS,
+    "Unknown errors: the reports do not vary, so the sample says nothing about the precision of this estimate.",
+    MORE_PEOPLE,
 )
 
 
@@ -55,8 +59,8 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
     for factor in factors:
         if not isinstance(factor, Uniform):
             raise ArgumentError(
-                f"`method` 'mom-uniform' must have data of a uniform design; got the kind {factor.kind}. "
-                "Hint: method='mom' works for any known design, 'mle' for any data."
+                f"`method` 'mom-uniform' must have data of a uniform design; got the kind {factor.kind}.",
+                ANY_DESIGN_OR_DATA,
             )
     codes = design.split(counts.observed_codes) if isinstance(design, Product) else [counts.observed_codes]
     parts = [_closed_form(factor, part) for factor, part in zip(factors, codes, strict=True)]

@@ -13,6 +13,7 @@ from subsetprivacy.estimation.mom import mean_indicator, moment_estimate
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.incidence import Incidence
+from subsetprivacy.messages.for_estimates import ANY_DESIGN_OR_DATA, MORE_PEOPLE_OR_MOM
 
 _SURE = 1e-9  # the probability of another answer below which there is none
 
@@ -33,15 +34,16 @@ def mom_conditional(counts: SubsetCounts) -> Estimate:
     """
     if _questions(counts.design, counts.observed_codes) is None:
         raise NotIndependentError(
-            f"`method` 'mom-conditional' must have data that tell the question; got a {counts.design.kind} design. "
-            "Hint: method='mom' works for any known design, 'mle' for any data."
+            f"`method` 'mom-conditional' must have data that tell the question; got a {counts.design.kind} design.",
+            ANY_DESIGN_OR_DATA,
         )
     gamma = mean_indicator(counts)
     Q = asked_Q(counts, gamma)
     if np.linalg.cond(Q) > 1e12:
         raise NotIdentifiableError(
             f"the questions asked must identify the distribution; the {counts.incidence.rows} subsets in this sample "
-            "do not. Hint: collect more people, or use method='mom'."
+            "do not.",
+            MORE_PEOPLE_OR_MOM,
         )
     covariance = partial(_given_groups if _groups(counts.design) else _given_questions, Q)
     w = np.linalg.solve(Q, gamma)

@@ -16,6 +16,7 @@ from subsetprivacy.estimation.mom_conditional import mom_conditional
 from subsetprivacy.estimation.newton import maximise_quadratic
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
+from subsetprivacy.messages.for_estimates import METHOD_MLE, MORE_PEOPLE_OR_MLE
 
 MAX_CATEGORIES = 1024
 STARTS: tuple[MomentStart, ...] = get_args(MomentStart)
@@ -51,8 +52,8 @@ def one_step(counts: SubsetCounts, *, start: MomentStart = "auto", information: 
     check_choice(start, STARTS, "start")
     if counts.categories.p > MAX_CATEGORIES:
         raise TooLargeError(
-            f"`method` 'one-step' must have at most {MAX_CATEGORIES} categories; got {counts.categories.p}. "
-            "Hint: method='mle' is faster here."
+            f"`method` 'one-step' must have at most {MAX_CATEGORIES} categories; got {counts.categories.p}.",
+            METHOD_MLE,
         )
     floor = 1 / (2 * counts.n)
     w = lifted(_start(counts, start), floor)
@@ -60,8 +61,8 @@ def one_step(counts: SubsetCounts, *, start: MomentStart = "auto", information: 
     s, H = score(inc, f, w), observed_information(inc, f, w)
     if np.linalg.cond(H + H.diagonal().max()) > 1e12:  # the direction that leaves the simplex need not be known
         raise NotIdentifiableError(
-            f"the sample must have enough distinct subsets for a Newton step; its {inc.rows} do not suffice. "
-            "Hint: collect more people, or use method='mle', which says what remains undetermined."
+            f"the sample must have enough distinct subsets for a Newton step; its {inc.rows} do not suffice.",
+            MORE_PEOPLE_OR_MLE,
         )
     step = _newton_step(w, s, H)
     if step.min() < 0:

@@ -11,8 +11,11 @@ from subsetprivacy._checks import check_choice, check_distribution
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.doubt import BETTER
+from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.incidence import MAX_MATRIX
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_estimates import ALL_ROWS, PROJECT, SINGLE_ERRORS
+from subsetprivacy.results import plain as dictionary
 from subsetprivacy.tables import Table, label_text, number, percent
 
 if TYPE_CHECKING:
@@ -31,20 +34,33 @@ def summary(fit: "Estimate", found: "Intervals", level: float) -> Table:
     title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
     notes = [certificate(fit)]
     if len(rows) < len(found.at):
-        notes.append(
-            f"The {len(rows)} largest of {len(found.at)} categories; to_frame() has all. "
-            "Being picked for their size, they look larger than they are."
+        text = (
+            f"The {len(rows)} largest of {len(found.at)} categories. Being picked for their size, they look larger "
+            "than they are."
         )
+        notes.append(Note(NoteKind.SHORTENED, text, ALL_ROWS))
     if fit.categories.p > MAX_MATRIX and not np.isfinite(fit._shown_se).any():
-        notes.append("Standard errors: contrast({label: 1}) for one share, method='mom' for all at once.")
+        notes.append(Note(NoteKind.NO_STANDARD_ERRORS, "Too many categories for standard errors.", SINGLE_ERRORS))
     kinds = set(found.kinds)
     if len(kinds) > 1:
         shown = largest(fit.w[found.at])
         head, rows = (*head, "interval"), tuple((*row, found.kinds[k]) for row, k in zip(rows, shown, strict=True))
-    notes.extend(KINDS[kind] for kind in KINDS if kind in kinds)
-    hint = found.hint if found.doubtful else ""  # else what it advises is done already
-    doubt = [note.replace(BETTER, hint) for note in fit.notes]
+    notes.extend(interval_notes(found))
+    # Where the intervals are not doubtful, what the notes advise is done already.
+    doubt = with_better(fit.notes, found.advice if found.doubtful else None)
     return Table(title, head, rows, (*notes, *doubt))
+
+
+def interval_notes(found: "Intervals") -> list[Note]:
+    """Say how the intervals were made."""
+    notes = [Note(NoteKind.INTERVAL_METHOD, KINDS[kind]) for kind in KINDS if kind in found.kinds]
+    return [*notes, Note(NoteKind.SIMULTANEOUS, SIMULTANEOUS[found.together])] if found.together else notes
+
+
+SIMULTANEOUS = {  # what a table says about intervals that hold all together
+    "normal": "The level holds for all intervals together, by the joint normal distribution of the estimates.",
+    "bonferroni": "The level holds for all intervals together, by Bonferroni's inequality.",
+}
 
 
 KINDS = {  # what a table says about its intervals
@@ -56,7 +72,7 @@ KINDS = {  # what a table says about its intervals
 
 
 def columns(fit: "Estimate", found: "Intervals", level: float) -> dict[str, Any]:
-    """Return the columns of a data frame: a row per category, the level in the column names."""
+    """Return the columns of a data frame: a row per category."""
     labels = fit.categories.labels
     return {
         **shares([labels[j] for j in found.at], fit.w[found.at], fit._shown_se[found.at], found.bounds, level),
@@ -69,9 +85,10 @@ def shares(labels: list[Any], w: FloatArray, se: FloatArray, bounds: FloatArray,
     return {
         "category": labels,
         "estimate": w,
-        "std_error": se,
-        f"lower {percent(level)}": bounds[:, 0],
-        f"upper {percent(level)}": bounds[:, 1],
+        "se": se,
+        "lower": bounds[:, 0],
+        "upper": bounds[:, 1],
+        "level": [level] * len(labels),
     }
 
 
@@ -92,36 +109,40 @@ def largest(w: FloatArray) -> Sequence[int]:
     return np.sort(np.argpartition(-w, SHOWN)[:SHOWN]).tolist()
 
 
-def certificate(fit: "Estimate") -> str:
+def certificate(fit: "Estimate") -> Note:
     """Say how near the estimate is to the maximum of the likelihood."""
     if not np.isfinite(fit.gap):
-        return "A moment estimate, unbiased and outside the simplex. Hint: projected() gives a distribution."
+        return Note(NoteKind.MOMENTS, "A moment estimate, unbiased and outside the simplex.", PROJECT)
     steps = f" after {counted(fit.iterations, 'iteration')}" if fit.iterations else ""
     if fit.gap < 1e-15:
-        return f"log-likelihood {fit.loglik:.6g}, the maximum{steps}"
-    return f"log-likelihood {fit.loglik:.6g}; at most {fit.gap:.1e} per person below the maximum{steps}"
+        return Note(NoteKind.MAXIMUM, f"log-likelihood {fit.loglik:.6g}, the maximum{steps}")
+    below = f"at most {fit.gap:.1e} per person below the maximum"
+    return Note(NoteKind.MAXIMUM, f"log-likelihood {fit.loglik:.6g}; {below}{steps}")
 
 
 def plain(fit: "Estimate", found: "Intervals", level: float) -> dict[str, Any]:
     """Return the numbers as plain lists, for JSON."""
     labels = fit.categories.labels
-    return {
-        "categories": [labels[j] for j in found.at],
-        "estimate": fit.w[found.at].tolist(),
-        "std_error": fit._shown_se[found.at].tolist(),
-        "lower": found.bounds[:, 0].tolist(),
-        "upper": found.bounds[:, 1].tolist(),
-        "interval": list(found.kinds),
-        "level": level,
-        "n": fit.n,
-        "n_missing": fit.n_missing,
-        "method": fit.method,
-        "loglik": fit.loglik,
-        "gap": fit.gap,
-        "iterations": fit.iterations,
-        "converged": fit.converged,
-        "notes": list(fit.notes),
-    }
+    return dictionary(
+        {
+            "categories": [labels[j] for j in found.at],
+            "estimate": fit.w[found.at],
+            "se": fit._shown_se[found.at],
+            "lower": found.bounds[:, 0],
+            "upper": found.bounds[:, 1],
+            "interval": found.kinds,
+            "level": level,
+            "simultaneous": found.together or None,
+            "n": fit.n,
+            "n_missing": fit.n_missing,
+            "method": fit.method,
+            "loglik": fit.loglik,
+            "gap": fit.gap,
+            "iterations": fit.iterations,
+            "converged": fit.converged,
+            "notes": fit.notes,
+        }
+    )
 
 
 def picture(

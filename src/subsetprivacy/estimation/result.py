@@ -1,9 +1,8 @@
 """The one result of every estimator."""
 
-import warnings
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 from attrs import evolve, frozen
@@ -15,15 +14,17 @@ from subsetprivacy._choices import Engine, EstimatePicture, IntervalMethod
 from subsetprivacy._types import Distribution, FloatArray, Label, Seed
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Sized
-from subsetprivacy.errors import TooLargeError
+from subsetprivacy.errors import TooLargeError, warn_of
 from subsetprivacy.estimation import likelihood, presenting
-from subsetprivacy.estimation.contrast import Contrast, contrast_of
-from subsetprivacy.estimation.doubt import BETTER, doubts
+from subsetprivacy.estimation.doubt import doubts, with_better
 from subsetprivacy.estimation.margins import Margin, margin_of
+from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
+from subsetprivacy.messages import Advice, Hint, Note, NoteKind
+from subsetprivacy.messages.for_estimates import AUTO_INTERVAL
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.intervals import Intervals
@@ -33,7 +34,7 @@ _ZERO = 1e-9
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Estimate:
+class Estimate(Shares):
     r"""An estimated distribution, with everything that can be asked about it.
 
     Attributes
@@ -56,6 +57,8 @@ class Estimate:
     Standard errors are computed when they are first asked for.
     """
 
+    why_not_restored: ClassVar[str] = "keep `fit.counts.to_dict()`, and estimate from it again, or pickle the estimate"
+
     w: FloatArray
     counts: SubsetCounts
     method: str
@@ -64,7 +67,7 @@ class Estimate:
     converged: bool = True
     trace: tuple[float, ...] = ()
     in_simplex: bool = True
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Note, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         self.w.setflags(write=False)
@@ -96,6 +99,13 @@ class Estimate:
         """At most this much log-likelihood per person is still to be gained; NaN off the simplex."""
         return likelihood.certified_gap(self.counts.incidence, self.counts.shares, self.w)
 
+    @property
+    def _base(self) -> "Estimate":
+        return self
+
+    def _lift(self, c: FloatArray) -> FloatArray:
+        return c
+
     # Doubt ------------------------------------------------------------------------------------
 
     @cached_property
@@ -114,18 +124,18 @@ class Estimate:
         return float(self.counts.incidence.inner(np.maximum(self.w, 0.0)).min())
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences of doubt that stand below the summary."""
-        return tuple(text for _, text in self._doubts) + self.remarks
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats: what is doubtful about the standard errors, and how the estimate came about."""
+        return (*self._doubts, *self.remarks)
 
     @property
-    def _doubts(self) -> list[tuple[type[Warning], str]]:
+    def _doubts(self) -> tuple[Note, ...]:
         return doubts(self)
 
-    def _warn_of_doubts(self, hint: str = BETTER) -> None:
-        """Warn of each doubt; `hint` stands in the place of the advice to take a better interval."""
-        for kind, text in self._doubts:
-            warnings.warn(text.replace(BETTER, hint), kind, stacklevel=3)
+    def _warn_of_doubts(self, advice: Advice | Hint | None = AUTO_INTERVAL, *, stacklevel: int = 3) -> None:
+        """Warn of each doubt; `advice` replaces the one to take a better interval."""
+        for note in with_better(self._doubts, advice):
+            warn_of(note, stacklevel=stacklevel)
 
     @property
     def has_profile(self) -> bool:
@@ -180,13 +190,14 @@ class Estimate:
         replications: int = 999,
         seed: Seed | None = None,
         progress: Callable[[int, int], None] | None = None,
+        simultaneous: bool = False,
     ) -> FloatArray:
         """Return a confidence interval for each category, shape (p, 2).
 
         Parameters
         ----------
         level
-            The confidence level of each interval by itself.
+            The confidence level of each interval alone, or of all together (see `simultaneous`).
         method
             ``"auto"``: ``"adjusted"`` for up to 12 categories, and for those of
             more whose share is near 0 or 1 if that takes about a second;
@@ -204,10 +215,13 @@ class Estimate:
             For the bootstrap.
         progress
             Called with the categories done and their number, where a search is made for each.
+        simultaneous
+            True for intervals that hold all together with probability `level`: each is made at the level that the
+            joint normal distribution of the estimates asks for, and at Bonferroni's where that is doubtful.
         """
-        found = self._intervals(level, method, categories, replications, seed, progress)
+        found = self._intervals(level, method, categories, replications, seed, simultaneous, progress)
         if found.doubtful:
-            self._warn_of_doubts(found.hint)
+            self._warn_of_doubts(found.advice)
         return found.bounds
 
     def _intervals(self, *request: Any) -> "Intervals":
@@ -220,20 +234,6 @@ class Estimate:
         half = ndtri(0.5 + level / 2) * self._shown_se
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
-
-    def contrast(self, weights: Distribution, *, level: float = 0.95) -> Contrast:
-        """Return a weighted sum of the shares with its standard error, interval and test of zero.
-
-        Parameters
-        ----------
-        weights
-            ``{"red": 1, "blue": -1}`` for a difference, ``{"red": 1, "blue": 1}``
-            for a total; or one number per category.
-        level
-            The confidence level.
-        """
-        self._warn_of_doubts()
-        return contrast_of(self, weights, check_level(level))
 
     def loss_quantile(self, level: float = 0.95) -> float:
         r"""Return the bound that the squared error :math:`\|\hat w - w\|_2^2` stays below with this probability.
@@ -258,7 +258,7 @@ class Estimate:
         """
         if self.in_simplex:
             return self
-        remark = "Projected to the simplex; standard errors are those before the projection."
+        remark = Note(NoteKind.MOMENTS, "Projected to the simplex; standard errors are those before the projection.")
         return evolve(
             self,
             w=project(self.w),
@@ -287,6 +287,9 @@ class Estimate:
 
     # Output -----------------------------------------------------------------------------------
 
+    def _columns(self) -> dict[str, Any]:
+        return presenting.columns(self, self._intervals(0.95, "auto"), 0.95)
+
     def to_dict(
         self,
         level: float = 0.95,
@@ -295,9 +298,12 @@ class Estimate:
         categories: Label | Iterable[Label] | None = None,
         replications: int = 999,
         seed: Seed | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Any]:
         """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
-        return presenting.plain(self, self._intervals(level, method, categories, replications, seed), level)
+        return presenting.plain(
+            self, self._intervals(level, method, categories, replications, seed, simultaneous), level
+        )
 
     @overload
     def to_frame(
@@ -308,6 +314,7 @@ class Estimate:
         categories: Label | Iterable[Label] | None = ...,
         replications: int = ...,
         seed: Seed | None = ...,
+        simultaneous: bool = ...,
         engine: Literal["pandas"] = ...,
     ) -> PandasFrame: ...
     @overload
@@ -319,6 +326,7 @@ class Estimate:
         categories: Label | Iterable[Label] | None = ...,
         replications: int = ...,
         seed: Seed | None = ...,
+        simultaneous: bool = ...,
         engine: Literal["polars"],
     ) -> PolarsFrame: ...
     @overload
@@ -330,6 +338,7 @@ class Estimate:
         categories: Label | Iterable[Label] | None = ...,
         replications: int = ...,
         seed: Seed | None = ...,
+        simultaneous: bool = ...,
         engine: Literal["pyarrow"],
     ) -> ArrowTable: ...
     def to_frame(
@@ -340,19 +349,23 @@ class Estimate:
         categories: Label | Iterable[Label] | None = None,
         replications: int = 999,
         seed: Seed | None = None,
+        simultaneous: bool = False,
         engine: Engine = "pandas",
     ) -> Frame:
-        """Return a data frame of pandas, polars or pyarrow: a row per category, the level in the column names.
+        """Return a data frame: a row per category with `category, estimate, se, lower, upper, level, interval`.
 
         Parameters
         ----------
-        level, method, categories, replications, seed
+        level, method, categories, replications, seed, simultaneous
             As in `interval`.
         engine
             ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
         """
         return frame(
-            presenting.columns(self, self._intervals(level, method, categories, replications, seed), level), engine
+            presenting.columns(
+                self, self._intervals(level, method, categories, replications, seed, simultaneous), level
+            ),
+            engine,
         )
 
     def summary(
@@ -363,15 +376,18 @@ class Estimate:
         categories: Label | Iterable[Label] | None = None,
         replications: int = 999,
         seed: Seed | None = None,
+        simultaneous: bool = False,
     ) -> Table:
         """Return the table to print or to show in a notebook; the level stands in the column names.
 
         Parameters
         ----------
-        level, method, categories, replications, seed
+        level, method, categories, replications, seed, simultaneous
             As in `interval`.
         """
-        return presenting.summary(self, self._intervals(level, method, categories, replications, seed), level)
+        return presenting.summary(
+            self, self._intervals(level, method, categories, replications, seed, simultaneous), level
+        )
 
     def plot(
         self,
@@ -384,6 +400,7 @@ class Estimate:
         categories: Label | Iterable[Label] | None = None,
         replications: int = 999,
         seed: Seed | None = None,
+        simultaneous: bool = False,
         label: str | None = None,
         title: str | None = None,
     ) -> draw.Axes:
@@ -391,7 +408,7 @@ class Estimate:
 
         Parameters
         ----------
-        level, method, categories, replications, seed
+        level, method, categories, replications, seed, simultaneous
             Those of `interval`, for ``kind="estimate"``.
         reference
             A known distribution to compare with.
@@ -408,16 +425,8 @@ class Estimate:
             The title. By default the picture describes itself, unless the axes
             have a title already.
         """
-        request = (level, method, categories, replications, seed)
+        request = (level, method, categories, replications, seed, simultaneous)
         return presenting.picture(self, request, reference, kind, ax, label=label, title=title)
 
     def __repr__(self) -> str:
-        shares = ", ".join(
-            f"{label} {number(w)} (se {number(se)})"
-            for label, w, se in list(zip(self.categories, self.w, self._shown_se, strict=True))[:8]
-        )
-        more = ", …" if self.categories.p > 8 else ""
-        return f"<Estimate by {self.method}, {self.counts.n_text}: {shares}{more}>"
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        return f"<Estimate by {self.method}, {self.counts.n_text}: {self._rounded()}>"

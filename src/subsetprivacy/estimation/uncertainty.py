@@ -13,6 +13,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.incidence import MAX_MATRIX
+from subsetprivacy.messages.for_estimates import SINGLE_ERRORS
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
@@ -44,8 +45,8 @@ class FromMatrix:
         """Return the covariance matrix."""
         if fit.categories.p > MAX_MATRIX:
             raise TooLargeError(
-                f"a covariance matrix must have at most {MAX_MATRIX} rows; got {fit.categories.p} categories. "
-                "Hint: contrast({label: 1}) gives a single error, and method='mom' all standard errors."
+                f"a covariance matrix must have at most {MAX_MATRIX} rows; got {fit.categories.p} categories.",
+                SINGLE_ERRORS,
             )
         return self.covariance(fit)
 

@@ -13,9 +13,11 @@ MODULES = (
     "for_data",
     "for_files",
     "for_estimates",
+    "for_measures",
     "for_tests",
     "for_plans",
     "for_surveys",
+    "for_commands",
 )
 
 __all__ = ["Advice", "Hint", "Note", "NoteKind", "unique"]

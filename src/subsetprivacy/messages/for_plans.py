@@ -116,10 +116,6 @@ INSTALL_CONIC_SOLVER = advise(
     keyword_of=("optimal", "frontier"),
 )
 GROUP_OR_HADAMARD = advise("group_or_hadamard", python="group rare categories, or use sp.hadamard(categories)")
-CONDITIONAL_TAKES_THREE = advise(
-    "conditional_takes_three", python="kind='conditional' accepts three", keyword_of=("optimal", "frontier")
-)
-TWO_HAVE_THE_FULL_SET = advise("two_have_the_full_set", "with two categories the only subset of two is the full set")
 SMALLEST_SHARE = advise("smallest_share", "give it the smallest share that it may have")
 BUDGET_BY_LEAKAGE = advise("budget_by_leakage", python="budget={{'mi': 0.4}}", keyword_of=("optimal", "frontier"))
 LEAKS_WITHOUT_DATA = advise("leaks_without_data", "that much leaks without any data")

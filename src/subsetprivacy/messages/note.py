@@ -1,12 +1,11 @@
 """Notes: the caveats of a result, as data."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from attrs import field, frozen
-
-from subsetprivacy.messages.advice import Hint, as_hint
+from subsetprivacy.messages.advice import Advice, Hint, as_hint
 from subsetprivacy.messages.rendering import for_python, with_hint
 
 
@@ -19,14 +18,20 @@ class NoteKind(StrEnum):
     TOO_FEW_PEOPLE = "too_few_people"  # for so many categories
     NOT_UNIQUE = "not_unique"  # several estimates fit equally well
     NOT_CONVERGED = "not_converged"
+    UNIQUENESS_UNCHECKED = "uniqueness_unchecked"
+    UNKNOWN_DESIGN = "unknown_design"  # coarsening at random is assumed
+    UNKNOWN_ERRORS = "unknown_errors"  # nothing varies in the sample
     MOMENTS = "moments"  # an estimate by moments, outside the simplex or projected
     MAXIMUM = "maximum"  # how near the estimate is to the maximum of the likelihood
     INTERVAL_METHOD = "interval_method"  # how the intervals were made
     SIMULTANEOUS = "simultaneous"  # the level holds for all intervals together
     NEAR_ZERO = "near_zero"  # a comparison rests on a share near 0
     NO_ESTIMATE = "no_estimate"  # nothing to estimate it from
+    BIASED = "biased"  # a number that is too large or too small on average
     NO_STANDARD_ERRORS = "no_standard_errors"  # too many categories to have them, or none exist
     SHORTENED = "shortened"  # some rows are shown, not all
+    # Data
+    MISSING = "missing"  # people who said nothing
     # Tests
     WEIGHTED = "weighted"
     UNOBSERVED = "unobserved"  # pairs or subsets that can be reported and were not
@@ -40,6 +45,7 @@ class NoteKind(StrEnum):
     # Privacy
     LEAKAGE = "leakage"
     NOT_PRIVATE = "not_private"  # a single value can be reported
+    NOT_PROTECTED = "not_protected"  # columns that are published as they are
     NOT_IDENTIFIABLE = "not_identifiable"
     REVEALED = "revealed"  # a variable is known exactly in some rows
     DUMMIES = "dummies"
@@ -56,7 +62,7 @@ class NoteKind(StrEnum):
     LEGEND = "legend"  # what columns mean
 
 
-@frozen
+@dataclass(frozen=True, slots=True, init=False)
 class Note:
     """A caveat of a result.
 
@@ -72,7 +78,15 @@ class Note:
 
     kind: NoteKind
     text: str
-    advice: Hint | None = field(default=None, converter=as_hint)
+    advice: Hint | None
+
+    def __init__(self, kind: NoteKind, text: str, advice: Advice | Hint | None = None) -> None:
+        for name, value in (("kind", kind), ("text", text), ("advice", as_hint(advice))):
+            object.__setattr__(self, name, value)
+
+    def with_advice(self, advice: Advice | Hint | None) -> "Note":
+        """Return the note with other advice, or with none."""
+        return Note(self.kind, self.text, advice)
 
     def __str__(self) -> str:
         """Return the note with its advice, for users of the library."""

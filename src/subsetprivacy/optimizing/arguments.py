@@ -9,17 +9,11 @@ from attrs import frozen
 from subsetprivacy._checks import check_choice, check_count, check_distribution
 from subsetprivacy._choices import Criterion, OptimalKind, Over, Solver
 from subsetprivacy._types import FloatArray, Label
-from subsetprivacy.errors import ArgumentError, DistributionError, InvalidDesignError, TooLargeError
-from subsetprivacy.messages.advice import Advice
+from subsetprivacy.design.require import check_size
+from subsetprivacy.errors import ArgumentError, DistributionError, TooLargeError
+from subsetprivacy.messages.for_designs import CONDITIONAL_KIND, USE_WARNER
 from subsetprivacy.messages.for_general import NEAREST
-from subsetprivacy.messages.for_plans import (
-    BUDGET_BY_LEAKAGE,
-    CONDITIONAL_TAKES_THREE,
-    GROUP_OR_HADAMARD,
-    INTERIOR_SOLVER,
-    SMALLEST_SHARE,
-    TWO_HAVE_THE_FULL_SET,
-)
+from subsetprivacy.messages.for_plans import BUDGET_BY_LEAKAGE, GROUP_OR_HADAMARD, INTERIOR_SOLVER, SMALLEST_SHARE
 from subsetprivacy.optimizing import conic
 from subsetprivacy.optimizing.criterion import CRITERIA
 from subsetprivacy.optimizing.program import METRICS
@@ -28,10 +22,6 @@ from subsetprivacy.subsets import Categories
 KINDS: tuple[OptimalKind, ...] = get_args(OptimalKind)
 OVER: tuple[Over, ...] = get_args(Over)
 MOST_CATEGORIES: dict[Solver, int] = {"interior": 14, "conic": conic.MOST}
-FEWEST_CATEGORIES: dict[OptimalKind, tuple[int, Advice]] = {
-    "independent": (4, CONDITIONAL_TAKES_THREE),
-    "conditional": (3, TWO_HAVE_THE_FULL_SET),
-}
 LEAST_SHARE = 1e-6  # of a category; beyond that the information of subsets differs by more digits than there are
 
 
@@ -104,12 +94,11 @@ def _check_number(labels: Categories, kind: OptimalKind, solver: Solver) -> None
             f"`categories` must be at most {most} for solver={solver!r}, which weighs all 2^p subsets; got {labels.p}.",
             INTERIOR_SOLVER(most=other) if labels.p <= other else GROUP_OR_HADAMARD,
         )
-    least, advice = FEWEST_CATEGORIES[kind]
-    if labels.p < least:
-        article = "an" if kind == "independent" else "a"
-        raise InvalidDesignError(
-            f"{article} {kind} design must have at least {least} categories; got {labels.p}.", advice
-        )
+    least, advice = {
+        "independent": (4, CONDITIONAL_KIND),
+        "conditional": (3, USE_WARNER),
+    }[kind]
+    check_size(labels, least, kind, advice)
 
 
 def _check_smallest(smallest: Any, p: int, kind: str) -> int:
