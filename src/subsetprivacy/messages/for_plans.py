@@ -88,7 +88,7 @@ POWER_OF_80 = advise(
     "power_of_80", python="target=0.8 works out the people", keyword_of=("power", "independence_power")
 )
 SHARE_OF_ONE = advise("share_of_one", "30% is 0.3")
-WEIGHTS_BY_LABEL = advise("weights_by_label", python="contrast={example}", keyword_of="power")
+CONTRAST_BY_LABEL = advise("contrast_by_label", python="contrast={example}", keyword_of="power")
 PRODUCT_OF_TWO = advise("product_of_two", python="sp.product({{'x': ..., 'y': ...}})")
 SIMULATE_POWER = advise("simulate_power", python="replications=200 simulates", keyword_of="independence_power")
 FEWER_REPLICATIONS = advise(

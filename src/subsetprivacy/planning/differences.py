@@ -17,7 +17,7 @@ from subsetprivacy._words import people
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note
-from subsetprivacy.messages.for_plans import POWER_OF_80, SHARE_OF_ONE, WEIGHTS_BY_LABEL
+from subsetprivacy.messages.for_plans import CONTRAST_BY_LABEL, POWER_OF_80, SHARE_OF_ONE
 from subsetprivacy.planning.demand import read_people, require_spread
 from subsetprivacy.planning.variance import contrast_variance
 from subsetprivacy.results import Result, plain
@@ -211,7 +211,7 @@ def _no_contrast(design: Design, got: str) -> ArgumentError:
     example = f"{{{design.categories.labels[0]!r}: 1, {design.categories.labels[-1]!r}: -1}}"
     return ArgumentError(
         f"`contrast` must map labels to finite numbers, or be {design.p} of them that are not all the same; got {got}.",
-        WEIGHTS_BY_LABEL(example=example),
+        CONTRAST_BY_LABEL(example=example),
     )
 
 
