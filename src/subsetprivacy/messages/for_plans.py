@@ -91,8 +91,8 @@ SHARE_OF_ONE = advise("share_of_one", "30% is 0.3")
 CONTRAST_BY_LABEL = advise("contrast_by_label", python="contrast={example}", keyword_of="power")
 PRODUCT_OF_TWO = advise("product_of_two", python="sp.product({{'x': ..., 'y': ...}})")
 SIMULATE_POWER = advise("simulate_power", python="replications=200 simulates", keyword_of="independence_power")
-FEWER_REPLICATIONS = advise(
-    "fewer_replications",
+FEWER_SAMPLES = advise(
+    "fewer_samples",
     python="fewer replications, or permutations=0 for asymptotic p-values",
     keyword_of="independence_power",
 )
