@@ -71,11 +71,11 @@ def check(files: tuple[Path, ...], as_json: bool) -> None:
 def _echo_problems(path: Path, error: "SurveyError") -> None:
     for problem in error.problems:
         line = "" if problem.line is None else f":{problem.line}"
-        click.echo(f"{name_of(path)}{line}: {problem.place}: {problem.message}", err=True)
+        click.echo(f"{name_of(path)}{line}: {problem.place}: {problem.text}", err=True)
 
 
 def _problems(error: "SurveyError") -> dict[str, Any]:
-    problems = [{"line": each.line, "place": each.place, "message": each.message} for each in error.problems]
+    problems = [{"line": each.line, "place": each.place, "message": each.text} for each in error.problems]
     return {"ok": False, "problems": problems}
 
 
@@ -83,7 +83,7 @@ def _as_data(read: "Survey", facts: "SurveyFacts") -> dict[str, Any]:
     from attrs import asdict
 
     settings = {"title": read.title, "study": read.study, "mode": read.mode, "batch": read.batch}
-    return {"ok": True, **settings, **asdict(facts)}
+    return {"ok": True, **settings, **asdict(facts), "notices": list(map(str, facts.notices))}
 
 
 def _echo_facts(path: Path, read: "Survey", facts: "SurveyFacts") -> None:
