@@ -47,7 +47,7 @@ _PUBLIC = {
         "homogeneity_test",
         "independence_test",
     ),
-    "measures": ("Association", "association"),
+    "measures": ("Association", "Conditional", "Measure", "association"),
     "mechanism.ask": ("Question", "ask", "draw_questions", "resolve"),
     "mechanism.cover": ("cover",),
     "mechanism.keyed": ("read_key",),

@@ -37,7 +37,7 @@ from subsetprivacy.independence import (
     homogeneity_test,
     independence_test,
 )
-from subsetprivacy.measures import Association, association
+from subsetprivacy.measures import Association, Conditional, Measure, association
 from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
 from subsetprivacy.mechanism.cover import cover
 from subsetprivacy.mechanism.keyed import read_key
@@ -64,6 +64,7 @@ __all__ = [
     "Association",
     "Audit",
     "Categories",
+    "Conditional",
     "CountsBatch",
     "Design",
     "Estimate",
@@ -75,6 +76,7 @@ __all__ = [
     "JointCategories",
     "JointCounts",
     "Margin",
+    "Measure",
     "Optimum",
     "PersonLeakage",
     "Plan",

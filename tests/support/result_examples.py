@@ -33,3 +33,20 @@ def pairs(n: int = 2000, seed: int = 1) -> sp.JointCounts:
 @example
 def estimate() -> Any:
     return sp.estimate(colors())
+
+
+@example
+def association() -> Any:
+    return sp.association(pairs())
+
+
+@example
+def conditional() -> Any:
+    return sp.association(pairs()).conditional(given="y")
+
+
+@example
+def measure() -> Any:
+    # Of independent variables: V is near 0, so that the measure has notes.
+    design = sp.product({"x": sp.uniform(COLORS), "y": sp.warner(["no", "yes"])})
+    return sp.association(sp.simulate(design, [1 / 8] * 8, 500, seed=1)).cramers_v()

@@ -41,7 +41,7 @@ def association(fit: Estimate | SubsetTable | SubsetData | SubsetCounts, *names:
     >>> both_ways.difference("yes").name
     'difference of P(smokes = yes) between sex = f and sex = m'
     >>> print(both_ways.odds_ratio(method="profile"))
-    odds ratio of sex = f against m and smokes = yes against no: 0.5068 (std. error 0.0754, 95 % profile interval
+    odds ratio of sex = f against m and smokes = yes against no: 0.5068 (std. error 0.0754, 95% profile interval
     0.3761 to 0.6756, p-value against one < 0.0001)
     """
     return Association(read_pair(fit, names))

@@ -13,6 +13,8 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures.shares import Share
+from subsetprivacy.messages import Advice, Hint
+from subsetprivacy.messages.for_measures import DESIGN_OF_SEVERAL, NAME_TWO_VARIABLES
 from subsetprivacy.subsets import Categories
 from subsetprivacy.variables import JointCategories
 
@@ -31,17 +33,15 @@ def read_pair(data: Any, names: tuple[str, ...]) -> Margin:
 
 def _two_names(joint: Categories, names: tuple[str, ...]) -> tuple[str, str]:
     if not isinstance(joint, JointCategories) or len(joint.names) < 2:
-        raise ArgumentError(
-            "`fit` must be of two or more variables; got one. Hint: sp.product({'a': ..., 'b': ...}) is their design."
-        )
+        raise ArgumentError("`fit` must be of two or more variables; got one.", DESIGN_OF_SEVERAL)
     chosen = names or joint.names
     for name in chosen:  # a column in the place of its name is not compared, and not printed
         if not isinstance(name, str) or name not in joint.names:
             raise CategoryError(f"`names` must be among the variables {', '.join(joint.names)}; got {shown(name)}.")
     if len(chosen) != 2 or chosen[0] == chosen[1]:
         raise ArgumentError(
-            f"`names` must be two different variables of {', '.join(joint.names)}; got {', '.join(names) or 'none'}. "
-            f"Hint: association(fit, {joint.names[0]!r}, {joint.names[1]!r})."
+            f"`names` must be two different variables of {', '.join(joint.names)}; got {', '.join(names) or 'none'}.",
+            NAME_TWO_VARIABLES(first=joint.names[0], second=joint.names[1]),
         )
     return chosen[0], chosen[1]
 
@@ -66,8 +66,8 @@ class Side:
         The argument that takes this variable's categories.
     name, categories
         The variable.
-    other_name, other
-        The other one.
+    other
+        The categories of the other one.
     advice
         What to do with a category of the other one.
     """
@@ -75,20 +75,17 @@ class Side:
     argument: str
     name: str
     categories: Categories
-    other_name: str
     other: Categories
-    advice: str
+    advice: Hint
 
     def index(self, label: Any) -> int:
         """Return the position of a label."""
         if (found := _position(self.categories, label)) is not None:
             return found
-        hint = ""
-        if _position(self.other, label) is not None:
-            hint = f" Hint: this is a category of {self.other_name}; {self.advice}."
         raise CategoryError(
             f"`{self.argument}` must be among the {self.categories.p} categories {self.categories.preview()} of "
-            f"{self.name}; got {shown(label)}.{hint}"
+            f"{self.name}; got {shown(label)}.",
+            None if _position(self.other, label) is None else self.advice,
         )
 
     def two(self, labels: Any) -> tuple[Label, Label]:
@@ -108,10 +105,17 @@ class Side:
         return labels[0], labels[1]
 
 
-def sides(pair: Margin, arguments: tuple[str, str], advice: str) -> tuple[Side, Side]:
-    """Return the two variables of a pair, each with the argument that takes its categories."""
+def sides(pair: Margin, arguments: tuple[str, str], advice: Advice) -> tuple[Side, Side]:
+    """Return the two variables of a pair, each with the argument that takes its categories.
+
+    Parameters
+    ----------
+    advice
+        What to do with a category of the wrong variable; names that as `other`, the two as `first` and `second`.
+    """
     (one, two), (first, second) = pair.names, pair.categories.parts  # type: ignore[attr-defined]
-    return Side(arguments[0], one, first, two, second, advice), Side(arguments[1], two, second, one, first, advice)
+    of_second, of_first = (advice(other=name, first=one, second=two) for name in (two, one))
+    return Side(arguments[0], one, first, second, of_second), Side(arguments[1], two, second, first, of_first)
 
 
 def _position(categories: Categories, label: Any) -> int | None:

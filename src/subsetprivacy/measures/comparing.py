@@ -11,16 +11,26 @@ from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
 from subsetprivacy.measures.measure import METHODS, Measure
-from subsetprivacy.measures.precision import NEAR_ZERO, near_zero, standard_error
-from subsetprivacy.measures.profile import Profile
+from subsetprivacy.measures.precision import near_zero, standard_error
+from subsetprivacy.measures.profile import TwoShareProfile
 from subsetprivacy.measures.scales import Scale
 from subsetprivacy.measures.shares import Share, TwoShares
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_measures import (
+    DELTA_OR_FEWER_VARIABLES,
+    LIKELIHOOD_OR_DELTA,
+    METHOD_DELTA,
+    ONE_SIDED_PROFILE,
+)
 
 _NAN, _INF = float("nan"), float("inf")
-_AT_ZERO = "An estimate of zero: no standard error on the log scale."
-_ONE_SIDED = " Hint: method='profile' has a one-sided interval."
-_UNKNOWN = "No estimate: a group that is compared, or both shares, are estimated as empty."
-_NEGATIVE = "No estimate: a moment estimate left the simplex, and a ratio of negative shares means nothing."
+_AT_ZERO = Note(NoteKind.NO_STANDARD_ERRORS, "An estimate of zero: no standard error on the log scale.")
+_UNKNOWN = Note(NoteKind.NO_ESTIMATE, "No estimate: a group that is compared, or both shares, are estimated as empty.")
+_NEGATIVE = Note(
+    NoteKind.NO_ESTIMATE,
+    "No estimate: a moment estimate left the simplex, and a ratio of negative shares means nothing.",
+)
+_OF_DELTA = (NoteKind.NO_STANDARD_ERRORS, NoteKind.NEAR_ZERO)  # what a profile interval does not suffer from
 
 
 def compare(
@@ -41,7 +51,7 @@ def _by_delta(fit: Estimate, scale: Scale, shares: tuple[Share, Share], name: st
         ends = scale.back(low), scale.back(high)
         return Measure(name, _NAN, _NAN, *ends, level, "delta", scale.null, _NAN, (note,))
     if np.isinf(v):
-        note = _AT_ZERO + (_ONE_SIDED if fit.has_profile else "")
+        note = _AT_ZERO.with_advice(ONE_SIDED_PROFILE if fit.has_profile else None)
         ends = scale.back(low), scale.back(high)
         return Measure(name, scale.back(v), _INF, *ends, level, "delta", scale.null, _NAN, (note,))
     gradient = sum(slope * share.gradient(fit.w) for slope, share in zip(scale.slopes, shares, strict=True))
@@ -65,11 +75,11 @@ def _by_profile(fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], m
     counts = fit.counts
     best = newton(counts.incidence, counts.shares).w
     scale = kind(*(share.of(best) for share in shares))
-    notes = tuple(note for note in measure.notes if not note.startswith((_AT_ZERO, NEAR_ZERO)))
+    notes = tuple(note for note in measure.notes if note.kind not in _OF_DELTA)
     if np.isnan(scale.estimate):
         return evolve(measure, method="profile", notes=notes)
     top = mean_loglik(counts.incidence, counts.shares, best)
-    profile = Profile(TwoShares(counts, *shares), scale, top, counts.total)
+    profile = TwoShareProfile(TwoShares(counts, *shares), scale, top, counts.total)
     lower, upper = profile.interval(measure.level)
     return evolve(
         measure,
@@ -84,16 +94,14 @@ def _by_profile(fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], m
 def require_profile(fit: Estimate) -> None:
     """Raise unless a profile likelihood interval belongs to the estimate."""
     if fit.counts.squares is not None:
-        raise ArgumentError(
-            "a profile interval must come from unweighted people; got sampling weights. Hint: method='delta'."
-        )
+        raise ArgumentError("a profile interval must come from unweighted people; got sampling weights.", METHOD_DELTA)
     if fit.method.startswith("mom"):
         raise ArgumentError(
-            f"a profile interval belongs to the likelihood; got an estimate by {fit.method}. "
-            "Hint: sp.association(sp.estimate(data)), or method='delta'."
+            f"a profile interval belongs to the likelihood; got an estimate by {fit.method}.",
+            LIKELIHOOD_OR_DELTA,
         )
     if not fit.has_profile:
         raise ArgumentError(
-            f"a profile interval must be of at most {MAX_PROFILED} joint categories; got {fit.categories.p}. "
-            "Hint: method='delta', or fewer variables, as in data.counts('a', 'b')."
+            f"a profile interval must be of at most {MAX_PROFILED} joint categories; got {fit.categories.p}.",
+            DELTA_OR_FEWER_VARIABLES,
         )

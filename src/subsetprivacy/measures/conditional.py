@@ -1,11 +1,10 @@
 """The distribution of one variable within each category of another."""
 
 from functools import cached_property
-from typing import Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from attrs import frozen
-from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_level
@@ -14,8 +13,19 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.presenting import n_words
 from subsetprivacy.measures import presenting
-from subsetprivacy.measures.precision import if_possible, if_quick, not_computed, require_matrix, standard_error
+from subsetprivacy.measures.precision import (
+    if_possible,
+    if_quick,
+    not_computed,
+    require_matrix,
+    standard_error,
+    wald_bounds,
+)
 from subsetprivacy.measures.shares import ZERO
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_measures import ASK_FOR_ERRORS
+from subsetprivacy.results import Result
+from subsetprivacy.results import plain as dictionary
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
 
@@ -23,7 +33,7 @@ _NAMES = 6  # that a note lists
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Conditional:
+class Conditional(Result):
     r"""The shares of one variable within each category of another, P(of | given).
 
     Attributes
@@ -38,6 +48,10 @@ class Conditional:
     :math:`P(j \mid i) = W_{ij}/w_i`, with the gradient :math:`(e_{ij} - P(j \mid i) e_{i\cdot})/w_i` for the standard
     error.
     """
+
+    why_not_restored: ClassVar[str] = (
+        "keep the counts, `conditional.pair.fit.counts.to_dict()`, and estimate from them again, or pickle the shares"
+    )
 
     pair: Margin
 
@@ -67,7 +81,7 @@ class Conditional:
 
     @cached_property
     def table(self) -> FloatArray:
-        """The shares: each row sums to one, or is not a number where nobody is estimated to be."""
+        """The shares: each row sums to one, or is not a number where no one is estimated to be."""
         W, weights = self.pair.w.reshape(self.rows.p, self.columns.p), self._weights[:, None]
         some = np.broadcast_to(weights > ZERO, W.shape)
         table = np.divide(W, weights, out=np.full(W.shape, np.nan), where=some)
@@ -94,7 +108,7 @@ class Conditional:
     @property
     def se(self) -> FloatArray:
         """The standard errors by the delta method; warns where normal theory is doubtful."""
-        self.pair.fit._warn_of_doubts(hint="")
+        self.pair.fit._warn_of_doubts(None)
         return self._se
 
     def interval(self, level: float = 0.95) -> FloatArray:
@@ -104,22 +118,21 @@ class Conditional:
         compare shares by `Association.difference` with ``method="profile"``.
         """
         check_level(level)
-        self.pair.fit._warn_of_doubts(hint="")
+        self.pair.fit._warn_of_doubts(None)
         return self._bounds(level, self._se)
 
     def _bounds(self, level: float, errors: FloatArray) -> FloatArray:
-        half = float(ndtri(0.5 + level / 2)) * errors
-        bounds = np.stack([self.table - half, self.table + half], axis=-1)
-        return np.clip(bounds, 0.0, 1.0) if self.pair.in_simplex else bounds
+        return wald_bounds(self.table, errors, level, self.pair.in_simplex)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences of doubt that stand below the summary."""
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats: empty groups, what was not computed, and what is doubtful about the joint estimate."""
         empty = [label_text(label) for label, weight in zip(self.rows, self._weights, strict=True) if weight <= ZERO]
         more = f", … ({len(empty)} in all)" if len(empty) > _NAMES else ""
-        nobody = f"No shares where nobody is estimated to be: {self.given} = {', '.join(empty[:_NAMES])}{more}."
-        absent = not_computed(self.pair.fit, "standard errors", ".se")
-        return (*((nobody,) if empty else ()), *absent, *presenting.doubts(self.pair.fit))
+        text = f"No shares where no one is estimated to be: {self.given} = {', '.join(empty[:_NAMES])}{more}."
+        no_one = (Note(NoteKind.NO_ESTIMATE, text),) if empty else ()
+        absent = not_computed(self.pair.fit, "standard errors", ASK_FOR_ERRORS)
+        return (*no_one, *absent, *presenting.doubts(self.pair.fit))
 
     @property
     def _heading(self) -> str:
@@ -147,11 +160,35 @@ class Conditional:
     @overload
     def to_frame(self, level: float = ..., *, engine: Literal["pyarrow"]) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per pair of categories, the level in the column names."""
+        """Return a data frame: a row per pair of categories, the level as a column.
+
+        With more than 4096 joint categories standard errors are not numbers.
+        """
+        return frame(self._columns(check_level(level)), engine)
+
+    def _columns(self, level: float = 0.95) -> dict[str, Any]:
         errors = if_possible(lambda: self._se, self.table.shape)
-        bounds = self._bounds(check_level(level), errors).reshape(-1, 2)
-        columns = {"estimate": self.table.ravel(), "std_error": errors.ravel()}
-        return frame(presenting.long(self.pair, columns, bounds, level), engine, index=False)
+        return presenting.long(self.pair, self.table, errors, self._bounds(level, errors), level)
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Return the numbers, a list per row, for JSON; standard errors and intervals where `summary` has them."""
+        lower, upper = np.moveaxis(self._bounds(check_level(level), self._shown_se), -1, 0)
+        return dictionary(
+            {
+                "given": self.given,
+                "of": self.of,
+                "rows": list(self.rows),
+                "columns": list(self.columns),
+                "estimate": self.table,
+                "se": self._shown_se,
+                "lower": lower,
+                "upper": upper,
+                "level": level,
+                "n": self.pair.fit.n * self.pair.fit.counts.design.real_share,
+                "method": self.pair.fit.method,
+                "notes": self.notes,
+            }
+        )
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw a heat map of the shares, in percent, a row per category of `given`."""
@@ -168,6 +205,3 @@ class Conditional:
 
     def __repr__(self) -> str:
         return f"<Conditional of {self.of} given {self.given}: {self.rows.p} x {self.columns.p} shares>"
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()

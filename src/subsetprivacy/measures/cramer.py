@@ -22,13 +22,17 @@ from subsetprivacy.measures.extremes import LikelihoodRegion
 from subsetprivacy.measures.measure import METHODS, Measure
 from subsetprivacy.measures.precision import require_matrix, standard_error
 from subsetprivacy.measures.shares import ZERO
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_measures import CORRECT_V, METHOD_DELTA, TWO_VARIABLES_ALONE
 
 _NAN, _INF = float("nan"), float("inf")
-_DEGENERATE = "Near V = 0 the delta method has no standard error to rest on: read the interval, not the error."
-_BIASED = "V is biased upwards, the more so the fewer people there are: here by about {:.2f}. Hint: corrected=True."
-_UNKNOWN = "No correction of V for its upward bias, and no lower end but 0 by the delta method: "
-NO_ERRORS = f"{_UNKNOWN}some standard errors are infinite."
-_TOO_MANY = f"{_UNKNOWN}there are more than {MAX_MATRIX} joint categories."
+_DEGENERATE = Note(
+    NoteKind.NO_STANDARD_ERRORS,
+    "Near V = 0 the delta method has no standard error to rest on: read the interval, not the error.",
+)
+_UNKNOWN = "No correction of V for its upward bias, and no lower end but 0 by the delta method:"
+NO_ERRORS = Note(NoteKind.BIASED, f"{_UNKNOWN} some standard errors are infinite.")
+_TOO_MANY = Note(NoteKind.BIASED, f"{_UNKNOWN} there are more than {MAX_MATRIX} joint categories.")
 _ROUNDS, _GAIN = 100, 1e-12
 
 
@@ -39,8 +43,8 @@ def cramers_v(pair: Margin, level: float, method: MeasureMethod, corrected: bool
         raise ArgumentError(f"`corrected` must be True or False; got {shown(corrected)}.")
     if check_choice(method, METHODS, "method") == "profile" and corrected:
         raise ArgumentError(
-            "`corrected` must be False for a profile interval, which is that of the likelihood; got True. "
-            "Hint: method='delta'."
+            "`corrected` must be False for a profile interval, which is that of the likelihood; got True.",
+            METHOD_DELTA,
         )
     measure = _by_delta(pair, level, corrected)
     return measure if method == "delta" else _by_profile(pair, measure)
@@ -139,11 +143,16 @@ def _by_delta(pair: Margin, level: float, corrected: bool) -> Measure:
     if not lower and not notes:
         notes += (_DEGENERATE,)
     if not corrected and raw - less > 0.1 * raw:
-        notes += (_BIASED.format(raw - less),)
+        notes += (_biased(raw - less),)
     return Measure("Cramér's V", value, error, lower, upper, level, "delta", 0.0, _NAN, notes)
 
 
-def _less_bias(pair: Margin) -> tuple[float, tuple[str, ...]]:
+def _biased(bias: float) -> Note:
+    text = f"V is biased upwards, the more so the fewer people there are: here by about {bias:.2f}."
+    return Note(NoteKind.BIASED, text, CORRECT_V)
+
+
+def _less_bias(pair: Margin) -> tuple[float, tuple[Note, ...]]:
     """Return V less its bias, or not a number and a note that says why the bias is not known."""
     if pair.fit.categories.p > MAX_MATRIX:
         return _NAN, (_TOO_MANY,)
@@ -159,8 +168,8 @@ def _by_profile(pair: Margin, measure: Measure) -> Measure:
     counts, shape = pair.fit.counts, _table(pair).shape
     if pair.fit.categories.p > pair.categories.p:
         raise ArgumentError(
-            "a profile interval of V must be of an estimate of its two variables alone; got one of more. "
-            "Hint: sp.association(data.counts('a', 'b')), or method='delta'."
+            "a profile interval of V must be of an estimate of its two variables alone; got one of more.",
+            TWO_VARIABLES_ALONE,
         )
     best = newton(counts.incidence, counts.shares, tol=_GAIN).w
     excess = 2 * counts.total * (mean_loglik(counts.incidence, counts.shares, best) - independence(counts, shape)[1])
@@ -168,7 +177,7 @@ def _by_profile(pair: Margin, measure: Measure) -> Measure:
     lower, upper = _range(counts, best, shape, float(chdtri(1, 1 - measure.level)) / 2)
     if excess <= chdtri(df, 1 - measure.level):  # independence itself is not rejected
         lower = 0.0
-    notes = tuple(note for note in measure.notes if note != _DEGENERATE)
+    notes = tuple(note for note in measure.notes if note.kind is not NoteKind.NO_STANDARD_ERRORS)
     pvalue = float(chdtrc(df, max(excess, 0.0)))
     return evolve(measure, lower=lower, upper=upper, method="profile", pvalue=pvalue, notes=notes)
 

@@ -1,20 +1,25 @@
 """One number that says how two variables go together."""
 
-from math import isfinite
-from typing import Any, get_args
+from collections.abc import Mapping
+from math import inf, isinf, isnan
+from typing import Any, Self, get_args
 
 from attrs import field, frozen
 
 from subsetprivacy._choices import MeasureMethod
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages import Note
 from subsetprivacy.pvalues import positive, pvalue_text
-from subsetprivacy.tables import number, percent
+from subsetprivacy.results import Result, plain, unknown_as_nan
+from subsetprivacy.tables import Table, number, percent
 
 METHODS: tuple[MeasureMethod, ...] = get_args(MeasureMethod)
 _WORDS = {0.0: "zero", 1.0: "one"}  # "p-value against 1" could read as its value
+_NUMBERS = ("estimate", "se", "lower", "upper", "level", "null", "pvalue")
 
 
-@frozen
-class Measure:
+@frozen(repr=False)
+class Measure(Result):
     """A measure of association with its uncertainty.
 
     Attributes
@@ -22,18 +27,18 @@ class Measure:
     name
         What is measured, in words.
     value, se
-        The estimate and its standard error by the delta method.
+        The estimate and its standard error by the delta method. `estimate` is another name of `value`.
     lower, upper, level
         The confidence interval and its level.
     method
-        How the interval came about, ``"delta"`` or ``"profile"``.
+        How the interval was made, ``"delta"`` or ``"profile"``.
     null
         The value without association: 0 for a difference and for V, 1 for ratios.
     pvalue
         The two-sided test of `null`: Wald's on the scale of the interval for ``"delta"``, the likelihood ratio for
         ``"profile"``. NaN where there is none.
     notes
-        What to bear in mind.
+        The caveats.
     """
 
     name: str
@@ -45,25 +50,65 @@ class Measure:
     method: str
     null: float
     pvalue: float = field(converter=positive)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def estimate(self) -> float:
+        """The estimate, under the name that every result has it."""
+        return self.value
 
     def __str__(self) -> str:
-        no_test = self.pvalue != self.pvalue
-        test = (
-            "no test" if no_test else f"p-value against {_WORDS.get(self.null, self.null)} {pvalue_text(self.pvalue)}"
-        )
-        first = (
-            f"{self.name}: {number(self.value)} (std. error {number(self.se)}, {percent(self.level)} {self.method} "
+        return "\n".join([f"{self.name}: {self._in_words}", *map(str, self.notes)])
+
+    def __repr__(self) -> str:
+        return f"<Measure {self.name}: {self._in_words}>"
+
+    @property
+    def _in_words(self) -> str:
+        against = _WORDS.get(self.null, self.null)
+        test = "no test" if isnan(self.pvalue) else f"p-value against {against} {pvalue_text(self.pvalue)}"
+        return (
+            f"{number(self.value)} (std. error {number(self.se)}, {percent(self.level)} {self.method} "
             f"interval {number(self.lower)} to {number(self.upper)}, {test})"
         )
-        return "\n".join([first, *self.notes])
+
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook: one row, titled with what is measured."""
+        ends = (f"{end} {percent(self.level)}" for end in ("lower", "upper"))
+        numbers = (number(value) for value in (self.value, self.se, self.lower, self.upper))
+        tested = f"The p-value is that of a two-sided test of {number(self.null, 0)}, which means no association."
+        return Table(
+            self.name,
+            ("interval", "estimate", "std. error", *ends, "p-value"),
+            ((self.method, *numbers, pvalue_text(self.pvalue)),),
+            (*(() if isnan(self.pvalue) else (tested,)), *self.notes),
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, for JSON; what is infinite or not to be had is None."""
-        numbers = {name: getattr(self, name) for name in ("value", "se", "lower", "upper", "level", "null", "pvalue")}
-        return {
-            "name": self.name,
-            "method": self.method,
-            **{name: float(value) if isfinite(value) else None for name, value in numbers.items()},
-            "notes": list(self.notes),
-        }
+        """Return the numbers, for JSON; None for those that are not known and for those listed as `infinite`."""
+        facts = {"measure": self.name, **{name: getattr(self, name) for name in _NUMBERS}, "method": self.method}
+        infinite = [name for name in _NUMBERS if isinf(facts[name])]
+        return plain({**facts, "infinite": infinite, "notes": self.notes})
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the measure that `to_dict` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If an entry is missing.
+        """
+        missing = [name for name in ("measure", *_NUMBERS, "method", "infinite", "notes") if name not in facts]
+        if missing:
+            raise ArgumentError(f"`facts` must have the entries that `to_dict` writes; got none for {missing[0]}.")
+        numbers = {name: unknown_as_nan(facts[name]) for name in _NUMBERS}
+        # Only the lower end can be infinite below: of a difference by moments without a finite standard error.
+        numbers.update({name: -inf if name == "lower" else inf for name in facts["infinite"]})
+        notes = tuple(Note.from_dict(note) for note in facts["notes"])
+        value = numbers.pop("estimate")
+        return cls(name=facts["measure"], value=value, method=facts["method"], notes=notes, **numbers)
+
+    def _columns(self) -> dict[str, Any]:
+        numbers = {name: [float(getattr(self, name))] for name in _NUMBERS}
+        return {"measure": [self.name], **numbers, "method": [self.method]}

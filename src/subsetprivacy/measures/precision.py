@@ -1,24 +1,24 @@
 """How precise what is read off a joint estimate is, and how much of that is worth computing."""
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.errors import BoundaryWarning, TooLargeError
-from subsetprivacy.estimation import doubt
+from subsetprivacy.errors import TooLargeError, warn_of
+from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.measures.measure import Measure
 from subsetprivacy.measures.shares import Share
+from subsetprivacy.messages import Advice, Note, NoteKind
+from subsetprivacy.messages.for_measures import COMPARE_A_FEW, METHOD_PROFILE
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
 MAX_SHOWN = 1024  # joint categories up to which output has standard errors: half a second; 4096 take ten
-PROFILE = " Hint: method='profile'."
-NEAR_ZERO = "Close to zero:"
 _TOO_NEAR = 2.0  # standard errors: nearer to 0 than this, a logarithm or a quotient is not nearly normal
 
 
@@ -32,9 +32,19 @@ def require_matrix(fit: "Estimate") -> None:
     """Raise where the joint estimate has no covariance matrix: each error of a table would be an iteration."""
     if fit.categories.p > MAX_MATRIX:
         raise TooLargeError(
-            f"the standard errors of a table must be of at most {MAX_MATRIX} joint categories; got "
-            f"{fit.categories.p}. Hint: difference() and odds_ratio() need only a few of them."
+            f"the standard errors of a table must be of at most {MAX_MATRIX} joint categories; got {fit.categories.p}.",
+            COMPARE_A_FEW,
         )
+
+
+def wald_bounds(values: FloatArray, errors: FloatArray, level: float, in_simplex: bool) -> FloatArray:
+    """Return an interval for each share by its standard error, the ends in a last axis.
+
+    Cut to [0, 1] where the estimator stays in the simplex.
+    """
+    half = float(ndtri(0.5 + level / 2)) * errors
+    bounds = np.stack([values - half, values + half], axis=-1)
+    return np.clip(bounds, 0.0, 1.0) if in_simplex else bounds
 
 
 def if_possible(errors: Callable[[], FloatArray], shape: tuple[int, ...]) -> FloatArray:
@@ -50,16 +60,17 @@ def if_quick(fit: "Estimate", errors: Callable[[], FloatArray], shape: tuple[int
     return errors() if fit.categories.p <= MAX_SHOWN else np.full(shape, np.nan)
 
 
-def not_computed(fit: "Estimate", what: str, hint: str) -> tuple[str, ...]:
-    """Return a note where output is without what takes all standard errors."""
+def not_computed(fit: "Estimate", what: str, advice: Advice) -> tuple[Note, ...]:
+    """Return a note where output is without what takes all standard errors; `advice` says how to ask for it."""
     if fit.categories.p > MAX_MATRIX:
-        return (f"More than {MAX_MATRIX} joint categories: no {what}.",)
+        return (Note(NoteKind.NO_STANDARD_ERRORS, f"More than {MAX_MATRIX} joint categories: no {what}."),)
     if fit.categories.p > MAX_SHOWN:
-        return (f"More than {MAX_SHOWN} joint categories: no {what}, unless asked for. Hint: {hint}.",)
+        text = f"More than {MAX_SHOWN} joint categories: no {what}, unless asked for."
+        return (Note(NoteKind.NO_STANDARD_ERRORS, text, advice),)
     return ()
 
 
-def near_zero(fit: "Estimate", shares: tuple[Share, Share], rests_on: tuple[str, ...]) -> tuple[str, ...]:
+def near_zero(fit: "Estimate", shares: tuple[Share, Share], rests_on: tuple[str, ...]) -> tuple[Note, ...]:
     """Return a note where a share that a comparison rests on may as well be 0; of several the nearest one.
 
     Parameters
@@ -79,16 +90,21 @@ def near_zero(fit: "Estimate", shares: tuple[Share, Share], rests_on: tuple[str,
         return ()
     value, se = of_worst
     text = (
-        f"{NEAR_ZERO} this rests on an estimated share of {value:.2g} with a standard error of {se:.2g}; less "
+        f"Close to zero: this rests on an estimated share of {value:.2g} with a standard error of {se:.2g}; less "
         f"than {_TOO_NEAR:g} standard errors from 0 a delta interval is not to be trusted."
     )
-    return (text + (PROFILE if fit.has_profile else ""),)
+    return (Note(NoteKind.NEAR_ZERO, text, _better(fit)),)
 
 
 def warned(fit: "Estimate", measure: Measure) -> Measure:
     """Warn the caller of a public method of a doubtful delta interval: of the estimate, or else of what it rests on."""
     if measure.method == "delta":
-        near = [(BoundaryWarning, note) for note in measure.notes if note.startswith(NEAR_ZERO)]
-        for kind, text in fit._doubts or near:
-            warnings.warn(text.replace(doubt.BETTER, PROFILE if fit.has_profile else ""), kind, stacklevel=3)
+        near = tuple(note for note in measure.notes if note.kind is NoteKind.NEAR_ZERO)
+        for note in with_better(fit._doubts, _better(fit)) or near:
+            warn_of(note, stacklevel=3)
     return measure
+
+
+def _better(fit: "Estimate") -> Advice | None:
+    """Return the advice to take a profile interval, where there is one."""
+    return METHOD_PROFILE if fit.has_profile else None

@@ -5,20 +5,22 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
-from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import AssociationPicture
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.doubt import BETTER
+from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.presenting import n_words
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures.cramer import NO_ERRORS
 from subsetprivacy.measures.precision import if_possible, if_quick, not_computed
-from subsetprivacy.tables import Table, label_text, number, percent
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_measures import ALL_PAIRS, ASK_FOR_ERRORS_AND_V, KIND_CONDITIONAL
+from subsetprivacy.results import plain as dictionary
+from subsetprivacy.tables import Table, label_text, number
 
 if TYPE_CHECKING:
     from subsetprivacy.measures.result import Association
@@ -27,17 +29,15 @@ KINDS: tuple[AssociationPicture, ...] = get_args(AssociationPicture)
 MAX_SIDE = 24  # rows or columns of a table that can be read; of a larger one as many cells are listed
 
 
-def doubts(fit: Estimate) -> tuple[str, ...]:
+def doubts(fit: Estimate) -> tuple[Note, ...]:
     """Return the doubts about the joint estimate, without advice that does not apply here."""
-    return tuple(note.removesuffix(BETTER) for note in fit.notes)
+    return with_better(fit.notes, None)
 
 
-def notes(both: "Association") -> tuple[str, ...]:
+def notes(both: "Association") -> tuple[Note, ...]:
     """Return what is doubtful about a joint table, and what of it was not computed."""
     raw, corrected = both._shown_v
-    absent = not_computed(
-        both.fit, "standard errors, and V is not corrected for its bias", ".se and .cramers_v(corrected=True)"
-    )
+    absent = not_computed(both.fit, "standard errors, and V is not corrected for its bias", ASK_FOR_ERRORS_AND_V)
     if not absent and corrected != corrected and raw == raw:
         absent = (NO_ERRORS,)
     return (*absent, *doubts(both.fit))
@@ -59,14 +59,15 @@ def is_large(table: FloatArray) -> bool:
     return max(table.shape) > MAX_SIDE
 
 
-def listed(pair: Margin, values: FloatArray, errors: FloatArray) -> tuple[tuple[tuple[str, ...], ...], str]:
+def listed(pair: Margin, values: FloatArray, errors: FloatArray) -> tuple[tuple[tuple[str, ...], ...], Note]:
     """Return a line for each of the largest joint shares, with a value and its error, and a note that says so."""
     one, two = pair.categories.parts  # type: ignore[attr-defined]
     largest = np.argsort(-pair.w, kind="stable")[:MAX_SIDE]
     cells = with_errors(values.reshape(-1, 1)[largest], errors.reshape(-1, 1)[largest])
     at = np.divmod(largest, two.p)
     lines = tuple((str(one.labels[i]), str(two.labels[j]), cell) for i, j, (cell,) in zip(*at, cells, strict=True))
-    return lines, f"The pairs with the {len(lines)} largest of {pair.categories.p} joint shares. Hint: .table has all."
+    text = f"The pairs with the {len(lines)} largest of {pair.categories.p} joint shares."
+    return lines, Note(NoteKind.SHORTENED, text, ALL_PAIRS)
 
 
 def cross_table(both: "Association") -> Table:
@@ -74,7 +75,8 @@ def cross_table(both: "Association") -> Table:
     one, two = both.names
     raw, corrected = both._shown_v
     line = f"Cramér's V {number(raw)}, corrected for its upward bias {number(corrected)}."
-    title, below = f"{one} and {two}: {described(both.fit)}", (line, *both.notes)
+    title = f"{one} and {two}: {described(both.fit)}"
+    below: tuple[Note | str, ...] = (line, *both.notes)
     if is_large(both.table):
         lines, note = listed(both.pair, both.table, both._shown_se)
         return Table(title, (one, two, "share"), lines, (note, *below))
@@ -97,46 +99,56 @@ def described(fit: Estimate) -> str:
     return f"{fit.method}, {fit.counts.n_text}"
 
 
-def plain(both: "Association") -> dict[str, Any]:
-    """Return the numbers of a joint table as plain lists; what is infinite or not to be had is None."""
+def plain(both: "Association", level: float) -> dict[str, Any]:
+    """Return the numbers of a joint table as plain lists, a list per row."""
     raw, corrected = both._shown_v
-    return {
-        "variables": list(both.names),
-        "rows": list(both.rows.categories),
-        "columns": list(both.columns.categories),
-        "table": both.table.tolist(),
-        "std_error": [[_or_none(se) for se in line] for line in both._shown_se.tolist()],
-        "n": both.n,
-        "cramers_v": _or_none(raw),
-        "cramers_v_corrected": _or_none(corrected),
-        "notes": list(both.notes),
-    }
-
-
-def _or_none(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+    lower, upper = np.moveaxis(both._bounds(level, both._shown_se), -1, 0)
+    return dictionary(
+        {
+            "variables": both.names,
+            "rows": list(both.rows.categories),
+            "columns": list(both.columns.categories),
+            "estimate": both.table,
+            "se": both._shown_se,
+            "lower": lower,
+            "upper": upper,
+            "level": level,
+            "n": both.n,
+            "method": both.fit.method,
+            "cramers_v": raw,
+            "cramers_v_corrected": corrected,
+            "notes": both.notes,
+        }
+    )
 
 
 def cells(both: "Association", level: float) -> dict[str, Any]:
     """Return the columns of the long data frame of a joint table."""
-    errors = if_possible(lambda: both._se, both.table.shape).ravel()
-    half = float(ndtri(0.5 + level / 2)) * errors
-    bounds = np.column_stack([both.pair.w - half, both.pair.w + half])
-    columns = {
-        "estimate": both.pair.w,
-        "std_error": errors,
-        "count": both.counts.ravel(),
-        "expected": both.expected.ravel(),
-        "residual": if_possible(lambda: both._residuals, both.table.shape).ravel(),
-    }
-    return long(both.pair, columns, np.clip(bounds, 0.0, 1.0) if both.fit.in_simplex else bounds, level)
+    errors = if_possible(lambda: both._se, both.table.shape)
+    residuals = if_possible(lambda: both._residuals, both.table.shape)
+    more = {"count": both.counts, "expected": both.expected, "residual": residuals}
+    return long(both.pair, both.table, errors, both._bounds(level, errors), level, more)
 
 
-def long(pair: Margin, columns: Mapping[str, Any], bounds: FloatArray, level: float) -> dict[str, Any]:
-    """Return the columns of a long data frame: the two categories, the numbers, the interval."""
+def long(
+    pair: Margin,
+    table: FloatArray,
+    errors: FloatArray,
+    bounds: FloatArray,
+    level: float,
+    more: Mapping[str, FloatArray] | None = None,
+) -> dict[str, Any]:
+    """Return the columns of a long data frame: the two categories, the shares with their intervals, other numbers."""
     one, two = (part.labels for part in pair.categories.parts)  # type: ignore[attr-defined]
     pairs = list(product(one, two))
-    numbers = {**columns, f"lower {percent(level)}": bounds[:, 0], f"upper {percent(level)}": bounds[:, 1]}
+    numbers = {
+        "estimate": table.ravel(),
+        "se": errors.ravel(),
+        "lower": bounds[..., 0].ravel(),
+        "upper": bounds[..., 1].ravel(),
+        "level": [level] * len(pairs),
+        **{name: values.ravel() for name, values in (more or {}).items()},
+    }
     # A variable may be called as one of the numbers is.
     names = [f"{name} (category)" if name in numbers else name for name in pair.names]
     return {names[0]: [cell[0] for cell in pairs], names[1]: [cell[1] for cell in pairs], **numbers}
@@ -147,7 +159,7 @@ def picture(both: "Association", kind: AssociationPicture, given: str | None, ti
     if check_choice(kind, KINDS, "kind") == "conditional":
         return both.conditional(given).plot(title=title, ax=ax)
     if given is not None:
-        raise ArgumentError(f"`given` must be left out for {kind}; got one. Hint: kind='conditional'.")
+        raise ArgumentError(f"`given` must be left out for {kind}; got one.", KIND_CONDITIONAL)
     residuals = kind == "residuals"
     what = "Dependence" if residuals else "Estimated joint shares"
     return draw.heatmap(

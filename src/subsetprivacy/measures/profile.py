@@ -19,7 +19,7 @@ _WINDOWS, _GAIN = 12, 1e-12
 _FIRST_STEP = 0.125
 
 
-class Profile:
+class TwoShareProfile:
     """The profile log-likelihood per person of one measure.
 
     Parameters

@@ -1,7 +1,7 @@
 """How two variables go together, read off their joint estimate."""
 
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from attrs import frozen
@@ -17,15 +17,18 @@ from subsetprivacy.measures.choosing import conditional_shares, given_first, odd
 from subsetprivacy.measures.comparing import compare
 from subsetprivacy.measures.conditional import Conditional
 from subsetprivacy.measures.measure import Measure
-from subsetprivacy.measures.precision import MAX_SHOWN, if_quick, require_matrix, warned
-from subsetprivacy.measures.scales import Difference, OddsRatio, Ratio
+from subsetprivacy.measures.precision import MAX_SHOWN, if_quick, require_matrix, wald_bounds, warned
+from subsetprivacy.measures.scales import DifferenceScale, OddsRatioScale, RatioScale
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_measures import GIVEN_THE_OTHER, SWAP_ROWS_AND_COLUMNS
+from subsetprivacy.results import Result
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 Two = tuple[Label, Label]
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Association:
+class Association(Result):
     """Two variables of a joint estimate, and what can be asked about the two together.
 
     Attributes
@@ -37,10 +40,14 @@ class Association:
     -----
     Standard errors are those of the delta method: the joint estimate's covariance, and the gradient of what is
     asked. They warn where normal theory is doubtful. Profile intervals take all values that the likelihood does not
-    reject: better near 0 and 1, in small samples, and for ratios. Measured coverage at 95 %: 2 x 2 by `warner`,
+    reject: better near 0 and 1, in small samples, and for ratios. Measured coverage at 95%: 2 x 2 by `warner`,
     n = 2000, profile .95, delta .95 (difference) and .98 (ratios); uniform 4 x 4, n = 10 000, profile .95 to .96,
     delta .96 (difference, ratio) and .91 (an odds ratio with a rare cell).
     """
+
+    why_not_restored: ClassVar[str] = (
+        "keep the counts, `association.fit.counts.to_dict()`, and estimate from them again, or pickle the association"
+    )
 
     pair: Margin
 
@@ -98,7 +105,7 @@ class Association:
         The standard error is that of the estimated difference, not one computed under independence. Not a number
         where it is 0, or where nothing is known.
         """
-        self.fit._warn_of_doubts(hint="")
+        self.fit._warn_of_doubts(None)
         return self._residuals
 
     # Questions --------------------------------------------------------------------------------
@@ -139,7 +146,7 @@ class Association:
         -----
         :math:`P(\text{outcome} \mid a) - P(\text{outcome} \mid b)`.
         """
-        return warned(self.fit, self._compare(Difference, "difference of", outcome, between, given, level, method))
+        return warned(self.fit, self._compare(DifferenceScale, "difference of", outcome, between, given, level, method))
 
     def risk_ratio(
         self,
@@ -161,15 +168,14 @@ class Association:
         -----
         :math:`P(\text{outcome} \mid a) / P(\text{outcome} \mid b)`; the delta interval is made for its logarithm.
         """
-        return warned(self.fit, self._compare(Ratio, "ratio of", outcome, between, given, level, method))
+        return warned(self.fit, self._compare(RatioScale, "ratio of", outcome, between, given, level, method))
 
     def _compare(
         self, kind: Any, word: str, outcome: Label, between: Any, given: str | None, level: float, method: MeasureMethod
     ) -> Measure:
         pair = margin_of(self.fit, given_first(self.names, given))
         one, two = pair.names
-        advice = f"with given={two!r} `between` is of {two} and `outcome` of {one}"
-        groups, outcomes = sides(pair, ("between", "outcome"), advice)
+        groups, outcomes = sides(pair, ("between", "outcome"), GIVEN_THE_OTHER)
         a, b = groups.two(between)
         outcomes.index(outcome)
         shares = conditional_shares(pair, (a, b), outcome)
@@ -199,10 +205,10 @@ class Association:
         that of the ratio itself. With a cell of zero the ratio is 0 or infinite, and only the profile interval tells
         something, on one side.
         """
-        one, two = sides(self.pair, ("rows", "columns"), "swap `rows` and `columns`")
+        one, two = sides(self.pair, ("rows", "columns"), SWAP_ROWS_AND_COLUMNS)
         (a, b), (c, d) = one.two(rows), two.two(columns)
         name = f"odds ratio of {self.names[0]} = {a} against {b} and {self.names[1]} = {c} against {d}"
-        return warned(self.fit, compare(self.fit, OddsRatio, odds(self.pair, (a, b), (c, d)), name, level, method))
+        return warned(self.fit, compare(self.fit, OddsRatioScale, odds(self.pair, (a, b), (c, d)), name, level, method))
 
     def cramers_v(self, *, level: float = 0.95, method: MeasureMethod = "delta", corrected: bool = False) -> Measure:
         r"""Return Cramér's V: 0 for independent variables, 1 where one determines the other.
@@ -225,7 +231,7 @@ class Association:
 
         The profile interval is the range of V over all tables that the likelihood ratio (one degree of freedom)
         does not reject; its lower end is 0 where independence is not rejected with (p-1)(q-1) degrees of freedom.
-        Measured coverage at 95 %, uniform designs of 4 x 4 even categories, n = 1000 and V = 0, .1, .2: delta .96, .98,
+        Measured coverage at 95%, uniform designs of 4 x 4 even categories, n = 1000 and V = 0, .1, .2: delta .96, .98,
         .99, profile .96, .80, .86 (n = 4000, V = .2: .93); 2 x 2 by `warner`, n = 2000 and V = 0, .16: delta .98, .99,
         profile .94, .97. The lower end of the profile interval suffers from the bias of V:
         prefer the delta interval where raw and corrected V differ much.
@@ -246,7 +252,7 @@ class Association:
     @property
     def se(self) -> FloatArray:
         """The standard errors of `table`; warns where normal theory is doubtful."""
-        self.fit._warn_of_doubts(hint="")
+        self.fit._warn_of_doubts(None)
         return self._se
 
     @cached_property
@@ -256,9 +262,12 @@ class Association:
         less = cramer.cramers_v(self.pair, 0.95, "delta", True).value if quick else float("nan")
         return cramer.raw_v(self.pair), less
 
+    def _bounds(self, level: float, errors: FloatArray) -> FloatArray:
+        return wald_bounds(self.table, errors, level, self.fit.in_simplex)
+
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What stands below the summary: doubts, and what was not computed."""
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats: what was not computed, and what is doubtful about the joint estimate."""
         return presenting.notes(self)
 
     def summary(self) -> Table:
@@ -276,16 +285,18 @@ class Association:
     @overload
     def to_frame(self, level: float = ..., *, engine: Literal["pyarrow"]) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per pair of categories, the level in the column names.
+        """Return a data frame: a row per pair of categories, the level as a column.
 
         With more than 4096 joint categories standard errors and residuals are not numbers.
         """
-        check_level(level)
-        return frame(presenting.cells(self, level), engine, index=False)
+        return frame(self._columns(check_level(level)), engine)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; standard errors as in `summary`."""
-        return presenting.plain(self)
+    def _columns(self, level: float = 0.95) -> dict[str, Any]:
+        return presenting.cells(self, level)
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Return the numbers, a list per row, for JSON; standard errors and intervals where `summary` has them."""
+        return presenting.plain(self, check_level(level))
 
     def plot(
         self,
@@ -302,7 +313,7 @@ class Association:
         kind
             ``"shares"``, ``"conditional"`` (see `given`) or ``"residuals"``.
         given
-            The variable whose categories each sum to 100 %, for ``kind="conditional"``; by default the first.
+            The variable whose categories each sum to 100%, for ``kind="conditional"``; by default the first.
         title, ax
             A heading of your own; Matplotlib axes to draw on.
         """
@@ -311,6 +322,3 @@ class Association:
     def __repr__(self) -> str:
         sizes = " x ".join(str(k) for k in self.table.shape)
         return f"<Association of {self.names[0]} and {self.names[1]}: {sizes}, {self.fit.counts.n_text}>"
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()

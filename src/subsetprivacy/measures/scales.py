@@ -41,7 +41,7 @@ class Scale(Protocol):
 
 
 @frozen
-class Difference:
+class DifferenceScale:
     """x - y."""
 
     x: float
@@ -84,7 +84,7 @@ class _Logarithmic:
 
 
 @frozen
-class Ratio(_Logarithmic):
+class RatioScale(_Logarithmic):
     """ln(x/y)."""
 
     x: float
@@ -111,7 +111,7 @@ class Ratio(_Logarithmic):
 
 
 @frozen
-class OddsRatio(_Logarithmic):
+class OddsRatioScale(_Logarithmic):
     """The log odds of x minus those of y."""
 
     x: float

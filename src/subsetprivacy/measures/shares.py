@@ -10,6 +10,7 @@ from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import Mapped, Rows
+from subsetprivacy.messages.for_measures import DELTA_OR_FEWER_VARIABLES
 
 MAX_COLUMNS = 1024  # of T; with more, a single interval takes minutes
 ZERO = 1e-9  # a share below this is zero, as for an estimate on the boundary
@@ -83,8 +84,8 @@ class TwoShares:
         columns = len(one.part) * len(one.rest) + len(two.part) * len(two.rest) + self._free.shape[1]
         if columns > MAX_COLUMNS:
             raise TooLargeError(
-                f"a profile interval must have at most {MAX_COLUMNS} free directions; got {columns}. "
-                "Hint: method='delta', or the two variables by themselves, as in data.counts('a', 'b')."
+                f"a profile interval must have at most {MAX_COLUMNS} free directions; got {columns}.",
+                DELTA_OR_FEWER_VARIABLES,
             )
         few = self._inc.rows * self._p <= _FEW
         self._matrix = self._inc.inner(np.eye(self._p)).T if few else None

@@ -13,6 +13,7 @@ MODULES = (
     "for_data",
     "for_files",
     "for_estimates",
+    "for_measures",
     "for_tests",
     "for_plans",
     "for_surveys",

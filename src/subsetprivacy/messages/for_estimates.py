@@ -1,4 +1,4 @@
-"""Advice of estimation and measures."""
+"""Advice of estimation."""
 
 from subsetprivacy.messages.advice import advise
 

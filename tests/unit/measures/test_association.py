@@ -12,6 +12,7 @@ from scipy.stats import contingency
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, BoundaryWarning, CategoryError
 from subsetprivacy.measures import Measure, association
+from subsetprivacy.messages import Note, NoteKind
 
 BOTH = sp.product({"x": ASKED, "y": GIVEN3})
 W = (np.outer([1, 2, 3, 4], [5, 3, 2]) + 12 * np.eye(4, 3)).ravel() / 136
@@ -201,9 +202,10 @@ class TestDoubt:
 
     def test_profile_intervals_tables_and_pictures_do_not_warn(self, doubtful):
         doubtful.difference("x", ("b", "c"), method="profile")
-        assert any("On the boundary" in note for note in doubtful.summary().notes)
-        assert not any("interval(method" in note for note in doubtful.summary().notes)
-        assert any("On the boundary" in note for note in doubtful.conditional().summary().notes)
+        for result in (doubtful, doubtful.conditional()):
+            (note,) = (note for note in result.notes if note.kind is NoteKind.BOUNDARY)
+            assert note.advice is None  # no table has the intervals that an estimate has
+            assert note in result.summary().notes
         doubtful.to_frame()
         doubtful.plot("residuals")
 
@@ -233,10 +235,11 @@ class TestOutput:
         assert f"{given.table[2, 3]:.4f} ({given.se[2, 3]:.4f})" in text
         assert given.table.sum(axis=1) == pytest.approx(np.ones(3))
         frame = given.to_frame(0.9)
-        assert frame.columns.tolist() == ["y", "x", "estimate", "std_error", "lower 90 %", "upper 90 %"]
+        assert frame.columns.tolist() == ["y", "x", "estimate", "se", "lower", "upper", "level"]
+        assert set(frame["level"]) == {0.9}
         row = frame.set_index(["y", "x"]).loc[("z", "b")]
         assert row["estimate"] == pytest.approx(given.table[2, 1])
-        assert row["upper 90 %"] == pytest.approx(given.interval(0.9)[2, 1, 1])
+        assert row["upper"] == pytest.approx(given.interval(0.9)[2, 1, 1])
         assert given._repr_html_().count("<tr>") == 4
         assert repr(given) == "<Conditional of x given y: 3 x 4 shares>"
 
@@ -248,12 +251,13 @@ class TestOutput:
         assert np.asarray(frame["residual"]) == pytest.approx(FOUND.residuals.ravel())
         assert np.asarray(frame["count"]) == pytest.approx(FOUND.counts.ravel())
         assert np.asarray(frame["expected"]) == pytest.approx(FOUND.expected.ravel())
-        half = np.asarray(frame["upper 90 %"]) - FOUND.table.ravel()
+        half = np.asarray(frame["upper"]) - FOUND.table.ravel()
         assert half == pytest.approx(1.6448536 * FOUND.se.ravel())
 
     def test_both_variables_are_columns_of_a_pandas_frame(self):
         frame = FOUND.to_frame()
-        assert frame.columns.tolist()[:3] == ["x", "y", "estimate"]
+        numbers = ["estimate", "se", "lower", "upper", "level", "count", "expected", "residual"]
+        assert frame.columns.tolist() == ["x", "y", *numbers]
         assert frame.index.is_unique
         assert frame["y"].tolist() == ["x", "y", "z"] * 4
         assert frame.pivot(index="x", columns="y", values="estimate").to_numpy() == pytest.approx(FOUND.table)
@@ -265,21 +269,6 @@ class TestOutput:
         assert frame.columns[:3] == ["estimate (category)", "count (category)", "estimate"]
         assert frame["estimate"].to_numpy() == pytest.approx(found.table.ravel())
 
-    def test_a_measure_in_words_and_as_a_dict(self):
-        measure = Measure("odds ratio", 2.5, 0.75, 1.25, np.inf, 0.9, "profile", 1.0, 0.0123, ("Few people.",))
-        assert str(measure) == (
-            "odds ratio: 2.5000 (std. error 0.7500, 90 % profile interval 1.2500 to inf, p-value against one 0.0123)\n"
-            "Few people."
-        )
-        assert "interval -0.1000 to 0.3000, p-value against zero 0.4010)" in str(
-            Measure("difference", 0.1, 0.1, -0.1, 0.3, 0.95, "delta", 0.0, 0.401)
-        )
-        plain = FOUND.difference("x", ("a", "b")).to_dict()
-        assert json.loads(json.dumps(plain))["name"] == "difference of P(y = x) between x = a and x = b"
-        assert set(plain) == {
-            "name", "value", "se", "lower", "upper", "level", "method", "null", "pvalue", "notes"
-        }  # fmt: skip
-
     def test_arrays_are_locked(self):
         for array in (FOUND.table, FOUND.conditional().table, FOUND.conditional().se, FOUND.rows.w):
             with pytest.raises(ValueError, match="read-only"):
@@ -290,8 +279,78 @@ class TestOutput:
         with quietly():
             moments = association(sp.estimate(counts, "mom"))
             assert moments.conditional().interval().min() < 0
-            assert moments.to_frame()["lower 95 %"].min() < 0
-            assert association(counts).to_frame()["lower 95 %"].min() == 0
+            assert moments.to_frame()["lower"].min() < 0
+            assert association(counts).to_frame()["lower"].min() == 0
+
+
+class TestMeasure:
+    FEW = Note(NoteKind.SMALL_COUNTS, "Few people.")
+    RATIO = Measure("odds ratio", 2.5, 0.75, 1.25, np.inf, 0.9, "profile", 1.0, 0.0123, (FEW,))
+    DIFFERENCE = Measure("difference", 0.1, 0.1, -0.1, 0.3, 0.95, "delta", 0.0, 0.401)
+
+    def test_in_words(self):
+        assert str(self.RATIO) == (
+            "odds ratio: 2.5000 (std. error 0.7500, 90% profile interval 1.2500 to inf, p-value against one 0.0123)\n"
+            "Few people."
+        )
+        assert "interval -0.1000 to 0.3000, p-value against zero 0.4010)" in str(self.DIFFERENCE)
+        assert repr(self.DIFFERENCE) == f"<Measure {self.DIFFERENCE}>"
+        assert repr(self.RATIO) == f"<Measure {str(self.RATIO).splitlines()[0]}>"
+
+    def test_as_a_table(self):
+        table = self.RATIO.summary()
+        assert table.title == "odds ratio"
+        assert table.columns == ("interval", "estimate", "std. error", "lower 90%", "upper 90%", "p-value")
+        assert table.rows == (("profile", "2.5000", "0.7500", "1.2500", "inf", "0.0123"),)
+        assert table.notes == ("The p-value is that of a two-sided test of 1, which means no association.", self.FEW)
+        assert table.to_html() == self.RATIO._repr_html_()
+
+    def test_a_table_without_a_test(self):
+        table = FOUND.cramers_v().summary()
+        assert table.rows[0][-1] == "-"
+        assert not any("p-value" in str(note) for note in table.notes)
+
+    def test_as_a_frame(self):
+        measure = FOUND.difference("x", ("a", "b"), level=0.9)
+        frame = measure.to_frame()
+        assert frame.columns.tolist() == [
+            "measure", "estimate", "se", "lower", "upper", "level", "null", "pvalue", "method"
+        ]  # fmt: skip
+        assert len(frame) == 1
+        row = frame.loc[0]
+        assert (row["measure"], row["estimate"]) == (measure.name, measure.value)
+        assert (row["lower"], row["upper"], row["level"]) == (measure.lower, measure.upper, 0.9)
+
+    def test_as_a_dict(self):
+        measure = FOUND.difference("x", ("a", "b"))
+        plain = measure.to_dict()
+        assert plain["measure"] == "difference of P(y = x) between x = a and x = b"
+        assert plain["estimate"] == measure.value == measure.estimate
+        assert set(plain) == {
+            "measure", "estimate", "se", "lower", "upper", "level", "null", "pvalue", "method", "infinite", "notes"
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("numbers", "infinite"),
+        [
+            ((2.5, 0.75, 1.25, np.inf), ["upper"]),
+            ((np.inf, np.inf, 0.0, np.inf), ["estimate", "se", "upper"]),
+            ((0.1, np.inf, -np.inf, np.inf), ["se", "lower", "upper"]),
+            ((np.nan, np.nan, 0.0, 1.0), []),
+        ],
+    )
+    def test_infinite_and_unknown_numbers_come_back_from_json(self, numbers, infinite):
+        measure = Measure("odds ratio", *numbers, 0.9, "delta", 1.0, np.nan, (self.FEW,))
+        plain = json.loads(json.dumps(measure.to_dict(), allow_nan=False))
+        assert plain["infinite"] == infinite
+        again = Measure.from_dict(plain)
+        assert (again.value, again.se, again.lower, again.upper) == pytest.approx(numbers, nan_ok=True)
+        assert str(again) == str(measure)
+        assert again.notes == (self.FEW,)
+
+    def test_a_dict_that_is_no_measure(self):
+        with pytest.raises(ArgumentError, match="`facts` must have the entries that `to_dict` writes; got none for se"):
+            Measure.from_dict({"measure": "V", "estimate": 0.1})
 
 
 class TestPictures:
@@ -319,8 +378,9 @@ class TestPictures:
     def test_wrong_kinds(self):
         with pytest.raises(ArgumentError, match="`kind` must be one of shares, conditional, residuals; got 'bars'"):
             FOUND.plot("bars")
-        with pytest.raises(ArgumentError, match="`given` must be left out for residuals"):
+        with pytest.raises(ArgumentError, match="`given` must be left out for residuals") as caught:
             FOUND.plot("residuals", given="x")
+        assert caught.value.advice.name == "kind_conditional"
 
 
 def test_numbers_for_json():
@@ -328,6 +388,17 @@ def test_numbers_for_json():
     described = sp.association(sp.simulate(both, np.full(8, 1 / 8), 2000, seed=1))
     plain = json.loads(json.dumps(described.to_dict(), allow_nan=False))
     assert plain["variables"] == ["x", "y"]
-    assert np.shape(plain["table"]) == np.shape(plain["std_error"]) == (4, 2)
+    assert np.shape(plain["estimate"]) == np.shape(plain["se"]) == np.shape(plain["upper"]) == (4, 2)
+    assert plain["level"] == 0.95
+    half = 1.6448536 * described.se[2, 1]
+    assert described.to_dict(0.9)["lower"][2][1] == pytest.approx(described.table[2, 1] - half)
     assert plain["cramers_v_corrected"] <= plain["cramers_v"]
-    assert Measure("m", np.inf, np.nan, 1.0, np.inf, 0.95, "delta", 1.0, np.nan).to_dict()["value"] is None
+    within = described.conditional("y")
+    plain = json.loads(json.dumps(within.to_dict(0.9), allow_nan=False))
+    assert (plain["given"], plain["of"], plain["rows"], plain["level"]) == ("y", "x", ["no", "yes"], 0.9)
+    assert plain["estimate"] == within.table.tolist()
+    assert plain["upper"][1][2] == pytest.approx(within.interval(0.9)[1, 2, 1])
+    assert plain["n"] == described.n
+    for result in (described, within):
+        with pytest.raises(ArgumentError, match="`level` must be between 0 and 1; got 90"):
+            result.to_dict(90)

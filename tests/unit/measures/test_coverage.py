@@ -11,8 +11,8 @@ import subsetprivacy as sp
 from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.measures import association
 from subsetprivacy.measures.choosing import conditional_shares, odds
-from subsetprivacy.measures.profile import Profile
-from subsetprivacy.measures.scales import Difference, OddsRatio, Ratio
+from subsetprivacy.measures.profile import TwoShareProfile
+from subsetprivacy.measures.scales import DifferenceScale, OddsRatioScale, RatioScale
 from subsetprivacy.measures.shares import TwoShares
 
 YES_NO = sp.product({"x": sp.warner([0, 1]), "y": sp.warner([0, 1])})
@@ -29,25 +29,25 @@ def compared(design, table, n, size, seed, rows, column, columns):
     """Return how often each interval holds the truth; for the profile, whether the truth itself is not rejected."""
     (a, b), (c, d) = rows, columns
     x, y = table[a, column] / table[a].sum(), table[b, column] / table[b].sum()
-    truth = {Difference: x - y, Ratio: np.log(x / y), OddsRatio: 0.0}
-    truth[OddsRatio] = np.log(table[a, c] * table[b, d] / table[a, d] / table[b, c])
+    truth = {DifferenceScale: x - y, RatioScale: np.log(x / y), OddsRatioScale: 0.0}
+    truth[OddsRatioScale] = np.log(table[a, c] * table[b, d] / table[a, d] / table[b, c])
     held = Counter()
     with quietly():
         for counts in sp.simulate_many(design, table.ravel(), n, size, seed=seed):
             found = association(counts)
             asked = {
-                Difference: found.difference(column, rows),
-                Ratio: found.risk_ratio(column, rows),
-                OddsRatio: found.odds_ratio(rows, columns),
+                DifferenceScale: found.difference(column, rows),
+                RatioScale: found.risk_ratio(column, rows),
+                OddsRatioScale: found.odds_ratio(rows, columns),
             }
             top = mean_loglik(counts.incidence, counts.shares, found.fit.w)
             for kind, measure in asked.items():
-                value = truth[kind] if kind is Difference else np.exp(truth[kind])
+                value = truth[kind] if kind is DifferenceScale else np.exp(truth[kind])
                 held[kind.__name__, "delta"] += measure.lower <= value <= measure.upper
-                shares = (odds(found.pair, rows, columns)) if kind is OddsRatio else None
+                shares = (odds(found.pair, rows, columns)) if kind is OddsRatioScale else None
                 shares = shares or conditional_shares(found.pair, rows, column)
                 scale = kind(*(share.of(found.fit.w) for share in shares))
-                height = Profile(TwoShares(counts, *shares), scale, top, counts.total).height(truth[kind])
+                height = TwoShareProfile(TwoShares(counts, *shares), scale, top, counts.total).height(truth[kind])
                 held[kind.__name__, "profile"] += 2 * counts.total * (top - height) <= chi2.ppf(0.95, 1)
     return {key: count / size for key, count in held.items()}
 
@@ -56,7 +56,7 @@ def compared(design, table, n, size, seed, rows, column, columns):
 def test_two_by_two():
     coverage = compared(YES_NO, SMALL, 2000, 1000, 4, (0, 1), 0, (0, 1))
     for key, share in coverage.items():
-        low = 0.93 if key[1] == "profile" or key[0] == "Difference" else 0.94
+        low = 0.93 if key[1] == "profile" or key[0] == "DifferenceScale" else 0.94
         assert low <= share <= 0.985, (key, share)
 
 

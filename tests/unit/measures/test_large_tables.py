@@ -10,6 +10,7 @@ import subsetprivacy as sp
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.estimation.fisher import FisherError
 from subsetprivacy.measures import association
+from subsetprivacy.messages import NoteKind
 
 MAX_PRINTED = 5000  # characters
 
@@ -59,29 +60,30 @@ class TestWithoutAsking:
         assert table.columns == ("x", "y", "share")
         assert [(int(i), int(j)) for i, j, _ in table.rows] == largest(huge.table)
         assert [float(share) for *_, share in table.rows] == pytest.approx(np.sort(huge.pair.w)[::-1][:24], abs=5e-5)
-        assert table.notes[0].startswith("The pairs with the 24 largest of 10000 joint shares.")
+        assert table.notes[0].kind is NoteKind.SHORTENED
+        assert table.notes[0].text == "The pairs with the 24 largest of 10000 joint shares."
         e = np.outer(huge.rows.w, huge.columns.w)
         v = np.sqrt(((huge.table - e) ** 2 / np.where(e > 0, e, 1)).sum() / 99)
         assert table.notes[1] == f"Cramér's V {v:.4f}, corrected for its upward bias -."
-        assert table.notes[2] == (
-            "More than 4096 joint categories: no standard errors, and V is not corrected for its bias."
-        )
+        assert table.notes[2].kind is NoteKind.NO_STANDARD_ERRORS
+        assert table.notes[2].advice is None
+        assert table.notes[2].text.startswith("More than 4096 joint categories")
         assert huge._repr_html_().count("<tr>") == 25
 
     def test_other_output(self, huge):
         assert repr(huge) == "<Association of x and y: 100 x 100, n = 20000>"
         plain = json.loads(json.dumps(huge.to_dict(), allow_nan=False))
-        assert np.shape(plain["table"]) == np.shape(plain["std_error"]) == (100, 100)
-        assert plain["std_error"][3][4] is None
+        assert np.shape(plain["estimate"]) == np.shape(plain["se"]) == (100, 100)
+        assert plain["se"][3][4] is plain["lower"][3][4] is None
         assert plain["cramers_v_corrected"] is None
         assert plain["cramers_v"] > 0
-        assert plain["notes"] == list(huge.notes)
+        assert plain["notes"] == [note.to_dict() for note in huge.notes]
         ax = huge.plot()
         assert not ax.texts
         ax.figure.canvas.draw()
         frame = huge.to_frame()
         assert frame["estimate"].to_numpy() == pytest.approx(huge.pair.w)
-        assert frame[["std_error", "residual", "lower 95 %"]].isna().all(axis=None)
+        assert frame[["se", "residual", "lower"]].isna().all(axis=None)
 
     def test_conditional_shares(self, huge):
         given = huge.conditional("y")
@@ -93,25 +95,27 @@ class TestWithoutAsking:
         assert [float(share) for *_, share in table.rows] == pytest.approx(
             [given.table[place] for place in places], abs=5e-5
         )
-        assert "More than 4096 joint categories: no standard errors." in table.notes
-        assert given.to_frame()["std_error"].isna().all()
+        assert NoteKind.NO_STANDARD_ERRORS in [note.kind for note in table.notes]
+        assert given.to_frame()["se"].isna().all()
         assert not given.plot().texts
 
     def test_empty_groups_are_not_all_listed(self, huge):
         nobody = huge.conditional().notes[0]
         empty = int((huge.rows.w < 1e-9).sum())
         assert empty > 6
-        assert nobody.endswith(f", … ({empty} in all).")
-        assert nobody.count(",") == 6
+        assert nobody.kind is NoteKind.NO_ESTIMATE
+        assert nobody.text.endswith(f", … ({empty} in all).")
+        assert nobody.text.count(",") == 6
 
     def test_between_shown_and_possible(self, large):
         notes = large.summary().notes
         assert notes[1].endswith("corrected for its upward bias -.")
-        assert notes[2] == (
+        assert str(notes[2]) == (
             "More than 1024 joint categories: no standard errors, and V is not corrected for its bias, unless asked "
-            "for. Hint: .se and .cramers_v(corrected=True)."
+            "for. Hint: the attribute se and cramers_v(corrected=True) have them."
         )
-        assert "no standard errors, unless asked for. Hint: .se." in " ".join(large.conditional().summary().notes)
+        within = [note for note in large.conditional().notes if note.kind is NoteKind.NO_STANDARD_ERRORS]
+        assert [note.advice.name for note in within] == ["ask_for_errors"]
 
     def test_a_small_table_of_many_joint_categories_has_its_margins(self):
         three = sp.product({"x": sp.warner(["a", "b"]), "y": sp.warner(["c", "d"]), "z": sp.hadamard(range(300))})
@@ -126,7 +130,7 @@ def test_what_is_asked_for_is_computed(large):
         assert large.se.shape == (64, 17)
         cov = large.fit.cov
         assert large.se[60, 3] == pytest.approx(np.sqrt(cov[60 * 17 + 3, 60 * 17 + 3]))
-        assert large.to_frame()["std_error"].to_numpy() == pytest.approx(large.se.ravel())
+        assert large.to_frame()["se"].to_numpy() == pytest.approx(large.se.ravel())
         strength = large.cramers_v(corrected=True)
         assert 0 <= strength.value < large.cramers_v().value
 
@@ -145,8 +149,8 @@ def test_what_takes_too_long_is_refused(huge):
         strength = huge.cramers_v()
         assert strength.value == huge.to_dict()["cramers_v"]
         assert strength.lower == 0
-        assert "No correction of V for its upward bias" in strength.notes[0]
-        assert "more than 4096 joint categories" in strength.notes[0]
+        assert strength.notes[0].kind is NoteKind.BIASED
+        assert "more than 4096 joint categories" in strength.notes[0].text
 
 
 def test_listed_shares_have_their_errors():

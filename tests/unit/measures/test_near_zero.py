@@ -10,6 +10,7 @@ from problems import exact_counts, quietly
 import subsetprivacy as sp
 from subsetprivacy.errors import BoundaryWarning
 from subsetprivacy.measures import association
+from subsetprivacy.messages import NoteKind
 
 AGES = ("<20", "20s", "30s", "40s", "50+")
 PAIR = sp.product({"age": sp.uniform(AGES), "drugs": sp.warner(["yes", "no"])})
@@ -39,8 +40,10 @@ def test_ratios_with_a_share_near_zero(rare, ask):
         measure = ask(rare)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    assert measure.notes == (str(caught[0].message),)
-    assert f"share of {rare.table[4, 0]:.2g} with a standard error of {rare._se[4, 0]:.2g}" in measure.notes[0]
+    (note,) = measure.notes
+    assert note.kind is NoteKind.NEAR_ZERO
+    assert str(note) == str(caught[0].message)
+    assert f"share of {rare.table[4, 0]:.2g} with a standard error of {rare._se[4, 0]:.2g}" in note.text
     better = ask(rare, method="profile")
     assert not better.notes
     assert better.value == measure.value
@@ -74,7 +77,7 @@ def test_differences_with_a_group_near_zero():
     assert 0 < total < 2 * error
     with pytest.warns(BoundaryWarning, match=HINT):
         measure = found.difference("yes", ("<20", "20s"))
-    assert f"share of {total:.2g} with a standard error of {error:.2g}" in measure.notes[0]
+    assert f"share of {total:.2g} with a standard error of {error:.2g}" in measure.notes[0].text
 
 
 def test_no_second_warning_where_the_estimate_itself_is_doubtful():
@@ -84,8 +87,10 @@ def test_no_second_warning_where_the_estimate_itself_is_doubtful():
     i = int(np.flatnonzero(near & (found.table[:, 0] > 0))[0])
     with pytest.warns(BoundaryWarning) as caught:
         measure = found.odds_ratio((AGES[i], "20s"), ("yes", "no"))
-    assert [str(warning.message)[:15] for warning in caught] == ["On the boundary"]
-    assert measure.notes[0].startswith("Close to zero")
+    (warning,) = caught
+    assert warning.message.message.startswith("On the boundary")
+    assert warning.message.advice.name == "method_profile"
+    assert measure.notes[0].kind is NoteKind.NEAR_ZERO
 
 
 def test_no_profile_is_advised_where_there_is_none(rare):
@@ -98,9 +103,8 @@ def test_no_profile_is_advised_where_there_is_none(rare):
             found.odds_ratio(("20s", "50+"), ("yes", "no"))
     zero = association(sp.estimate(sp.simulate(PAIR, RARE.ravel(), 6000, seed=10), "mom").projected())
     with quietly():
-        assert zero.odds_ratio(("20s", "50+"), ("yes", "no")).notes == (
-            "An estimate of zero: no standard error on the log scale.",
-        )
+        (note,) = zero.odds_ratio(("20s", "50+"), ("yes", "no")).notes
+    assert (note.kind, note.advice) == (NoteKind.NO_STANDARD_ERRORS, None)
 
 
 class TestInfiniteErrors:
@@ -120,16 +124,16 @@ class TestInfiniteErrors:
         assert np.isnan(less.value)
         assert (less.lower, less.upper) == (raw.lower, raw.upper) == (0, 1)
         for measure in (raw, less):
-            assert measure.notes == (
-                "No correction of V for its upward bias, and no lower end but 0 by the delta method: "
-                "some standard errors are infinite.",
-            )
-        assert str(less).startswith("Cramér's V: - (std. error -, 95 % delta interval 0.0000 to 1.0000, no test)")
+            (note,) = measure.notes
+            assert note.kind is NoteKind.BIASED
+            assert note.text.endswith("some standard errors are infinite.")
+        assert str(less).startswith("Cramér's V: - (std. error -, 95% delta interval 0.0000 to 1.0000, no test)")
 
     def test_output(self, itself):
         notes = itself.summary().notes
         assert notes[0] == "Cramér's V 1.0000, corrected for its upward bias -."
-        assert notes[1].endswith("some standard errors are infinite.")
+        assert notes[1].kind is NoteKind.BIASED
+        assert notes[1] == itself.notes[0]
         plain = json.loads(json.dumps(itself.to_dict(), allow_nan=False))
         assert plain["cramers_v"] == pytest.approx(1)
         assert plain["cramers_v_corrected"] is None

@@ -10,6 +10,7 @@ from scipy.stats import contingency
 import subsetprivacy as sp
 from subsetprivacy.measures import association
 from subsetprivacy.measures.cramer import bias_of_phi
+from subsetprivacy.messages import Note, NoteKind
 
 NAMES = ("sex", "view")
 SMALL = np.array([[31, 7], [12, 24]])
@@ -208,7 +209,8 @@ def test_delta_has_no_error_on_the_log_scale(empty):
         turned = empty.odds_ratio(("m", "f"))
     assert (odds.value, odds.se, odds.lower, odds.upper) == (0, np.inf, 0, np.inf)
     assert (ratio.value, turned.value) == (0, np.inf)
-    assert "An estimate of zero" in odds.notes[0]
+    (note,) = odds.notes
+    assert (note.kind, note.advice.name) == (NoteKind.NO_STANDARD_ERRORS, "one_sided_profile")
     assert np.isnan(odds.pvalue)
     assert "no test" in str(odds)
 
@@ -247,10 +249,10 @@ def test_an_empty_group_has_no_shares():
         assert given.se[2, 2] == pytest.approx(np.sqrt(19 / 30 * 11 / 30 / 30))
         difference = found.difference("no", ("f", "m"))
         assert np.isnan(found.residuals[0]).all()
-    assert "No shares where nobody is estimated to be: sex = f." in given.notes
+    assert Note(NoteKind.NO_ESTIMATE, "No shares where no one is estimated to be: sex = f.") in given.notes
     assert np.isnan(difference.value)
     assert (difference.lower, difference.upper) == (-1, 1)
-    assert "No estimate" in difference.notes[0]
+    assert difference.notes[0].kind is NoteKind.NO_ESTIMATE
     profile = found.odds_ratio(("f", "m"), ("no", "so"), method="profile")
     assert (profile.lower, profile.upper) == (0, np.inf)
     with quietly():
