@@ -198,4 +198,4 @@ def test_other_notices():
     wide = {"title": "T", "variables": [{"id": f"v{k}", "question": "?", "options": list("pqrst")} for k in range(9)]}
     wide["links"] = [{"variables": [f"v{k}" for k in range(9)]}]
     (notice,) = survey_facts(survey_from_document(wide)).notices
-    assert "more than a million different rows of people with the same answers (29.9 bits)" in notice.text.text
+    assert "more than a million different rows of people with the same answers (29.9 bits)" in notice.text

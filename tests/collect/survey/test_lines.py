@@ -11,7 +11,7 @@ from subsetprivacy.collect.survey import lines_yaml
 from subsetprivacy.collect.survey.lines_json import read_json
 from subsetprivacy.collect.survey.lines_toml import read_toml
 from subsetprivacy.collect.survey.lines_yaml import plain_scalar, read_yaml
-from subsetprivacy.collect.survey.positions import MOST_DEPTH, REFUSED, Fault, Fault, Unclear, UnreadableError
+from subsetprivacy.collect.survey.positions import MOST_DEPTH, REFUSED, Fault, Unclear, UnreadableError
 from subsetprivacy.collect.survey.shipped import example_text
 
 TOML = '''# a comment with [brackets] and "quotes
