@@ -1,4 +1,4 @@
-"""Advice of collect: what to change in a survey's file, in the studio's form, in the service.
+"""Advice of collect and report: what to change in a survey's file, in the studio's form, in the service.
 
 What is said of a file reads the same in Python and in the shell. A page has other words where its form does: questions
 and answers instead of variables and options.
@@ -99,6 +99,11 @@ ASK_ALIKE = advise(
     "another question, or the survey another study if it is put to other people",
 )
 NEWER_PACKAGE = advise("newer_package", "a newer version of the package may read it")
+
+# Reports
+REPLACE_PAGE = advise(
+    "replace_page", python="overwrite=True replaces it", shell="--force replaces it", keyword_of="write_report"
+)
 
 # The database and the server
 UPGRADE = advise("upgrade", "pip install -U subsetprivacy")

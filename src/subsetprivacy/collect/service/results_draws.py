@@ -12,6 +12,7 @@ from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
 from subsetprivacy.collect.service.results_tests import Checked, Test, pair_counts, pairs_test, pearson_test, settle
 from subsetprivacy.design import Design, Sized
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.report.wording import label_text
 
 MOST_LISTED = 4096  # answers of a design up to which its questions are counted one by one
@@ -56,7 +57,7 @@ class DrawsCheck(Checked):
     cells: tuple[Cell, ...] = ()
     said: str = ""
     problem: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def tests(self) -> tuple[Test, ...]:
@@ -160,13 +161,14 @@ def _sides(put: Put, design: Design) -> Test:
     return Test("sides", smaller / n, None, pvalue, "exact")
 
 
-def _small(test: Test | None) -> tuple[str, ...]:
+def _small(test: Test | None) -> tuple[Note, ...]:
     if test is None or not test.samples or test.by != "questions":
         return ()
-    return (
+    text = (
         f"Many questions are expected less than five times: the p-value is from {test.samples:,} samples drawn as the "
-        "design says.",
+        "design says."
     )
+    return (Note(NoteKind.NULL_LAW, text),)
 
 
 def _in_words(check: DrawsCheck) -> str:
