@@ -6,6 +6,7 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from subsetprivacy._types import FloatArray
+from subsetprivacy.collect.service.results_shares import in_plain_words
 from subsetprivacy.collect.service.results_tests import UNSHOWN
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import SubsetPrivacyError, SubsetPrivacyWarning
@@ -148,7 +149,7 @@ def look_across(counts: JointCounts, pairs: int, seed: int) -> PairResult:
         test=None if test is None else _plain(test),
         strength=strength,
         said=pair_sentence(names, test),
-        notes=unlike([*own, *fit.notes, *_of_limit_law(test), *heard.notes, *refused]),
+        notes=(*own, *in_plain_words(unlike([*fit.notes, *_of_limit_law(test), *heard.notes, *refused]), fit)),
     )
 
 

@@ -1,9 +1,10 @@
 """The estimated shares of one variable, and how many people would make them more precise."""
 
+from collections.abc import Iterable
 from math import ceil, isfinite
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from scipy.special import ndtri
 
 from subsetprivacy._choices import IntervalMethod
@@ -16,7 +17,7 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.variance import precision
 from subsetprivacy.report.gathering import listening
-from subsetprivacy.report.wording import error_text, unlike
+from subsetprivacy.report.wording import error_text, listed, unlike
 
 LEVEL = 0.95
 MARGINS = (0.01, 0.02, 0.05, 0.10)
@@ -24,6 +25,10 @@ PROFILE_OPTIONS = 24
 PROFILE_WORK = 1_000_000  # distinct subsets times the square of options: a quarter of a second
 _FEW_COUNTS = 5
 _MOST_PEOPLE = 10**12
+_MANY_ZEROS = (
+    "So many zeros mean too few people for so many options: the other shares are pulled down as well, and intervals "
+    "may miss them."
+)
 _EVEN_SHARES = Note(
     NoteKind.ASSUMPTION,
     "How many people are needed is worked out for even shares, since the design has too many subsets to list.",
@@ -93,8 +98,19 @@ def fit_shares(counts: SubsetCounts) -> Fitted:
             told = fit.to_dict(LEVEL, method=kind)
         except SubsetPrivacyError as error:
             return Fitted(None, None, error_text(error))
-    notes = unlike((*fit.notes, *heard.notes))
+    notes = in_plain_words(unlike((*fit.notes, *heard.notes)), fit)
     return Fitted(fit, _shares("mle", kind, fit, told, notes))
+
+
+def in_plain_words(notes: Iterable[Note], fit: Estimate) -> tuple[Note, ...]:
+    """Return notes for people who run surveys: of shares of 0 in words of our own, without the term for them."""
+    zero = f"The estimate for {listed(fit.on_boundary)} is 0. Standard errors are rough then"
+    words = {
+        NoteKind.BOUNDARY: f"{zero}, and rather too wide.",
+        NoteKind.TOO_FEW_PEOPLE: f"{zero}. {_MANY_ZEROS}",
+    }
+    said = words if fit.on_boundary else {}
+    return tuple(evolve(note, text=said[note.kind]) if note.kind in said else note for note in notes)
 
 
 def moment_shares(counts: SubsetCounts) -> Shares | None:
@@ -105,7 +121,7 @@ def moment_shares(counts: SubsetCounts) -> Shares | None:
             told = fit.to_dict(LEVEL, method="wald")
         except SubsetPrivacyError:
             return None
-    return _shares("mom", "wald", fit, told, unlike((*fit.notes, *heard.notes)))
+    return _shares("mom", "wald", fit, told, in_plain_words(unlike((*fit.notes, *heard.notes)), fit))
 
 
 def _shares(method: str, kind: str, fit: Estimate, told: dict[str, list[float]], notes: tuple[Note, ...]) -> Shares:
