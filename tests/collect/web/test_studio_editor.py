@@ -9,6 +9,7 @@ import pytest
 from sites import OWNER, PASSWORD, SMALL, Site, light_hashes
 
 from subsetprivacy.collect.service import accounts, publishing
+from subsetprivacy.collect.survey.describing import NoticeKind, survey_facts
 from subsetprivacy.collect.survey.documents import survey_document
 from subsetprivacy.collect.survey.manifest import read_manifest
 from subsetprivacy.collect.survey.problems import Problem
@@ -304,7 +305,9 @@ def test_questions_with_the_same_label_are_told_apart_before_they_are_published(
 
 
 def test_an_open_survey_is_a_warning_and_no_notice_besides():
-    said = promises(read_survey(SMALL.replace("title = ", 'mode = "open"\ntitle = ', 1), "toml"))
+    survey = read_survey(SMALL, "toml")
+    assert NoticeKind.OPEN in [notice.kind for notice in survey_facts(survey).notices]
+    said = promises(survey)
     assert any("Anybody with the link" in warning for warning in said.warnings)
     assert not any(notice.startswith("open mode") for notice in said.notices)
 
