@@ -26,7 +26,21 @@ def label_text(label: Label) -> str:
     >>> label_text(("Female", "low")), label_text(7)
     ('Female & low', '7')
     """
-    text = tables.label_text(label)
+    return _cut(tables.label_text(label))
+
+
+def set_text(labels: Iterable[Label]) -> str:
+    """Return the members of a set in a row; a very long one is cut.
+
+    Examples
+    --------
+    >>> set_text(["never", "once"])
+    'never, once'
+    """
+    return _cut(", ".join(map(label_text, labels)))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
@@ -46,6 +60,11 @@ def note_text(note: Note) -> str:
 def error_text(error: SubsetPrivacyError) -> str:
     """Return an error for readers of a page, with the advice that is for them."""
     return with_hint(error.message, for_page(error.advice))
+
+
+def capital(text: str) -> str:
+    """Return a message, which begins small, as a sentence that stands alone."""
+    return text[:1].upper() + text[1:]
 
 
 def whole(value: float) -> str:

@@ -13,7 +13,17 @@ from subsetprivacy.errors import ArgumentError, SmallCountWarning
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, MORE_PEOPLE_OR_MOM
 from subsetprivacy.report.gathering import listening
-from subsetprivacy.report.wording import bits, error_text, fine_share, label_text, note_text, share, span, unlike
+from subsetprivacy.report.wording import (
+    bits,
+    error_text,
+    fine_share,
+    label_text,
+    note_text,
+    set_text,
+    share,
+    span,
+    unlike,
+)
 
 ROOT = Path(subsetprivacy.__file__).parent
 PLACES = [*ROOT.glob("report/*.py"), *ROOT.glob("collect/**/*.py")]
@@ -41,6 +51,11 @@ def test_numbers(text, wanted):
 def test_labels_have_the_form_that_tables_have():
     assert label_text(("Female", "low")) == tables.label_text(("Female", "low")) == "Female & low"
     assert len(label_text("x" * 100)) == 60
+
+
+def test_members_of_a_set_are_a_list_and_no_combination():
+    assert set_text(["never", "once"]) == "never, once"
+    assert len(set_text(["x" * 50, "y" * 50])) == 60
 
 
 def test_readers_get_advice_that_is_for_them_and_no_other():

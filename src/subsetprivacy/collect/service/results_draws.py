@@ -13,7 +13,7 @@ from subsetprivacy.collect.service.results_counts import Put
 from subsetprivacy.collect.service.results_tests import Checked, Test, pair_counts, pairs_test, pearson_test, settle
 from subsetprivacy.design import Design, Sized
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.report.wording import label_text
+from subsetprivacy.report.wording import set_text
 
 MOST_LISTED = 4096  # answers of a design up to which its questions are counted one by one
 WORST = 20
@@ -113,7 +113,7 @@ def _by_questions(design: Design, asked: IntArray, n: IntArray, seed: int) -> di
         "test": pearson_test("questions", observed, mu[first], seed) if len(names) > 1 else None,
         "observed": observed[order].astype(np.float64),
         "expected": expected[order],
-        "cells": _worst([label_text(_side(design, int(code))) for code in names], observed, expected),
+        "cells": _worst([_side(design, int(code)) for code in names], observed, expected),
         "problem": "" if len(names) > 1 else "There is one question only, so there is nothing to compare.",
     }
 
@@ -124,7 +124,7 @@ def _by_pairs(design: Design, asked: IntArray, n: IntArray, seed: int) -> dict[s
     observed = pair_counts(groups, n, design.p)[above]
     expected = np.full(len(observed), n.sum() * (design.pair_probability or 0.0))
     labels = [str(label) for label in design.categories]
-    names = [label_text((labels[i], labels[j])) for i, j in zip(*above, strict=True)]
+    names = [set_text((labels[i], labels[j])) for i, j in zip(*above, strict=True)]
     note = (
         "There are too many questions to count each: it is counted how often two options stand on the same side, for "
         "every pair of them."
@@ -142,7 +142,7 @@ def _side(design: Design, code: int) -> str:
     """Return the smaller side of a question as text."""
     other = int(design.complement(code))
     smaller = min(code, other, key=lambda one: (one.bit_count(), one))
-    return ", ".join(str(label) for label in design.members(smaller))
+    return set_text(design.members(smaller))
 
 
 def _worst(names: list[str], observed: FloatArray | IntArray, expected: FloatArray) -> tuple[Cell, ...]:

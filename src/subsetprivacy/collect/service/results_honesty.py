@@ -12,7 +12,7 @@ from subsetprivacy.errors import NotIdentifiableError, SubsetPrivacyError
 from subsetprivacy.honesty import GoodnessOfFit, HonestyCheck, check_honesty
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.report.gathering import listening
-from subsetprivacy.report.wording import error_text, share, unlike
+from subsetprivacy.report.wording import capital, error_text, share, unlike
 
 LEVEL = 0.95
 LARGE = 50_000_000  # cells times the square of options, beyond which even one fit takes a second
@@ -87,9 +87,9 @@ def honesty(counts: SubsetCounts, seed: int) -> Honesty:
         try:
             check = check_honesty(counts, level=LEVEL, method="chi-square")
         except NotIdentifiableError as error:
-            return Honesty(problem=_ANY_FITS, notes=(Note(NoteKind.NOT_TESTED, _capital(error.message)),))
+            return Honesty(problem=_ANY_FITS, notes=(Note(NoteKind.NOT_TESTED, capital(error.message)),))
         except SubsetPrivacyError as error:
-            return Honesty(problem=_capital(error_text(error)))
+            return Honesty(problem=capital(error_text(error)))
     answers, test = _tests(check, seed)
     notes = unlike(note for note in check.notes if note.kind not in _TECHNICAL)
     held = Honesty(answers, test, notes=notes, is_small=bool(check.answers.notes))
@@ -147,7 +147,3 @@ def _in_words(check: Honesty) -> str:
     if least is None or not np.isfinite(least) or least >= 1:
         return "No sign of answers given by chance, but among so few people none could be found."
     return f"No sign of answers given by chance. A share of {share(least)} would be found in 80 of 100 such surveys."
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -17,7 +17,7 @@ from subsetprivacy.measures import association
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import p_equals
 from subsetprivacy.report.gathering import listening
-from subsetprivacy.report.wording import error_text, unlike
+from subsetprivacy.report.wording import capital, error_text, unlike
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import number
 
@@ -228,7 +228,7 @@ def _test(counts: JointCounts, pairs: int, seed: int) -> tuple[IndependenceResul
             if found.null == "asymptotic" and len(counts.observed_codes) <= MOST_ROWS:
                 found = independence_test(counts, "lrt-mom", permutations=FEWER, budget=None, seed=seed)
         except SubsetPrivacyError as error:
-            return None, (Note(NoteKind.NOT_TESTED, error.message, error.advice),)
+            return None, (Note(NoteKind.NOT_TESTED, capital(error.message), error.advice),)
     return found, ()
 
 

@@ -17,7 +17,7 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.variance import precision
 from subsetprivacy.report.gathering import listening
-from subsetprivacy.report.wording import error_text, listed, unlike
+from subsetprivacy.report.wording import capital, error_text, listed, unlike
 
 LEVEL = 0.95
 MARGINS = (0.01, 0.02, 0.05, 0.10)
@@ -25,8 +25,9 @@ PROFILE_OPTIONS = 24
 PROFILE_WORK = 1_000_000  # distinct subsets times the square of options: a quarter of a second
 _FEW_COUNTS = 5
 _MOST_PEOPLE = 10**12
+_NAMED = 6  # options in a note
 _MANY_ZEROS = (
-    "So many zeros mean too few people for so many options: the other shares are pulled down as well, and intervals "
+    "So many zeros mean too few people for so many categories: the other shares are pulled down as well, and intervals "
     "may miss them."
 )
 _EVEN_SHARES = Note(
@@ -104,7 +105,7 @@ def fit_shares(counts: SubsetCounts) -> Fitted:
 
 def in_plain_words(notes: Iterable[Note], fit: Estimate) -> tuple[Note, ...]:
     """Return notes for people who run surveys: of shares of 0 in words of our own, without the term for them."""
-    zero = f"The estimate for {listed(fit.on_boundary)} is 0. Standard errors are rough then"
+    zero = f"The estimate for {listed(fit.on_boundary, _NAMED)} is 0. Standard errors are rough then"
     words = {
         NoteKind.BOUNDARY: f"{zero}, and rather too wide.",
         NoteKind.TOO_FEW_PEOPLE: f"{zero}. {_MANY_ZEROS}",
@@ -156,7 +157,7 @@ def needed(design: Design, fit: Estimate, asked: int) -> tuple[tuple[Needed, ...
     try:
         variance = precision(design, w).largest
     except SubsetPrivacyError as error:
-        return (), (Note(NoteKind.NO_ESTIMATE, error.message, error.advice),)
+        return (), (Note(NoteKind.NO_ESTIMATE, capital(error.message), error.advice),)
     z, part = float(ndtri(0.5 + LEVEL / 2)), answered / asked
     return tuple(_needed(x, (z / x) ** 2 * variance, answered, part) for x in MARGINS), notes
 
