@@ -17,7 +17,11 @@ WeightsKind: TypeAlias = Literal["frequency", "sampling"]
 Estimator: TypeAlias = Literal["mle", "em", "icm", "mom", "mom-uniform", "mom-conditional", "one-step", "conic"]
 Information: TypeAlias = Literal["observed", "expected"]
 IntervalMethod: TypeAlias = Literal["auto", "wald", "profile", "adjusted", "bootstrap"]
+FitNull: TypeAlias = Literal["bootstrap", "chi-square"]
+MarginMethod: TypeAlias = Literal["auto", "wald", "profile", "adjusted"]
 MomentStart: TypeAlias = Literal["auto", "mom", "mom-conditional"]
+ContrastMethod: TypeAlias = Literal["auto", "wald", "score", "profile"]
+Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 EstimatePicture: TypeAlias = Literal["estimate", "difference", "convergence"]
 
 # Two variables

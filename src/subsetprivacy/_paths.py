@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.messages.for_files import COPY_TO_THIS_MACHINE, WRITE_THREE_SLASHES
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # of two letters or more: one is a drive of Windows
 _OF_THIS_MACHINE = ("", "localhost")
@@ -51,8 +52,8 @@ def local_path(path: str | os.PathLike[str], name: str = "path") -> Path:
     if scheme != "file":  # the rest may hold a password
         raise DataFileError(
             f"`{name}` must be a path on this machine, or a file:// address; got an address that begins with "
-            f"{scheme}://. Hint: copy the file to this machine, or pass a table of Spark or Dask, which read and write "
-            "such addresses."
+            f"{scheme}://.",
+            COPY_TO_THIS_MACHINE,
         )
     return _of_file(os.fspath(path)[len("file:") :], name)
 
@@ -65,7 +66,8 @@ def _of_file(rest: Any, name: str) -> Path:
     if host.lower() not in _OF_THIS_MACHINE or not place.strip("/"):
         raise DataFileError(
             f"`{name}` must be a file:// address of this machine, with three slashes; got one of another machine, or "
-            "of no file. Hint: file:///data/people.csv."
+            "of no file.",
+            WRITE_THREE_SLASHES,
         )
     text = unquote(place, errors="surrogateescape")
     if "\0" in text:

@@ -17,6 +17,7 @@ from traceback import format_tb
 from typing import Any
 
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_files import CALL_UNDER_A_GUARD
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _STOPS = (signal.SIGINT, signal.SIGTERM)
@@ -24,9 +25,7 @@ _NAME = "subsetprivacy worker"
 _PATIENCE = 10.0  # seconds that a killed process and the thread that serves it have to end
 _GUARD = (
     "`jobs` must be 1 unless another process can import the script without starting its work again; one that was "
-    "started could not. Hint: put the work into a function, and call it under a guard:\n\n"
-    'if __name__ == "__main__":\n'
-    "    main()\n"
+    "started could not."
 )
 
 
@@ -187,7 +186,7 @@ class _Worker:
         """Return the error that says how the process ended."""
         self.process.join(_PATIENCE)
         if not self._began and (self.process.exitcode or 0) > 0:
-            return ArgumentError(_GUARD)
+            return ArgumentError(_GUARD, CALL_UNDER_A_GUARD)
         return BrokenProcessPool("a process ended before its work was done")
 
 

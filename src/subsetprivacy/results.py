@@ -7,7 +7,7 @@ has intervals, `summary` and `to_frame` take `level` and `method`. A contract te
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 from subsetprivacy._choices import Engine
 from subsetprivacy.errors import ArgumentError
@@ -28,10 +28,11 @@ class Result:
 
     why_not_restored: ClassVar[str] = ""
 
-    @property
-    @abstractmethod
-    def notes(self) -> tuple[Note, ...]:
-        """The caveats."""
+    if TYPE_CHECKING:  # at run time a property here would hide a field of that name
+
+        @property
+        def notes(self) -> tuple[Note, ...]:
+            """The caveats."""
 
     @abstractmethod
     def summary(self) -> Table:

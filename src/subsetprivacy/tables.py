@@ -44,22 +44,25 @@ class Table:
         Cells as text, one list per row.
     notes
         What is said below the table: notes, and plain sentences.
+    text_columns
+        How many columns, from the left, hold text, which is set flush left.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[Note | str, ...] = ()
+    text_columns: int = 1
 
     def __str__(self) -> str:
         widths = [max(len(line[k]) for line in (self.columns, *self.rows)) for k in range(len(self.columns))]
 
         def line(cells: Sequence[str]) -> str:
-            first, *rest = [
-                cell.ljust(w) if k == 0 else cell.rjust(w)
+            aligned = [
+                cell.ljust(w) if k < self.text_columns else cell.rjust(w)
                 for k, (cell, w) in enumerate(zip(cells, widths, strict=True))
             ]
-            return "  ".join([first, *rest]).rstrip()
+            return "  ".join(aligned).rstrip()
 
         rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
         return "\n".join(
@@ -82,7 +85,7 @@ class Table:
     def to_html(self) -> str:
         """Return the table as HTML, the notes below it as a list."""
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        body = "".join("<tr>" + "".join(_cells(row)) + "</tr>" for row in self.rows)
+        body = "".join("<tr>" + "".join(_cells(row, self.text_columns)) + "</tr>" for row in self.rows)
         notes = "".join(f"<li><small>{escape(str(note))}</small></li>" for note in self.notes)
         return (
             f"<table><caption>{escape(self.title)}</caption><thead><tr>{head}</tr></thead>"
@@ -95,10 +98,13 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return the table in Markdown: a title in bold, the notes as a list."""
-        lines = [f"**{_in_markdown(self.title)}**", "", _markdown_row(self.columns), _rule(self.columns)]
+        lines = [f"**{_in_markdown(self.title)}**", "", _markdown_row(self.columns), self._markdown_rule()]
         lines += map(_markdown_row, self.rows)
         notes = [f"- {_in_markdown(str(note))}" for note in self.notes]
         return "\n".join([*lines, *([""] if notes else []), *notes]) + "\n"
+
+    def _markdown_rule(self) -> str:
+        return _ruled([":--" if k < self.text_columns else "--:" for k in range(len(self.columns))])
 
     def to_latex(self) -> str:
         r"""Return a LaTeX ``table`` with the rules of the package booktabs, the notes below it.
@@ -109,7 +115,7 @@ class Table:
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{_in_latex(self.title)}}}",
-            rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}",
+            rf"\begin{{tabular}}{{{'l' * self.text_columns}{'r' * (len(self.columns) - self.text_columns)}}}",
             r"\toprule",
             _latex_row(self.columns),
             r"\midrule",
@@ -122,10 +128,13 @@ class Table:
         return "\n".join(lines) + "\n"
 
 
-def _cells(row: Sequence[str]) -> list[str]:
-    name, *numbers = row
-    right = ' style="text-align:right"'
-    return [f"<th>{escape(name)}</th>", *(f"<td{right}>{escape(cell)}</td>" for cell in numbers)]
+def _cells(row: Sequence[str], text_columns: int) -> list[str]:
+    left, right = ' style="text-align:left"', ' style="text-align:right"'
+    names, numbers = row[:text_columns], row[text_columns:]
+    return [
+        *(f"<th{left}>{escape(name)}</th>" for name in names),
+        *(f"<td{right}>{escape(cell)}</td>" for cell in numbers),
+    ]
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -152,12 +161,12 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _rule(columns: Sequence[str]) -> str:
-    return f"| {' | '.join([':--', *('--:' for _ in columns[1:])])} |"
+def _ruled(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(map(_in_markdown, cells))} |"
+    return _ruled(map(_in_markdown, cells))
 
 
 def _in_markdown(text: str) -> str:

@@ -200,7 +200,7 @@ def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ..
     held = column_names(frame)
     absent = [name for name in wanted if name not in held]
     if absent:
-        raise ArgumentError(no_such_column(absent[0], held, "the data frame", judge_table(frame)))
+        raise ArgumentError(*no_such_column(absent[0], held, "the data frame", judge_table(frame)))
     if len(wanted) < 2:
         raise ArgumentError("two or more columns of the data frame must be named; got fewer.")
     return _names(len(wanted), wanted)

@@ -3,51 +3,29 @@
 import inspect
 import json
 import pickle
-import pkgutil
 import re
 import warnings
-from importlib import import_module
 
 import pytest
+import result_types
 from result_examples import EXAMPLES
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, MissingDependencyError, SubsetPrivacyWarning
+from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
 from subsetprivacy.messages import Note
 from subsetprivacy.results import Result
 from subsetprivacy.tables import Table
 
 # Public classes that are no results: what results are made of.
-NO_RESULTS = {"Categories", "Design", "JointCategories", "Question", "Release"}
+NO_RESULTS = {"Categories", "Design", "JointCategories", "Question"}
 # A level or an interval method is part of the question that these answer, so they cannot be asked for another.
-FIXED_LEVEL = {"Audit", "TableAudit", "HonestyCheck", "Measure", "Plan", "Power", "IndependencePower"}
+FIXED_LEVEL = {"Audit", "Contrast", "TableAudit", "HonestyCheck", "Measure", "Plan", "Power", "IndependencePower"}
 # Tables of two variables: `summary` prints standard errors in brackets and no interval, and the intervals of the frame
 # are those of the standard errors. So only the frame has a level, and there is no method to choose.
-NO_INTERVAL_IN_SUMMARY = {"Association", "Conditional"}
+NO_INTERVAL_IN_SUMMARY = {"Association", "ConditionalShares"}
 
 
-def modules():
-    skipped = re.compile(r"subsetprivacy\.(collect|cli|reproduce|__main__)")
-    for found in pkgutil.walk_packages(sp.__path__, "subsetprivacy."):
-        if not skipped.match(found.name):
-            try:
-                yield import_module(found.name)
-            except (ImportError, MissingDependencyError):
-                continue
-
-
-def result_types() -> dict[str, type]:
-    """Return every class with a summary, wherever it is defined."""
-    return {
-        value.__name__: value
-        for module in modules()
-        for value in vars(module).values()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and value is not Result
-        if hasattr(value, "summary") or issubclass(value, Result)
-    }
-
-
-TYPES = result_types()
+TYPES = result_types.result_types()
 EVERY_RESULT = pytest.mark.parametrize("name", sorted(TYPES))
 
 
@@ -71,6 +49,12 @@ def _no_doubts_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
         yield
+
+
+def test_the_page_lists_them_all():
+    assert result_types.PAGE.read_text(encoding="utf-8") == result_types.page(), (
+        "run `python tests/support/result_types.py`"
+    )
 
 
 def test_public_classes_are_results_or_known():

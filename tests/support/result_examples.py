@@ -1,7 +1,11 @@
 """An example of every result type, for the tests that walk all of them. A type without an example fails a test."""
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
+
+import pyarrow as pa
 
 import subsetprivacy as sp
 
@@ -41,7 +45,7 @@ def association() -> Any:
 
 
 @example
-def conditional() -> Any:
+def conditional_shares() -> Any:
     return sp.association(pairs()).conditional(given="y")
 
 
@@ -50,3 +54,11 @@ def measure() -> Any:
     # Of independent variables: V is near 0, so that the measure has notes.
     design = sp.product({"x": sp.uniform(COLORS), "y": sp.warner(["no", "yes"])})
     return sp.association(sp.simulate(design, [1 / 8] * 8, 500, seed=1)).cramers_v()
+
+
+@example
+def release() -> Any:
+    design = sp.uniform(COLORS)
+    data = sp.privatize(["red", "blue", "blue"] * 20, design, seed=1)
+    table = pa.table({"color": data.codes, "year": [2024] * 60})
+    return sp.write_release(table, Path(mkdtemp()) / "colors.csv", {"color": design}, keep=["year"])

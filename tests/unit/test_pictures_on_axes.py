@@ -118,9 +118,9 @@ def test_a_title_that_is_there_stays(name):
 def test_what_is_no_axes_is_refused_in_words(name):
     told = "`ax` must be Matplotlib axes; got {}. Hint: {}"
     for wrong, hint in (
-        (Figure(), "ax=fig.add_subplot"),
+        (Figure(), "fig, ax = plt.subplots"),
         (plt.subplots(1, 2)[1], "one of them, as in ax=axes"),
-        ("left", "ax=fig.add_subplot"),
+        ("left", "fig, ax = plt.subplots"),
     ):
         with pytest.raises(ArgumentError, match=told.format(type(wrong).__name__, hint)):
             PICTURES[name](ax=wrong)

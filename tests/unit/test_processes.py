@@ -111,7 +111,7 @@ def test_a_script_without_the_guard_is_told_of_it(tmp_path):
     assert done.returncode == 1
     assert done.stderr.count("Traceback") == 1  # that of the script alone
     assert "ArgumentError: `jobs` must be 1 unless" in done.stderr
-    assert '\nif __name__ == "__main__":\n    main()\n' in done.stderr
+    assert "Hint: put the work into a function, and call it under the guard if __name__ == '__main__':" in done.stderr
     assert "memory" not in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "script.py"]
 

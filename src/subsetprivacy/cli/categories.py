@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from subsetprivacy._words import counted
+from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import Command, FilePath
 from subsetprivacy.cli.show import echo_warning
@@ -55,7 +56,7 @@ def categories(command: Command) -> Command:
         click.argument("labels", nargs=-1),
     ):
         run = add(run)
-    return run
+    return sets(p="the number of categories")(run)
 
 
 def _read(
@@ -120,7 +121,7 @@ def split_words(text: str, option: str) -> list[str]:
 def _words(labels: tuple[str, ...]) -> tuple[str, ...]:
     """Return the labels as they were given; one alone that holds commas is surely several."""
     if len(labels) == 1 and "," in labels[0]:
-        raise click.UsageError("LABELS must be words apart; got one, with commas in it. Hint: --categories A,B,…")
+        raise click.UsageError("LABELS must be words apart; got one, with commas in it; write --categories A,B,…")
     _warn_of_blanks(labels, "")
     return labels
 

@@ -26,7 +26,7 @@ _PORT = re.compile(r":\d*(?=/|$)")
 def _refuse_connection_string(context: click.Context, option: click.Parameter, db: str) -> str:
     """Refuse a libpq connection string: it would become a file name, printed with the password in it."""
     if "password=" in db and "://" not in db:
-        raise click.BadParameter("must be a file or a postgresql:// address. Hint: postgresql://user@host/name.")
+        raise click.BadParameter("must be a file or a postgresql:// address, such as postgresql://user@host/name")
     return db
 
 
@@ -146,14 +146,13 @@ def require_extra(*modules: str) -> None:
         With what to install.
     """
     from subsetprivacy.errors import MissingDependencyError
+    from subsetprivacy.messages.for_general import INSTALL
 
     for name in modules:
         try:
             import_module(name)
         except ImportError:
-            raise MissingDependencyError(
-                f"the collection service needs {name}. Hint: pip install 'subsetprivacy[serve]'."
-            ) from None
+            raise MissingDependencyError(f"the collection service needs {name}.", INSTALL(extra="serve")) from None
 
 
 @contextmanager
@@ -163,13 +162,12 @@ def existing(db: str) -> "Iterator[Engine]":
     require_extra("sqlalchemy", "alembic", *(["psycopg"] if path is None else []))
     from subsetprivacy.collect.storage.migrating import revision
     from subsetprivacy.collect.storage.opening import StoreError, make_engine
+    from subsetprivacy.messages.for_commands import START_SERVICE
 
     engine = make_engine(address(db))
     try:
         if (path is not None and not path.exists()) or revision(engine) is None:
-            raise StoreError(
-                f"--db must be a database that exists; {said(db)} is none. Hint: subsetprivacy serve makes it."
-            )
+            raise StoreError(f"`db` must be a database that exists; {said(db)} is none.", START_SERVICE)
         yield engine
     finally:
         engine.dispose()

@@ -40,8 +40,8 @@ def demo(output: Path, seed: int | None) -> None:
     with ExitStack() as stack:
         if is_quiet():  # everything that is shown is told on the way; what stays are the files
             stack.enter_context(redirect_stdout(StringIO()))
-        _show(output, seed, pictures=not no_pictures)
-    if no_pictures:
+        _show(output, seed, pictures=no_pictures is None)
+    if no_pictures is not None:
         echo_warning(no_pictures)
 
 
@@ -76,15 +76,15 @@ def _show(output: Path, seed: int | None, *, pictures: bool) -> None:
         click.echo(f"   {file}")
 
 
-def _why_no_pictures() -> str:
-    """Return what to install for pictures; nothing if they can be drawn."""
-    from subsetprivacy.errors import MissingDependencyError
+def _why_no_pictures() -> Warning | None:
+    """Return a warning of what to install for pictures; nothing if they can be drawn."""
+    from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyWarning
 
     try:
         draw_to_files("pictures need")
     except MissingDependencyError as error:
-        return str(error)
-    return ""
+        return SubsetPrivacyWarning(error.message, error.advice)
+    return None
 
 
 def _comparison(data: Any, truth: Any) -> Any:

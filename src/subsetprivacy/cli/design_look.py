@@ -2,14 +2,17 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from subsetprivacy.cli.documents import read_design, writing
 from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, name_of
 from subsetprivacy.cli.options import as_json, document, output
-from subsetprivacy.cli.show import echo_json, say
+from subsetprivacy.cli.show import echo_error, echo_json, say
+
+if TYPE_CHECKING:
+    from subsetprivacy.errors import SubsetPrivacyError
 
 
 @click.command(short_help="Say what a design document holds.")
@@ -58,31 +61,34 @@ def check(path: Path, as_json: bool) -> None:
     read = read_design(path)  # refuses what is no document, and one that was altered
     problems = _problems(read)
     if as_json:
-        echo_json({"ok": not problems, "problems": problems, "fingerprint": read.fingerprint})
+        sentences = [problem.message for problem in problems]
+        echo_json({"ok": not problems, "problems": sentences, "fingerprint": read.fingerprint})
     elif not problems:
         fit = "valid, unaltered, private and identifiable" if _is_sealed(path) else "valid, private and identifiable"
         say(f"{name_of(path)} is {fit}: {read.kind} design, {read.p} categories, fingerprint {read.fingerprint[:16]}….")
         if not _is_sealed(path):
             say("It holds no fingerprint, so no one can tell whether it was altered.")
     for problem in problems:
-        click.echo(f"Error: {name_of(path)}: {problem}", err=True)
+        echo_error(problem, name_of(path))
     sys.exit(1 if problems else 0)
 
 
-def _problems(read: Any) -> list[str]:
-    """Return a sentence for each thing that makes a design unfit."""
+def _problems(read: Any) -> "list[SubsetPrivacyError]":
+    """Return an error for each thing that makes a design unfit."""
     from subsetprivacy.design.revealed import revealing
+    from subsetprivacy.errors import InvalidDesignError, NotIdentifiableError
 
-    problems = []
+    problems: list[SubsetPrivacyError] = []
     bare = read.exposed
     if not read.is_subset_private:
-        problems.append("not private: a single value can be reported.")
+        problems.append(InvalidDesignError("not private: a single value can be reported."))
     elif bare.enumerable:
         shown = [name for name, rows in revealing(bare).items() if rows.any()]
         if shown:
-            problems.append(f"not private: some reports reveal {', '.join(shown)} exactly.")
+            problems.append(InvalidDesignError(f"not private: some reports reveal {', '.join(shown)} exactly."))
     if not read.is_identifiable:
-        problems.append("not identifiable: the distribution cannot be estimated from its reports.")
+        why = "not identifiable: the distribution cannot be estimated from its reports."
+        problems.append(NotIdentifiableError(why))
     return problems
 
 

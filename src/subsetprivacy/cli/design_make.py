@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from subsetprivacy._choices import Route
+from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.categories import categories, split_words
 from subsetprivacy.cli.documents import echo_written, read_design, writing
 from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of
@@ -76,6 +77,7 @@ def hadamard(labels: list[Any], questions: int | None, output: Path | None) -> N
 @categories
 @click.option("--size", type=int, required=True, help="How many categories every report has.")
 @_output
+@sets(k="--size")
 def fixed_size(labels: list[Any], size: int, output: Path | None) -> None:
     """Make a design that reports the value among a fixed number of categories; for publishers, and for three.
 
@@ -135,6 +137,7 @@ def small(
 @click.option("--together", type=int, help="Join so many at a time, and ask about each bundle by itself.")
 @click.option("--reveals", is_flag=True, help="Allow questions whose answer reveals one of the variables.")
 @_output
+@sets(parts="NAME=A,B", variables="NAME=A,B")
 def join(variables: tuple[str, ...], together: int | None, reveals: bool, output: Path | None) -> None:
     """Join small variables, given as NAME=A,B,…, into one whose categories are their combinations.
 
@@ -153,6 +156,7 @@ def join(variables: tuple[str, ...], together: int | None, reveals: bool, output
 @click.command(short_help="Combine the designs of several variables.")
 @click.argument("variables", nargs=-1, required=True, metavar="NAME=PATH...")
 @_output
+@sets(designs="NAME=PATH")
 def product(variables: tuple[str, ...], output: Path | None) -> None:
     """Combine the design documents of several variables, given as NAME=PATH.
 
@@ -185,6 +189,7 @@ def _pairs(given: tuple[str, ...], form: str) -> dict[str, str]:
 @click.option("--floor", type=float, required=True, help="The least share of rows that could have sent a report.")
 @click.option("--reveals", is_flag=True, help="Allow a design that reports single values.")
 @_output
+@sets(design="PATH")
 def covered(path: Path, floor: float, reveals: bool, output: Path | None) -> None:
     """Cover the design document PATH by dummy rows.
 

@@ -67,7 +67,7 @@ def read_document(path: str | Path) -> "Design | dict[str, Design]":
     try:
         return design_from_json(text)
     except DesignDocumentError as error:
-        raise DesignDocumentError(f"{path}: {error}") from None
+        raise DesignDocumentError(f"{path}: {error.message}", error.advice) from None
 
 
 def _is_of_a_table(text: bytes) -> bool:

@@ -119,12 +119,12 @@ def _csv(fits: dict[Any, Any], by: tuple[str, ...], shown: dict[str, Any]) -> st
         facts = fit.to_dict(**shown)
         held = () if not by else group if isinstance(group, tuple) else (group,)
         for label, *numbers in zip(*(facts[key] for key in _KEYS), strict=True):
-            parts = label if isinstance(label, tuple) and len(variables) > 1 else (label,)
-            lines.append((*held, *parts, *("" if x != x else x for x in numbers), shown["level"]))
+            parts = label if len(variables) > 1 else (label,)
+            lines.append((*held, *parts, *numbers, shown["level"]))
     return csv_text([*by, *variables, *_KEYS[1:], "level"], lines)
 
 
-_KEYS = ("categories", "estimate", "std_error", "lower", "upper")
+_KEYS = ("categories", "estimate", "se", "lower", "upper")
 
 
 def _write(

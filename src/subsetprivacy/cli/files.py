@@ -15,6 +15,7 @@ TABLES = (".csv", ".csv.gz", ".csv.zst", ".parquet", ".arrow")
 FORMATS = tuple(ending[1:] for ending in TABLES)
 _TEXT = (".csv", ".json", ".html", ".svg", ".toml", ".yaml")
 _SPOOLED = "subsetprivacy.standard_input"
+_SHOWN = "subsetprivacy.shown_names"
 _INPUT_FORMAT = "subsetprivacy.input_format"
 
 
@@ -55,6 +56,28 @@ def _listed(endings: Sequence[str]) -> str:
     return endings[0] if len(endings) == 1 else f"{', '.join(endings[:-1])} or {endings[-1]}"
 
 
+def _show_as_dash(path: Path, ctx: click.Context | None = None) -> None:
+    """Let messages call a temporary file `-`, as its user does."""
+    running = ctx or click.get_current_context(silent=True)
+    if running is not None:
+        running.meta.setdefault(_SHOWN, []).append(str(path))
+
+
+def with_shown_names(text: str) -> str:
+    """Return a message in which temporary files are called `-`, as on the command line.
+
+    Notes
+    -----
+    The one thing that is replaced in a text. All packages that read files put paths into their messages, and pass
+    them on between processes, so the path itself is what they know a file by. It is that of a folder made for this
+    run, under a random name, which is part of no sentence.
+    """
+    running = click.get_current_context(silent=True)
+    for path in () if running is None else running.meta.get(_SHOWN, ()):
+        text = text.replace(path, "-")
+    return text
+
+
 # Standard output ------------------------------------------------------------------------------
 
 
@@ -74,6 +97,7 @@ def target(output: Path, ending: str) -> Iterator[Path]:
         raise click.UsageError(f"--output - would write {ending[1:]} to the terminal; send it to a file or a program")
     with TemporaryDirectory(prefix="subsetprivacy-") as folder:
         path = Path(folder) / f"output{ending}"
+        _show_as_dash(path)
         yield path
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
@@ -119,6 +143,7 @@ def standard_input(ending: str, ctx: click.Context | None = None) -> Path:
         with path.open("xb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
     running.meta[_SPOOLED] = path
+    _show_as_dash(path, running)
     return path
 
 
@@ -131,12 +156,6 @@ def is_standard_input(path: Path) -> bool:
 def name_of(path: Path) -> str:
     """Return what a file is called in what is printed: `-` for standard input."""
     return "-" if is_standard_input(path) else str(path)
-
-
-def without_spooled(text: str, ctx: click.Context) -> str:
-    """Return a message in which the file of standard input is called `-`, as on the command line."""
-    spooled = ctx.meta.get(_SPOOLED)
-    return text if spooled is None else text.replace(str(spooled), "-")
 
 
 def input_ending(ctx: click.Context, default: str) -> str:

@@ -30,6 +30,7 @@ def key(output: Path) -> None:
       subsetprivacy key -o secret.key
     """
     from subsetprivacy.errors import DataFileError
+    from subsetprivacy.messages.for_commands import ANOTHER_KEY
 
     if output == STANDARD_OUTPUT:
         if sys.stdout.isatty():
@@ -42,7 +43,5 @@ def key(output: Path) -> None:
             with os.fdopen(descriptor, "w", encoding="ascii") as file:
                 file.write(secrets.token_hex(KEY_BYTES) + "\n")
     except FileExistsError:
-        raise DataFileError(
-            f"--output must be a new file; {output} exists. Hint: a key that is replaced is lost."
-        ) from None
+        raise DataFileError(f"`output` must be a new file; {output} exists.", ANOTHER_KEY) from None
     say(f"Wrote {output}. Keep it secret, and keep it: privatize TABLE --key-file {output} --id COLUMN.")

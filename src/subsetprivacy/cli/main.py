@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from subsetprivacy import __version__
+from subsetprivacy.cli.audience import remember_call, wants_json
 from subsetprivacy.cli.audit import audit
 from subsetprivacy.cli.completion import completion
 from subsetprivacy.cli.count import count
@@ -15,14 +16,13 @@ from subsetprivacy.cli.demo import demo
 from subsetprivacy.cli.design import design
 from subsetprivacy.cli.estimate import estimate
 from subsetprivacy.cli.example import example
-from subsetprivacy.cli.files import without_spooled
 from subsetprivacy.cli.key import key
 from subsetprivacy.cli.plan import plan
 from subsetprivacy.cli.privatize import privatize
 from subsetprivacy.cli.report import report
 from subsetprivacy.cli.reproduce import reproduce
 from subsetprivacy.cli.serve import serve
-from subsetprivacy.cli.show import echo_warning, in_words_of_the_shell, set_quiet
+from subsetprivacy.cli.show import echo_error, echo_usage_error, echo_warning, set_quiet
 from subsetprivacy.cli.stopping import end
 from subsetprivacy.cli.survey import survey
 from subsetprivacy.cli.test import test
@@ -32,6 +32,11 @@ from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError, Sub
 class Commands(click.Group):
     """A group that turns the package's errors and warnings into a line each, and errors into exit codes."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remember which command is called, then read the words as any group does."""
+        remember_call(ctx, args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; named errors end it with their message, not with a traceback."""
         for stream in (sys.stdout, sys.stderr):
@@ -39,54 +44,33 @@ class Commands(click.Group):
                 stream.reconfigure(errors="replace")
         try:
             with warnings.catch_warnings():
-                _say_warnings(ctx)
+                _say_warnings()
                 return super().invoke(ctx)
-        except BrokenPipeError:  # whoever read the output has stopped; click ends quietly
+        except BrokenPipeError:  # the reader of the output has stopped; click ends quietly
             raise
         except KeyboardInterrupt as stop:
             end(stop, "Stopped.")
+        except click.ClickException as error:
+            if not wants_json():
+                raise
+            echo_usage_error(error)
+            sys.exit(error.exit_code)
         except (SubsetPrivacyError, MissingDependencyError, OSError) as error:
-            click.echo(f"Error: {_here(str(error), ctx)}", err=True)
+            echo_error(error)
             sys.exit(1)
 
 
-def _here(text: str, ctx: click.Context) -> str:
-    """Return a message of the library in one line, and in the words of the command line."""
-    name = str(ctx.invoked_subcommand)
-    form = "--" if name == "privatize" else "--form "
-    own = {"form='codes'": f"{form}codes", "form='labels'": f"{form}labels"}
-    if name == "plan":
-        own["`n`"] = "--people"
-    said = in_words_of_the_shell(text, own | _options(ctx.command, name))
-    if name == "test":  # whose columns are arguments
-        said = said.replace("--column NAME=DESIGN", "NAME=DESIGN")
-    return " ".join(without_spooled(said, ctx).split())
-
-
-def _options(group: click.Command, name: str) -> dict[str, str]:
-    """Return how the library quotes its arguments, and the options of a command that set them."""
-    command = group.commands.get(name) if isinstance(group, click.Group) else None
-    inner = list(command.commands.values()) if isinstance(command, click.Group) else [command]
-    found = {}
-    for each in inner:
-        for option in each.params if each is not None else ():
-            if isinstance(option, click.Option):
-                word = max(option.opts, key=len)
-                found[f"`{word.lstrip('-').replace('-', '_')}`"] = word
-    return found
-
-
-def _say_warnings(ctx: click.Context) -> None:
+def _say_warnings() -> None:
     """Print each warning of the package once, in a line without file and number; others as Python does."""
     said: set[str] = set()
     as_before = warnings.showwarning
 
     def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
-        if not issubclass(category, SubsetPrivacyWarning):
+        if not issubclass(category, SubsetPrivacyWarning) and not wants_json():
             as_before(message, category, *place, **more)
         elif (text := str(message)) not in said:
             said.add(text)
-            echo_warning(_here(text, ctx))
+            echo_warning(message)
 
     warnings.showwarning = show
     warnings.simplefilter("always", SubsetPrivacyWarning)
@@ -114,7 +98,8 @@ def main() -> None:
     \b
     Exit codes:
       0    done
-      1    an error of data or files: one line, "Error: …", on standard error
+      1    an error of data or files: one line, "Error: …", on standard error;
+           with --json an object with kind, message and advice
       2    wrong usage
       130  stopped with Ctrl-C
       143  stopped with SIGTERM

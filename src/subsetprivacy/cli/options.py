@@ -9,6 +9,7 @@ import click
 
 from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy._paths import is_inside, local_path, scheme_of
+from subsetprivacy.cli.audience import in_its_words, sets
 from subsetprivacy.cli.documents import read_design, read_document
 from subsetprivacy.cli.files import (
     FORMATS,
@@ -53,16 +54,22 @@ class FilePath(click.Path):
         """Return the path, or say what is wrong with the address."""
         if value == "-" and self._stdin is not None and ctx is not None and not ctx.resilient_parsing:
             return standard_input(input_ending(ctx, self._stdin) if self._by_format else self._stdin, ctx)
+        from subsetprivacy.messages.rendering import with_hint
+
         try:
-            plain = value if scheme_of(value) is None else os.fspath(local_path(value))
+            plain = value if scheme_of(value) is None else os.fspath(local_path(value, _called(param)))
         except DataFileError as error:
-            self.fail(str(error).replace("`path` must", "it must"), param, ctx)
+            self.fail(with_hint(*in_its_words(error.message, error.advice)), param, ctx)
         return super().convert(plain, param, ctx)
+
+
+def _called(param: click.Parameter | None) -> str:
+    """Return the argument that a parameter sets, by the name that messages know it by."""
+    return "path" if param is None or param.name is None else param.name
 
 
 document = FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".json")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-force = click.option("--force", is_flag=True, help="Replace the file if it exists.")
 level = click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
 design = click.option("--design", "design", type=document, help="The design document of the one column that is named.")
 form = click.option(
@@ -78,12 +85,22 @@ missing = click.option(
     help="What an empty cell is: an error, or the full set, which says nothing.",
 )
 _COLUMN = "A column of subsets; with a design document if the table does not bring it."
-columns = click.option(
-    "--column", "columns", multiple=True, metavar="NAME[=DESIGN]", help=f"{_COLUMN} May be left out if there is one."
-)
-any_columns = click.option(
-    "--column", "columns", multiple=True, metavar="NAME[=DESIGN]", help=f"{_COLUMN} [default: all]"
-)
+
+
+def force(command: Command) -> Command:
+    """Add the option that lets a file be replaced."""
+    option = click.option("--force", is_flag=True, help="Replace the file if it exists.")
+    return sets(overwrite="--force")(option(command))
+
+
+def column_option(help: str) -> Callable[[Command], Command]:
+    """Return the option that names columns, with their designs."""
+    option = click.option("--column", "columns", multiple=True, metavar="NAME[=DESIGN]", help=help)
+    return lambda command: sets(column="--column", designs="--column")(option(command))
+
+
+columns = column_option(f"{_COLUMN} May be left out if there is one.")
+any_columns = column_option(f"{_COLUMN} [default: all]")
 
 
 def input_format(formats: Sequence[str], default: str) -> Callable[[Command], Command]:
@@ -116,13 +133,19 @@ def table(command: Command) -> Command:
 
 def output(help: str) -> Callable[[Command], Command]:
     """Return the option that says where a result goes; without it the result is printed."""
-    return click.option("-o", "--output", type=FilePath(dir_okay=False, allow_dash=True, path_type=Path), help=help)
+    where = FilePath(dir_okay=False, allow_dash=True, path_type=Path)
+    return _output(click.option("-o", "--output", type=where, help=help))
 
 
 def data_output(help: str) -> Callable[[Command], Command]:
     """Return the option that says where data go, which must be said."""
     where = FilePath(allow_dash=True, path_type=Path)
-    return click.option("-o", "--output", type=where, required=True, help=help)
+    return _output(click.option("-o", "--output", type=where, required=True, help=help))
+
+
+def _output(option: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return the option for a result, which the library's writers call `path`."""
+    return lambda command: sets(path="--output")(option(command))
 
 
 def grouped(command: Command) -> Command:
@@ -198,7 +221,7 @@ def _split(text: str) -> tuple[str, Path | None]:
         raise click.UsageError("--column must be NAME or NAME=DESIGN; got no name")
     if path == "-":
         return name, Path(path)
-    place = local_path(path, "--column")
+    place = local_path(path, "columns")
     if not place.is_file():
         raise click.UsageError(f"--column {name}: the design document {path} does not exist")
     return name, place
@@ -237,23 +260,14 @@ def open_release(
 def check_columns(release: "Release", names: Sequence[str]) -> None:
     """Raise if a column of subsets is named that the table does not have."""
     from subsetprivacy.errors import ArgumentError
+    from subsetprivacy.messages.for_commands import DESIGN_OF_COLUMN, GROUPS_OF_COLUMN
 
     for name in names:
-        if name in release.names:
-            continue
-        hint = "--column NAME=DESIGN gives a column its design."
-        if _takes_groups() and name in release.file.names():
-            hint = f"if {name} was published as it is, --by {name} makes groups of it; else {hint}"
-        raise ArgumentError(
-            f"a column must be one of the subsets of {release.path}, {', '.join(release.names)}; got {name!r}. "
-            f"Hint: {hint}"
-        )
-
-
-def _takes_groups() -> bool:
-    """Tell whether the command that runs has --by."""
-    running = click.get_current_context(silent=True)
-    return running is not None and "by" in running.params
+        if name not in release.names:
+            raise ArgumentError(
+                f"a column must be one of the subsets of {release.path}, {', '.join(release.names)}; got {name!r}.",
+                GROUPS_OF_COLUMN(name=name) if name in release.file.names() else DESIGN_OF_COLUMN,
+            )
 
 
 def check_one_result(output: Path | None, format: str | None, as_json: bool) -> None:

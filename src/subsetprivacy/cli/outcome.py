@@ -82,6 +82,8 @@ def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool
 
 def warn(release: "Release", keep: Sequence[str]) -> None:
     """Say what only what was written can tell: that there are no rows, or that some stand alone."""
+    from subsetprivacy.errors import NotPrivateWarning
+
     if not release.rows:
         echo_warning("the table has no rows: nothing was drawn, and nothing can be estimated.")
     elif keep:
@@ -94,7 +96,9 @@ def warn(release: "Release", keep: Sequence[str]) -> None:
             )
         elif alone:
             verb = plural(alone, "row is", "rows are")
+            these = "this" if len(keep) == 1 else "these"
             echo_warning(
-                f"{alone:,} of {release.rows:,} {verb} alone in {together}: whoever knows "
-                f"{'this' if len(keep) == 1 else 'these'} knows the row."
+                NotPrivateWarning(
+                    f"{alone:,} of {release.rows:,} {verb} alone in {together}: whoever knows {these} knows the row."
+                )
             )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.categories import FILE, LISTED, declared
 from subsetprivacy.cli.options import numbers
 from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
@@ -22,6 +23,7 @@ from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
 @click.option("--w", "w", help="The distribution to plan for, e.g. 0.01,0.1,0.2,0.69; by default the worst one.")
 @click.option("--publish", is_flag=True, help="Also designs for whoever holds the values.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@sets(n="--people")
 def plan(
     labels: tuple[str, ...],
     listed: str | None,

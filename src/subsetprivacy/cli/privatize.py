@@ -7,6 +7,7 @@ import click
 
 from subsetprivacy._choices import Form, IfExists, Missing
 from subsetprivacy.cli import options
+from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.categories import INFER, infer_labels
 from subsetprivacy.cli.documents import read_document
 from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, is_standard_input, target
@@ -25,13 +26,9 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
 
 @click.command(short_help="Replace values by random subsets that contain them.")
 @options.table
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="NAME[=DESIGN]",
-    help="A column to publish, and its design document. May be given several times. A design of joined variables reads "
-    "the columns that its variables are named after, and NAME is new. Left out for a product, which names its columns.",
+@options.column_option(
+    "A column to publish, and its design document. May be given several times. A design of joined variables reads "
+    "the columns that its variables are named after, and NAME is new. Left out for a product, which names its columns."
 )
 @options.design
 @INFER
@@ -62,6 +59,7 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
 )
 @click.option("--force", is_flag=True, help="The same as --if-exists overwrite.")
 @options.as_json
+@sets(key="--key-file", overwrite="--force", form="the form, --codes or --labels,")
 def privatize(
     table: Path,
     columns: tuple[str, ...],
@@ -236,12 +234,18 @@ def _fitting(labels: list[Any]) -> "Design":
 
 def _warn(keep_order: bool, seed: int | None, *, again: bool) -> None:
     """Say on standard error what is not protected; of columns that are kept the library says it."""
+    from subsetprivacy.errors import NotPrivateWarning
+    from subsetprivacy.messages.for_commands import SAME_SUBSETS
+
+    said = []
     if again:
-        echo_warning(
-            "--force makes a second draw of the same people: if the first was given to anybody, the two intersect. "
-            "Hint: --key-file gives the same subsets again."
-        )
+        twice = "--force makes a second draw of the same people: if the first was given to anybody, the two intersect."
+        said.append(NotPrivateWarning(twice, SAME_SUBSETS))
     if keep_order:
-        echo_warning("the rows keep their order: whoever has a list of the people in this order knows who is who.")
+        who = "the rows keep their order: whoever has a list of the people in this order knows who is who."
+        said.append(NotPrivateWarning(who))
     if seed is not None:
-        echo_warning("draws with --seed are not private: whoever knows the seed can undo them. For experiments only.")
+        undone = "draws with --seed are not private: whoever knows the seed can undo them. For experiments only."
+        said.append(NotPrivateWarning(undone))
+    for warning in said:
+        echo_warning(warning)

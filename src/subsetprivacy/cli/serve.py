@@ -142,7 +142,7 @@ def _read_base_url(text: str) -> str:
     """Return the address without a slash at its end; what is wrong with it is said without showing it."""
 
     def refused(condition: str) -> click.BadParameter:
-        return click.BadParameter(f"{condition}. Hint: https://ask.example.org", param_hint="--base-url")
+        return click.BadParameter(f"{condition}, as in https://ask.example.org", param_hint="--base-url")
 
     try:
         parts = urlsplit(text)
@@ -168,8 +168,13 @@ def _warn_of_plain_http(host: str, base: str, secure: bool) -> None:
     beyond = [name for name in (host, str(urlsplit(base).hostname)) if not name.startswith(_LOOPBACK)]
     if secure or not beyond:
         return
+    from subsetprivacy.errors import NotPrivateWarning
+    from subsetprivacy.messages.for_commands import HTTPS_PROXY
+
     echo_warning(
-        f"{beyond[0]} is reached by plain http: whoever is on the way can read what people send, take over their "
-        "codes and change the page that is meant to protect them. Hint: put a proxy with https before it and say "
-        "--base-url https://…; listen on 127.0.0.1."
+        NotPrivateWarning(
+            f"{beyond[0]} is reached by plain http: whoever is on the way can read what people send, take over their "
+            "codes and change the page that is meant to protect them.",
+            HTTPS_PROXY,
+        )
     )

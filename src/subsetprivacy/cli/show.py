@@ -1,9 +1,8 @@
-"""How results reach the terminal and files."""
+"""How results reach the terminal and files, and messages standard error."""
 
 import json
-import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import fill, wrap
@@ -11,55 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subsetprivacy.cli.audience import in_its_words, wants_json
 from subsetprivacy.cli.files import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
+    from subsetprivacy.messages import Note
     from subsetprivacy.tables import Table
 
 NARROWEST = 60
 _QUIET = "subsetprivacy.quiet"
 
-_WORDS = {  # what the library says to do, and how it is done here
-    "`path` must be a new file": "--output must be a new file",
-    "`reveals` must be True": "--reveals must be given",
-    "; got False.": "; it is not.",
-    "in the argument `designs`": "on the command line",
-    "pass the product itself instead of a dict": "leave --column out",
-    "sp.covered(sp.product({...}), floor)": "subsetprivacy design product, then design covered",
-    "sp.covered(sp.product(...), floor)": "subsetprivacy design product, then design covered",
-    "sp.count(data, by=group) makes them": "--by COLUMN makes them of a column that was published as it is",
-    "sp.crosstab(a, b)": "name two columns",
-    "if_exists='same'": "--if-exists same",
-    "overwrite=True": "--force",
-    "missing='full'": "--missing full",
-    "strip=True": "--strip",
-    "na= names the mark": "--na MARK names it",
-    "pass designs={column: design}": "say --column NAME=DESIGN",
-    "interval(method='auto')": "--interval auto",
-    "interval(method='adjusted', categories=[...]), for some of them": "--interval adjusted, which takes longer",
-    "interval(method='profile')": "--interval profile",
-    "interval(method='wald')": "--interval wald",
-    "to_frame() has all": "-o FILE.csv has all",
-}
-
-
-_DESIGNS = "uniform|partition|hadamard|fixed_size|warner|small|join|product|covered"
-
-
-def in_words_of_the_shell(text: str, more: Mapping[str, str] | None = None) -> str:
-    """Return a sentence of the library with options, and commands that make designs, in the place of Python."""
-    for python, shell in {**_WORDS, **(more or {})}.items():
-        text = text.replace(python, shell)
-    return re.sub(rf"\bsp\.({_DESIGNS})\([^()]*\)", lambda m: f"subsetprivacy design {m[1].replace('_', '-')}", text)
+# Results --------------------------------------------------------------------------------------
 
 
 def echo_json(value: Any) -> None:
-    """Print plain data as JSON; numbers that JSON has no word for become null."""
+    """Print plain data as JSON; numbers that JSON has no word for become null, advice is that for the command."""
     click.echo(json_text(value))
 
 
 def json_text(value: Any) -> str:
-    """Return plain data as JSON text; numbers that JSON has no word for become null."""
+    """Return plain data as JSON text; numbers that JSON has no word for become null, advice is that for the command."""
     return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
 
 
@@ -78,9 +48,16 @@ def echo_table(table: "Table") -> None:
     from attrs import evolve
 
     width = max(get_terminal_size().columns, NARROWEST)
-    noted = evolve(table, notes=tuple(fill(in_words_of_the_shell(note), width) for note in table.notes))
+    noted = evolve(table, notes=tuple(fill(_note_text(note), width) for note in table.notes))
     # A file or a pipe has no width: whoever reads it finds every row, and the names, on one line.
     click.echo(_narrowed(noted, width) if sys.stdout.isatty() else str(noted))
+
+
+def _note_text(note: "Note | str") -> str:
+    """Return a note with the advice that it has for the running command."""
+    from subsetprivacy.messages.rendering import with_hint
+
+    return note if isinstance(note, str) else with_hint(*in_its_words(note.text, note.advice))
 
 
 def echo_groups(tables: "Sequence[tuple[Any, Table]]", by: Sequence[str]) -> None:
@@ -120,7 +97,7 @@ def _narrowed(table: "Table", width: int) -> str:
 
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
     head = [line([name[k] for name in heads]) for k in range(high)]
-    return "\n".join([table.title, rule, *head, rule, *map(line, table.rows), rule, *table.notes])
+    return "\n".join([table.title, rule, *head, rule, *map(line, table.rows), rule, *map(str, table.notes)])
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -140,6 +117,39 @@ def write_text(text: str, output: Path, *, force: bool = False) -> None:
 
     with replacing(output, overwrite=force) as draft, open_to_write(draft, output.name) as file:
         file.write(text.encode())
+
+
+def _plain(value: Any) -> Any:
+    from subsetprivacy.messages import Note
+
+    if isinstance(value, Note):
+        return _note_facts(value)
+    if isinstance(value, dict):
+        return {key: _notes(inner) if key == "notes" else _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return None
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    return _plain(value.item()) if hasattr(value, "item") else str(value)  # numbers of NumPy; dates and other groups
+
+
+def _notes(notes: Any) -> Any:
+    """Return the notes of a result, which `to_dict` has written with the names of their advice."""
+    from subsetprivacy.messages import Note
+
+    if not isinstance(notes, (list, tuple)):  # a variable of that name
+        return _plain(notes)
+    return [_note_facts(Note.from_dict(note)) if isinstance(note, dict) else _plain(note) for note in notes]
+
+
+def _note_facts(note: "Note") -> dict[str, Any]:
+    text, advice = in_its_words(note.text, note.advice)
+    return {"kind": note.kind.value, "text": text, "advice": advice}
+
+
+# Messages -------------------------------------------------------------------------------------
 
 
 def set_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -165,22 +175,53 @@ def say(text: str, output: Path | None = None, *, err: bool = False) -> None:
     err
         Whether standard output is taken for another reason.
     """
-    if not is_quiet():
+    if is_quiet():
+        return
+    if wants_json():
+        echo_line("Message", text)
+    else:
         click.echo(text, err=err or output == STANDARD_OUTPUT)
 
 
-def echo_warning(text: str) -> None:
-    """Print a warning on standard error, in one line."""
-    click.echo(f"Warning: {' '.join(text.split())}", err=True)
+def echo_warning(warning: Warning | str) -> None:
+    """Print a warning on standard error, in one line; a sentence alone is one of the package's warnings."""
+    if isinstance(warning, str):
+        from subsetprivacy.errors import SubsetPrivacyWarning
+
+        warning = SubsetPrivacyWarning(warning)
+    _echo("Warning", warning)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return None
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    return _plain(value.item()) if hasattr(value, "item") else str(value)  # numbers of NumPy; dates and other groups
+def echo_error(error: Exception, place: str | None = None) -> None:
+    """Print an error on standard error, in one line.
+
+    Parameters
+    ----------
+    error
+        One of the package, with its advice; any other with what it says.
+    place
+        The file that it is about, where the error does not say it.
+    """
+    _echo("Error", error, "" if place is None else f"{place}: ")
+
+
+def echo_usage_error(error: click.ClickException) -> None:
+    """Print for a program what is wrong with the words that a command was given."""
+    kind = "UsageError" if isinstance(error, click.UsageError) else type(error).__name__
+    echo_line(kind, error.format_message())
+
+
+def _echo(label: str, said: Exception, place: str = "") -> None:
+    from subsetprivacy.messages.rendering import with_hint
+
+    message, advice = in_its_words(f"{place}{getattr(said, 'message', said)}", getattr(said, "advice", None))
+    if wants_json():
+        echo_line(type(said).__name__, message, advice)
+    else:
+        click.echo(f"{label}: {with_hint(message, advice)}", err=True)
+
+
+def echo_line(kind: str, message: str, advice: str | None = None) -> None:
+    """Print for a program what is said to people in a line."""
+    facts = {"kind": kind, "message": " ".join(message.split()), "advice": advice}
+    click.echo(json.dumps(facts, ensure_ascii=False), err=True)

@@ -9,6 +9,9 @@ from typing import NoReturn
 
 import click
 
+from subsetprivacy.cli.audience import wants_json
+from subsetprivacy.cli.show import echo_line
+
 INTERRUPTED, TERMINATED = 130, 143  # what shells report: 128 and the number of the signal
 
 
@@ -37,5 +40,8 @@ def terminable() -> Iterator[None]:
 def end(stop: KeyboardInterrupt, text: str) -> NoReturn:
     """Say that a command was stopped, and end it with the exit code that says by what."""
     terminated = isinstance(stop, Terminated)
-    click.echo(text if terminated else f"\n{text}", err=True)  # the terminal has written ^C
+    if wants_json():
+        echo_line(type(stop).__name__, text)
+    else:
+        click.echo(text if terminated else f"\n{text}", err=True)  # the terminal has written ^C
     sys.exit(TERMINATED if terminated else INTERRUPTED)

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subsetprivacy.cli.audience import in_its_words, wants_json
 from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, name_of
 from subsetprivacy.cli.options import FilePath, as_json, force, input_format, output, output_format
-from subsetprivacy.cli.show import echo_json, echo_table, is_quiet, say, write_text
+from subsetprivacy.cli.show import echo_json, echo_line, echo_table, is_quiet, say, write_text
 
 if TYPE_CHECKING:
     from subsetprivacy.collect.survey.definition import Survey
     from subsetprivacy.collect.survey.describing import SurveyFacts
-    from subsetprivacy.collect.survey.problems import SurveyError
+    from subsetprivacy.collect.survey.problems import Problem, SurveyError
 
 FORMATS = ("toml", "yaml", "json")
 _SETS_SHOWN = 3
@@ -69,14 +70,28 @@ def check(files: tuple[Path, ...], as_json: bool) -> None:
 
 
 def _echo_problems(path: Path, error: "SurveyError") -> None:
+    from subsetprivacy.messages.rendering import with_hint
+
     for problem in error.problems:
         line = "" if problem.line is None else f":{problem.line}"
-        click.echo(f"{name_of(path)}{line}: {problem.place}: {problem.text}", err=True)
+        text, advice = f"{name_of(path)}{line}: {problem.place}: {problem.message}", _advice(problem)
+        if wants_json():
+            echo_line(type(error).__name__, text, advice)
+        else:
+            click.echo(with_hint(text, advice), err=True)
 
 
 def _problems(error: "SurveyError") -> dict[str, Any]:
-    problems = [{"line": each.line, "place": each.place, "message": each.text} for each in error.problems]
+    problems = [
+        {"line": each.line, "place": each.place, "message": each.message, "advice": _advice(each)}
+        for each in error.problems
+    ]
     return {"ok": False, "problems": problems}
+
+
+def _advice(problem: "Problem") -> str | None:
+    """Return what to do about a problem; its message is of keys of the file, not of options."""
+    return in_its_words("", problem.advice)[1]
 
 
 def _as_data(read: "Survey", facts: "SurveyFacts") -> dict[str, Any]:

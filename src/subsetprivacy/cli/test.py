@@ -7,6 +7,7 @@ import click
 
 from subsetprivacy._choices import Form, IndependenceMethod, Missing, WeightsKind
 from subsetprivacy.cli import options
+from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.show import echo_json, echo_table
@@ -31,6 +32,7 @@ METHODS: tuple[IndependenceMethod, ...] = get_args(IndependenceMethod)
 @options.form
 @options.missing
 @options.as_json
+@sets(columns="A, B", column="A or B", designs="NAME=DESIGN", groups="the groups of --by")
 def test(
     table: Path,
     columns: tuple[str, ...],

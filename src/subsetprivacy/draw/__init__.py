@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from subsetprivacy.draw.balls import cases
 from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
+from subsetprivacy.draw.differences import differences
 from subsetprivacy.draw.dots import beside, durations
+from subsetprivacy.draw.groups import by_group
 from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.layout import Heading, require_matplotlib
 from subsetprivacy.draw.nulls import null_law
@@ -30,10 +32,12 @@ __all__ = [
     "Figure",
     "Heading",
     "beside",
+    "by_group",
     "cases",
     "convergence",
     "costs",
     "difference",
+    "differences",
     "durations",
     "estimate",
     "heatmap",

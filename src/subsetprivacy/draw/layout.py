@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
+from subsetprivacy.messages.for_files import MAKE_AXES, TAKE_ONE_OF_THE_AXES
+from subsetprivacy.messages.for_general import INSTALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +50,7 @@ def require_matplotlib(who: str) -> None:
     try:
         import matplotlib.pyplot  # noqa: F401
     except ImportError:
-        raise MissingDependencyError(f"{who} matplotlib. Hint: pip install 'subsetprivacy[plot]'.") from None
+        raise MissingDependencyError(f"{who} matplotlib.", INSTALL(extra="plot")) from None
 
 
 def _panels(width: float, height: float, rows: int = 1, columns: int = 1) -> Any:
@@ -74,10 +76,8 @@ def _axes(ax: Any, width: float, height: float) -> Axes:
 
     if isinstance(ax, Axes):
         return ax
-    hint = "ax=fig.add_subplot(), or fig, ax = plt.subplots()"
-    if isinstance(ax, (np.ndarray, list, tuple)):
-        hint = "one of them, as in ax=axes[0]"
-    raise ArgumentError(f"`ax` must be Matplotlib axes; got {type(ax).__name__}. Hint: {hint}.")
+    advice = TAKE_ONE_OF_THE_AXES if isinstance(ax, (np.ndarray, list, tuple)) else MAKE_AXES
+    raise ArgumentError(f"`ax` must be Matplotlib axes; got {type(ax).__name__}.", advice)
 
 
 def _tone(ax: Axes, colour: str) -> str:

@@ -13,6 +13,7 @@ from subsetprivacy.engines.kinds import (
     require_arrow,
 )
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_files import WRITE_IT_AS_PARQUET
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,8 +61,7 @@ def arrow_batches(table: Any, columns: Sequence[str], size: int = BATCH_ROWS) ->
     engine = engine_of(table)
     if engine not in _STREAMS:
         raise ArgumentError(
-            f"`table` must be on this machine to be streamed; got one of {engine}. "
-            "Hint: write it as Parquet and open the folder with pyarrow.dataset."
+            f"`table` must be on this machine to be streamed; got one of {engine}.", WRITE_IT_AS_PARQUET
         )
     require_arrow()
     check_columns(table, list(columns))

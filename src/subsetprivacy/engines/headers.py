@@ -1,6 +1,6 @@
 """Names of columns in messages: the closest ones to a name that is not there, unless they may be a person's values.
 
-Names are not values, so whoever owns a table is told them. But a CSV file
+Names are not values, so the owner of a table is told them. But a CSV file
 without a header, read as if it had one, has the first person's values for
 names, and a hint must never repeat those.
 """
@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 from subsetprivacy.engines.kinds import column_names, engine_of, plain_table, raw_names
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages import Hint
+from subsetprivacy.messages.for_files import LOOK_FOR_A_HEADER, TAKE_A_SIMILAR_COLUMN, TAKE_ONE_OF_ITS_COLUMNS
 
 Verdict = Literal["names", "values", "unknown"]
 
@@ -87,8 +89,10 @@ def _repeats(cells: Sequence[str]) -> bool:
     return len(cells) >= _FEWEST and once * _RARE <= len(cells)
 
 
-def no_such_column(name: str, held: Sequence[str], where: str, verdict: Verdict, *, csv: bool = False) -> str:
-    """Return the message that a table or file has no such column.
+def no_such_column(
+    name: str, held: Sequence[str], where: str, verdict: Verdict, *, csv: bool = False
+) -> tuple[str, Hint]:
+    """Return the message that a table or file has no such column, and the advice that goes with it.
 
     Parameters
     ----------
@@ -106,25 +110,26 @@ def no_such_column(name: str, held: Sequence[str], where: str, verdict: Verdict,
     Examples
     --------
     >>> no_such_column("age group", ["Age_Group", "race"], "the table", "names")
-    "a column that is named must be in the table; got no column age group among its 2. Hint: did you mean 'Age_Group'?"
+    ('a column that is named must be in the table; got no column age group among its 2.', Hint(...'Age_Group'"}))
     """
-    return f"a column that is named must be in {where}; got no column {name} among its {len(held)}. Hint: " + (
-        _suggestion(name, held) if verdict == "names" else _HIDDEN_LINE if csv else _HIDDEN_NAMES
-    )
+    told = f"a column that is named must be in {where}; got no column {name} among its {len(held)}."
+    if verdict == "names":
+        return told, _suggestion(name, held)
+    return f"{told} {_HIDDEN_LINE if csv else _HIDDEN_NAMES}", LOOK_FOR_A_HEADER()
 
 
-_HIDDEN_LINE = "its first line may hold a person's values instead of names, so it is not shown."
+_HIDDEN_LINE = "Its first line may hold a person's values instead of names, so it is not shown."
 _HIDDEN_NAMES = (
-    "its column names may be a person's values, as of a file that was read without a header, so they are not shown."
+    "Its column names may be a person's values, as of a file that was read without a header, so they are not shown."
 )
 
 
-def _suggestion(name: str, held: Sequence[str]) -> str:
+def _suggestion(name: str, held: Sequence[str]) -> Hint:
     close = _closest(name, held)
     if close:
-        return f"did you mean {' or '.join(map(repr, close))}?"
+        return TAKE_A_SIMILAR_COLUMN(names=" or ".join(map(repr, close)))
     more = f" and {len(held) - _MOST_LISTED} more" if len(held) > _MOST_LISTED else ""
-    return f"it has {', '.join(map(repr, held[:_MOST_LISTED]))}{more}."
+    return TAKE_ONE_OF_ITS_COLUMNS(names=", ".join(map(repr, held[:_MOST_LISTED])) + more)
 
 
 def _closest(name: str, held: Sequence[str]) -> list[str]:
@@ -183,7 +188,7 @@ def check_columns(
     held = column_names(table) if held is None else held
     for name in wanted:
         if name not in held:
-            raise ArgumentError(no_such_column(name, held, "the table", judge_table(table, labels)))
+            raise ArgumentError(*no_such_column(name, held, "the table", judge_table(table, labels)))
         if held.count(name) > 1:
             raise ArgumentError(f"the name of a column must be there once; got {name} {held.count(name)} times.")
 

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from subsetprivacy.errors import ArgumentError, DataFileError, MissingDependencyError, SubsetPrivacyError
+from subsetprivacy.messages.for_files import COMPUTE_IT_ALONE
+from subsetprivacy.messages.for_general import INSTALL
 
 # Library and class of every table that is understood, and the name of its engine.
 _ENGINES = {
@@ -110,10 +112,7 @@ def computing(table: Any) -> Iterator[None]:
         kind = type(error).__name__
     else:
         return
-    told = DataFileError(
-        f"the {engine_of(table)} table could not be computed ({kind}). Hint: run it by itself to see why; its message "
-        "may show people's values."
-    )
+    told = DataFileError(f"the {engine_of(table)} table could not be computed ({kind}).", COMPUTE_IT_ALONE)
     try:
         raise told
     finally:
@@ -159,7 +158,7 @@ def quoted(name: str, mark: str = '"') -> str:
 
 def missing_library(name: str) -> MissingDependencyError:
     """Return the error that says how to get a library which is not installed."""
-    return MissingDependencyError(f"this kind of table needs {name}. Hint: pip install 'subsetprivacy[frames]'.")
+    return MissingDependencyError(f"this kind of table needs {name}.", INSTALL(extra="frames"))
 
 
 def require_arrow() -> None:

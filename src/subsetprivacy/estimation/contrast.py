@@ -2,70 +2,251 @@
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 from attrs import field, frozen
 from scipy.special import ndtr, ndtri
 
-from subsetprivacy._types import Distribution, FloatArray
+from subsetprivacy._checks import check_choice, check_level
+from subsetprivacy._choices import Alternative, ContrastMethod
+from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.errors import ArgumentError, CategoryError
-from subsetprivacy.messages.for_estimates import WEIGHTS_BY_LABEL
+from subsetprivacy.estimation.intervals import SignedScore, is_affordable, search_end
+from subsetprivacy.estimation.linear_profile import LinearProfile
+from subsetprivacy.estimation.profile import Peak
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_estimates import (
+    CONTRAST_BY_WALD,
+    NULL_INSIDE,
+    WEIGHTS_BY_LABEL,
+)
 from subsetprivacy.pvalues import positive, pvalue_text
+from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import Table, label_text, number, percent
 
 if TYPE_CHECKING:
-    from subsetprivacy.estimation.margins import Margin
-    from subsetprivacy.estimation.result import Estimate
+    from subsetprivacy.estimation.shares import Shares
+
+METHODS: tuple[ContrastMethod, ...] = get_args(ContrastMethod)
+ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
+AGAINST = {"two-sided": "differs from", "less": "is less than", "greater": "is greater than"}
+_SHOWN = 8
 
 
-@frozen
-class Contrast:
-    """A weighted sum of shares.
+@frozen(eq=False, repr=False)
+class Contrast(Result):
+    """A weighted sum of shares; made by `Estimate.contrast`.
 
     Attributes
     ----------
+    weights
+        The weight of each category that has one.
     value, se
-        The estimate and its standard error.
+        The estimate and its standard error. `estimate` is the same as `value`.
     lower, upper, level
-        The confidence interval and its level.
+        The confidence interval and its level; it has one end where the alternative is one-sided.
+    null, alternative
+        The value that is tested, and against what.
     zscore, pvalue
-        The two-sided test that the sum is zero; NaN where the sum is known.
+        The test statistic and its p-value; NaN where the sum is known.
+    method
+        How interval and test were made: ``"wald"``, ``"score"`` or ``"profile"``.
     """
 
+    weights: Mapping[Label, float]
     value: float
     se: float
     lower: float
     upper: float
     level: float
+    null: float
+    alternative: Alternative
     zscore: float
     pvalue: float = field(converter=positive)
+    method: str
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def estimate(self) -> float:
+        """The estimate."""
+        return self.value
+
+    @property
+    def name(self) -> str:
+        """The sum in words: ``red - blue``."""
+        terms = [_term(label, weight) for label, weight in list(self.weights.items())[:_SHOWN]]
+        text = " ".join(terms).removeprefix("+ ")
+        return text if len(self.weights) <= _SHOWN else f"{text} …"
 
     def __str__(self) -> str:
-        pvalue = "no test" if self.pvalue != self.pvalue else f"p-value against zero {pvalue_text(self.pvalue)}"
+        test = "no test"
+        if self.pvalue == self.pvalue:
+            against = f"that it {AGAINST[self.alternative]} {self.null:g}"
+            test = f"p-value {pvalue_text(self.pvalue)} {against}"
         return (
-            f"{self.value:.4f} (std. error {self.se:.4f}, {100 * self.level:g} % interval "
-            f"{self.lower:.4f} to {self.upper:.4f}, {pvalue})"
+            f"{self.name}: {number(self.value)} (std. error {number(self.se)}, {percent(self.level)} interval "
+            f"{number(self.lower)} to {number(self.upper)}, {test})"
         )
 
+    def __repr__(self) -> str:
+        return f"<Contrast {self}>"
 
-def contrast_of(fit: "Estimate | Margin", weights: Distribution, level: float) -> Contrast:
-    """Return c'w with its standard error, interval and test of zero."""
-    c = _read(weights, fit.categories)
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook."""
+        level = percent(self.level)
+        head = ("contrast", "estimate", "std. error", f"lower {level}", f"upper {level}", "z", "p-value")
+        numbers = [number(x) for x in (self.value, self.se, self.lower, self.upper)]
+        row = (self.name, *numbers, number(self.zscore, 2), pvalue_text(self.pvalue))
+        title = f"Weighted sum of shares, test that it {AGAINST[self.alternative]} {self.null:g}"
+        return Table(title, head, (row,), (f"Interval and test by method '{self.method}'.", *self.notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, for JSON."""
+        names = ("se", "lower", "upper", "level", "null", "alternative", "zscore", "pvalue", "method", "notes")
+        return plain(
+            {
+                "categories": list(self.weights),
+                "weights": list(self.weights.values()),
+                "estimate": self.value,
+                **{name: getattr(self, name) for name in names},
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the contrast that `to_dict` wrote."""
+        labels = [tuple(label) if isinstance(label, list) else label for label in facts["categories"]]
+        numbers = {name: unknown_as_nan(facts[name]) for name in ("se", "level", "null", "zscore", "pvalue")}
+        return cls(
+            weights=dict(zip(labels, facts["weights"], strict=True)),
+            value=unknown_as_nan(facts["estimate"]),
+            lower=_end_of(facts["lower"], -np.inf),
+            upper=_end_of(facts["upper"], np.inf),
+            alternative=facts["alternative"],
+            method=facts["method"],
+            notes=tuple(map(Note.from_dict, facts["notes"])),
+            **numbers,
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("estimate", "se", "lower", "upper", "level", "null", "alternative", "zscore", "pvalue", "method")
+        return {"contrast": [self.name], **{name: [getattr(self, name)] for name in names}}
+
+
+def _term(label: Label, weight: float) -> str:
+    size = "" if abs(weight) == 1 else f"{abs(weight):g} "
+    return f"{'-' if weight < 0 else '+'} {size}{label_text(label)}"
+
+
+def _end_of(value: float | None, infinite: float) -> float:
+    return infinite if value is None else float(value)
+
+
+@frozen
+class Question:
+    """What is asked of a contrast."""
+
+    level: float
+    null: float
+    alternative: Alternative
+    method: ContrastMethod
+
+    @classmethod
+    def checked(cls, level: float, null: float, alternative: Alternative, method: ContrastMethod) -> "Question":
+        """Return the question, or raise where an argument is out of its range."""
+        check_level(level)
+        check_choice(alternative, ALTERNATIVES, "alternative")
+        check_choice(method, METHODS, "method")
+        if not isinstance(null, Real) or isinstance(null, bool) or not np.isfinite(float(null)):
+            raise ArgumentError(f"`null` must be a number; got {type(null).__name__}.")
+        return cls(level, float(null), alternative, method)
+
+    @property
+    def quantile(self) -> float:
+        """How many standard errors an end of the interval is away."""
+        return float(ndtri(self.level if self.alternative != "two-sided" else 0.5 + self.level / 2))
+
+    def ends(self, lower: float, upper: float, least: float, most: float) -> tuple[float, float]:
+        """Return both ends, or the one that a one-sided interval has and the end of the range."""
+        return (
+            least if self.alternative == "less" else lower,
+            most if self.alternative == "greater" else upper,
+        )
+
+    def pvalue(self, z: float) -> float:
+        """Return the p-value of a normal statistic."""
+        if self.alternative == "two-sided":
+            return float(2 * ndtr(-abs(z)))
+        return float(ndtr(z if self.alternative == "less" else -z))
+
+
+def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contrast:
+    """Return c'w with its standard error, interval and test."""
+    c = read_weights(weights, fit.categories)
+    named = {label: float(x) for label, x in zip(fit.categories, c, strict=True) if x}
     value = float(c @ fit.w)
     if fit.in_simplex and np.ptp(c) == 0:  # a multiple of the sum of all shares, which is known: nothing to test
-        return Contrast(value, 0.0, value, value, level, np.nan, np.nan)
+        return _made(named, asked, "wald", (value, 0.0, value, value, np.nan, np.nan))
     variance = fit.uncertainty.along(fit, c)
     se = float(np.sqrt(max(variance, 0.0))) if variance == variance else float("inf")
-    half = float(ndtri(0.5 + level / 2)) * se
     # A distribution cannot leave the range of the weights; a moment estimate can.
-    least, most = (c.min(), c.max()) if fit.in_simplex else (-np.inf, np.inf)
-    lower, upper = max(value - half, float(least)), min(value + half, float(most))
-    z = value / se if se > 0 else (0.0 if value == 0 else float("inf"))
-    return Contrast(value, se, lower, upper, level, z, float(2 * ndtr(-abs(z))))
+    least, most = (float(c.min()), float(c.max())) if fit.in_simplex else (-np.inf, np.inf)
+    if not least <= asked.null <= most:
+        raise ArgumentError(
+            f"`null` must be a value that the sum can have, from {least:g} to {most:g}; got {asked.null:g}.",
+            NULL_INSIDE,
+        )
+    method = chosen_method(fit, asked.method)
+    if method == "wald":
+        half = asked.quantile * se
+        lower, upper = asked.ends(value - half, value + half, least, most)
+        z = (value - asked.null) / se if se > 0 else (0.0 if value == asked.null else float("inf"))
+        return _made(named, asked, method, (value, se, max(lower, least), min(upper, most), z, asked.pvalue(z)))
+    one = LinearProfile(Peak(fit._base.counts, np.maximum(fit._base.w, 0.0)), fit._lift(c))
+    z = signed(one, asked.null, score=method == "score")
+    lower, upper = (
+        search_end(one, end, SignedScore(asked.quantile, score=method == "score"), asked.quantile)
+        for end in (one.least, one.most)
+    )
+    return _made(named, asked, method, (value, se, *asked.ends(lower, upper, least, most), z, asked.pvalue(z)))
 
 
-def _read(weights: Distribution, categories: Categories) -> FloatArray:
+def _made(named: Mapping[Label, float], asked: Question, method: str, numbers: tuple[float, ...]) -> Contrast:
+    value, se, lower, upper, z, pvalue = numbers
+    return Contrast(
+        named, value, se, lower, upper, asked.level, asked.null, asked.alternative, z, pvalue=pvalue, method=method
+    )
+
+
+def chosen_method(fit: "Shares", method: ContrastMethod) -> str:
+    """Return the method; for ``"auto"`` the score test where the likelihood has it in little time, else Wald's."""
+    if method == "wald":
+        return method
+    if method == "auto":
+        return "score" if is_affordable(fit._base) else "wald"
+    if not fit._base.has_ratio:
+        raise ArgumentError(
+            f"`method` {method!r} belongs to the likelihood of few categories; got an estimate by "
+            f"{fit._base.method} of {fit._base.categories.p}.",
+            CONTRAST_BY_WALD,
+        )
+    return method
+
+
+def signed(one: LinearProfile, v: float, *, score: bool) -> float:
+    """Return the statistic of the value v: positive where the sample has a larger one."""
+    point = one.at(v)
+    if point is None:  # an observed subset is impossible then
+        return float(np.copysign(np.inf, one.top - v))
+    if score:
+        return point.score * float(np.sign(point.slope))
+    return float(np.copysign(point.root, one.top - v))
+
+
+def read_weights(weights: Distribution, categories: Categories) -> FloatArray:
+    """Return a weight for each category."""
     if isinstance(weights, str):
         raise CategoryError("`weights` must map labels to numbers; got a string.", WEIGHTS_BY_LABEL)
     try:

@@ -1,16 +1,12 @@
 """`estimate` and `estimate_many`: one door to every estimator."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from typing import Any, TypedDict, Unpack
 
-import numpy as np
-from attrs import frozen
-
 from subsetprivacy._choices import Estimator, Information, MomentStart
-from subsetprivacy._types import AnyArray, Distribution, FloatArray
+from subsetprivacy._types import Distribution
 from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, as_counts
 from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import (
@@ -24,6 +20,7 @@ from subsetprivacy.errors import (
 )
 from subsetprivacy.estimation.conic import conic
 from subsetprivacy.estimation.em import em
+from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.icm import icm
 from subsetprivacy.estimation.mle import mle
 from subsetprivacy.estimation.mom import mom, mom_uniform
@@ -31,7 +28,6 @@ from subsetprivacy.estimation.mom_conditional import mom_conditional
 from subsetprivacy.estimation.one_step import one_step
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.messages.for_estimates import COUNT_FIRST, FEWER_VARIABLES
-from subsetprivacy.subsets import Categories
 
 METHODS: dict[Estimator, Callable[..., Estimate]] = {
     "mle": mle,
@@ -160,59 +156,6 @@ def _check_options(run: Callable[..., Estimate], method: str, options: EstimateO
             )
 
 
-@frozen(slots=False, eq=False, repr=False)
-class EstimateBatch:
-    """The estimates of many samples; index or iterate for single ones.
-
-    `names` are the groups where the samples came as a dict, else numbers.
-    """
-
-    estimates: tuple[Estimate, ...]
-    names: tuple[Any, ...]
-
-    def __len__(self) -> int:
-        return len(self.estimates)
-
-    def __getitem__(self, k: int) -> Estimate:
-        return self.estimates[k]
-
-    def __iter__(self) -> Iterator[Estimate]:
-        return iter(self.estimates)
-
-    def __repr__(self) -> str:
-        return f"<EstimateBatch: {len(self)} estimates by {self.estimates[0].method}>"
-
-    @property
-    def categories(self) -> Categories:
-        """The categories, in the order of the columns of `w`."""
-        return self.estimates[0].categories
-
-    @cached_property
-    def w(self) -> FloatArray:
-        """The estimates, a row per sample."""
-        return np.array([fit.w for fit in self.estimates])
-
-    @cached_property
-    def se(self) -> FloatArray:
-        """The standard errors, a row per sample."""
-        return np.array([fit._se for fit in self.estimates])
-
-    @cached_property
-    def loglik(self) -> FloatArray:
-        """The log-likelihood of each estimate."""
-        return np.array([fit.loglik for fit in self.estimates])
-
-    @cached_property
-    def gap(self) -> FloatArray:
-        """The certified gap of each estimate."""
-        return np.array([fit.gap for fit in self.estimates])
-
-    @cached_property
-    def converged(self) -> AnyArray:
-        """Whether each iteration arrived."""
-        return np.array([fit.converged for fit in self.estimates])
-
-
 def estimate_many(
     batch: CountsBatch | Mapping[Any, SubsetCounts] | Iterable[SubsetData | SubsetCounts],
     method: Estimator = "mle",
@@ -264,4 +207,6 @@ def estimate_many(
         warnings.warn(kind(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}."), stacklevel=2)
     if not fits:
         raise ArgumentError("`batch` must hold at least one sample; got none.")
-    return EstimateBatch(tuple(fits), tuple(batch) if isinstance(batch, Mapping) else tuple(range(len(fits))))
+    if not isinstance(batch, Mapping):
+        return EstimateBatch(tuple(fits), tuple(range(len(fits))), ("sample",))
+    return EstimateBatch(tuple(fits), tuple(batch), tuple(getattr(batch, "by", ("group",))))

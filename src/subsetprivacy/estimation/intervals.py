@@ -1,9 +1,9 @@
 """Intervals that do not rest on a standard error: profile likelihood, the same adjusted, and bootstrap."""
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import exp, pi, sqrt
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 import numpy as np
 from attrs import evolve, frozen
@@ -16,6 +16,7 @@ from subsetprivacy._types import BoolArray, FloatArray, IntArray
 from subsetprivacy.data import CountsBatch, SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.likelihood import MANY
+from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak, Point, Profile
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
 from subsetprivacy.messages import Advice
@@ -33,6 +34,7 @@ _FEW = 12  # categories up to which profile intervals are taken for all
 _NEAR = 4.0  # standard errors from 0 or 1 within which Wald intervals are doubtful
 _MAX_COST = 2e7  # multiplications: about a second
 _CHORD = 8  # a search beyond 64 categories, in units of the square of their number
+_COMPARISON = 8  # searches that a comparison takes, in units of a profile interval
 _EVALUATIONS = 100
 _FINE, _COARSE = 1e-6, 1e-4  # of a standard error: how near to the end a search comes; the latter beyond 64 categories
 
@@ -101,7 +103,7 @@ def _each(fit: Estimate, request: Request, at: IntArray) -> Intervals:
     elif method == "bootstrap":
         bounds = bootstrap(fit, request.level, request.replications, request.seed)[at]
     else:
-        _require_likelihood(fit)
+        require_likelihood(fit)
         bounds = profile(fit, request.level, at, adjust=method == "adjusted", progress=request.progress)
     return Intervals(at, bounds, (method,) * len(at), method == "wald" and bool(fit._doubts), AUTO_INTERVAL)
 
@@ -137,7 +139,8 @@ def _positions(fit: Estimate, categories: Any) -> IntArray:
     return np.array([fit.categories.index(label) for label in categories], np.int64)
 
 
-def _require_likelihood(fit: Estimate) -> None:
+def require_likelihood(fit: Estimate) -> None:
+    """Raise unless profile likelihood intervals belong to the estimate."""
     if fit._by_moments:
         raise ArgumentError(
             f"a profile interval belongs to the likelihood; got an estimate by {fit.method}.", ESTIMATE_BY_LIKELIHOOD
@@ -174,6 +177,11 @@ def _wanted(fit: Estimate) -> BoolArray:
     return ~far  # also where there is no standard error
 
 
+def is_affordable(fit: Estimate) -> bool:
+    """Tell whether comparisons by likelihood are to be had, each in a fraction of a second."""
+    return fit.has_ratio and fit.categories.p <= MANY and _cost(fit, _COMPARISON) <= _MAX_COST
+
+
 def _cost(fit: Estimate, categories: int) -> float:
     """Return about how many multiplications profile intervals of so many categories take."""
     p, rows = fit.categories.p, len(fit.counts.observed_codes)
@@ -197,17 +205,46 @@ def profile(
     by the score test as well.
     """
     peak = Peak(fit.counts, np.maximum(fit.w, 0.0))
+    return profiled([Profile(peak, int(j)) for j in at], level, fit.categories.p, adjust=adjust, progress=progress)
+
+
+def of_sums(fit: Estimate, members: Sequence[FloatArray], level: float, *, adjust: bool) -> FloatArray:
+    """Return the intervals of sums of shares, each given by ones at its categories; see `profile`."""
+    peak = Peak(fit.counts, np.maximum(fit.w, 0.0))
+    return profiled([LinearProfile(peak, c) for c in members], level, fit.categories.p, adjust=adjust)
+
+
+class OneShare(Protocol):
+    """The profile likelihood of one number."""
+
+    @property
+    def top(self) -> float:
+        """Its value at the peak."""
+        ...
+
+    def error(self) -> float:
+        """Return roughly its standard error."""
+        ...
+
+    def at(self, v: float) -> Point | None:
+        """Return the highest point at which it is v."""
+        ...
+
+
+def profiled(
+    ones: Sequence[OneShare], level: float, p: int, *, adjust: bool, progress: Progress | None = None
+) -> FloatArray:
+    """Return the intervals of shares by their profiles, among p categories; see `profile`."""
     z = float(ndtri(0.5 + level / 2))
-    fine = _FINE if fit.categories.p <= MANY else _COARSE
-    bounds = np.empty((len(at), 2))
-    for done, j in enumerate(at):
+    fine = _FINE if p <= MANY else _COARSE
+    bounds = np.empty((len(ones), 2))
+    for done, one in enumerate(ones):
         if progress is not None:
-            progress(done, len(at))
-        one = Profile(peak, int(j))
+            progress(done, len(ones))
         tests = _adjusted(one.top, level, z) if adjust else (_Ratio(z), _Ratio(z))
-        bounds[done] = [_end(one, end, test, z, fine) for end, test in zip((0.0, 1.0), tests, strict=True)]
+        bounds[done] = [search_end(one, end, test, z, fine) for end, test in zip((0.0, 1.0), tests, strict=True)]
     if progress is not None:
-        progress(len(at), len(at))
+        progress(len(ones), len(ones))
     return bounds
 
 
@@ -244,6 +281,17 @@ class _Both:
         return min(self._ratio(point), point.score - self._z)
 
 
+class SignedScore:
+    """The score test, or the likelihood ratio test."""
+
+    def __init__(self, z: float, *, score: bool) -> None:
+        self._z, self._score = z, score
+
+    def __call__(self, point: Point) -> float:
+        """Return how far beyond rejection the value is."""
+        return (point.score if self._score else point.root) - self._z
+
+
 def _adjusted(top: float, level: float, z: float) -> tuple[Any, Any]:
     """Return the tests for the lower and for the upper end."""
     near = _Cut(level, z)
@@ -277,7 +325,7 @@ def cut_quantile(distance: float, level: float, z: float) -> float:
 # Ends ---------------------------------------------------------------------------------------------
 
 
-def _end(one: Profile, bound: float, test: Callable[[Point], float], z: float, fine: float) -> float:
+def search_end(one: OneShare, bound: float, test: Callable[[Point], float], z: float, fine: float = _FINE) -> float:
     """Return where the test begins to reject between the peak and the bound; the bound if it does not."""
 
     def excess(v: float) -> float:

@@ -1,42 +1,51 @@
-"""The distribution of one of several variables, read off the estimate of all of them."""
+"""Shares read off an estimate: of one of several variables, or of merged categories."""
 
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, overload
 
 import numpy as np
 from attrs import frozen
 from scipy.special import ndtri
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_distribution, check_level
-from subsetprivacy._choices import Engine
-from subsetprivacy._types import Distribution, FloatArray, IntArray
-from subsetprivacy.errors import ArgumentError
+from subsetprivacy._checks import check_choice, check_distribution, check_level
+from subsetprivacy._choices import Engine, MarginMethod
+from subsetprivacy._types import Distribution, FloatArray, IntArray, Label
+from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.estimation import presenting
-from subsetprivacy.estimation.contrast import Contrast, contrast_of
 from subsetprivacy.estimation.doubt import with_better
+from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_estimates import COLLAPSE_FORM
+from subsetprivacy.results import plain
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
 from subsetprivacy.variables import JointCategories
 
 if TYPE_CHECKING:
+    from subsetprivacy.estimation.intervals import Intervals
     from subsetprivacy.estimation.result import Estimate
+
+METHODS: tuple[MarginMethod, ...] = get_args(MarginMethod)
+_FEW = 12  # shares up to which profile intervals are made
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Margin:
-    """The shares of one variable, or of several together, in a joint estimate.
+class Margin(Shares):
+    """The shares of one variable, of several together, or of merged categories, in an estimate of more.
 
     Attributes
     ----------
     names
-        The variables.
+        The variables; empty for merged categories.
     fit
-        The joint estimate.
+        The estimate of all.
     where
-        The position among `categories` of every joint category.
+        The position among `categories` of every category of `fit`.
     """
+
+    why_not_restored: ClassVar[str] = "keep `margin.fit.counts.to_dict()`, and estimate from it again, or pickle it"
 
     names: tuple[str, ...]
     categories: Categories
@@ -45,7 +54,7 @@ class Margin:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats of the joint estimate."""
+        """The caveats of the estimate of all."""
         return with_better(self.fit.notes, None)
 
     @cached_property
@@ -57,8 +66,20 @@ class Margin:
 
     @property
     def in_simplex(self) -> bool:
-        """Whether the joint estimate stays in the simplex by construction."""
+        """Whether the estimate of all stays in the simplex by construction."""
         return self.fit.in_simplex
+
+    @property
+    def n(self) -> float:
+        """The number of informative people (Kish's effective number if weighted)."""
+        return self.fit.n
+
+    @property
+    def _base(self) -> "Estimate":
+        return self.fit
+
+    def _lift(self, c: FloatArray) -> FloatArray:
+        return c[self.where]
 
     def _member(self, k: int) -> FloatArray:
         """Return the direction that adds up the k-th share."""
@@ -100,72 +121,159 @@ class Margin:
         """Return the variance of the weighted sum c'w."""
         return self.fit.uncertainty.along(self.fit, c[self.where])
 
-    def interval(self, level: float = 0.95) -> FloatArray:
-        """Return a Wald interval for each share, shape (p, 2), cut to [0, 1] where the method stays in the simplex."""
-        self.fit._warn_of_doubts(None)
-        return self._bounds(check_level(level))
+    # Intervals ------------------------------------------------------------------------------------
 
-    def _bounds(self, level: float) -> FloatArray:
+    def interval(self, level: float = 0.95, *, method: MarginMethod = "auto", simultaneous: bool = False) -> FloatArray:
+        """Return a confidence interval for each share, shape (p, 2).
+
+        Parameters
+        ----------
+        level
+            The confidence level of each interval alone, or of all together (see `simultaneous`).
+        method
+            ``"adjusted"``: profile likelihood, corrected near 0 and 1. ``"profile"``: the same without the correction.
+            ``"wald"``: estimate and standard error, cut to [0, 1] where the method stays in the simplex.
+            ``"auto"``: adjusted for up to 12 shares of up to 64 categories, else Wald's.
+        simultaneous
+            True for intervals that hold all together with probability `level`.
+        """
+        found = self._found(level, method, simultaneous)
+        if found.doubtful:
+            self.fit._warn_of_doubts(None)
+        return found.bounds
+
+    def _found(self, level: float, method: MarginMethod, simultaneous: bool = False) -> "Intervals":
+        """Return the intervals with what is to be said about them."""
+        from subsetprivacy.estimation.intervals import (
+            Intervals,
+            is_affordable,
+            level_of_each,
+            of_sums,
+            require_likelihood,
+        )
+
+        check_level(level)
+        check_choice(method, METHODS, "method")
+        together = ""
+        if simultaneous:
+            together = "bonferroni" if self.fit._doubts or not np.isfinite(self._se).all() else "normal"
+            level = level_of_each(self._cov if together == "normal" else None, self.categories.p, level)
+        if method == "auto":
+            few = self.categories.p <= _FEW and is_affordable(self.fit)
+            method = "adjusted" if few else "wald"
+        at = np.arange(self.categories.p)
+        kinds = (method,) * len(at)
+        if method == "wald":
+            return Intervals(at, self._wald(level), kinds, bool(self.fit._doubts), together=together)
+        require_likelihood(self.fit)
+        members = [self._member(k) for k in range(self.categories.p)]
+        bounds = of_sums(self.fit, members, level, adjust=method == "adjusted")
+        return Intervals(at, bounds, kinds, together=together)
+
+    def _wald(self, level: float) -> FloatArray:
         half = ndtri(0.5 + level / 2) * self._se
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
 
-    def contrast(self, weights: Distribution, *, level: float = 0.95) -> Contrast:
-        """Return a weighted sum of the shares with its standard error, interval and test of zero."""
-        self.fit._warn_of_doubts(None)
-        return contrast_of(self, weights, check_level(level))
+    # Output ---------------------------------------------------------------------------------------
+
+    def _columns(
+        self, level: float = 0.95, method: MarginMethod = "auto", simultaneous: bool = False
+    ) -> dict[str, Any]:
+        found = self._found(level, method, simultaneous)
+        columns = presenting.shares(list(self.categories), self.w, self._se, found.bounds, level)
+        return {**columns, "interval": list(found.kinds)}
 
     @overload
-    def to_frame(self, level: float = ..., *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
+    def to_frame(
+        self,
+        level: float = ...,
+        *,
+        method: MarginMethod = ...,
+        simultaneous: bool = ...,
+        engine: Literal["pandas"] = ...,
+    ) -> PandasFrame: ...
     @overload
-    def to_frame(self, level: float = ..., *, engine: Literal["polars"]) -> PolarsFrame: ...
+    def to_frame(
+        self, level: float = ..., *, method: MarginMethod = ..., simultaneous: bool = ..., engine: Literal["polars"]
+    ) -> PolarsFrame: ...
     @overload
-    def to_frame(self, level: float = ..., *, engine: Literal["pyarrow"]) -> ArrowTable: ...
-    def to_frame(self, level: float = 0.95, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per category, the level in the column names."""
-        bounds = self._bounds(check_level(level))
-        return frame(presenting.shares(list(self.categories), self.w, self._se, bounds, level), engine)
+    def to_frame(
+        self, level: float = ..., *, method: MarginMethod = ..., simultaneous: bool = ..., engine: Literal["pyarrow"]
+    ) -> ArrowTable: ...
+    def to_frame(
+        self,
+        level: float = 0.95,
+        *,
+        method: MarginMethod = "auto",
+        simultaneous: bool = False,
+        engine: Engine = "pandas",
+    ) -> Frame:
+        """Return a data frame: a row per category; the arguments are those of `interval`."""
+        return frame(self._columns(level, method, simultaneous), engine)
 
-    def summary(self, level: float = 0.95) -> Table:
-        """Return the table to print or to show in a notebook."""
-        head, rows = presenting.cells(self, np.arange(self.categories.p), self._bounds(check_level(level)), level)
-        title = f"Margin of {' x '.join(self.names)}: {self.fit.method}, {self.fit.counts.n_text}"
-        return Table(title, head, rows, self.notes)
+    def to_dict(
+        self, level: float = 0.95, *, method: MarginMethod = "auto", simultaneous: bool = False
+    ) -> dict[str, Any]:
+        """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
+        found = self._found(level, method, simultaneous)
+        return plain(
+            {
+                "variables": self.names,
+                "categories": list(self.categories),
+                "estimate": self.w,
+                "se": self._se,
+                "lower": found.bounds[:, 0],
+                "upper": found.bounds[:, 1],
+                "interval": found.kinds,
+                "level": level,
+                "simultaneous": found.together or None,
+                "n": self.n,
+                "method": self.fit.method,
+                "notes": self.notes,
+            }
+        )
+
+    def summary(self, level: float = 0.95, *, method: MarginMethod = "auto", simultaneous: bool = False) -> Table:
+        """Return the table to print or to show in a notebook; the arguments are those of `interval`."""
+        found = self._found(level, method, simultaneous)
+        head, rows = presenting.cells(self, np.arange(self.categories.p), found.bounds, level)
+        title = f"{self._called('Margin of', 'Merged categories')}: {self.fit.method}, {self.fit.counts.n_text}"
+        return Table(title, head, rows, (*presenting.interval_notes(found), *self.notes))
+
+    def _called(self, margin: str, merged: str) -> str:
+        return f"{margin} {' x '.join(self.names)}" if self.names else merged
 
     def plot(
         self,
         *,
         level: float = 0.95,
+        method: MarginMethod = "auto",
+        simultaneous: bool = False,
         reference: Distribution | None = None,
         ax: draw.AxesOrNone = None,
         label: str | None = None,
         title: str | None = None,
     ) -> draw.Axes:
         """Draw the shares with their intervals, and a known distribution to compare with; as `Estimate.plot`."""
-        bounds = self._bounds(check_level(level))
+        bounds = self._found(level, method, simultaneous).bounds
         known = None if reference is None else check_distribution(reference, self.categories.labels, "reference")
-        labels = [label_text(label) for label in self.categories]
+        what = self._called("Estimated shares of", "Estimated shares of merged categories")
         return draw.estimate(
-            labels,
+            [label_text(label) for label in self.categories],
             self.w,
             bounds[:, 0],
             bounds[:, 1],
             level=level,
             label=label or f"{self.fit.method}, {presenting.n_words(self.fit)}",
             reference=known,
-            title=title or presenting.heading_of(f"Estimated shares of {' x '.join(self.names)}", self.fit, level),
+            title=title or presenting.heading_of(what, self.fit, level),
             ax=ax,
         )
 
     def __repr__(self) -> str:
-        shares = ", ".join(
-            f"{label} {number(w)} (se {number(se)})"
-            for label, w, se in list(zip(self.categories, self.w, self._se, strict=True))[:8]
-        )
-        return f"<Margin of {' x '.join(self.names)}: {shares}{', …' if self.categories.p > 8 else ''}>"
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        what = f"of {' x '.join(self.names)}" if self.names else "with merged categories"
+        return f"<Margin {what}: {self._rounded()}>"
 
 
 def margin_of(fit: "Estimate", names: tuple[str, ...]) -> Margin:
@@ -184,3 +292,43 @@ def margin_of(fit: "Estimate", names: tuple[str, ...]) -> Margin:
     kept = joint.parts[axes[0]] if len(axes) == 1 else JointCategories({joint.names[k]: joint.parts[k] for k in axes})
     where = np.ravel_multi_index([at[k] for k in axes], [joint.parts[k].p for k in axes])
     return Margin(tuple(names), kept, fit, where)
+
+
+def collapsed(shares: Shares, groups: Mapping[Label, Iterable[Label]]) -> Margin:
+    """Return the shares of merged categories."""
+    old = shares.categories
+    new_label = _merged_labels(old, groups)
+    labels = list(dict.fromkeys(new_label))
+    if len(labels) < 2:
+        raise CategoryError("`groups` must leave at least two categories; they leave one, whose share is 1.")
+    position = {label: k for k, label in enumerate(labels)}
+    where = np.array([position[label] for label in new_label])
+    return Margin((), Categories(labels), shares._base, shares._lift(where).astype(np.int64))
+
+
+def _merged_labels(old: Categories, groups: Mapping[Label, Iterable[Label]]) -> list[Label]:
+    """Return the new label of every category, or raise where the groups do not fit."""
+    if not isinstance(groups, Mapping) or not groups:
+        got = "an empty one" if isinstance(groups, Mapping) else type(groups).__name__
+        raise ArgumentError(f"`groups` must map new labels to lists of categories; got {got}.", COLLAPSE_FORM)
+    new: list[Label] = list(old)
+    taken = np.zeros(old.p, bool)
+    for label, members in groups.items():
+        if isinstance(members, str) or not isinstance(members, Iterable):
+            raise ArgumentError(
+                f"`groups` must map new labels to lists of categories; got {type(members).__name__} for one.",
+                COLLAPSE_FORM,
+            )
+        at = [old.index(member) for member in members]
+        if not at:
+            raise CategoryError(f"`groups` must merge some categories; got none for {label!r}.", COLLAPSE_FORM)
+        if taken[at].any() or len(set(at)) < len(at):
+            raise CategoryError(f"`groups` must name each category once; {label!r} has one that was named before.")
+        taken[at] = True
+        for k in at:
+            new[k] = label
+    kept = {label for label, merged in zip(old, taken, strict=True) if not merged}
+    clash = [label for label in groups if label in kept]
+    if clash:
+        raise CategoryError(f"`groups` must have new labels; {clash[0]!r} is a category that is not merged.")
+    return new

@@ -16,16 +16,15 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Sized
 from subsetprivacy.errors import TooLargeError, warn_of
 from subsetprivacy.estimation import likelihood, presenting
-from subsetprivacy.estimation.contrast import Contrast, contrast_of
 from subsetprivacy.estimation.doubt import doubts, with_better
 from subsetprivacy.estimation.margins import Margin, margin_of
+from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
 from subsetprivacy.messages import Advice, Hint, Note, NoteKind
 from subsetprivacy.messages.for_estimates import AUTO_INTERVAL
-from subsetprivacy.results import Result
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.intervals import Intervals
@@ -35,7 +34,7 @@ _ZERO = 1e-9
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Estimate(Result):
+class Estimate(Shares):
     r"""An estimated distribution, with everything that can be asked about it.
 
     Attributes
@@ -99,6 +98,13 @@ class Estimate(Result):
     def gap(self) -> float:
         """At most this much log-likelihood per person is still to be gained; NaN off the simplex."""
         return likelihood.certified_gap(self.counts.incidence, self.counts.shares, self.w)
+
+    @property
+    def _base(self) -> "Estimate":
+        return self
+
+    def _lift(self, c: FloatArray) -> FloatArray:
+        return c
 
     # Doubt ------------------------------------------------------------------------------------
 
@@ -228,20 +234,6 @@ class Estimate(Result):
         half = ndtri(0.5 + level / 2) * self._shown_se
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
-
-    def contrast(self, weights: Distribution, *, level: float = 0.95) -> Contrast:
-        """Return a weighted sum of the shares with its standard error, interval and test of zero.
-
-        Parameters
-        ----------
-        weights
-            ``{"red": 1, "blue": -1}`` for a difference, ``{"red": 1, "blue": 1}``
-            for a total; or one number per category.
-        level
-            The confidence level.
-        """
-        self._warn_of_doubts()
-        return contrast_of(self, weights, check_level(level))
 
     def loss_quantile(self, level: float = 0.95) -> float:
         r"""Return the bound that the squared error :math:`\|\hat w - w\|_2^2` stays below with this probability.
@@ -437,9 +429,4 @@ class Estimate(Result):
         return presenting.picture(self, request, reference, kind, ax, label=label, title=title)
 
     def __repr__(self) -> str:
-        shares = ", ".join(
-            f"{label} {number(w)} (se {number(se)})"
-            for label, w, se in list(zip(self.categories, self.w, self._shown_se, strict=True))[:8]
-        )
-        more = ", …" if self.categories.p > 8 else ""
-        return f"<Estimate by {self.method}, {self.counts.n_text}: {shares}{more}>"
+        return f"<Estimate by {self.method}, {self.counts.n_text}: {self._rounded()}>"

@@ -9,11 +9,9 @@ from attrs import frozen
 
 from subsetprivacy._paths import is_inside, scheme_of
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_files import CHOOSE_ANOTHER_FOLDER
 
-_INSIDE = (
-    "`output` must lie outside the folder that is read: there, the next run would take the subsets for people. "
-    "Hint: choose another folder."
-)
+_INSIDE = "`output` must lie outside the folder that is read: there, the next run would take the subsets for people."
 _SAME = "`output` must be another file than the one that is read."
 _SAME_STORE = {"s3a": "s3", "s3n": "s3"}
 _AROUND = "`output` must not hold the files that are read, which would be replaced with it."
@@ -30,7 +28,7 @@ def check_apart(source: Path, output: Path) -> None:
     if source.exists() and output.exists() and output.samefile(source):
         raise ArgumentError(_SAME)
     if is_inside(output, source):
-        raise ArgumentError(_INSIDE)
+        raise ArgumentError(_INSIDE, CHOOSE_ANOTHER_FOLDER)
 
 
 def check_apart_from(files: Iterable[str], output: str, *, folders: Iterable[str] = ()) -> None:
@@ -56,7 +54,7 @@ def check_apart_from(files: Iterable[str], output: str, *, folders: Iterable[str
     target = _Place.of(output)
     for folder in (*whole, *_folders(read)):
         if target.is_in(folder):
-            raise ArgumentError(_INSIDE)
+            raise ArgumentError(_INSIDE, CHOOSE_ANOTHER_FOLDER)
     if any(each.is_in(target) for each in (*read, *whole)):
         raise ArgumentError(_AROUND)
 

@@ -9,6 +9,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.pipeline import Order
 from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.messages.for_files import WRITE_OUTPUT_AS_TEXT
 
 
 def privatize_on_cluster(table: Any, kernel: Kernel, output: str | os.PathLike[str], order: Order) -> Any:
@@ -48,7 +49,7 @@ def _address(output: Any) -> str:
         raise ArgumentError(f"`output` must be a path; got {type(output).__name__}.")
     if not isinstance(output, str) and scheme_of(output) is not None:
         raise ArgumentError(
-            "`output` must be text where it is an address: a Path drops one of its slashes. Hint: output='s3://…'."
+            "`output` must be text where it is an address: a Path drops one of its slashes.", WRITE_OUTPUT_AS_TEXT
         )
     return os.fspath(output)
 

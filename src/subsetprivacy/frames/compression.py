@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from subsetprivacy.errors import MissingDependencyError
+from subsetprivacy.messages.for_files import INSTALL_OR_USE_GZIP
 
 _BLOCK = 1 << 20
 _LEVEL = 6  # of gzip
@@ -102,7 +103,7 @@ def _zstandard(path: str | Path) -> tuple[Any, Any]:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise MissingDependencyError(
-            f"the file {str(path)!r} is compressed by Zstandard, which needs PyArrow. "
-            "Hint: pip install 'subsetprivacy[frames]', or use .csv.gz."
+            f"the file {str(path)!r} is compressed by Zstandard, which needs PyArrow.",
+            INSTALL_OR_USE_GZIP,
         ) from None
     return None, zstd

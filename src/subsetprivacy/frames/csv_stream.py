@@ -17,6 +17,7 @@ from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.compression import open_to_read
 from subsetprivacy.frames.csv_watching import Watched, lent
 from subsetprivacy.frames.trouble import arrow, reading, trouble
+from subsetprivacy.messages.for_files import SAVE_AS_UTF8
 
 BLOCK = 1 << 22
 _SEPARATORS = (",", ";", "\t")
@@ -145,7 +146,7 @@ def read_header(path: str | Path, wanted: Iterable[str]) -> Header:
         first = raw.read(_FIRST_BYTES)
         whole = len(first) < _FIRST_BYTES
     if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
-        raise trouble(path, "must be text in UTF-8; it is in UTF-16, or no text. Hint: save it as CSV UTF-8")
+        raise trouble(path, "must be text in UTF-8; it is in UTF-16, or no text", SAVE_AS_UTF8)
     read = first.decode("utf-8-sig", "surrogateescape")
     text = read.lstrip("\r\n")
     if not text:
@@ -168,7 +169,7 @@ def _split(path: str | Path, text: str, separator: str, whole: bool, blank: int)
     try:
         "".join(cells).encode()
     except UnicodeEncodeError:
-        raise trouble(path, "must be text in UTF-8; its header is not. Hint: save it as CSV UTF-8") from None
+        raise trouble(path, "must be text in UTF-8; its header is not", SAVE_AS_UTF8) from None
     return Header(separator, tuple(plain_header(cell) for cell in cells), alone, blank)
 
 
@@ -185,7 +186,7 @@ def no_csv_column(path: str | Path, header: Header, name: str, labels: Collectio
     """Return the error that a CSV file has no such column, with names that are alike unless they may be values."""
     rows = _first_rows(path, header)
     verdict = judge_header(header.names, list(zip(*rows, strict=True)), labels)
-    return DataFileError(no_such_column(name, header.names, f"the file {str(path)!r}", verdict, csv=True))
+    return DataFileError(*no_such_column(name, header.names, f"the file {str(path)!r}", verdict, csv=True))
 
 
 def _first_rows(path: str | Path, header: Header) -> list[list[str]]:
@@ -255,8 +256,7 @@ def _explain(path: Path, header: Header, said: str, block: int) -> None:
                 try:
                     line.decode("utf-8")
                 except UnicodeDecodeError:
-                    hint = "Hint: save it as CSV UTF-8"
-                    raise trouble(path, f"must be text in UTF-8; line {number} is not. {hint}") from None
+                    raise trouble(path, f"must be text in UTF-8; line {number} is not", SAVE_AS_UTF8) from None
     check_rows(path, header, block)
     if "straddl" in said:
         raise trouble(path, f"must have rows of at most {block} bytes; some row is longer")

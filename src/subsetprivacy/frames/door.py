@@ -28,6 +28,7 @@ from subsetprivacy.frames.reopening import check_reopening, reopened
 from subsetprivacy.frames.sources import file_source, table_source
 from subsetprivacy.frames.trouble import arrow
 from subsetprivacy.mechanism.publish import warn_if_revealing
+from subsetprivacy.messages.for_files import NAME_AN_OUTPUT, PRIVATIZE_ONE_COLUMN
 
 IF_EXISTS: tuple[IfExists, ...] = get_args(IfExists)
 
@@ -221,8 +222,8 @@ def privatize_table(
         return _of_file(local_path(table, "table"), kernel, _needed(target, "a file"), order)
     if not is_table(table):
         raise ArgumentError(
-            f"`table` must be a table or the path of a file; got {type(table).__name__}. "
-            "Hint: a single column is privatised by sp.privatize(values, design)."
+            f"`table` must be a table or the path of a file; got {type(table).__name__}.",
+            PRIVATIZE_ONE_COLUMN,
         )
     return _of_table(plain_table(table), kernel, target, order)
 
@@ -271,8 +272,8 @@ def _flag(given: Any, name: str) -> bool:
 def _needed(output: Any, what: str) -> Any:
     if output is None:
         raise ArgumentError(
-            f"`output` must say where to write: {what} is privatised once, written, and read back. "
-            "Hint: output='private.parquet'."
+            f"`output` must say where to write: {what} is privatized once, written, and read back.",
+            NAME_AN_OUTPUT,
         )
     return output
 

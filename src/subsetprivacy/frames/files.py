@@ -11,6 +11,7 @@ from typing import Any
 
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.trouble import arrow, described, reading, trouble
+from subsetprivacy.messages.for_files import READ_ONE_OF_ITS_FILES, REPLACE_OUTPUT
 
 KEY = "subset_privacy"
 TABLE_FORMAT = "subset privacy table"
@@ -50,7 +51,7 @@ def format_of(path: str | Path, *, must_exist: bool = True) -> str:
     found = next((form for suffix, form in _FORMATS.items() if name.endswith(suffix)), None)
     if found is None:
         if must_exist and name.endswith(".zip"):
-            raise trouble(path, "must be unpacked to be read; it is an archive. Hint: read one of the files in it")
+            raise trouble(path, "must be unpacked to be read; it is an archive", READ_ONE_OF_ITS_FILES)
         exists = "" if place.exists() or not must_exist else "; and there is no such file"
         raise trouble(path, f"must end in one of {', '.join(_FORMATS)}, or be a folder of Parquet files{exists}")
     if must_exist and not place.is_file():
@@ -153,10 +154,10 @@ def check_free(path: str | Path, *, overwrite: bool = False, sidecar: bool = Tru
         if not target.parent.is_dir():
             raise trouble(target, f"must be in a folder that exists; {str(target.parent)!r} does not")
         if target.exists() and not overwrite:
-            raise trouble(target, "must not exist yet; it does. Hint: overwrite=True replaces it")
+            raise trouble(target, "must not exist yet; it does", REPLACE_OUTPUT)
         beside = sidecar_of(target)
         if sidecar and not overwrite and beside.exists() and not _is_left_over(beside):
-            raise trouble(beside, "must not exist yet; it does. Hint: overwrite=True replaces it")
+            raise trouble(beside, "must not exist yet; it does", REPLACE_OUTPUT)
 
 
 def _is_left_over(document: Path) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.files import sidecar_of
+from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 
 _ROUNDS = 200_000
 
@@ -44,7 +45,8 @@ def check_same(output: Path, job: dict[str, Any]) -> None:
     if not _is_same(output, job):
         raise DataFileError(
             f"the file {str(output)!r} must not exist yet, or come from the same job: the same table, unchanged since, "
-            "the same designs and options; it does not. Hint: overwrite=True replaces it."
+            "the same designs and options; it does not.",
+            REPLACE_OUTPUT,
         )
 
 

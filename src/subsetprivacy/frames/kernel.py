@@ -17,6 +17,12 @@ from subsetprivacy.mechanism.ids import Ids, UnfitIds, scan_ids
 from subsetprivacy.mechanism.keyed import check_key, keyed_source
 from subsetprivacy.mechanism.publisher import Publisher
 from subsetprivacy.mechanism.randomness import SecureSource
+from subsetprivacy.messages.for_files import (
+    COVER_THE_PRODUCT,
+    KEEP_THE_JOINED_COLUMN,
+    MAP_COLUMNS_TO_DESIGNS,
+    PASS_THE_PRODUCT,
+)
 from subsetprivacy.subsets import Categories
 from subsetprivacy.variables import JointCategories
 
@@ -50,12 +56,12 @@ def variables_of(designs: Any) -> tuple[Variable, ...]:
         made = [_variable(name, design) for name, design in designs.items()]
     else:
         raise ArgumentError(
-            f"`designs` must map columns to their designs; got {type(designs).__name__}. Hint: {{'race': design}}."
+            f"`designs` must map columns to their designs; got {type(designs).__name__}.", MAP_COLUMNS_TO_DESIGNS
         )
     if len(made) > 1 and any(isinstance(each.design, Covered) for each in made):
         raise ArgumentError(
-            "a covered design must be the only one: dummy rows of one column would tie the others to nobody. "
-            "Hint: cover the product of the designs, sp.covered(sp.product({...}), floor)."
+            "a covered design must be the only one: dummy rows of one column would tie the others to no one.",
+            COVER_THE_PRODUCT,
         )
     _check_sources(made)
     return tuple(made)
@@ -67,8 +73,9 @@ def _check_sources(made: list[Variable]) -> None:
     twice = sorted({source for source in sources if sources.count(source) > 1})
     if twice:
         raise ArgumentError(
-            f"every column of values must be drawn from once; got {', '.join(twice)} twice. "
-            "Hint: two subsets of one value intersect. A joined column alone gives the shares of its variables too."
+            f"every column of values must be drawn from once; got {', '.join(twice)} twice. Two subsets of one value "
+            "intersect.",
+            KEEP_THE_JOINED_COLUMN,
         )
 
 
@@ -77,8 +84,8 @@ def _variable(name: Any, design: Any) -> Variable:
         raise ArgumentError(f"names of columns must be text; got {shown(name)}.")
     if isinstance(require_design(design), Product):
         raise ArgumentError(
-            f"`designs` must give column {name!r} one design; got a product, which has a column for each variable. "
-            "Hint: pass the product itself instead of a dict."
+            f"`designs` must give column {name!r} one design; got a product, which has a column for each variable.",
+            PASS_THE_PRODUCT,
         )
     joint = isinstance(design.categories, JointCategories)
     return Variable(name, design, design.categories.names if joint else (name,))
@@ -253,17 +260,17 @@ class Kernel:
         try:
             x, absent = reader.positions(columns if isinstance(reader, JointCategories) else columns[sources[0]])
         except CategoryError as error:  # the whole column is of a kind that holds no labels
-            raise CategoryError(f"column {self.variables[k].name!r}: {error}") from None
+            raise CategoryError(f"column {self.variables[k].name!r}: {error.message}", error.advice) from None
         return Values(x, absent, None if marked is None or absent is None else marked & absent)
 
     def _refusals(self, k: int, values: Values, batch: Any) -> list[Refused]:
         unfit = self._publishers[k].unfit(*values.to_check())
         if unfit is None:
             return []
-        name, hint = self.variables[k].name, self._hint(k) if unfit.unknown == len(values.x) else ""
+        name, why = self.variables[k].name, self._why(k) if unfit.unknown == len(values.x) else ""
         tidy, marks = self._would_fit(k, values, batch) if unfit.unknown else (0, 0)
         found = [
-            Refused(name, "unknown", unfit.unknown, unfit.first_unknown, hint, tidy, marks),
+            Refused(name, "unknown", unfit.unknown, unfit.first_unknown, why, tidy, marks),
             Refused(name, "absent", unfit.absent, unfit.first_absent),
         ]
         return [each for each in found if each.count]
@@ -283,11 +290,12 @@ class Kernel:
         tidy = ~self._read(k, batch, reader, stripping).unknown()
         return int((unknown & tidy).sum()), int((unknown & ~tidy & marks).sum())
 
-    def _hint(self, k: int) -> str:
+    def _why(self, k: int) -> str:
+        """Return what may be wrong where no value is a category."""
         kinds = sorted({type(label).__name__ for label in self._readers[k].labels[:1000]})
         if self.as_text or kinds == ["str"]:
-            return " Hint: not one is; are they written as in the design, letter for letter?"
-        return f" Hint: the categories are of type {', '.join(kinds)}; are the values?"
+            return "Not one is written as in the design, letter for letter."
+        return f"Not one is, and the categories are of type {', '.join(kinds)}."
 
     def _refused_ids(self, ids: Ids | UnfitIds | None) -> list[Refused]:
         unfit = ids.repeated if isinstance(ids, Ids) else ids

@@ -14,6 +14,7 @@ from subsetprivacy.frames.pipeline import Order
 from subsetprivacy.frames.refused import refuse
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.shuffle import shuffled
+from subsetprivacy.messages.for_files import PRIVATIZE_IN_MEMORY
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +33,8 @@ def privatize_in_memory(table: Any, kernel: Kernel, output: Path | None, order: 
     if kernel.covered is not None and output is None:
         raise ArgumentError(
             "`output` must say where to write for a covered design: its numbers of people and dummy rows, which every "
-            "estimate needs, are stored with the rows. Hint: sp.privatize(values, design) keeps them in memory."
+            "estimate needs, are stored with the rows.",
+            PRIVATIZE_IN_MEMORY,
         )
     if output is not None:
         format_of(output, must_exist=False)  # known before anything is drawn

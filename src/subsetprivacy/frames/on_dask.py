@@ -30,6 +30,7 @@ from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.refused import refuse
 from subsetprivacy.frames.stored import codes_document
 from subsetprivacy.frames.worker import COUNTED, Count, Draw, LayOut, Tasks, error_told, shares_of_work
+from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 
 
 def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bool, overwrite: bool) -> Any:
@@ -90,7 +91,7 @@ class _Run:
 
         system, final = self.system, f"{self.staging}/final"
         if system.exists(self.path) and not overwrite:
-            raise DataFileError(f"the folder {self.output!r} must be new; it is there. Hint: overwrite=True.")
+            raise DataFileError(f"the folder {self.output!r} must be new; it is there.", REPLACE_OUTPUT)
         codes_document(self.kernel.designs)  # labels that no document can hold are told before the work
         try:
             designs = self._write(final)

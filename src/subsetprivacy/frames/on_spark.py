@@ -30,6 +30,7 @@ from subsetprivacy.frames.spark_folder import (
 )
 from subsetprivacy.frames.stored import codes_document
 from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, Tasks, shares_of_work
+from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _BATCH_ROWS = "250000"
@@ -126,7 +127,7 @@ class _Run:
         there = quietly(lambda: exists(self.spark, self.output), f"look for {self.output}")
         self.replaces = there
         if there and not self.overwrite:
-            raise DataFileError(f"the folder {self.output!r} must be new; it is there. Hint: overwrite=True.")
+            raise DataFileError(f"the folder {self.output!r} must be new; it is there.", REPLACE_OUTPUT)
 
     def _write(self) -> dict[str, Design]:
         """Write the output, and return the designs as they were realised."""

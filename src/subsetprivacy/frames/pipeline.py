@@ -32,6 +32,7 @@ from subsetprivacy.frames.repeated import repeated_ids
 from subsetprivacy.frames.sources import Source, Unit
 from subsetprivacy.frames.staging import digest, staged
 from subsetprivacy.frames.trouble import described
+from subsetprivacy.messages.for_files import CONTINUE_BY_THE_SAME_CALL
 from subsetprivacy.processes import crew, leave_if_imported
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ def _described(output: Path) -> Iterator[None]:
         raise described(output, error) from None
     except BrokenProcessPool:
         raise DataFileError(
-            f"a process that was drawing for {str(output)!r} was killed, perhaps for want of memory. "
-            "Hint: the same call goes on where it stopped."
+            f"a process that was drawing for {str(output)!r} was killed, perhaps for want of memory.",
+            CONTINUE_BY_THE_SAME_CALL,
         ) from None
 
 

@@ -14,6 +14,7 @@ from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.stored import FORMS, Stored, agreed, found_with
 from subsetprivacy.frames.streams import DataFile, check_present
 from subsetprivacy.frames.trouble import arrow
+from subsetprivacy.messages.for_files import SAY_THE_FORM
 
 
 def read_release(
@@ -109,9 +110,7 @@ def _form(file: DataFile, design: Design, name: str, known: str | None, said: st
     if chosen is None and not is_spelled(design):
         return "codes"
     if chosen is None and looks_like_codes(design):
-        raise ArgumentError(
-            f"`form` must be said for column {name!r}, whose labels look like codes. Hint: form='labels' or 'codes'."
-        )
+        raise ArgumentError(f"`form` must be said for column {name!r}, whose labels look like codes.", SAY_THE_FORM)
     if chosen == "labels":
         text_of(design.missing_code, design)  # says why it cannot be
     return chosen or "labels"

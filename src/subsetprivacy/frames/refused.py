@@ -6,21 +6,15 @@ from attrs import evolve, frozen
 
 from subsetprivacy._words import counted, plural
 from subsetprivacy.errors import CategoryError
+from subsetprivacy.messages import Advice
+from subsetprivacy.messages.for_files import CLEAN_VALUES, NAME_THE_MARK, STORE_ABSENT_AS_FULL, STRIP_SPACES
 
 _MUST = {
-    "unknown": ("every value must be one of the design's categories", ("that is not", "that are not"), ""),
-    "absent": (
-        "every value must be known",
-        ("missing", "missing"),
-        " Hint: missing='full' stores them as the full set.",
-    ),
-    "id missing": ("every row must have an id", ("without", "without"), ""),
-    "id type": ("ids must be text or whole numbers", ("other", "others"), ""),
-    "id repeated": (
-        "ids must be distinct",
-        ("row whose id came before", "rows whose id came before"),
-        " Hint: two values of one person would answer the same question, and intersect.",
-    ),
+    "unknown": ("every value must be one of the design's categories", ("that is not", "that are not")),
+    "absent": ("every value must be known", ("missing", "missing")),
+    "id missing": ("every row must have an id", ("without", "without")),
+    "id type": ("ids must be text or whole numbers", ("other", "others")),
+    "id repeated": ("ids must be distinct", ("row whose id came before", "rows whose id came before")),
 }
 
 
@@ -30,6 +24,8 @@ class Refused:
 
     Attributes
     ----------
+    why
+        What may be wrong where no value is a category.
     tidy, marks
         Of values that are no category: how many are one without the spaces
         around them, and how many of the others look like a mark of a missing answer.
@@ -39,7 +35,7 @@ class Refused:
     problem: str
     count: int
     first: int | None  # None where no row can be named
-    hint: str = ""
+    why: str = ""
     tidy: int = 0
     marks: int = 0
 
@@ -51,29 +47,36 @@ class Refused:
         return evolve(
             self,
             count=self.count + later.count,
-            hint=self.hint if self.hint == later.hint else "",
+            why=self.why if self.why == later.why else "",
             tidy=self.tidy + later.tidy,
             marks=self.marks + later.marks,
         )
 
-    def _advice(self) -> str:
-        """Return what would make rows fit, told by numbers alone."""
-        said = []
+    @property
+    def advice(self) -> list[Advice]:
+        """What would make the rows fit."""
+        by_kind = {STRIP_SPACES: self.tidy, NAME_THE_MARK: self.marks, STORE_ABSENT_AS_FULL: self.problem == "absent"}
+        return [advice for advice, applies in by_kind.items() if applies]
+
+    def _explained(self) -> str:
+        """Return why the rows do not fit, told by numbers alone."""
+        if self.problem == "id repeated":
+            return " Two values of one person would answer the same question, and intersect."
+        said = ""
         if self.tidy:
-            many = f"all {self.count} are" if self.tidy == self.count else f"{self.tidy} of them are"
-            said.append(f"{many} categories without the spaces around them; strip=True leaves these out.")
+            many = f"All {self.count} are" if self.tidy == self.count else f"{self.tidy} of them are"
+            said += f" {many} categories without the spaces around them."
         if self.marks:
             look = plural(self.marks, "looks like a mark", "look like marks")
-            said.append(f"{self.marks} {look} of a missing answer, such as ? or NA; na= names the mark.")
-        return f" Hint: {' '.join(said)}" if said else ""
+            said += f" {self.marks} {look} of a missing answer, such as ? or NA."
+        return said or (self.why and f" {self.why}")
 
     def said(self, rows: str, number: Callable[[int], int]) -> str:
         """Return it in words; `rows` is what a row is called, and `number` tells its number."""
-        must, got, hint = _MUST[self.problem]
+        must, got = _MUST[self.problem]
         where = "" if self.first is None else f", first in {rows} {number(self.first)}"
         start = " (counted from 0)" if where and rows == "row" else ""
-        advice = self._advice() or self.hint or hint
-        return f"column {self.column!r}: {must}; got {counted(self.count, *got)}{where}{start}.{advice}"
+        return f"column {self.column!r}: {must}; got {counted(self.count, *got)}{where}{start}.{self._explained()}"
 
 
 def refuse(
@@ -96,4 +99,10 @@ def refuse(
         total[place] = total[place] + each if place in total else each
     if total:
         lines = [f"{where}{': ' if where else ''}{each.said(rows, number)}" for each in total.values()]
-        raise CategoryError("\n".join(lines))
+        raise CategoryError("\n".join(lines), _together([advice for each in total.values() for advice in each.advice]))
+
+
+def _together(several: Sequence[Advice]) -> Advice | None:
+    """Return one piece of advice for all: an error has one."""
+    different = set(several)
+    return CLEAN_VALUES if len(different) > 1 else next(iter(different), None)

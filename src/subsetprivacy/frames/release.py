@@ -1,9 +1,10 @@
 """A file of subsets with its designs: counted where it lies, loaded only when asked for."""
 
+import json
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from attrs import field, frozen
@@ -20,6 +21,8 @@ from subsetprivacy.frames.alone import rows_alone
 from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
 from subsetprivacy.frames.trouble import said_of
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.results import Result
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 Progress = Callable[[int, int | None], None]
@@ -27,7 +30,7 @@ _LARGE = 1 << 26  # bytes of a CSV file that take a second to read
 
 
 @frozen(slots=False, repr=False)
-class Release:
+class Release(Result):
     """A file of subsets and the designs they were drawn with; made by `read_release` and `write_release`.
 
     Attributes
@@ -51,6 +54,8 @@ class Release:
     ...     read_release(Path(folder) / "private.csv").count("letter")
     <SubsetCounts: n = 300, 6 distinct subsets, 0 missing, <uniform design on 4 categories: 'a', 'b', 'c', 'd'>>
     """
+
+    why_not_restored: ClassVar[str] = "keep the file and open it, `sp.read_release(path)`"
 
     file: DataFile
     stored: Stored = field(eq=False)
@@ -214,7 +219,7 @@ class Release:
             whole=asked.whole,
         )
         as_labels = self.file.kind == "csv" and any(self.stored.forms[name] == "labels" for name in names)
-        with said_of(self.file.where, " (Read as labels; form='codes' reads codes.)" if as_labels else ""):
+        with said_of(self.file.where, as_labels=as_labels):
             return asked.read(groups, self.file.place, orders=self.file.orders(asked.by or ()))
 
     def _weights(self, column: Any, kind: WeightsKind | None) -> tuple[Any, WeightsKind | None]:
@@ -251,13 +256,31 @@ class Release:
     def to_frame(self, *, engine: Literal["pyarrow"], kept: bool = ...) -> ArrowTable: ...
     def to_frame(self, *, engine: Engine = "pandas", kept: bool = True) -> Frame:
         """Load the codes, and the columns that are kept if asked, as a data frame of pandas, Polars or PyArrow."""
+        return frame(self._columns(kept), engine)
+
+    def _columns(self, kept: bool = True) -> dict[str, Any]:
         columns: dict[str, Any] = {name: self.codes(name) for name in self.names}
         if kept and self.kept:
             import pyarrow as pa
 
             others = pa.Table.from_batches(list(self.file.batches(self.kept)))
             columns |= {name: others.column(name).to_pylist() for name in self.kept}
-        return frame(columns, engine, index=False)
+        return columns
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of the file: dummy rows, weights, and columns that nothing protects."""
+        covered = {name: one for name, one in self.stored.designs.items() if isinstance(one, Covered)}
+        notes = [
+            Note(NoteKind.DUMMIES, f"{name}: {design.rows_text(float('nan'))}.") for name, design in covered.items()
+        ]
+        if self.stored.weights is not None:
+            weights = self.stored.weights
+            notes.append(Note(NoteKind.WEIGHTED, f"{weights.kind} weights in column {weights.column}."))
+        if self.kept:
+            kept = ", ".join(self.kept)
+            notes.append(Note(NoteKind.NOT_PROTECTED, f"Kept as they are, and not protected: {kept}."))
+        return tuple(notes)
 
     def summary(self) -> Table:
         """Return the columns with their designs, to print or to show; a large CSV file is not read for its rows."""
@@ -267,17 +290,20 @@ class Release:
             (name, design.kind, str(design.p), rows, design.fingerprint[:16])
             for name, design in self.stored.designs.items()
         )
-        covered = {name: one for name, one in self.stored.designs.items() if isinstance(one, Covered)}
-        notes = [f"{name}: {design.rows_text(float('nan'))}." for name, design in covered.items()]
-        if self.stored.weights is not None:
-            notes.append(f"{self.stored.weights.kind} weights in column {self.stored.weights.column}.")
-        if self.kept:
-            notes.append(f"Kept as they are, and not protected: {', '.join(self.kept)}.")
         title = f"Release {self.path.name}"
-        return Table(title, ("column", "kind", "categories", "rows", "fingerprint"), lines, tuple(notes))
+        return Table(title, ("column", "kind", "categories", "rows", "fingerprint"), lines, self.notes)
 
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the file holds, without its rows, for JSON; a CSV file is read to know their number."""
+        document = json.loads(self.stored.to_json())
+        return {
+            "path": str(self.path),
+            "rows": self.rows,
+            "columns": document["columns"],
+            "weights": document.get("weights"),
+            "kept": list(self.kept),
+            "notes": [note.to_dict() for note in self.notes],
+        }
 
 
 def _tell(progress: Progress, total: int | None, done: int) -> None:

@@ -16,6 +16,7 @@ from subsetprivacy.errors import ArgumentError, DataFileError, SubsetPrivacyErro
 from subsetprivacy.frames.files import FOLDER_SIDECAR
 from subsetprivacy.frames.stored import Stored, stored_from_json
 from subsetprivacy.frames.worker import error_told
+from subsetprivacy.messages.for_files import LOOK_INTO_SPARKS_LOG, REMOVE_BY_HAND
 
 _ELSEWHERE = FOLDER_SIDECAR.removesuffix(".json")
 T = TypeVar("T")
@@ -83,8 +84,7 @@ def remove(spark: Any, path: str) -> None:
         spark.range(0).write.mode("overwrite").parquet(path)
     if exists(spark, path):
         warnings.warn(
-            f"the folder {path} could only be emptied, not removed. Hint: remove it by hand.",
-            SubsetPrivacyWarning,
+            SubsetPrivacyWarning(f"the folder {path} could only be emptied, not removed.", REMOVE_BY_HAND),
             stacklevel=2,
         )
 
@@ -164,4 +164,4 @@ def quietly(work: Callable[[], T], doing: str) -> T:
 
 def _of_spark(error: Exception, doing: str) -> DataFileError:
     condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
-    return DataFileError(f"Spark must be able to {doing}; it stopped with {condition}. Hint: its own log says why.")
+    return DataFileError(f"Spark must be able to {doing}; it stopped with {condition}.", LOOK_INTO_SPARKS_LOG)

@@ -13,6 +13,7 @@ from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchErr
 from subsetprivacy.frames.csv_stream import csv_batches, csv_columns
 from subsetprivacy.frames.files import KEY, TABLE_FORMAT, parquet_files, sidecar_of
 from subsetprivacy.frames.trouble import arrow, reading
+from subsetprivacy.messages.for_files import GIVE_DESIGNS_OF_COLUMNS, TAKE_A_NEWER_PACKAGE
 
 FORMAT = TABLE_FORMAT
 VERSION = 1
@@ -92,9 +93,7 @@ def stored_from_json(text: str | bytes, where: str) -> Stored:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DesignDocumentError(f'{where} must be an object with "format": "{FORMAT}"; it is something else.')
     if document.get("version") != VERSION:
-        raise DesignDocumentError(
-            f"{where} must be of version {VERSION}; it is of another. Hint: a newer version of the package may read it."
-        )
+        raise DesignDocumentError(f"{where} must be of version {VERSION}; it is of another.", TAKE_A_NEWER_PACKAGE)
     columns = document.get("columns")
     if not isinstance(columns, dict) or not columns:
         raise DesignDocumentError(f"{where} must say which columns hold subsets; it names none.")
@@ -110,7 +109,7 @@ def _column(part: Any, where: str) -> tuple[Design, str]:
     try:
         return design_from_json(json.dumps(part["design"])), part["form"]
     except DesignDocumentError as error:
-        raise DesignDocumentError(f"{where} {error}") from None
+        raise DesignDocumentError(f"{where} {error.message}", error.advice) from None
 
 
 def _weights(part: Any, where: str) -> Weights | None:
@@ -188,9 +187,8 @@ def agreed(given: Mapping[str, Design], found: list[tuple[str, Stored]], path: P
                 )
     if not designs:
         raise DataFileError(
-            f"the file {str(path)!r} must come with the designs of its columns; none was found. Hint: pass "
-            f"designs={{column: design}}, or keep {sidecar_of(path).name!r} beside it, or write it as Parquet with the "
-            f"key {KEY}, as write_release does."
+            f"the file {str(path)!r} must come with the designs of its columns; none was found.",
+            GIVE_DESIGNS_OF_COLUMNS(document=repr(sidecar_of(path).name), key=KEY),
         )
     weights = [stored.weights for _, stored in found if stored.weights is not None]
     if any(other != weights[0] for other in weights):
@@ -206,5 +204,5 @@ def _same(one: Design, two: Design, name: str, where: tuple[str, str]) -> Design
         return one
     raise MismatchError(
         f"the designs of column {name!r} must agree; got fingerprint {one.fingerprint[:16]} in {where[0]} and "
-        f"{two.fingerprint[:16]} in {where[1]}. Hint: one of them does not belong to this file."
+        f"{two.fingerprint[:16]} in {where[1]}, and one of them does not belong to this file."
     )

@@ -62,7 +62,7 @@ class DataFile:
         """Return the error that it has no such column, with names that are alike unless they may be values."""
         if self.kind == "csv":
             return no_csv_column(self.path, read_header(self.path, ()), name, labels)
-        return DataFileError(no_such_column(name, held, self.where, judge_table(self._dataset(), labels)))
+        return DataFileError(*no_such_column(name, held, self.where, judge_table(self._dataset(), labels)))
 
     def is_text(self, column: str) -> bool:
         """Tell whether a column that is there holds text."""

@@ -1,4 +1,4 @@
-"""What is the matter with a file, in our words: libraries' own messages quote cells."""
+"""What is wrong with a file, in our words: libraries' own messages quote cells."""
 
 import errno
 import sys
@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, MissingDependencyError
+from subsetprivacy.messages import Advice, Hint
+from subsetprivacy.messages.for_files import READ_CODES, SAVE_AS_UTF8
+from subsetprivacy.messages.for_general import INSTALL
 
 _OF_THE_SYSTEM = {
     errno.ENOENT: "must exist; it does not",
@@ -48,8 +51,8 @@ def arrow() -> Any:
         import pyarrow
     except ImportError:
         raise MissingDependencyError(
-            "tables and data files need PyArrow, which reads them in a stream whatever their size. "
-            "Hint: pip install 'subsetprivacy[frames]'."
+            "tables and data files need PyArrow, which reads them in a stream whatever their size.",
+            INSTALL(extra="frames"),
         ) from None
     return pyarrow
 
@@ -61,7 +64,7 @@ def reading(path: str | Path) -> Iterator[None]:
     Raises
     ------
     DataFileError
-        Naming the file and what is the matter, never what stands in it.
+        Naming the file and what is wrong, never what is in it.
     """
     try:
         yield
@@ -80,29 +83,30 @@ def _is_of_arrow(error: Exception) -> bool:
 
 
 @contextmanager
-def said_of(where: str, note: str = "") -> Iterator[None]:
-    """Say of which file an error about its columns is, and what to know about its cells."""
+def said_of(where: str, *, as_labels: bool = False) -> Iterator[None]:
+    """Say of which file an error about its columns is, and whether its cells were read as labels."""
     try:
         yield
     except CodeError as error:
-        raise CodeError(f"{where}: {error}{note}") from None
+        note, advice = (" They were read as labels, not as codes.", READ_CODES()) if as_labels else ("", None)
+        raise CodeError(f"{where}: {error.message}{note}", error.advice or advice) from None
     except ArgumentError as error:
-        raise ArgumentError(f"{where}: {error}") from None
+        raise ArgumentError(f"{where}: {error.message}", error.advice) from None
 
 
 def described(path: str | Path, error: BaseException) -> DataFileError:
-    """Return the error that says what is the matter with a file."""
+    """Return the error that says what is wrong with a file."""
     number = getattr(error, "errno", None) or next((n for kind, n in _BY_KIND if isinstance(error, kind)), None)
     if number in _OF_THE_SYSTEM:
         return trouble(path, _OF_THE_SYSTEM[number])
     if isinstance(error, UnicodeError) and ".csv" in str(path).lower():
-        return trouble(path, "must be text in UTF-8; some of it is not. Hint: save it as UTF-8")
+        return trouble(path, "must be text in UTF-8; some of it is not", SAVE_AS_UTF8)
     if isinstance(error, EOFError):
         return trouble(path, "must be whole; it was cut off")
     said = str(error).lower()
     return trouble(path, next((meaning for sign, meaning in _SIGNS if sign in said), _DAMAGED))
 
 
-def trouble(path: str | Path, what: str) -> DataFileError:
-    """Return the error that a file must be something it is not."""
-    return DataFileError(f"the file {str(path)!r} {what}.")
+def trouble(path: str | Path, what: str, advice: Advice | Hint | None = None) -> DataFileError:
+    """Return the error that a file must be something it is not, with what to do about it."""
+    return DataFileError(f"the file {str(path)!r} {what}.", advice)

@@ -4,6 +4,7 @@ A worker has this package, NumPy and PyArrow, nothing else. What it raises
 travels as text, through other programs and into their logs.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.mechanism.randomness import SecureSource
 from subsetprivacy.mechanism.reports import nobody
 from subsetprivacy.mechanism.shuffle import dealt_counts
+from subsetprivacy.messages import Hint
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +32,7 @@ SHARE_ROWS = 1 << 22  # that a task lays out
 _MOST_SHARES = 256
 _COUNTS = "<u4"  # of one kind of row in a share: enough for 10^12 rows
 _PART_BITS = 40  # numbers of rows within a part; those of the parts stand above them
-_MARKED = re.compile(r"<subset-privacy (\w+)>(.*?)</subset-privacy>", re.DOTALL)
+_MARKED = re.compile(r"<subset-privacy (\w+)>(.*?)<advice>([^<]*)</subset-privacy>", re.DOTALL)
 
 
 @frozen
@@ -271,13 +273,18 @@ def _told(refused: list[Refused], where: str) -> Exception:
 
 
 def marked(error: errors.SubsetPrivacyError) -> Exception:
-    """Return the same error with marks around its text, by which `error_told` finds it again."""
-    kind = type(error)
-    return kind(f"<subset-privacy {kind.__name__}>{error}</subset-privacy>")
+    """Return an error of the same kind whose text has message and advice, from which `error_told` makes it again."""
+    kind, advice = type(error), error.advice
+    # As JSON without the sign that ends it, whatever a column is called.
+    text = "" if advice is None else json.dumps(advice.to_dict()).replace("<", "\\u003c")
+    return kind(f"<subset-privacy {kind.__name__}>{error.message}<advice>{text}</subset-privacy>")
 
 
 def error_told(text: str) -> errors.SubsetPrivacyError | None:
     """Return the error that a worker has raised, found in what an engine says about it."""
     found = _MARKED.search(text)
     kind = getattr(errors, found[1], None) if found else None
-    return kind(found[2]) if found and kind is not None else None
+    if found is None or kind is None:
+        return None
+    error: errors.SubsetPrivacyError = kind(found[2], Hint.from_dict(json.loads(found[3])) if found[3] else None)
+    return error

@@ -18,6 +18,7 @@ from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.stored import Weights
 from subsetprivacy.frames.trouble import arrow
+from subsetprivacy.messages.for_files import PRIVATIZE_VALUES_FIRST, WRITE_COUNTS_OF_DATA, WRITE_ROWS_WITH_WEIGHTS
 
 __all__ = ["open_output", "write_counts", "write_release"]
 
@@ -116,12 +117,9 @@ def write_counts(
     (6, True)
     """
     if not isinstance(counts, SubsetCounts):
-        raise ArgumentError(f"`counts` must be SubsetCounts; got {type(counts).__name__}. Hint: data.counts().")
+        raise ArgumentError(f"`counts` must be SubsetCounts; got {type(counts).__name__}.", WRITE_COUNTS_OF_DATA)
     if counts.squares is not None:
-        raise ArgumentError(
-            "`counts` must be of people, not of sampling weights. Hint: write the rows with their weights, and count "
-            "with weights= and weights_kind='sampling'."
-        )
+        raise ArgumentError("`counts` must be of people, not of sampling weights.", WRITE_ROWS_WITH_WEIGHTS)
     design = counts.design
     columns, held = (
         _of_product(design, design.split(counts.codes), None)
@@ -184,8 +182,8 @@ def _write_table(
 ) -> Release:
     if not is_table(data) or is_lazy(data):
         raise ArgumentError(
-            f"`data` must be SubsetData, a SubsetTable or a table in memory; got {type(data).__name__}. Hint: values "
-            "are privatised by sp.privatize_table."
+            f"`data` must be SubsetData, a SubsetTable or a table in memory; got {type(data).__name__}.",
+            PRIVATIZE_VALUES_FIRST,
         )
     if not isinstance(designs, Mapping) or not designs:
         raise ArgumentError("`designs` must be {column: design} for a table of codes.")

@@ -3,11 +3,11 @@
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures.choosing import read_pair
-from subsetprivacy.measures.conditional import Conditional
+from subsetprivacy.measures.conditional import ConditionalShares
 from subsetprivacy.measures.measure import Measure
 from subsetprivacy.measures.result import Association
 
-__all__ = ["Association", "Conditional", "Measure", "association"]
+__all__ = ["Association", "ConditionalShares", "Measure", "association"]
 
 
 def association(fit: Estimate | SubsetTable | SubsetData | SubsetCounts, *names: str) -> Association:

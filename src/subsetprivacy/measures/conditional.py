@@ -33,7 +33,7 @@ _NAMES = 6  # that a note lists
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Conditional(Result):
+class ConditionalShares(Result):
     r"""The shares of one variable within each category of another, P(of | given).
 
     Attributes
@@ -204,4 +204,4 @@ class Conditional(Result):
         )
 
     def __repr__(self) -> str:
-        return f"<Conditional of {self.of} given {self.given}: {self.rows.p} x {self.columns.p} shares>"
+        return f"<ConditionalShares of {self.of} given {self.given}: {self.rows.p} x {self.columns.p} shares>"

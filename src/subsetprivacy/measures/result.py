@@ -15,7 +15,7 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures import cramer, presenting
 from subsetprivacy.measures.choosing import conditional_shares, given_first, odds, sides
 from subsetprivacy.measures.comparing import compare
-from subsetprivacy.measures.conditional import Conditional
+from subsetprivacy.measures.conditional import ConditionalShares
 from subsetprivacy.measures.measure import Measure
 from subsetprivacy.measures.precision import MAX_SHOWN, if_quick, require_matrix, wald_bounds, warned
 from subsetprivacy.measures.scales import DifferenceScale, OddsRatioScale, RatioScale
@@ -110,7 +110,7 @@ class Association(Result):
 
     # Questions --------------------------------------------------------------------------------
 
-    def conditional(self, given: str | None = None) -> Conditional:
+    def conditional(self, given: str | None = None) -> ConditionalShares:
         """Return the distribution of one variable within each category of the other.
 
         Parameters
@@ -118,7 +118,7 @@ class Association(Result):
         given
             The variable that is known, by default the first.
         """
-        return Conditional(margin_of(self.fit, given_first(self.names, given)))
+        return ConditionalShares(margin_of(self.fit, given_first(self.names, given)))
 
     def difference(
         self,

@@ -17,6 +17,7 @@ MODULES = (
     "for_tests",
     "for_plans",
     "for_surveys",
+    "for_commands",
 )
 
 __all__ = ["Advice", "Hint", "Note", "NoteKind", "unique"]

@@ -7,15 +7,15 @@ which a `Hint` fills in::
     raise ArgumentError("`k` must be at most 4; got 7.", NEAREST(nearest=4))
 """
 
+# Dataclasses: errors import this module, and help on the command line, which imports errors, does not wait for attrs.
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
-
-from attrs import field, frozen
 
 ADVICE: dict[str, "Advice"] = {}  # all that was defined, by name
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Advice:
     """What to do next, in the words of each audience; None where there is nothing for them to do.
 
@@ -88,12 +88,12 @@ def advise(
     return ADVICE[name]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Hint:
     """A piece of advice, and the values that fill in its sentences."""
 
     advice: Advice
-    values: Mapping[str, Any] = field(factory=dict, converter=dict)
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def name(self) -> str:

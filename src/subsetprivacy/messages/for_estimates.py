@@ -73,3 +73,31 @@ FEWER_VARIABLES = advise(
     page="look at fewer variables at a time",
 )
 ALL_ROWS = advise("all_rows", python="to_frame() has all", shell="-o FILE.csv has all")
+
+# Comparisons
+CONTRAST_BY_WALD = advise(
+    "contrast_by_wald",
+    python="method='wald'",
+    keyword_of=("Estimate.contrast", "Margin.contrast", "Difference.interval"),
+)
+NULL_INSIDE = advise(
+    "null_inside", python="a share is a number from 0 to 1, so null=0.3 means 30%", keyword_of="Estimate.contrast"
+)
+COLLAPSE_FIRST = advise(
+    "collapse_first",
+    python="merge categories by fit.collapse({{'often': ['weekly', 'daily']}}) until both have the same",
+)
+JOINT_WAVES = advise(
+    "joint_waves",
+    python="count both answers of each person together: joint = sp.estimate(sp.crosstab(first, second)), then "
+    "joint.margin('first').difference(joint.margin('second'))",
+)
+NAME_ESTIMATES = advise("name_estimates", python="sp.compare({{'2024': fit, '2025': other}})")
+COLLAPSE_FORM = advise("collapse_form", python="collapse({{'often': ['weekly', 'daily']}})")
+UNWEIGHTED = advise("unweighted", python="count people without weights", shell="leave --weights out")
+INTERVALS_OF_ONE_GROUP = advise(
+    "intervals_of_one_group",
+    python="batch[name].interval() has those of the likelihood for one group",
+    shell="--interval adjusted, which takes longer",
+)
+CHI_SQUARE_NULL = advise("chi_square_null", python="null='chi-square'", keyword_of="fit_test")

@@ -1,10 +1,9 @@
 """Notes: the caveats of a result, as data."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
-
-from attrs import evolve, field, frozen
 
 from subsetprivacy.messages.advice import Advice, Hint, as_hint
 from subsetprivacy.messages.rendering import for_python, with_hint
@@ -49,6 +48,7 @@ class NoteKind(StrEnum):
     EPSILON = "epsilon"  # of local differential privacy
     TIE = "tie"  # the likeliest categories can hardly be told apart
     NOT_PRIVATE = "not_private"  # a single value can be reported
+    NOT_PROTECTED = "not_protected"  # columns that are published as they are
     NOT_IDENTIFIABLE = "not_identifiable"
     REVEALED = "revealed"  # a variable is known exactly in some rows
     DUMMIES = "dummies"
@@ -64,7 +64,7 @@ class NoteKind(StrEnum):
     LEGEND = "legend"  # what columns mean
 
 
-@frozen
+@dataclass(frozen=True, slots=True, init=False)
 class Note:
     """A caveat of a result.
 
@@ -80,11 +80,15 @@ class Note:
 
     kind: NoteKind
     text: str
-    advice: Hint | None = field(default=None, converter=as_hint)
+    advice: Hint | None
+
+    def __init__(self, kind: NoteKind, text: str, advice: Advice | Hint | None = None) -> None:
+        for name, value in (("kind", kind), ("text", text), ("advice", as_hint(advice))):
+            object.__setattr__(self, name, value)
 
     def with_advice(self, advice: Advice | Hint | None) -> "Note":
         """Return the note with other advice, or with none."""
-        return evolve(self, advice=advice)
+        return Note(self.kind, self.text, advice)
 
     def __str__(self) -> str:
         """Return the note with its advice, for users of the library."""

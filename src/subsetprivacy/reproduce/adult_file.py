@@ -14,6 +14,12 @@ from subsetprivacy._paths import local_path
 from subsetprivacy._types import IntArray
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
 from subsetprivacy.examples import ADULT_CASES, SEX_INCOME, Adult, adult
+from subsetprivacy.messages.for_files import (
+    NAME_ADULT_COLUMNS,
+    TAKE_ADULT_DATA,
+    TAKE_ADULT_DATA_UNSORTED,
+    UNPACK_ADULT_DATA,
+)
 
 Labels = tuple[str, str, str]
 
@@ -21,12 +27,12 @@ FIELDS = 15
 PLACES = (8, 9, 14)  # of race, sex and income in the UCI file, which has no header
 NAMES = (("race",), ("sex", "gender"), ("income", "class"))
 WHOLE = 48_842
-HINTS = {
-    30_162: "this many has the copy from which the rows with missing values were removed; take the original adult.data",
-    16_281: "this many has the test part, adult.test; the paper analyses the training part, adult.data",
-    WHOLE: "this many has the file of both parts; the paper analyses the training part alone, adult.data",
-    45_222: "this many have both parts without the rows with missing values; take the original adult.data",
-    15_060: "this many has the test part without the rows with missing values; take the original adult.data",
+OTHER_FILES = {  # by their rows
+    30_162: "the copy without the rows with missing values",
+    16_281: "the test part, adult.test",
+    WHOLE: "the file of both parts",
+    45_222: "the file of both parts without the rows with missing values",
+    15_060: "the test part without the rows with missing values",
 }
 _RACES = {race: i for i, race in enumerate(adult.races)}
 _INCOMES = {"<=50K": "low", ">50K": "high"}
@@ -89,7 +95,8 @@ def read_adult(path: str | Path) -> Adult:
         wrong = sum(found.cases[row] != race for row, race in ADULT_CASES.items())
         raise MismatchError(
             f"`adult` must have the rows in the order of the UCI file; got {wrong} of the rows 12 to 15, counted from "
-            "0, with another race than in the paper. Hint: all counts agree; take the original adult.data, not sorted."
+            "0, with another race than in the paper, while all counts agree.",
+            TAKE_ADULT_DATA_UNSORTED,
         )
     return found
 
@@ -126,8 +133,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise ArgumentError(f"`adult` must be a file that can be read; got {error.strerror or 'an error'}.") from None
     except (UnicodeDecodeError, csv.Error):
         raise ArgumentError(
-            "`adult` must be a text file of fields between commas; got something else. "
-            "Hint: if it is an archive, unpack it first."
+            "`adult` must be a text file of fields between commas; got something else.", UNPACK_ADULT_DATA
         ) from None
 
 
@@ -144,8 +150,8 @@ def _layout(first: Sequence[str], line: int) -> tuple[Layout, bool]:
         return Layout(len(heads), *(found[0] for found in places)), True
     if len(first) != FIELDS:
         raise ArgumentError(
-            f"`adult` must have {FIELDS} fields between commas in each line; got {len(first)} in line {line}. "
-            "Hint: or a header that names the columns race, sex and income."
+            f"`adult` must have {FIELDS} fields between commas in each line; got {len(first)} in line {line}.",
+            NAME_ADULT_COLUMNS,
         )
     return Layout(FIELDS, *PLACES), False
 
@@ -170,8 +176,10 @@ def _require_rows(total: int) -> None:
     wanted = int(adult.race_counts.sum())
     if total != wanted:
         got = f"more than {WHOLE}" if total > WHOLE else str(total)
-        hint = f" Hint: {HINTS[total]}." if total in HINTS else ""
-        raise MismatchError(f"`adult` must have {wanted} rows, as the training file of the paper; got {got}.{hint}")
+        which = f", as many as {OTHER_FILES[total]} has" if total in OTHER_FILES else ""
+        raise MismatchError(
+            f"`adult` must have {wanted} rows, as the training file of the paper; got {got}{which}.", TAKE_ADULT_DATA
+        )
 
 
 def _require_counts(cells: IntArray) -> None:

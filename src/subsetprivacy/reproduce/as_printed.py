@@ -14,6 +14,7 @@ import numpy as np
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.design import Design
 from subsetprivacy.errors import MissingDependencyError, NotIdentifiableError
+from subsetprivacy.messages.for_general import INSTALL
 
 EM_CHANGE = 1e-6
 """EM stops when no share moves by more; the paper does not say when it does."""
@@ -113,7 +114,7 @@ def cvxpy(R: FloatArray) -> FloatArray:
     try:
         import cvxpy as cp
     except ImportError:
-        raise MissingDependencyError("`cvxpy` is needed. Hint: pip install 'subsetprivacy[conic]'.") from None
+        raise MissingDependencyError("`cvxpy` is needed.", INSTALL(extra="conic")) from None
     w = cp.Variable(R.shape[1], nonneg=True)
     problem = cp.Problem(cp.Maximize(cp.sum(cp.log(R @ w))), [cp.sum(w) == 1])
     with warnings.catch_warnings():

@@ -8,6 +8,7 @@ from importlib import import_module
 from inspect import getsource
 
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_files import LIST_EXPERIMENTS, TAKE_A_SIMILAR_EXPERIMENT
 from subsetprivacy.reproduce.experiment import Experiment
 
 LABELS = (
@@ -74,7 +75,7 @@ def select(wanted: tuple[str, ...]) -> tuple[str, ...]:
         found = [label for label in LABELS if word == "all" or fnmatchcase(label, word)]
         if not found:
             near = get_close_matches(word, LABELS, 3, 0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else "`subsetprivacy reproduce` lists them."
-            raise ArgumentError(f"`label` must be one of the experiments or all; got {word!r}. Hint: {hint}")
+            advice = TAKE_A_SIMILAR_EXPERIMENT(labels=" or ".join(near)) if near else LIST_EXPERIMENTS()
+            raise ArgumentError(f"`label` must be one of the experiments or all; got {word!r}.", advice)
         chosen.update(found)
     return tuple(label for label in LABELS if label in chosen)

@@ -116,11 +116,14 @@ def test_json_for_machines(good, bad):
     assert held[str(good)]["variables"][0]["kind"] == "bit"
     assert held[str(good)]["groups"][0][0] == ["health", "income"]
     assert held[str(bad)]["ok"] is False
-    assert held[str(bad)]["problems"][0] == {
-        "line": 5,
-        "place": "variable 1 (a), option 1",
-        "message": "must be text; got yes, which may be read as a truth value. Hint: put it in quotes.",
-    }
+    problem = held[str(bad)]["problems"][0]
+    assert list(problem) == ["line", "place", "message", "advice"]
+    assert (problem["line"], problem["place"]) == (5, "variable 1 (a), option 1")
+    assert problem["message"].startswith("must be text; got yes, which may be read as a truth value.")
+    first = json.loads(result.stderr.splitlines()[0])
+    assert first["kind"] == "SurveyError"
+    assert first["message"] == f"{bad}:5: {problem['place']}: {problem['message']}"
+    assert first["advice"] == problem["advice"]
 
 
 def test_another_kind_of_file_is_an_error_in_one_line(tmp_path):

@@ -1,9 +1,31 @@
 """Shared by the tests of the command line."""
 
+import json
+
 import pytest
 from click.testing import CliRunner
+from shell_words import python_in
 
 from subsetprivacy.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def no_python(monkeypatch):
+    """Check that whatever a test makes a command print is in the words of the shell."""
+    spoken = []
+    invoke = CliRunner.invoke
+
+    def listening(self, *arguments, **settings):
+        result = invoke(self, *arguments, **settings)
+        printed = result.stdout_bytes.decode(errors="replace")
+        if not printed.startswith("<!"):  # a report shows how to repeat it in Python
+            spoken.extend(python_in(printed))
+        spoken.extend(python_in(result.stderr))
+        return result
+
+    monkeypatch.setattr(CliRunner, "invoke", listening)
+    yield
+    assert not spoken, "a command that speaks Python"
 
 
 @pytest.fixture
@@ -54,5 +76,24 @@ def misused(run):
         assert result.exit_code == 2, result.output
         assert result.stdout == ""
         return result.stderr
+
+    return run_command
+
+
+@pytest.fixture
+def told(run):
+    """Run a command as a script does, and return its exit code and what standard error has, a JSON object a line."""
+
+    def run_command(*arguments):
+        result = run(*arguments, "--json")
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        said = [json.loads(line) for line in result.stderr.splitlines()]
+        for facts in said:
+            assert list(facts) == ["kind", "message", "advice"]
+            assert isinstance(facts["kind"], str)
+            assert isinstance(facts["message"], str)
+            assert facts["message"]
+            assert facts["advice"] is None or facts["advice"]
+        return result.exit_code, said
 
     return run_command

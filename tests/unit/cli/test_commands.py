@@ -9,6 +9,7 @@ import sys
 import click
 import pytest
 from click.testing import CliRunner
+from shell_words import without_advice
 
 import subsetprivacy as sp
 from subsetprivacy.cli.main import main
@@ -253,14 +254,15 @@ def test_notes_are_as_wide_as_the_terminal(urn, monkeypatch):
 def test_audit_prints_json_with_the_keys_of_the_library(urn):
     result = run("audit", urn, "--w", "0.01,0.1,0.2,0.69", "--json")
     facts = json.loads(result.output)
-    assert facts == sp.audit(sp.load_design(urn), [0.01, 0.1, 0.2, 0.69]).to_dict()
+    expected = sp.audit(sp.load_design(urn), [0.01, 0.1, 0.2, 0.69]).to_dict()
+    assert without_advice(facts) == without_advice(expected)
     assert facts["size_coverage"] == pytest.approx(0.684133, abs=1e-6)
 
 
 def test_audit_takes_a_prior(urn):
     facts = json.loads(run("audit", urn, "--w", "0.01,0.1,0.2,0.69", "--prior", "0.4,0.3,0.2,0.1", "--json").output)
     expected = sp.audit(sp.load_design(urn), [0.01, 0.1, 0.2, 0.69], prior=[0.4, 0.3, 0.2, 0.1]).to_dict()
-    assert facts == expected
+    assert without_advice(facts) == without_advice(expected)
 
 
 def test_audit_of_no_distribution(urn):

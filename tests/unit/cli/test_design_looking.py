@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from shell_words import without_advice
 
 import subsetprivacy as sp
 from subsetprivacy.cli.show import echo_table
@@ -102,7 +103,7 @@ def test_commas_part_labels_and_quotes_keep_them(run, misused):
     assert json.loads(result.stdout)["categories"] == ["a", "b", "Smith, John", "c"]
     assert "must close every quote" in " ".join(misused("design", "uniform", "--categories", 'a,"b,c,d').split())
     assert run("design", "uniform", "--categories", "a,b,c,d").stderr == ""
-    assert "Hint: --categories" in " ".join(misused("design", "uniform", "a,b,c,d").split())
+    assert "write --categories" in " ".join(misused("design", "uniform", "a,b,c,d").split())
     for wrong in ("a,,b,c,d", "a,b,c,d,"):
         assert "a label before and after every comma" in " ".join(
             misused("design", "uniform", "--categories", wrong).split()
@@ -166,7 +167,7 @@ def test_small_designs(fine, refused):
     assert sp.design_from_json(fine("design", "small", "no", "yes")) == sp.small(["no", "yes"])
     bit = fine("design", "small", "a", "b", "c", "--route", "bit", "--q", 0.4, "--reveals")
     assert sp.design_from_json(bit) == sp.small(["a", "b", "c"], "bit", q=0.4, reveals=True)
-    assert "--reveals must be given" in refused("design", "small", "a", "b", "c", "--route", "bit")
+    assert "--reveals must be" in refused("design", "small", "a", "b", "c", "--route", "bit")
     assert "two or three categories; got 4" in refused("design", "small", *"abcd")
 
 
@@ -233,7 +234,8 @@ def test_designs_side_by_side(fine, saved):
     facts = json.loads(fine("design", "compare", *paths, "--w", "0.1,0.1,0.2,0.2,0.4", "--json"))
     for path, design, fact in zip(paths, (one, two), facts, strict=True):
         expected = sp.audit(design, w).to_dict()
-        assert fact == {"path": str(path), "fingerprint": design.fingerprint, **json.loads(json.dumps(expected))}
+        named = {"path": str(path), "fingerprint": design.fingerprint, **json.loads(json.dumps(expected))}
+        assert without_advice(fact) == without_advice(named)
     text = fine("design", "compare", *paths, "--w", "0.1,0.1,0.2,0.2,0.4")
     for fact in facts:
         (line,) = [line for line in text.splitlines() if line.startswith(fact["path"])]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -85,7 +86,8 @@ def test_a_kept_column_in_the_place_of_a_second(refused):
 def test_one_group_is_none_to_compare(refused, folder):
     pq.write_table(pa.table({"tree": [3, 5, 12], "year": [1, 1, 1]}), folder / "one.parquet")
     line = refused("test", "one.parquet", "tree=tree.json", "--by", "year")
-    assert "Hint: --by COLUMN makes them" in line
+    assert "Hint: --by COLUMN" in line
+    assert line.startswith("Error: the groups of --by must be two or more; got 1.")
 
 
 # count and estimate -------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def test_documents_are_named_in_what_is_wrong(refused, folder, tmp_path):
 def test_two_designs_that_disagree_are_told_in_words_of_the_shell(refused, folder, tmp_path):
     sp.uniform(["ash", "birch", "cedar", "oak"]).save(tmp_path / "x.json")
     line = refused("estimate", "out.csv", "--column", f"tree={tmp_path / 'x.json'}")
-    assert " on the command line and " in line
+    assert " in the argument --column and " in line
     assert "`" not in line
 
 
@@ -224,7 +226,7 @@ def test_a_covered_column_beside_another(refused, folder, tmp_path):
     (tmp_path / "people.csv").write_text("tree,pay\nash,low\n")
     named = ["--column", f"tree={tmp_path / 'safe.json'}", "--column", "pay=out.csv.design.json"]
     line = refused("privatize", tmp_path / "people.csv", *named, "-o", tmp_path / "x.csv")
-    assert "subsetprivacy design product, then design covered" in line
+    assert re.search("subsetprivacy design product, then (subsetprivacy )?design covered", line)
 
 
 @pytest.mark.parametrize("words", [["design", "uniform", *"abcd"], ["design", "schema"], ["key"]])

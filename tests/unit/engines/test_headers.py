@@ -9,6 +9,7 @@ import subsetprivacy as sp
 from subsetprivacy import engines
 from subsetprivacy.engines.headers import judge_header, judge_table, no_such_column
 from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.messages.for_files import TAKE_A_SIMILAR_COLUMN, TAKE_ONE_OF_ITS_COLUMNS
 
 RACES = ["White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other"]
 ADULT = [["39", "State-gov", "White"], ["50", "Private", "Black"], ["38", "Private", "White"]] * 10
@@ -56,13 +57,14 @@ def test_columns_that_pandas_has_numbered_are_no_values():
 
 
 def test_at_most_twelve_names_are_listed():
-    said = no_such_column("race", [f"item{k}" for k in range(40)], "the table", "names")
-    assert said.endswith("'item10', 'item11' and 28 more.")
+    _, advice = no_such_column("race", [f"item{k}" for k in range(40)], "the table", "names")
+    assert advice.advice is TAKE_ONE_OF_ITS_COLUMNS
+    assert advice.values["names"].endswith("'item10', 'item11' and 28 more")
 
 
 def test_several_names_that_are_alike():
-    said = no_such_column("incme", ["income2", "income", "age"], "the table", "names")
-    assert said.endswith("Hint: did you mean 'income' or 'income2'?")
+    _, advice = no_such_column("incme", ["income2", "income", "age"], "the table", "names")
+    assert advice == TAKE_A_SIMILAR_COLUMN(names="'income' or 'income2'")
 
 
 def asked(way, path, frame):

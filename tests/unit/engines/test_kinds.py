@@ -9,6 +9,7 @@ from engines import CONSTRUCTORS, LIBRARY
 from subsetprivacy import engines
 from subsetprivacy.engines.headers import no_such_column
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_files import LOOK_FOR_A_HEADER, TAKE_A_SIMILAR_COLUMN, TAKE_ONE_OF_ITS_COLUMNS
 
 COLUMNS = {"race": [3, 12, 5], "two words": ["x", None, "y"]}
 
@@ -61,10 +62,11 @@ def test_columns_that_are_not_there():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame([[1, 2, 3, 4]], columns=["race", "income", 7, 7])
     engines.check_columns(frame, ["income", "race"])
-    told = r"must be in the table; got no column incmoe among its 4\. Hint: its column names may be a person's values"
+    told = r"must be in the table; got no column incmoe among its 4\. Its column names may be a person's values"
     with pytest.raises(ArgumentError, match=told) as caught:
         engines.check_columns(frame, ["race", "incmoe"])
     assert "income" not in str(caught.value)
+    assert caught.value.advice == LOOK_FOR_A_HEADER()
     with pytest.raises(ArgumentError, match="must be there once; got 7 2 times"):
         engines.check_columns(frame, ["7"])
 
@@ -90,15 +92,14 @@ def test_the_first_person_of_a_file_without_a_header_is_not_shown():
     ],
 )
 def test_a_name_that_is_written_otherwise_is_suggested(wanted, held):
-    said = no_such_column(wanted, ["x", held, "secret"], "the file 'a.csv'", "names")
-    assert said == (
-        f"a column that is named must be in the file 'a.csv'; got no column {wanted} among its 3. "
-        f"Hint: did you mean {held!r}?"
-    )
+    message, advice = no_such_column(wanted, ["x", held, "secret"], "the file 'a.csv'", "names")
+    assert message == f"a column that is named must be in the file 'a.csv'; got no column {wanted} among its 3."
+    assert advice == TAKE_A_SIMILAR_COLUMN(names=repr(held))
 
 
 def test_signs_alone_are_not_compared():
-    assert "did you mean" not in no_such_column("-", ["_", "."], "the table", "names")
+    _, advice = no_such_column("-", ["_", "."], "the table", "names")
+    assert advice.advice is TAKE_ONE_OF_ITS_COLUMNS
 
 
 def test_columns_as_their_library_has_them():

@@ -19,6 +19,7 @@ from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.on_spark import privatize_on_spark
 from subsetprivacy.frames.worker import Draw
 from subsetprivacy.frames.writing import write_release
+from subsetprivacy.messages.for_files import CLEAN_VALUES
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
@@ -330,9 +331,10 @@ def test_progress_tells_the_rows_at_the_end(session, tmp_path):
 
 def test_spaces_are_stripped_and_marks_are_missing(session, tmp_path):
     table = session.createDataFrame([(value,) for value in [" red", "blue ", "?"] * 20], "colour string")
-    with pytest.raises(CategoryError, match="categories without the spaces around them; strip=True") as caught:
+    with pytest.raises(CategoryError, match="categories without the spaces around them") as caught:
         sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "no")
     assert "blue" not in str(caught.value)
+    assert caught.value.advice == CLEAN_VALUES()
     made = columns(sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", strip=True, na="?"))["colour"]
     assert sum(code == DESIGN.missing_code for code in made) >= 20
 

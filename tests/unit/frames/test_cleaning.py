@@ -10,6 +10,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.cleaning import Cleaning
+from subsetprivacy.messages.for_files import CLEAN_VALUES, NAME_THE_MARK
 
 WORK = ["Private", "State-gov", "Self-emp", "Never-worked"]
 DESIGN = sp.uniform(WORK)
@@ -138,22 +139,23 @@ def test_the_message_counts_what_stripping_would_mend(raw, tmp_path):
     with pytest.raises(CategoryError, match=f"got {N} that are not, first in line 2") as caught:
         sp.privatize_table(raw, {"work": DESIGN}, tmp_path / "private.parquet")
     said = str(caught.value)
-    assert f"{N - marks()} of them are categories without the spaces around them; strip=True leaves these out." in said
-    assert f"{marks()} look like marks of a missing answer, such as ? or NA; na= names the mark." in said
+    assert f"{N - marks()} of them are categories without the spaces around them." in said
+    assert f"{marks()} look like marks of a missing answer, such as ? or NA." in said
+    assert caught.value.advice == CLEAN_VALUES()
     assert "Private" not in said
     assert not (tmp_path / "private.parquet").exists()
 
 
 def test_the_message_says_that_all_match():
     frame = pd.DataFrame({"work": [f" {label}" for label in WORK] * 10})
-    with pytest.raises(CategoryError, match="Hint: all 40 are categories without the spaces around them; strip=True"):
+    with pytest.raises(CategoryError, match=r"All 40 are categories without the spaces around them\. Hint: strip=T"):
         sp.privatize_table(frame, {"work": DESIGN})
 
 
 def test_after_stripping_the_rest_is_told(raw, tmp_path):
     with pytest.raises(CategoryError, match=f"got {marks()} that are not") as caught:
         sp.privatize_table(raw, {"work": DESIGN}, tmp_path / "private.parquet", strip=True)
-    assert "strip=True" not in str(caught.value)
+    assert caught.value.advice == NAME_THE_MARK()
     assert f"{marks()} look like marks" in str(caught.value)
 
 

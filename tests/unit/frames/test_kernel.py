@@ -9,6 +9,7 @@ from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.messages.for_files import STORE_ABSENT_AS_FULL
 
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
 JOINED = sp.join({"sex": ["f", "m"], "income": ["low", "high"]})
@@ -170,11 +171,12 @@ def test_the_message_adds_up_the_batches_and_shows_no_value():
     ]
     with pytest.raises(CategoryError, match=r"people.csv") as caught:
         refuse(refused, "people.csv", rows="line", number=lambda row: row + 2)
-    unknown, absent, twice = str(caught.value).split("\n")
+    unknown, absent, twice = caught.value.message.split("\n")
     assert unknown.startswith("people.csv: column 'race': every value must be one of the design's categories; got 3 ")
     assert unknown.endswith("first in line 109.")
     assert absent.startswith("people.csv: column 'race': every value must be known; got 5 missing, first in line 205.")
-    assert twice.startswith("people.csv: column 'person': ids must be distinct; got 3 rows whose id came before. Hint")
+    assert twice.startswith("people.csv: column 'person': ids must be distinct; got 3 rows whose id came before. Two")
+    assert caught.value.advice == STORE_ABSENT_AS_FULL()
 
 
 def test_nothing_refused_raises_nothing():

@@ -13,6 +13,7 @@ from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError
 from subsetprivacy.frames import worker
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.on_dask import privatize_on_dask
+from subsetprivacy.messages.for_files import CLEAN_VALUES
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -274,9 +275,10 @@ def test_spaces_are_stripped_and_marks_are_missing(tmp_path):
     frame = pd.DataFrame({"colour": [" red", "blue ", "?"] * 20})
     with dask.config.set(scheduler="synchronous"):
         table = dd.from_pandas(frame, npartitions=3)
-        with pytest.raises(CategoryError, match=r"categories without the spaces around them; strip=True") as caught:
+        with pytest.raises(CategoryError, match=r"categories without the spaces around them") as caught:
             sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "no")
         assert "blue" not in str(caught.value)
+        assert caught.value.advice == CLEAN_VALUES()
         made = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", strip=True, na="?", keep_order=True)
         codes = made["colour"].compute().to_numpy()
     assert (codes[2::3] == DESIGN.missing_code).all()

@@ -106,7 +106,7 @@ def test_a_lazy_table_is_written_and_read_back(library, tmp_path):
 
 @pytest.mark.parametrize("library", LAZY)
 def test_a_lazy_table_needs_an_output(library, tmp_path):
-    with pytest.raises(ArgumentError, match="`output` must say where to write: a lazy table is privatised once"):
+    with pytest.raises(ArgumentError, match="`output` must say where to write: a lazy table is privatized once"):
         privatize_table(LAZY[library](people(), tmp_path), {"race": RACE})
 
 
@@ -139,7 +139,7 @@ def test_a_covered_design_in_memory_needs_an_output():
         privatize_table(pd.DataFrame(people()), {"race": sp.covered(RACE, 0.1)})
 
 
-def test_values_of_which_none_is_a_category_get_a_hint():
+def test_values_of_which_none_is_a_category_are_explained():
     with pytest.raises(CategoryError, match=r"got 2 that are not.*letter for letter"):
         privatize_table(pd.DataFrame({"race": ["White", "Black"]}), {"race": RACE})
 

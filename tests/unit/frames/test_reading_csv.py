@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
+from subsetprivacy.messages.for_files import LOOK_FOR_A_HEADER
 
 
 @pytest.fixture
@@ -164,9 +165,10 @@ HEADERLESS = {
 @pytest.mark.parametrize("name", HEADERLESS)
 @pytest.mark.parametrize("wanted", ["black", "Blac", "race"])
 def test_no_cell_of_a_file_without_a_header_is_shown(written, name, wanted):
-    with pytest.raises(DataFileError, match="its first line may hold a person's values instead of names") as caught:
+    with pytest.raises(DataFileError, match="Its first line may hold a person's values instead of names") as caught:
         rows_of(written(HEADERLESS[name]), [wanted])
     assert "Black" not in str(caught.value)
+    assert caught.value.advice == LOOK_FOR_A_HEADER()
 
 
 def test_a_column_twice_is_no_matter_where_it_is_not_read(written):

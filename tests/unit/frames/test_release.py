@@ -14,6 +14,7 @@ from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.writing import write_release
+from subsetprivacy.messages import NoteKind
 
 RACE = sp.independent(["a", "b|c", "=d", "é,f"], {("a", "b|c"): 0.5, ("a", "=d"): 0.3, ("a", "é,f"): 0.2})
 INCOME = sp.conditional(list("rstu"), {("r", "s", "u"): 0.4, ("s", "t"): 0.6, ("r", "t", "u"): 0.4, ("r", "u"): 0.2})
@@ -337,6 +338,8 @@ def test_columns_that_are_kept_are_told(tmp_path):
     assert release.kept == ("year", "town")
     assert release.alone() == 2
     assert "Kept as they are, and not protected: year, town." in str(release.summary())
+    assert [note.kind for note in release.notes] == [NoteKind.NOT_PROTECTED]
+    assert release.to_dict()["columns"]["letter"] == {"form": "labels", "design": design.document()}
     assert list(release.to_frame().columns) == ["letter", "year", "town"]
     assert release.to_frame(engine="pyarrow").column("town").to_pylist() == ["x", "x", "y", "z"]
     assert list(release.to_frame(kept=False).columns) == ["letter"]

@@ -108,7 +108,7 @@ def test_nothing_said_names_the_three_ways(release):
     rewritten(release.path)
     sidecar(release.path).unlink()
     with pytest.raises(
-        DataFileError, match=r"designs=\{column: design\}.*x\.parquet\.design\.json.*key subset_privacy"
+        DataFileError, match=r"designs=\{'column': design\}.*x\.parquet\.design\.json.*key subset_privacy"
     ):
         read_release(release.path)
 

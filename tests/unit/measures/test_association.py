@@ -241,7 +241,7 @@ class TestOutput:
         assert row["estimate"] == pytest.approx(given.table[2, 1])
         assert row["upper"] == pytest.approx(given.interval(0.9)[2, 1, 1])
         assert given._repr_html_().count("<tr>") == 4
-        assert repr(given) == "<Conditional of x given y: 3 x 4 shares>"
+        assert repr(given) == "<ConditionalShares of x given y: 3 x 4 shares>"
 
     @pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
     def test_long_frames(self, engine):

@@ -70,7 +70,7 @@ def test_selecting():
     assert select(("fig:auc-*",)) == ("fig:auc-rho", "fig:auc-n", "fig:auc-p")
     with pytest.raises(ArgumentError, match=r"got 'tab:consistncy'. Hint: did you mean tab:consistency"):
         select(("tab:consistncy",))
-    with pytest.raises(ArgumentError, match=r"got 'zzzz'. Hint: `subsetprivacy reproduce` lists them"):
+    with pytest.raises(ArgumentError, match=r"got 'zzzz'. Hint: subsetprivacy reproduce lists them"):
         select(("zzzz",))
 
 

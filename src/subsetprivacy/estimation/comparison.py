@@ -1,0 +1,304 @@
+"""Several estimates compared, each with each or all with one."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import combinations
+from typing import Any, ClassVar, Literal, overload
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy import draw
+from subsetprivacy._choices import ContrastMethod, Engine
+from subsetprivacy._types import FloatArray
+from subsetprivacy.errors import ArgumentError, MismatchError, SubsetPrivacyError
+from subsetprivacy.estimation.contrast import chosen_method
+from subsetprivacy.estimation.difference import KINDS, Difference, difference_of
+from subsetprivacy.estimation.groups import EstimateBatch, group_text
+from subsetprivacy.estimation.homogeneity import ChiSquare, chi_square, inverse_and_rank, same_distribution
+from subsetprivacy.estimation.shares import Shares
+from subsetprivacy.messages import Note, NoteKind, unique
+from subsetprivacy.messages.for_estimates import ALL_ROWS, NAME_ESTIMATES
+from subsetprivacy.pvalues import p_equals, positive, pvalue_text
+from subsetprivacy.results import Result, plain
+from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
+
+_MOST_ROWS = 64
+_MOST_PAIRS = 2000
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Comparison(Result):
+    """Several estimates and their differences; made by `compare`.
+
+    Attributes
+    ----------
+    estimates
+        The estimates by name, in order.
+    baseline
+        The one that all others are compared with; None where each is compared with each.
+    """
+
+    why_not_restored: ClassVar[str] = "keep the counts of all, `counts.to_dict()`, and estimate from them again"
+
+    estimates: Mapping[Any, Shares]
+    baseline: Any = None
+
+    @cached_property
+    def differences(self) -> dict[tuple[Any, Any], Difference]:
+        """The difference of each pair of names, the later minus the earlier; or of each with the baseline."""
+        names = list(self.estimates)
+        if self.baseline is not None:
+            pairs = [(name, self.baseline) for name in names if name != self.baseline]
+        else:
+            pairs = [(later, earlier) for earlier, later in combinations(names, 2)]
+        return {
+            (a, b): difference_of(self.estimates[a], self.estimates[b], (group_text(a), group_text(b)))
+            for a, b in pairs
+        }
+
+    @property
+    def categories(self) -> Categories:
+        """The categories, in the order of the first estimate."""
+        return next(iter(self.estimates.values())).categories
+
+    @cached_property
+    def test(self) -> ChiSquare:
+        """The test that all have the same distribution: statistic, degrees of freedom, p-value, method."""
+        samples = list(self.estimates.values())
+        if all(fit._base is fit and chosen_method(fit, "auto") == "score" for fit in samples):
+            return same_distribution(samples, [self._order(fit) for fit in samples])
+        values = [self._order(fit).T @ fit.w for fit in samples]
+        precisions = [inverse_and_rank(self._order(fit).T @ fit._cov @ self._order(fit)) for fit in samples]  # type: ignore[attr-defined]
+        return chi_square(values, precisions, "wald")
+
+    def _order(self, fit: Shares) -> FloatArray:
+        """Return the matrix that puts shares in the order of the first estimate into that of another."""
+        p = self.categories.p
+        out = np.zeros((p, p))
+        out[[fit.categories.index(label) for label in self.categories], np.arange(p)] = 1.0
+        return out
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the test that all have the same distribution."""
+        return positive(self.test.pvalue)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats of the estimates."""
+        found = [
+            Note(note.kind, f"{group_text(name)}: {note.text}", None)
+            for name, fit in self.estimates.items()
+            for note in fit._base.notes
+        ]
+        return unique(found)
+
+    def _columns(self, level: float = 0.95, method: ContrastMethod = "auto") -> dict[str, Any]:
+        parts = [each._columns(level, method) for each in self.differences.values()]
+        p = self.categories.p
+        names = [pair for pair in self.differences for _ in range(p)]
+        joined = {
+            name: [x for part in parts for x in part[name]]
+            if name == "category"
+            else np.concatenate([part[name] for part in parts])
+            for name in parts[0]
+        }
+        return {
+            "group": [a for a, _ in names],
+            "against": [b for _, b in names],
+            **joined,
+            "adjusted_pvalue": holm(np.asarray(joined["pvalue"])),
+        }
+
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: ContrastMethod = ..., engine: Literal["pandas"] = ...
+    ) -> PandasFrame: ...
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: ContrastMethod = ..., engine: Literal["polars"]
+    ) -> PolarsFrame: ...
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: ContrastMethod = ..., engine: Literal["pyarrow"]
+    ) -> ArrowTable: ...
+    def to_frame(self, level: float = 0.95, *, method: ContrastMethod = "auto", engine: Engine = "pandas") -> Frame:
+        """Return a data frame: a row per pair and category, with p-values as they are and adjusted (Holm).
+
+        Parameters
+        ----------
+        level, method
+            As in `Difference.interval`.
+        engine
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        """
+        return frame(self._columns(level, method), engine)
+
+    def to_dict(self, level: float = 0.95, *, method: ContrastMethod = "auto") -> dict[str, Any]:
+        """Return the numbers as plain lists, for JSON."""
+        test = self.test
+        return plain(
+            {
+                "names": list(self.estimates),
+                "baseline": self.baseline,
+                "test": {"statistic": test.statistic, "df": test.df, "pvalue": self.pvalue, "method": test.method},
+                "differences": self._columns(level, method),
+                "notes": self.notes,
+            }
+        )
+
+    def summary(self, level: float = 0.95, *, method: ContrastMethod = "auto") -> Table:
+        """Return the table to print or to show in a notebook; the arguments are those of `Difference.interval`."""
+        columns = self._columns(level, method)
+        total = len(columns["group"])
+        rows = tuple(
+            (
+                f"{group_text(columns['group'][k])} - {group_text(columns['against'][k])}",
+                label_text(columns["category"][k]),
+                *(number(columns[name][k]) for name in ("estimate", "se", "lower", "upper")),
+                pvalue_text(columns["pvalue"][k]),
+                pvalue_text(columns["adjusted_pvalue"][k]),
+            )
+            for k in range(min(total, _MOST_ROWS))
+        )
+        ends = (f"lower {percent(level)}", f"upper {percent(level)}")
+        head = ("groups", "category", "difference", "std. error", *ends, "p-value", "adjusted p")
+        title = f"Differences of shares between {', '.join(map(group_text, list(self.estimates)[:6]))}"
+        kind = next(iter(self.differences.values()))._method(method)
+        text = f"Adjusted p: by Holm's method, for the {total} comparisons of this table together."
+        notes = [self.test_note, Note(NoteKind.INTERVAL_METHOD, KINDS[kind]), Note(NoteKind.ADJUSTED, text)]
+        if total > _MOST_ROWS:
+            notes.append(Note(NoteKind.SHORTENED, f"The first {_MOST_ROWS} of {total} rows.", ALL_ROWS))
+        return Table(title, head, rows, (*notes, *self.notes), text_columns=2)
+
+    @property
+    def test_note(self) -> Note:
+        """What the test of all together says."""
+        test = self.test
+        if test.df == 0:
+            return Note(NoteKind.NOT_TESTED, "No test of all together: nothing varies.")
+        kind = "score test" if test.method == "score" else "Wald test"
+        text = f"All together, {kind} that the distributions are the same: chi-square {number(test.statistic, 2)}"
+        return Note(NoteKind.NULL_LAW, f"{text}, df {test.df}, {p_equals(self.pvalue)}.")
+
+    def plot(
+        self, *, level: float = 0.95, method: ContrastMethod = "auto", title: str | None = None
+    ) -> "draw.Axes | draw.Figure":
+        """Draw the differences with their intervals: on one axes for up to six pairs, else a panel per category.
+
+        Parameters
+        ----------
+        level, method
+            As in `Difference.interval`.
+        title
+            The title; by default the picture describes itself.
+        """
+        labels = [label_text(label) for label in self.categories]
+        heading = title or f"Differences of shares, {100 * level:.6g}% intervals"
+        if len(self.differences) <= 6:
+            ax: Any = None
+            for each in self.differences.values():
+                bounds = each._bounds(level, method)
+                ax = draw.differences(
+                    labels,
+                    each.estimate,
+                    bounds[:, 0],
+                    bounds[:, 1],
+                    level=level,
+                    label=f"{each.names[0]} minus {each.names[1]}",
+                    several=len(self.differences),
+                    title=draw.Heading(heading),
+                    ax=ax,
+                )
+            return ax
+        found = list(self.differences.values())
+        ends = np.array([each._bounds(level, method) for each in found])
+        return draw.by_group(
+            [f"{each.names[0]} - {each.names[1]}" for each in found],
+            labels,
+            np.array([each.estimate for each in found]),
+            ends[..., 0],
+            ends[..., 1],
+            level=level,
+            title=heading,
+        )
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(group_text, list(self.estimates)[:6])) + (", …" if len(self.estimates) > 6 else "")
+        return f"<Comparison of {len(self.estimates)} estimates ({names}), {p_equals(self.pvalue)}>"
+
+
+def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = None) -> Comparison:
+    """Compare several estimates of independent samples: waves, groups, countries.
+
+    Parameters
+    ----------
+    estimates
+        ``{"2024": fit, "2025": other}``, or what `estimate_many` returns for named groups. All must have the same
+        categories; designs may differ.
+    baseline
+        The name of the estimate that all others are compared with; by default each is compared with each.
+
+    Returns
+    -------
+    Comparison
+        Differences with intervals, p-values as they are and adjusted by Holm's method, and a test of all together.
+
+    Examples
+    --------
+    >>> import subsetprivacy as sp
+    >>> design = sp.uniform(["black", "red", "green", "blue"])
+    >>> waves = {
+    ...     year: sp.estimate(sp.simulate(design, w, 2000, seed=year))
+    ...     for year, w in {2023: [0.1, 0.2, 0.3, 0.4], 2024: [0.1, 0.2, 0.3, 0.4], 2025: [0.3, 0.2, 0.3, 0.2]}.items()
+    ... }
+    >>> compared = sp.compare(waves)
+    >>> compared.pvalue < 0.001
+    True
+    >>> frame = compared.to_frame()
+    >>> frame[frame.adjusted_pvalue < 0.001][["group", "against", "category"]].values.tolist()[0]
+    [2025, 2023, 'black']
+    """
+    named = dict(estimates.items()) if isinstance(estimates, (Mapping, EstimateBatch)) else None
+    if named is None:
+        raise ArgumentError(f"`estimates` must be named; got {type(estimates).__name__} without names.", NAME_ESTIMATES)
+    wrong = [type(fit).__name__ for fit in named.values() if not isinstance(fit, Shares)]
+    if wrong:
+        raise ArgumentError(f"`estimates` must be estimates or margins; got {wrong[0]}.", NAME_ESTIMATES)
+    if len(named) < 2:
+        raise ArgumentError(f"`estimates` must be two or more; got {len(named)}.", NAME_ESTIMATES)
+    if baseline is not None and baseline not in named:
+        raise ArgumentError(f"`baseline` must be one of the {len(named)} names; got another.")
+    pairs = len(named) - 1 if baseline is not None else len(named) * (len(named) - 1) // 2
+    if pairs > _MOST_PAIRS:
+        raise ArgumentError(
+            f"there must be at most {_MOST_PAIRS} pairs to compare; got {pairs}. A baseline leaves {len(named) - 1}."
+        )
+    made = Comparison(named, baseline)
+    try:
+        made.differences  # noqa: B018  # to raise now where some cannot be compared
+    except SubsetPrivacyError as error:
+        raise type(error)(f"`estimates` cannot be compared: {error.message}", error.advice) from error
+    bases = [id(fit._base) for fit in named.values()]
+    if len(set(bases)) < len(bases):
+        raise MismatchError("`estimates` must be of independent samples; two are read off one estimate.")
+    return made
+
+
+def holm(pvalues: FloatArray) -> FloatArray:
+    """Return p-values adjusted for their number (Holm 1979): the level then holds for all of them together.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(4).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(pvalues, np.float64)
+    known = np.flatnonzero(np.isfinite(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    factors = len(order) - np.arange(len(order))
+    out = np.full(len(p), np.nan)
+    out[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return out

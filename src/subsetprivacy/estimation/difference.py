@@ -1,0 +1,406 @@
+"""By how much the shares of two samples differ."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal, overload
+
+import numpy as np
+from attrs import frozen
+from scipy.special import ndtri
+
+from subsetprivacy import draw
+from subsetprivacy._checks import check_choice, check_level
+from subsetprivacy._choices import Alternative, ContrastMethod, Engine
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.estimation import presenting
+from subsetprivacy.estimation.contrast import METHODS, Question, chosen_method, signed
+from subsetprivacy.estimation.doubt import with_better
+from subsetprivacy.estimation.homogeneity import ChiSquare, by_covariance, same_distribution
+from subsetprivacy.estimation.intervals import SignedScore, level_of_each, search_end
+from subsetprivacy.estimation.linear_profile import LinearProfile
+from subsetprivacy.estimation.profile import Peak
+from subsetprivacy.estimation.shares import Shares
+from subsetprivacy.estimation.two_samples import TwoSamples
+from subsetprivacy.messages import Note, NoteKind, unique
+from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, JOINT_WAVES
+from subsetprivacy.pvalues import p_equals, positive, pvalue_text
+from subsetprivacy.results import Result, plain
+from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
+
+KINDS = {  # what a table says about intervals and tests
+    "score": "Intervals and p-values by method 'score': the differences that the score test does not reject.",
+    "profile": "Intervals and p-values by method 'profile': the likelihood ratio.",
+    "wald": "Intervals and p-values by method 'wald': difference and standard error.",
+}
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Difference(Result):
+    r"""The shares of one sample minus those of another; made by `Estimate.difference`.
+
+    Attributes
+    ----------
+    one, two
+        The two estimates. They are of independent samples, or margins of one joint estimate.
+    names
+        What the two are called.
+    order
+        The position in `two` of every category of `one`.
+
+    Notes
+    -----
+    The default intervals are those of the score test, which near 0 and 1 keep their level where estimate and standard
+    error do not. Measured coverage at 95% is in `docs/explanation/estimators.md`.
+    """
+
+    why_not_restored: ClassVar[str] = "keep the counts of both, `counts.to_dict()`, and estimate from them again"
+
+    one: Shares
+    two: Shares
+    names: tuple[str, str]
+    order: IntArray
+
+    @property
+    def categories(self) -> Categories:
+        """The categories, in the order of the first estimate."""
+        return self.one.categories
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether the two are margins of one joint estimate: the same people."""
+        return self.one._base is self.two._base
+
+    @property
+    def n(self) -> tuple[float, float]:
+        """The people in the two samples."""
+        return self.one._base.n, self.two._base.n
+
+    @property
+    def estimate(self) -> FloatArray:
+        """The differences, in category order."""
+        return self.one.w - self.two.w[self.order]
+
+    def _directions(self, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return the weights that pick the k-th share, among the categories of each base."""
+        first, second = (np.zeros(shares.categories.p) for shares in (self.one, self.two))
+        first[k] = second[self.order[k]] = 1.0
+        return self.one._lift(first), self.two._lift(second)
+
+    @cached_property
+    def _se(self) -> FloatArray:
+        if not self.is_paired:
+            return np.hypot(self.one._shown_se, self.two._shown_se[self.order])
+        base = self.one._base
+        along = [base.uncertainty.along(base, a - b) for a, b in map(self._directions, range(self.categories.p))]
+        return np.sqrt(np.maximum(np.nan_to_num(along, nan=np.inf), 0.0))
+
+    @property
+    def se(self) -> FloatArray:
+        """The standard errors of the differences; warns where normal theory is doubtful."""
+        for base in self._bases:
+            base._warn_of_doubts(None)
+        return self._se
+
+    @cached_property
+    def _cov(self) -> FloatArray:
+        if self.is_paired:
+            base = self.one._base
+            both = np.array([a - b for a, b in map(self._directions, range(self.categories.p))])
+            return both @ base._cov @ both.T
+        return self.one._cov + self.two._cov[np.ix_(self.order, self.order)]  # type: ignore[attr-defined]
+
+    @property
+    def cov(self) -> FloatArray:
+        """The covariance matrix of the differences; warns where normal theory is doubtful."""
+        for base in self._bases:
+            base._warn_of_doubts(None)
+        return self._cov
+
+    @property
+    def _bases(self) -> list[Any]:
+        return [self.one._base] if self.is_paired else [self.one._base, self.two._base]
+
+    # Tests ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def test(self) -> ChiSquare:
+        """The test that no share differs: statistic, degrees of freedom, p-value, method.
+
+        The score test where both are estimates by likelihood, else Wald's.
+        """
+        whole = self.one._base is self.one and self.two._base is self.two
+        if whole and not self.is_paired and all(chosen_method(part, "auto") == "score" for part in self._bases):
+            p = self.categories.p
+            swap = np.zeros((p, p))
+            swap[self.order, np.arange(p)] = 1.0
+            return same_distribution([self.one, self.two], [np.eye(p), swap])
+        return by_covariance(self.estimate, self._cov)
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the test that no share differs."""
+        return positive(self.test.pvalue)
+
+    def _method(self, method: ContrastMethod) -> str:
+        check_choice(method, METHODS, "method")
+        chosen = [chosen_method(base, method) for base in self._bases]
+        return "wald" if "wald" in chosen else chosen[0]
+
+    @cached_property
+    def _peaks(self) -> list[Peak]:
+        return [Peak(base.counts, np.maximum(base.w, 0.0)) for base in self._bases]
+
+    @cached_property
+    def _profiles(self) -> list[TwoSamples | LinearProfile]:
+        """The profile likelihood of each difference."""
+        found: list[TwoSamples | LinearProfile] = []
+        for k in range(self.categories.p):
+            a, b = self._directions(k)
+            if self.is_paired:
+                found.append(LinearProfile(self._peaks[0], a - b))
+            else:
+                found.append(TwoSamples(*(LinearProfile(*pair) for pair in zip(self._peaks, (a, b), strict=True))))
+        return found
+
+    def pvalues(
+        self, *, null: float = 0.0, alternative: Alternative = "two-sided", method: ContrastMethod = "auto"
+    ) -> FloatArray:
+        """Return the p-value of each category's difference, not adjusted for their number.
+
+        Parameters
+        ----------
+        null
+            The difference that is tested.
+        alternative
+            ``"two-sided"``, ``"less"`` or ``"greater"``.
+        method
+            As in `interval`.
+        """
+        asked = Question.checked(0.95, null, alternative, method)
+        if abs(asked.null) > 1:
+            raise ArgumentError(f"`null` must be a difference of shares, from -1 to 1; got {asked.null:g}.")
+        return self._pvalues(asked)
+
+    def _pvalues(self, asked: Question) -> FloatArray:
+        kind = self._method(asked.method)
+        if kind == "wald":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                z = (self.estimate - asked.null) / self._se
+        else:
+            z = np.array([_statistic(one, asked.null, score=kind == "score") for one in self._profiles])
+        return np.array([positive(asked.pvalue(x)) if x == x else np.nan for x in z])
+
+    # Intervals ------------------------------------------------------------------------------------
+
+    def interval(
+        self, level: float = 0.95, *, method: ContrastMethod = "auto", simultaneous: bool = False
+    ) -> FloatArray:
+        """Return a confidence interval for each difference, shape (p, 2).
+
+        Parameters
+        ----------
+        level
+            The confidence level of each interval alone, or of all together (see `simultaneous`).
+        method
+            ``"score"``: the differences that the score test does not reject, reliable near 0.
+            ``"profile"``: those that the likelihood ratio does not reject. ``"wald"``: difference and standard error.
+            ``"auto"``: score for up to 64 categories where both estimates are by likelihood, else Wald's.
+        simultaneous
+            True for intervals that hold all together with probability `level`.
+        """
+        if self._method(method) == "wald":
+            for base in self._bases:
+                base._warn_of_doubts(None)
+        return self._bounds(level, method, simultaneous)
+
+    def _bounds(self, level: float, method: ContrastMethod, simultaneous: bool = False) -> FloatArray:
+        check_level(level)
+        kind = self._method(method)
+        if simultaneous:
+            level = level_of_each(None if self._doubts else self._cov, self.categories.p, level)
+        z = float(ndtri(0.5 + level / 2))
+        if kind == "wald":
+            half = z * self._se
+            return np.clip(np.column_stack([self.estimate - half, self.estimate + half]), -1.0, 1.0)
+        return np.array([_kept(one, z, score=kind == "score") for one in self._profiles])
+
+    @property
+    def _doubts(self) -> tuple[Note, ...]:
+        return tuple(note for base in self._bases for note in base._doubts)
+
+    # Output ---------------------------------------------------------------------------------------
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats of the two estimates."""
+        if self.is_paired:
+            return with_better(self.one._base.notes, None)
+        both = zip(self.names, self._bases, strict=True)
+        named = [
+            Note(note.kind, f"{name}: {note.text}", note.advice)
+            for name, base in both
+            for note in with_better(base.notes, None)
+        ]
+        return unique(named)
+
+    def _columns(
+        self, level: float = 0.95, method: ContrastMethod = "auto", simultaneous: bool = False
+    ) -> dict[str, Any]:
+        bounds = self._bounds(level, method, simultaneous)
+        columns = presenting.shares(list(self.categories), self.estimate, self._se, bounds, level)
+        asked = Question.checked(level, 0.0, "two-sided", method)
+        return {**columns, "pvalue": self._pvalues(asked)}
+
+    @overload
+    def to_frame(
+        self,
+        level: float = ...,
+        *,
+        method: ContrastMethod = ...,
+        simultaneous: bool = ...,
+        engine: Literal["pandas"] = ...,
+    ) -> PandasFrame: ...
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: ContrastMethod = ..., simultaneous: bool = ..., engine: Literal["polars"]
+    ) -> PolarsFrame: ...
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: ContrastMethod = ..., simultaneous: bool = ..., engine: Literal["pyarrow"]
+    ) -> ArrowTable: ...
+    def to_frame(
+        self,
+        level: float = 0.95,
+        *,
+        method: ContrastMethod = "auto",
+        simultaneous: bool = False,
+        engine: Engine = "pandas",
+    ) -> Frame:
+        """Return a data frame: a row per category; the arguments are those of `interval`."""
+        return frame(self._columns(level, method, simultaneous), engine)
+
+    def to_dict(
+        self, level: float = 0.95, *, method: ContrastMethod = "auto", simultaneous: bool = False
+    ) -> dict[str, Any]:
+        """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
+        columns = self._columns(level, method, simultaneous)
+        test = self.test
+        return plain(
+            {
+                "names": self.names,
+                "categories": columns["category"],
+                **{name: columns[name] for name in ("estimate", "se", "lower", "upper", "pvalue")},
+                "level": level,
+                "simultaneous": simultaneous,
+                "method": self._method(method),
+                "n": self.n,
+                "test": {"statistic": test.statistic, "df": test.df, "pvalue": self.pvalue, "method": test.method},
+                "notes": self.notes,
+            }
+        )
+
+    def summary(self, level: float = 0.95, *, method: ContrastMethod = "auto", simultaneous: bool = False) -> Table:
+        """Return the table to print or to show in a notebook; the arguments are those of `interval`."""
+        columns = self._columns(level, method, simultaneous)
+        at = presenting.largest(np.abs(columns["estimate"]))
+        head = ("category", "difference", "std. error", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
+        rows = tuple(
+            (
+                label_text(columns["category"][k]),
+                *(number(columns[name][k]) for name in ("estimate", "se", "lower", "upper")),
+                pvalue_text(columns["pvalue"][k]),
+            )
+            for k in at
+        )
+        notes = [self.test_note, Note(NoteKind.INTERVAL_METHOD, KINDS[self._method(method)])]
+        if simultaneous:
+            together = "bonferroni" if self._doubts else "normal"
+            notes.append(Note(NoteKind.SIMULTANEOUS, presenting.SIMULTANEOUS[together]))
+        return Table(self._title, head, rows, (*notes, *self.notes))
+
+    @property
+    def _title(self) -> str:
+        people = " and ".join(base.counts.n_text for base in self._bases)
+        return f"Difference of shares, {self.names[0]} minus {self.names[1]}: {people}"
+
+    @property
+    def test_note(self) -> Note:
+        """What the test of all differences together says."""
+        test = self.test
+        kind = "score test" if test.method == "score" else "Wald test"
+        if test.df == 0:
+            return Note(NoteKind.NOT_TESTED, "No test of all differences together: nothing varies.")
+        text = f"All together, {kind} that no share differs: chi-square {number(test.statistic, 2)}, df {test.df}"
+        return Note(NoteKind.NULL_LAW, f"{text}, {p_equals(self.pvalue)}.")
+
+    def plot(
+        self,
+        *,
+        level: float = 0.95,
+        method: ContrastMethod = "auto",
+        simultaneous: bool = False,
+        ax: draw.AxesOrNone = None,
+        title: str | None = None,
+    ) -> draw.Axes:
+        """Draw the differences with their intervals around zero, a row per category."""
+        bounds = self._bounds(level, method, simultaneous)
+        heading = draw.Heading(
+            f"Difference of shares, {self.names[0]} minus {self.names[1]}, {100 * level:.6g}% intervals"
+        )
+        return draw.differences(
+            [label_text(label) for label in self.categories],
+            self.estimate,
+            bounds[:, 0],
+            bounds[:, 1],
+            level=level,
+            title=heading if title is None else title,
+            ax=ax,
+        )
+
+    def __repr__(self) -> str:
+        shown = list(zip(self.categories, self.estimate, self._se, strict=True))
+        text = ", ".join(f"{label_text(label)} {number(d)} (se {number(se)})" for label, d, se in shown[:8])
+        more = ", …" if len(shown) > 8 else ""
+        return f"<Difference {self.names[0]} minus {self.names[1]}, {p_equals(self.pvalue)}: {text}{more}>"
+
+
+def _statistic(one: TwoSamples | LinearProfile, null: float, *, score: bool) -> float:
+    if isinstance(one, TwoSamples):
+        return one.pvalue(null, score=score)[0]
+    return signed(one, null, score=score)
+
+
+def _kept(one: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[float, float]:
+    """Return the ends of the differences that the test keeps."""
+    if isinstance(one, TwoSamples):
+        return one.interval(z, score=score)
+    test = SignedScore(z, score=score)
+    return search_end(one, one.least, test, z), search_end(one, one.most, test, z)
+
+
+def difference_of(one: Shares, other: Any, names: Sequence[str], *, same_people: bool = False) -> Difference:
+    """Return the difference of two estimates, or raise where they cannot be subtracted."""
+    if not isinstance(other, Shares):
+        raise ArgumentError(f"`other` must be an estimate or a margin; got {type(other).__name__}.")
+    if isinstance(names, str) or len(names) != 2:
+        raise ArgumentError("`names` must be two names; got another number.")
+    paired = one._base is other._base
+    if one is other or (not paired and one._base.counts is other._base.counts):
+        raise MismatchError("`other` must be of another sample; got the same.")
+    if same_people and not paired:
+        raise MismatchError(
+            "two answers of the same people must be counted together, person by person, to be compared: separate "
+            "estimates do not tell how the answers go together.",
+            JOINT_WAVES,
+        )
+    mine, theirs = set(one.categories), set(other.categories)
+    if mine != theirs:
+        raise MismatchError(
+            f"`other` must have the same categories; {len(mine - theirs)} of {len(mine)} are not among its "
+            f"{len(theirs)}.",
+            COLLAPSE_FIRST,
+        )
+    order = np.array([other.categories.index(label) for label in one.categories])
+    return Difference(one, other, (str(names[0]), str(names[1])), order)

@@ -1,0 +1,84 @@
+r"""The score test that several independent samples have the same distribution.
+
+At the pooled estimate, sample i has the score :math:`g_i = n_i s_i` and the covariance matrix :math:`V_i`, the inverse
+of its information. :math:`\delta_i = V_i g_i` is by how much one Newton step moves the estimate of that sample alone;
+unlike the maximum itself it is nearly normal also where shares are 0. The statistic is
+:math:`\sum_i (\delta_i - \bar\delta)^\top V_i^{-1} (\delta_i - \bar\delta)`. For values that are seen directly it is
+Pearson's statistic of the table of groups and categories.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from attrs import frozen
+from scipy.special import chdtrc
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.estimation.likelihood import tangent_inverse
+from subsetprivacy.estimation.newton import newton
+from subsetprivacy.estimation.profile import Peak
+from subsetprivacy.estimation.shares import Shares
+from subsetprivacy.incidence import Mapped, Stacked
+
+_SMALL = 1e-9  # of the largest variance: a direction with less is known, and tests nothing
+
+
+@frozen
+class ChiSquare:
+    """A statistic with its degrees of freedom and p-value; NaN where there is nothing to test."""
+
+    statistic: float
+    df: int
+    pvalue: float
+    method: str
+
+
+def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -> ChiSquare:
+    """Test that independent samples have the same distribution.
+
+    Parameters
+    ----------
+    samples
+        Estimates by likelihood.
+    orders
+        For each, the matrix that takes the shares of the first in the order of its own categories.
+    """
+    peaks = [Peak(fit._base.counts, np.maximum(fit._base.w, 0.0)) for fit in samples]
+    people = np.array([peak.counts.n for peak in peaks])
+    rows = Stacked([Mapped(peak.inc, order) for peak, order in zip(peaks, orders, strict=True)])
+    f = np.concatenate([n / people.sum() * peak.f for n, peak in zip(people, peaks, strict=True)])
+    w = newton(rows, f, tol=1e-12).w
+    steps, precisions = [], []
+    for n, peak, order in zip(people, peaks, orders, strict=True):
+        L = peak.inc.inner(order @ w)
+        V = order.T @ tangent_inverse(peak.information(order @ w, L)) @ order / n
+        V = np.nan_to_num(V, posinf=0.0)  # a category that this sample says nothing about
+        steps.append(V @ (order.T @ peak.inc.spread(n * peak.f / L)))
+        precisions.append(inverse_and_rank(V))
+    return chi_square(steps, precisions, "score")
+
+
+def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArray, int]], method: str) -> ChiSquare:
+    """Test that independent estimates have the same mean, by their precision matrices and their ranks."""
+    total = np.sum([W for W, _ in precisions], axis=0)
+    inverse, rank = inverse_and_rank(total)
+    mean = inverse @ np.sum([W @ x for (W, _), x in zip(precisions, values, strict=True)], axis=0)
+    statistic = float(sum((x - mean) @ W @ (x - mean) for (W, _), x in zip(precisions, values, strict=True)))
+    df = sum(own for _, own in precisions) - rank
+    return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df > 0 else np.nan, method)
+
+
+def by_covariance(difference: FloatArray, cov: FloatArray) -> ChiSquare:
+    """Test that a difference is zero by its covariance matrix (Wald)."""
+    W, df = inverse_and_rank(np.nan_to_num(cov, posinf=0.0))
+    statistic = float(difference @ W @ difference)
+    return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df else np.nan, "wald")
+
+
+def inverse_and_rank(V: FloatArray) -> tuple[FloatArray, int]:
+    """Return the inverse on the directions that vary, and their number."""
+    values, vectors = np.linalg.eigh((V + V.T) / 2)
+    kept = values > _SMALL * max(values[-1], 0.0)
+    if not kept.any() or values[-1] <= 0:
+        return np.zeros_like(V), 0
+    return (vectors[:, kept] / values[kept]) @ vectors[:, kept].T, int(kept.sum())

@@ -1,0 +1,254 @@
+r"""The likelihood of a weighted sum of shares, :math:`v = c^\top w`, maximised over all w that have it.
+
+At the maximum the score is :math:`s_j = 1 + b(c_j - v)` for every category with weight, and no larger for the others,
+where b is the slope of the profile. So w maximises :math:`\sum_a f_a \ln L_a - \sum_j \{1 + b(c_j - v)\} w_j`: the
+problem that Newton's method solves, with the rows divided by the costs :math:`1 + b(c_j - v)`. A search for b finds
+the w that has a given v; for a given b, which two samples share, v is a fixed point that is found in a few steps.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq
+
+from subsetprivacy._types import BoolArray, FloatArray
+from subsetprivacy.estimation.likelihood import tangent_inverse
+from subsetprivacy.estimation.newton import newton
+from subsetprivacy.estimation.profile import Peak, Point
+from subsetprivacy.estimation.simplex import lifted
+from subsetprivacy.incidence import Incidence, Rows
+
+_FREE = 1e-9  # a share below this has no weight
+_STEPS = 60
+_CLOSE = 1e-10  # of the range of c: how near v must come
+_INSIDE = 1 - 1e-12  # of the range of slopes with positive costs
+
+
+class LinearProfile:
+    """The profile likelihood of one weighted sum of shares.
+
+    Parameters
+    ----------
+    peak
+        The maximum of the likelihood.
+    c
+        The weights, not all the same.
+    """
+
+    def __init__(self, peak: Peak, c: FloatArray) -> None:
+        self._peak, self._c = peak, c
+        self.least, self.most = float(c.min()), float(c.max())
+        self._matrix = peak.inc.inner(np.eye(peak.inc.p)).T if isinstance(peak.inc, Rows) else None
+        self._unseen = peak.inc.spread(np.ones(peak.inc.rows)) == 0
+        self._near = peak.w
+        self._slope = 0.0
+        self._answers: dict[tuple[str, float], Point | None] = {}
+
+    @property
+    def top(self) -> float:
+        """The sum at the peak."""
+        return float(self._c @ self._peak.w)
+
+    def error(self) -> float:
+        """Return roughly the standard error of the sum, infinite if unknown."""
+        return 1 / float(np.sqrt(max(self._peak.counts.n * self._information(self._peak.w, self._peak.L)[0], 1e-300)))
+
+    # Points ---------------------------------------------------------------------------------------
+
+    def at(self, v: float) -> Point | None:
+        """Return the highest point with the sum v; None where an observed subset becomes impossible."""
+        return self._remembered("v", v, lambda: self._search(v))
+
+    def at_slope(self, b: float) -> Point:
+        """Return the highest point at which the profile has the slope b per person; at the end where it has none."""
+        found = self._remembered("b", b, lambda: self._point(self._fixed_point(b)))
+        assert found is not None
+        return found
+
+    def _remembered(self, what: str, value: float, find: Callable[[], Point | None]) -> Point | None:
+        key = (what, value)
+        if key not in self._answers:
+            self._answers[key] = find()
+        return self._answers[key]
+
+    def _search(self, v: float) -> Point | None:
+        """Return the point with the sum v, by a search for its slope."""
+        if not self.least < v < self.most:
+            return self._end(v)
+        lowest, highest = -1 / (self.most - v), -1 / (self.least - v)  # beyond, some cost is negative
+        reach = self.most - self.least
+
+        def excess(b: float) -> float:
+            return float(self._c @ self._fit(b, v)) - v
+
+        for end, b in ((self.most, _INSIDE * lowest), (self.least, _INSIDE * highest)):
+            unseen = self._unseen & (self._c == end)
+            if unseen.any() and excess(b) * (end - v) < 0:
+                return self._with_unseen(v, unseen)
+        b = min(max(self._slope, _INSIDE * lowest), _INSIDE * highest)
+        here = excess(b)
+        below, above = (_INSIDE * lowest, np.inf), (_INSIDE * highest, -np.inf)
+        last: tuple[float, float] | None = None
+        for _ in range(_STEPS):
+            if abs(here) <= _CLOSE * reach:
+                break
+            if here > 0:
+                below = (b, here)
+            else:
+                above = (b, here)
+            step = _secant(last, (b, here), self._curvature)
+            last, b = (b, here), step if below[0] < step < above[0] else (below[0] + above[0]) / 2
+            here = excess(b)
+        self._slope = b
+        return self._point(self._near, v)
+
+    def _with_unseen(self, v: float, unseen: BoolArray) -> Point:
+        """Return the point with the sum v that gives weight to a category that no observed subset holds."""
+        # Its score is 0, so that it has weight only where its cost is 0; then any weight is as good.
+        w, j = self._near, int(unseen.argmax())
+        sum_ = float(self._c @ w)
+        share = (v - sum_) / (self._c[j] - sum_)
+        w = (1 - share) * w
+        w[j] += share
+        return self._point(w, v)
+
+    @property
+    def _curvature(self) -> float:
+        """Return how much the sum falls as the slope rises, at the peak."""
+        return max(self.error() ** 2 * self._peak.counts.n, 1e-12)
+
+    def _fixed_point(self, b: float) -> FloatArray:
+        v = self.top
+        for _ in range(_STEPS):
+            if min(1 + b * (self.most - v), 1 + b * (self.least - v)) < 1e-9:
+                break
+            w = self._fit(b, v)
+            moved, v = abs(float(self._c @ w) - v), float(self._c @ w)
+            if moved <= _CLOSE * (self.most - self.least):
+                return w
+        return self._by_bisection(b)
+
+    def _by_bisection(self, b: float) -> FloatArray:
+        """Return the shares at which the slope is b, by a search for v; needed where few people make it steep."""
+        tiny = 1e-9 * (self.most - self.least)
+        ends = self.least + tiny, self.most - tiny
+
+        def excess(v: float) -> float:
+            point = self.at(v)
+            assert point is not None
+            return float(np.clip(point.slope - b, -1e6, 1e6))
+
+        if excess(ends[0]) <= 0:
+            return self._point_at(ends[0]).w
+        if excess(ends[1]) >= 0:
+            return self._point_at(ends[1]).w
+        return self._point_at(float(brentq(excess, *ends, xtol=tiny))).w
+
+    def _point_at(self, v: float) -> Point:
+        point = self.at(v)
+        assert point is not None
+        return point
+
+    def _fit(self, b: float, v: float) -> FloatArray:
+        """Return the maximum with the costs 1 + b(c - v), divided by its sum."""
+        cost = 1 + b * (self._c - v)
+        rows: Incidence = Scaled(self._peak.inc, 1 / cost) if self._matrix is None else Rows(self._matrix / cost)
+        start = self._near * cost
+        start = lifted(start / start.sum(), 1e-6 / len(start))  # no step of EM leaves a face it starts on
+        w = newton(rows, self._peak.f, start=start, tol=self._peak.tol, max_iter=50).w / cost
+        self._near = w / w.sum()
+        return self._near
+
+    def _end(self, v: float) -> Point | None:
+        """Return the point with all weight on the categories of the least, or of the greatest, c."""
+        inside = (self._c == (self.least if v <= self.least else self.most)).astype(float)
+        inc = self._peak.inc
+        if inc.inner(inside / inside.sum()).min() <= 0:
+            return None
+        rows = Scaled(inc, inside)
+        return self._point(newton(rows, self._peak.f, start=inside / inside.sum(), tol=self._peak.tol).w)
+
+    def _point(self, w: FloatArray, v: float | None = None) -> Point:
+        peak = self._peak
+        L = peak.inc.inner(w)
+        information, direction = self._information(w, L)
+        people = peak.counts.total
+        if peak.mean_weights is not None:
+            influence = peak.inc.inner(direction) / L
+            parts = peak.f * influence**2
+            total = float(parts.sum())
+            effect = peak.mean_weights @ parts / total if total > 0 else peak.mean_weights @ peak.f
+            people /= float(effect)
+        value = float(self._c @ w) if v is None else v
+        return Point(value, w, peak.drop(w), self._slope_at(w, L), information, people)
+
+    def _slope_at(self, w: FloatArray, L: FloatArray) -> float:
+        """Return the derivative of the profile per person; at an end of its range the one from inside."""
+        s = self._peak.inc.spread(self._peak.f / L)
+        v = float(self._c @ w)
+        spread = w * (self._c - v)
+        variance = float(spread @ (self._c - v))
+        if variance > 1e-12 * (self.most - self.least) ** 2:
+            return float(spread @ s) / variance
+        j = self._next_at_end(w, L)
+        return float((s[j] - 1) / (self._c[j] - v))
+
+    def _next_at_end(self, w: FloatArray, L: FloatArray) -> int:
+        """Return the category that takes weight first where the sum leaves an end of its range."""
+        s = self._peak.inc.spread(self._peak.f / L)
+        distance = np.abs(self._c - float(self._c @ w))
+        away = distance > 1e-9 * (self.most - self.least)
+        return int(np.argmax(np.divide(s - 1, distance, out=np.full(len(s), -np.inf), where=away)))
+
+    def _information(self, w: FloatArray, L: FloatArray) -> tuple[float, FloatArray]:
+        """Return the information about the sum with all else estimated, and the direction it is taken along."""
+        free = w > _FREE
+        if np.ptp(self._c[free]) == 0:  # an end of the range: the next weight goes where it helps most
+            free[self._next_at_end(w, L)] = True
+        at = free.nonzero()[0]
+        V = tangent_inverse(self._peak.information(w, L).take(at, 0).take(at, 1))
+        c = self._c[at]
+        used = c != 0
+        along = V[:, used] @ c[used]
+        variance = float(c[used] @ along[used])
+        direction = np.zeros(len(w))
+        if not 0 < variance < np.inf:
+            return 0.0, direction
+        direction[at] = np.nan_to_num(along / variance)
+        return 1 / variance, direction
+
+
+def _secant(last: tuple[float, float] | None, here: tuple[float, float], curvature: float) -> float:
+    """Return where the line through two points, or one point with the slope at the peak, crosses zero."""
+    if last is None or last[1] == here[1]:
+        return here[0] + here[1] / curvature
+    return here[0] - here[1] * (here[0] - last[0]) / (here[1] - last[1])
+
+
+class Scaled:
+    """Rows whose columns are multiplied by factors."""
+
+    def __init__(self, base: Incidence, factors: FloatArray) -> None:
+        self._base, self._factors = base, factors
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self._base.rows
+
+    @property
+    def p(self) -> int:
+        """The length of w."""
+        return self._base.p
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Return the products of the rows with w."""
+        return self._base.inner(w * self._factors)
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Return the sum of r_a times the row."""
+        return self._base.spread(r) * self._factors
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_a times the outer square of the row."""
+        return self._base.gram(y) * self._factors * self._factors[:, None]

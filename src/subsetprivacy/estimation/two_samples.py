@@ -1,0 +1,145 @@
+r"""The difference of a weighted sum of shares between two independent samples.
+
+With :math:`l_i` the profiles of the sum :math:`v_i = c^\top w_i` in the two samples, the likelihood of
+:math:`d = v_1 - v_2` is highest where :math:`n_1 l_1'(v_1) = -n_2 l_2'(v_2)`: one multiplier says all, and a search
+over it finds every value that a test keeps. The score statistic is
+
+.. math:: z = (V_1 u_1 - V_2 u_2)/\sqrt{V_1 + V_2},
+
+with :math:`u_i = n_i l_i'` and :math:`V_i` the variance of the sum at the point. Away from the ends of the range it is
+:math:`u\sqrt{V_1+V_2}`; for shares that are seen directly it is the statistic of Miettinen and Nurminen (1985) without
+their factor N/(N-1).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from attrs import frozen
+from scipy.special import ndtr
+
+from subsetprivacy.estimation.linear_profile import LinearProfile
+from subsetprivacy.estimation.profile import Point
+
+_EVALUATIONS = 60
+_FINE = 1e-5  # of a standard error
+_LARGEST = 1e9
+
+
+@frozen
+class Pair:
+    """A point of each of two samples."""
+
+    one: Point
+    two: Point
+
+    @property
+    def difference(self) -> float:
+        """The difference of the two sums."""
+        return self.one.v - self.two.v
+
+    @property
+    def score(self) -> float:
+        """The score statistic: positive where the samples have a larger difference than this."""
+        a, b = _variance(self.one), _variance(self.two)
+        if not 0 < a + b < np.inf:
+            return 0.0
+        return float((a * _pull(self.one) - b * _pull(self.two)) / np.sqrt(a + b))
+
+    @property
+    def root(self) -> float:
+        """The root of the likelihood ratio statistic, without a sign."""
+        return float(np.sqrt(2 * (self.one.people * self.one.drop + self.two.people * self.two.drop)))
+
+
+def _variance(point: Point) -> float:
+    known = point.people * point.information
+    return 1 / known if known > 0 else np.inf
+
+
+def _pull(point: Point) -> float:
+    return point.people * point.slope
+
+
+class TwoSamples:
+    """The likelihood of a difference between two samples."""
+
+    def __init__(self, one: LinearProfile, two: LinearProfile) -> None:
+        self._one, self._two = one, two
+        self._people = one.at_slope(0.0).people, two.at_slope(0.0).people
+
+    @property
+    def top(self) -> float:
+        """The difference at the two peaks."""
+        return self._one.top - self._two.top
+
+    @property
+    def error(self) -> float:
+        """Roughly its standard error."""
+        return float(np.hypot(self._one.error(), self._two.error()))
+
+    def at(self, multiplier: float) -> Pair:
+        """Return the highest points at which n l' is the multiplier in the first sample, and minus it in the second."""
+        return Pair(self._one.at_slope(multiplier / self._people[0]), self._two.at_slope(-multiplier / self._people[1]))
+
+    def interval(self, z: float, *, score: bool) -> tuple[float, float]:
+        """Return the differences that the test keeps: those with a statistic of at most z in size."""
+
+        def excess(multiplier: float) -> float:
+            pair = self.at(multiplier)
+            return (abs(pair.score) if score else pair.root) - z
+
+        first = z / max(self.error, 1e-12)
+        low = _crossing(excess, first)
+        high = _crossing(excess, -first)
+        least, most = self._one.least - self._two.most, self._one.most - self._two.least
+        return (
+            least if low is None else self.at(low).difference,
+            most if high is None else self.at(high).difference,
+        )
+
+    def pvalue(self, null: float, *, score: bool) -> tuple[float, float]:
+        """Return the signed statistic of a difference of `null` and its two-sided p-value."""
+        multiplier = self._multiplier_of(null)
+        pair = self.at(multiplier)
+        z = pair.score if score else float(np.copysign(pair.root, self.top - null))
+        return z, float(2 * ndtr(-abs(z)))
+
+    def _multiplier_of(self, d: float) -> float:
+        """Return the multiplier at which the difference is d."""
+
+        def excess(multiplier: float) -> float:
+            return (self.at(multiplier).difference - d) / max(self.error, 1e-12)
+
+        start = (self.top - d) / max(self.error, 1e-12) ** 2
+        if start == 0:
+            return 0.0
+        sign = np.sign(start)
+        found = _crossing(lambda m: -sign * excess(m), start)
+        return start if found is None else found
+
+
+def _crossing(excess: Callable[[float], float], first: float) -> float | None:
+    """Return where a function that is negative at 0 and grows away from it is 0, on the side of `first`; or None."""
+    inside, outside = (0.0, excess(0.0)), None
+    if inside[1] >= -_FINE:
+        return 0.0
+    m = first
+    for _ in range(_EVALUATIONS):
+        value = excess(m)
+        if abs(value) <= _FINE:
+            return m
+        if value < 0:
+            if abs(m) > _LARGEST * abs(first):
+                return None
+            before, inside = inside, (m, value)
+            if outside is None:
+                rise = (value - before[1]) / (m - before[0])
+                step = -value / rise if rise * m > 0 else m
+                m += float(np.clip(step, -4 * abs(m), 4 * abs(m))) if step * m > 0 else m
+                continue
+        else:
+            outside = (m, value)
+        assert outside is not None
+        share = inside[1] / (inside[1] - outside[1])
+        m = inside[0] + float(np.clip(share, 0.05, 0.95)) * (outside[0] - inside[0])
+    return m

@@ -1,0 +1,17 @@
+"""Advice that only commands give."""
+
+from subsetprivacy.messages.advice import advise
+
+_COLUMN, _ARGUMENT = "--column NAME=DESIGN gives a column its design", "NAME=DESIGN gives a column its design"
+_GROUPS = "if {name} was published as it is, --by {name} makes groups of it; else"
+
+DESIGN_OF_COLUMN = advise("design_of_column", shell=(_COLUMN, _ARGUMENT))
+GROUPS_OF_COLUMN = advise(
+    "groups_of_column", shell=(f"{_GROUPS} {_COLUMN}", f"{_GROUPS} {_ARGUMENT}", _COLUMN, _ARGUMENT)
+)
+ANOTHER_KEY = advise("another_key", shell="another name; a key that is replaced is lost")
+SAME_SUBSETS = advise("same_subsets", shell="--key-file gives the same subsets again")
+START_SERVICE = advise("start_service", shell="subsetprivacy serve makes it")
+HTTPS_PROXY = advise(
+    "https_proxy", shell="put a proxy with https before it and say --base-url https://…; listen on 127.0.0.1"
+)
