@@ -1,4 +1,4 @@
-"""Advice of collect and report: what to change in a survey's file, in the studio's form, in the service.
+"""Advice of collect: what to change in a survey's file, in the studio's form, in the service.
 
 What is said of a file reads the same in Python and in the shell. A page has other words where its form does: questions
 and answers instead of variables and options.
@@ -17,7 +17,7 @@ CLOSE_QUOTES = advise("close_quotes", '"text" has a quote at both ends')
 STRAIGHT_QUOTES = advise("straight_quotes", 'text is in straight quotes, "like this"; true and false are not')
 ESCAPE_QUOTES = advise("escape_quotes", 'a quote inside of text is written \\"')
 KEY_ONCE = advise("key_once", "write each key once")
-SAVE_AS_UTF8 = advise("save_as_utf8", "save it again in the encoding UTF-8")
+SAVE_IN_UTF8 = advise("save_in_utf8", "save it again in the encoding UTF-8")
 
 # Characters
 TYPE_AGAIN = advise("type_again", "type the text again")
@@ -97,12 +97,6 @@ ASK_ALIKE = advise(
     "question, or the survey another study if it is put to other people",
     page="take those (what is never left alone is part of how it is asked), give the question another name if it is "
     "another question, or the survey another study if it is put to other people",
-)
-NEWER_PACKAGE = advise("newer_package", "a newer version of the package may read it")
-
-# Reports
-REPLACE_PAGE = advise(
-    "replace_page", python="overwrite=True replaces it", shell="--force replaces it", keyword_of="write_report"
 )
 
 # The database and the server

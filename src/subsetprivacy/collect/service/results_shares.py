@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import ceil, isfinite
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 from scipy.special import ndtri
 
 from subsetprivacy._choices import IntervalMethod
@@ -111,7 +111,7 @@ def in_plain_words(notes: Iterable[Note], fit: Estimate) -> tuple[Note, ...]:
         NoteKind.TOO_FEW_PEOPLE: f"{zero}. {_MANY_ZEROS}",
     }
     said = words if fit.on_boundary else {}
-    return tuple(evolve(note, text=said[note.kind]) if note.kind in said else note for note in notes)
+    return tuple(Note(note.kind, said.get(note.kind, note.text), note.advice) for note in notes)
 
 
 def moment_shares(counts: SubsetCounts) -> Shares | None:

@@ -11,7 +11,7 @@ from subsetprivacy.collect.survey.problems import Problem, SurveyError
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
 from subsetprivacy.frames.trouble import described, trouble
 from subsetprivacy.messages.for_general import INSTALL
-from subsetprivacy.messages.for_surveys import SAVE_AS_UTF8
+from subsetprivacy.messages.for_surveys import SAVE_IN_UTF8
 
 __all__ = ["FORMATS", "MOST_BYTES", "Problem", "SurveyError", "format_of", "load_survey", "read_survey"]
 
@@ -91,13 +91,13 @@ def _decoded(source: str | bytes) -> str:
     try:
         held = source.encode() if isinstance(source, str) else source
     except UnicodeEncodeError as error:
-        raise UnreadableError(str(source).count("\n", 0, error.start) + 1, _NO_UTF8, SAVE_AS_UTF8) from None
+        raise UnreadableError(str(source).count("\n", 0, error.start) + 1, _NO_UTF8, SAVE_IN_UTF8) from None
     if len(held) > MOST_BYTES:
         raise UnreadableError(None, f"must have at most {MOST_BYTES >> 10} kB; it has more.")
     try:
         return held.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableError(held.count(b"\n", 0, error.start) + 1, _NO_UTF8, SAVE_AS_UTF8) from None
+        raise UnreadableError(held.count(b"\n", 0, error.start) + 1, _NO_UTF8, SAVE_IN_UTF8) from None
 
 
 _NO_UTF8 = "must be text in UTF-8; it has other bytes."
