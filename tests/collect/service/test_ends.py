@@ -134,7 +134,7 @@ def test_a_study_forgets_how_a_deleted_survey_asked(store):
         published(store, OTHERWISE)
     delete(store, first.id)
     assert published(store, OTHERWISE).study == other.study
-    with pytest.raises(PublishingError, match="must have the same design"):
+    with pytest.raises(PublishingError, match="must have the same `design`"):
         published(store, TEA)
 
 
