@@ -3,7 +3,7 @@
 from subsetprivacy import errors as errors
 from subsetprivacy.auditing import Audit, TableAudit, audit
 from subsetprivacy.counting import count
-from subsetprivacy.data import CountsBatch, JointCounts, SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.data import CountsBatch, GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import (
     Design,
     check_mechanism,
@@ -79,6 +79,7 @@ __all__ = [
     "EstimateBatch",
     "FitTest",
     "Frontier",
+    "GroupedCounts",
     "HonestyCheck",
     "IndependencePower",
     "IndependenceResult",

@@ -35,6 +35,44 @@ def pairs(n: int = 2000, seed: int = 1) -> sp.JointCounts:
 
 
 @example
+def subset_data() -> Any:
+    answers = ["red", "blue", None, "black"] * 25
+    return sp.privatize(answers, sp.uniform(COLORS), seed=1, missing="full")
+
+
+@example
+def subset_table() -> Any:
+    design = sp.product({"x": sp.uniform(COLORS), "y": sp.uniform(["p", "q", "r", "s"])})
+    values = {"x": ["red", "blue", None, "black"] * 25, "y": ["p", "q", "q", "s"] * 25}
+    return sp.privatize(values, design, seed=1, missing="full")
+
+
+@example
+def subset_counts() -> Any:
+    data = subset_data()
+    return sp.count(data, weights=[1.0, 0.5] * 50, weights_kind="sampling")
+
+
+@example
+def joint_counts() -> Any:
+    return subset_table().counts()
+
+
+@example
+def counts_batch() -> Any:
+    return sp.simulate_many(sp.uniform(COLORS), SHARES, 100, 30, seed=1)
+
+
+@example
+def grouped_counts() -> Any:
+    import pandas as pd
+
+    said = subset_data()
+    table = pd.DataFrame({"color": said.codes, "sex": ["f", "m", "f", "m"] * 25, "year": [2024, 2024, 2025, 2025] * 25})
+    return sp.count(table, "color", design=said.design, by=["sex", "year"])
+
+
+@example
 def estimate() -> Any:
     return sp.estimate(colors())
 

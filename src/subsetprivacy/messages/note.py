@@ -30,6 +30,8 @@ class NoteKind(StrEnum):
     BIASED = "biased"  # a number that is too large or too small on average
     NO_STANDARD_ERRORS = "no_standard_errors"  # too many categories to have them, or none exist
     SHORTENED = "shortened"  # some rows are shown, not all
+    # Data
+    MISSING = "missing"  # people who said nothing
     # Tests
     WEIGHTED = "weighted"
     UNOBSERVED = "unobserved"  # pairs or subsets that can be reported and were not

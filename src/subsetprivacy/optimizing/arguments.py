@@ -11,6 +11,7 @@ from subsetprivacy._choices import Criterion, OptimalKind, Over, Solver
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.design.require import check_size
 from subsetprivacy.errors import ArgumentError, DistributionError, TooLargeError
+from subsetprivacy.messages.for_designs import CONDITIONAL_KIND, USE_WARNER
 from subsetprivacy.optimizing import conic
 from subsetprivacy.optimizing.criterion import CRITERIA
 from subsetprivacy.optimizing.program import METRICS
@@ -92,11 +93,11 @@ def _check_number(labels: Categories, kind: OptimalKind, solver: Solver) -> None
             f"`categories` must be at most {most} for solver={solver!r}, which weighs all 2^p subsets; "
             f"got {labels.p}. Hint: {hint}."
         )
-    least, hint = {
-        "independent": (4, "Hint: kind='conditional' accepts three."),
-        "conditional": (3, "Hint: with two categories the only subset of two is the full set."),
+    least, advice = {
+        "independent": (4, CONDITIONAL_KIND),
+        "conditional": (3, USE_WARNER),
     }[kind]
-    check_size(labels, least, kind, hint)
+    check_size(labels, least, kind, advice)
 
 
 def _check_smallest(smallest: Any, p: int, kind: str) -> int:
