@@ -12,6 +12,14 @@ from subsetprivacy.honesty.linear import LinearModel, Step
 from subsetprivacy.honesty.result import GoodnessOfFit
 from subsetprivacy.honesty.several import one_at_a_time
 from subsetprivacy.honesty.table import AnswerTable
+from subsetprivacy.messages import Advice, Hint
+from subsetprivacy.messages.for_tests import (
+    ASK_THE_OTHER_QUESTIONS,
+    FIVE_CATEGORIES,
+    MORE_DIFFERENT_QUESTIONS,
+    MORE_HADAMARD_QUESTIONS,
+    MORE_QUESTIONS_OR_DRAWS,
+)
 
 _PASSES = 12  # over the rows, to find an estimate and to step from it
 _OVERHEAD = 4e6  # of a replication, however small the table
@@ -52,7 +60,7 @@ def answers_part(
     least = float(fit.expected.min())
     if model.df == 0:  # nothing to test; the fit is asked for
         return Tested(GoodnessOfFit(name, 0.0, 0, 1.0, CHI_SQUARE, least), fit, value, drawn)
-    resample, note = calibration.choose(fit.expected, _OVERHEAD + _PASSES * model.rows.rows * model.rows.p**2)
+    resample, notes = calibration.choose(fit.expected, _OVERHEAD + _PASSES * model.rows.rows * model.rows.p**2)
     pvalue, law = chi_square_pvalue(fit.statistic, model.df), CHI_SQUARE
     if resample:
 
@@ -62,7 +70,7 @@ def answers_part(
 
         drawn = calibration.resample(lambda generator: statistics(model.table.redraw(fit.expected, generator)))
         pvalue, law = resampled_pvalue(drawn[:, 0], fit.statistic), calibration.bootstrap
-    part = GoodnessOfFit(name, fit.statistic, model.df, pvalue, law, least, (note,) if note else ())
+    part = GoodnessOfFit(name, fit.statistic, model.df, pvalue, law, least, notes)
     return Tested(part, fit, value, None if drawn is None else drawn[:, 1])
 
 
@@ -81,7 +89,8 @@ def require_spare(model: LinearModel) -> LinearModel:
     free, taken = _many(table.free_cells, "free proportion"), _many(model.rank - 1, "free weight")
     raise NotIdentifiableError(
         f"the answers must leave a degree of freedom to be checked; got {cells} with {free} for {taken}, so that all "
-        f"answers fit. Hint: {_help(table)}"
+        "answers fit.",
+        _help(table),
     )
 
 
@@ -89,19 +98,18 @@ def _many(number: int, what: str) -> str:
     return counted(number, what)
 
 
-def _help(table: AnswerTable) -> str:
-    """Say what would leave degrees of freedom to spare."""
+def _help(table: AnswerTable) -> Advice | Hint:
+    """Return what would leave degrees of freedom to spare."""
     design = table.design
     if alone := one_at_a_time(design):
-        return f"{alone}."
-    draws = "; check_draws(data) still tests the draws." if table.is_stratified and len(table.asked) > 1 else "."
+        return alone
     if table.is_stratified and design.enumerable:
         support = design.support()[0]
         if (~design.is_missing(support)).sum() > len(table.codes):
-            return f"some questions of the design were never asked; more people{draws}"
+            return ASK_THE_OTHER_QUESTIONS
     if design.kind == "hadamard":
-        more = 2 * (len(table.asked) + 1) - 1
-        return f"ask more questions, hadamard(categories, questions={more}){draws}"
+        return MORE_HADAMARD_QUESTIONS(more=2 * (len(table.asked) + 1) - 1)
     if design.p == 4 and design.is_independent:
-        return f"four categories have three questions only, five have ten{draws}"
-    return f"ask more different questions, of different sizes{draws}"
+        return FIVE_CATEGORIES
+    several = table.is_stratified and len(table.asked) > 1
+    return MORE_QUESTIONS_OR_DRAWS if several else MORE_DIFFERENT_QUESTIONS

@@ -16,6 +16,7 @@ from subsetprivacy.honesty.residuals import residuals
 from subsetprivacy.honesty.result import GoodnessOfFit, HonestyCheck
 from subsetprivacy.honesty.several import read_counts
 from subsetprivacy.honesty.table import tabulate
+from subsetprivacy.messages import Note, NoteKind
 
 
 def check_honesty(
@@ -29,7 +30,7 @@ def check_honesty(
     r"""Test whether the answers fit the design, and estimate how many are given by chance.
 
     A design that asks more questions than the distribution has weights can be checked: wrong answers, random
-    answers, a randomiser that looks at the value, the wrong design all leave a pattern that no distribution
+    answers, a randomizer that looks at the value, the wrong design all leave a pattern that no distribution
     explains. Lies that are the same whatever the question (naming another value consistently) cannot be seen.
 
     Parameters
@@ -50,14 +51,14 @@ def check_honesty(
     -------
     HonestyCheck
         Up to four tests. *answers*: some distribution explains them. *draws*: the questions came with the
-        stated probabilities. *random*: nobody answers by chance. *rest*: with random answers allowed for, some
+        stated probabilities. *random*: no one answers by chance. *rest*: with random answers allowed for, some
         distribution explains the others. What a design cannot tell is None, and `notes` has the reason.
 
     Raises
     ------
     NotIdentifiableError
         If the answers have no degree of freedom to spare, as with four categories or a Hadamard design on
-        2^k categories. `check_draws` tests the randomiser all the same.
+        2^k categories. `check_draws` tests the randomizer all the same.
     NoDataError, UnknownDesignError, TooLargeError
         If there is nobody, no design, or too much to list.
 
@@ -79,7 +80,7 @@ def check_honesty(
     `uniform`, they count as random answers, and so do those who always say "no".
 
     With `uniform` and an even distribution 2000 people show a share of .30 with power .86 for five
-    categories, .15 with power .71 and .20 with power .92 for eight (tests at 5 %).
+    categories, .15 with power .71 and .20 with power .92 for eight (tests at 5%).
 
     Examples
     --------
@@ -92,7 +93,7 @@ def check_honesty(
     """
     check_level(level)
     calibration = Calibration.of(method, replications, seed)
-    counts = read_counts(data, "check_honesty")
+    counts = read_counts(data)
     plain = require_spare(LinearModel(tabulate(counts)))
     model, no_share = chance_model(plain)
     draws, no_draws = _draws(counts, calibration)
@@ -105,29 +106,37 @@ def check_honesty(
         chance = random_answers(model, others.fit, random_part(answers, calibration))
         rest = others.part if model.df > 0 else None
     calibration.warn()
-    notes = [no_share, no_draws, _fixed_shares(counts), *_said(answers.part, draws, rest)]
-    return HonestyCheck(
-        counts, answers.part, draws, chance, rest, residuals(plain, answers.fit), level, tuple(filter(None, notes))
-    )
+    general = (no_share, no_draws, _fixed_sizes(counts))
+    notes = (*(note for note in general if note), *_notes_of(answers.part, draws, rest))
+    return HonestyCheck(counts, answers.part, draws, chance, rest, residuals(plain, answers.fit), level, notes)
 
 
-def _draws(counts: SubsetCounts, calibration: Calibration) -> tuple[GoodnessOfFit | None, str]:
+def _draws(counts: SubsetCounts, calibration: Calibration) -> tuple[GoodnessOfFit | None, Note | None]:
     """Return the test of the draws, or the reason why there is none."""
     if counts.design.strata(counts.observed_codes) is None:
-        return None, "The subsets do not tell the questions: draws and answers are tested together, as answers."
+        text = "The subsets do not tell the questions: draws and answers are tested together, as answers."
+        return None, Note(NoteKind.TESTED_TOGETHER, text)
     try:
-        return draws_part(counts, calibration), ""
+        return draws_part(counts, calibration), None
     except (NotIdentifiableError, TooLargeError) as error:
-        return None, f"The draws are not tested: {error}"
+        return None, Note(NoteKind.NOT_TESTED, f"The draws are not tested: {error.message}", error.advice)
 
 
-def _fixed_shares(counts: SubsetCounts) -> str:
+def _fixed_sizes(counts: SubsetCounts) -> Note | None:
     """Say that a pooled sample varies less than its mixture."""
     if counts.design.kind not in {"mixture", "covered"}:
-        return ""
-    return "The parts of a pooled sample have known sizes, which are not drawn: p-values err to the large side."
+        return None
+    text = (
+        "The parts of a pooled sample have known sizes, which are not drawn: p-values are too large rather than small."
+    )
+    return Note(NoteKind.NULL_LAW, text)
 
 
-def _said(*parts: GoodnessOfFit | None) -> list[str]:
+def _notes_of(*parts: GoodnessOfFit | None) -> list[Note]:
     """Return the notes of the tests, each with the name of its test."""
-    return [f"{part.name.capitalize()}: {note}" for part in parts if part for note in part.notes]
+    return [
+        Note(note.kind, f"{part.name.capitalize()}: {note.text}", note.advice)
+        for part in parts
+        if part
+        for note in part.notes
+    ]

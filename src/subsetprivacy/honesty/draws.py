@@ -11,6 +11,7 @@ from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalu
 from subsetprivacy.honesty.result import GoodnessOfFit
 from subsetprivacy.honesty.several import one_at_a_time, read_counts
 from subsetprivacy.honesty.table import require_people
+from subsetprivacy.messages.for_tests import DRAWS_OF_ONE_VARIABLE, RECORD_THE_QUESTION
 
 
 def check_draws(
@@ -58,7 +59,7 @@ def check_draws(
     >>> round(check.statistic, 2), check.df, round(check.pvalue, 3)
     (10.83, 2, 0.004)
     """
-    counts = require_people(read_counts(data, "check_draws")).require_data()
+    counts = require_people(read_counts(data, DRAWS_OF_ONE_VARIABLE)).require_data()
     calibration = Calibration.of(method, replications, seed)
     part = draws_part(counts, calibration)
     calibration.warn()
@@ -70,13 +71,13 @@ def draws_part(counts: SubsetCounts, calibration: Calibration) -> GoodnessOfFit:
     questions = _questions(counts)
     expected = questions.n * questions.law
     statistic, df = questions.distance(questions.asked), len(expected) - 1
-    resample, note = calibration.choose(expected, questions.work)
+    resample, notes = calibration.choose(expected, questions.work)
     if resample:
         drawn = calibration.resample(lambda generator: (questions.distance(questions.redraw(generator)),))
         pvalue, law = resampled_pvalue(drawn[:, 0], statistic), calibration.bootstrap
     else:
         pvalue, law = chi_square_pvalue(statistic, df), CHI_SQUARE
-    return GoodnessOfFit("draws", statistic, df, pvalue, law, float(expected.min()), (note,) if note else ())
+    return GoodnessOfFit("draws", statistic, df, pvalue, law, float(expected.min()), notes)
 
 
 @frozen(slots=False, eq=False)
@@ -124,10 +125,10 @@ def _questions(counts: SubsetCounts) -> _Questions:
     design = counts.design
     answered = design.strata(counts.observed_codes)
     if answered is None:
-        hint = one_at_a_time(design, "check_draws") or "yes/no questions and recorded partitions do"
         raise NotIdentifiableError(
             f"a subset must tell which question it answers for the draws to be tested; those of a {design.kind} design "
-            f"do not. Hint: {hint}."
+            "do not.",
+            one_at_a_time(design, DRAWS_OF_ONE_VARIABLE) or RECORD_THE_QUESTION,
         )
     if not design.enumerable:
         raise TooLargeError(

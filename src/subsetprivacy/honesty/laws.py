@@ -1,6 +1,5 @@
 """Which law a statistic is compared with: chi-square, or samples drawn from the fit where counts are small."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -12,12 +11,14 @@ from subsetprivacy._checks import check_choice, check_count
 from subsetprivacy._choices import FitMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
-from subsetprivacy.errors import ArgumentError, SmallCountWarning
+from subsetprivacy.errors import ArgumentError, warn_of
+from subsetprivacy.messages import Note, NoteKind, unique
+from subsetprivacy.messages.for_tests import BOOTSTRAP_FIT, FEWER_REPLICATIONS, LONG_BOOTSTRAP
 
 METHODS: tuple[FitMethod, ...] = get_args(FitMethod)
 CHI_SQUARE = "chi-square"
 HALF = "half chi-square"
-LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5 %
+LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5%
 MOST_REPLICATIONS = 1_000_000
 _WORK = 2e10  # operations that an unasked bootstrap may cost: about a quarter of a minute
 
@@ -29,7 +30,7 @@ class Calibration:
     method: str
     replications: int
     generator: np.random.Generator
-    doubts: list[str] = field(factory=list)
+    doubts: list[Note] = field(factory=list)
 
     @classmethod
     def of(cls, method: FitMethod, replications: int, seed: Any) -> "Calibration":
@@ -37,14 +38,11 @@ class Calibration:
         check_choice(method, METHODS, "method")
         number = check_count(replications, "replications", least=LEAST_REPLICATIONS)
         if number > MOST_REPLICATIONS:
-            raise ArgumentError(
-                f"`replications` must be at most {MOST_REPLICATIONS}; got more. Hint: 999 tell a p-value of 5 % within "
-                "1.4 points."
-            )
+            raise ArgumentError(f"`replications` must be at most {MOST_REPLICATIONS}; got more.", FEWER_REPLICATIONS)
         return cls(method, number, numpy_generator(seed))
 
-    def choose(self, expected: FloatArray, work: float) -> tuple[bool, str]:
-        """Tell whether to bootstrap, and say so where the counts are small.
+    def choose(self, expected: FloatArray, work: float) -> tuple[bool, tuple[Note, ...]]:
+        """Tell whether to bootstrap, with a note where the counts are small.
 
         Parameters
         ----------
@@ -55,24 +53,24 @@ class Calibration:
         """
         small = _small(expected)
         if self.method == "bootstrap":
-            return True, ""
+            return True, ()
         if not small:
-            return False, ""
+            return False, ()
         if self.method == "chi-square":
-            return False, f"{small}: the chi-square law that was asked for is doubtful. Hint: method='bootstrap'."
+            text = f"{small}: the chi-square law that was asked for is doubtful."
+            return False, (Note(NoteKind.SMALL_COUNTS, text, BOOTSTRAP_FIT),)
         if work * self.replications > _WORK:
-            said = (
-                f"{small} in a large table: the p-value is that of the chi-square law, which is doubtful here. "
-                "Hint: method='bootstrap' takes long and needs no such law."
-            )
-            self.doubts.append(said)
-            return False, said
-        return True, f"{small}: the p-value is from {self.replications} samples drawn from the fit."
+            text = f"{small} in a large table: the p-value is that of the chi-square law, which is doubtful here."
+            note = Note(NoteKind.SMALL_COUNTS, text, LONG_BOOTSTRAP)
+            self.doubts.append(note)
+            return False, (note,)
+        text = f"{small}: the p-value is from {self.replications} samples drawn from the fit."
+        return True, (Note(NoteKind.SMALL_COUNTS, text),)
 
     def warn(self) -> None:
         """Warn the caller's caller of laws that were used although they are doubtful."""
-        for said in dict.fromkeys(self.doubts):
-            warnings.warn(said, SmallCountWarning, stacklevel=3)
+        for note in unique(self.doubts):
+            warn_of(note, stacklevel=3)
 
     @property
     def bootstrap(self) -> str:

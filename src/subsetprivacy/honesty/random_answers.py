@@ -7,7 +7,7 @@ the even distribution answers them by chance too.
 
 The maximum likelihood estimate of the share is pulled towards 0 where weights are estimated as zero, and the
 likelihood ratio is then far from its law (a share of .10 is estimated as .02 with 50 categories, 63 Hadamard
-questions and 10 000 people; the test at 5 % rejects 0 to 1 % for Adult race). So a free step is added (see
+questions and 10 000 people; the test at 5% rejects 0 to 1% for Adult race). So a free step is added (see
 `linear`), which changes nothing where no estimate is zero: the estimate is unbiased, its standard error holds.
 
 Always saying "yes" is not told apart: the code of an answer does not say which of the two sides was asked
@@ -27,24 +27,29 @@ from subsetprivacy.honesty.linear import MOST_EXACT, LinearModel, Step
 from subsetprivacy.honesty.result import GoodnessOfFit, RandomAnswers
 from subsetprivacy.honesty.several import one_at_a_time
 from subsetprivacy.incidence import Affine
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import ASK_DIFFERENT_SIZES
 
 _MOST_RANDOM = 0.95
 
 
-def chance_model(plain: LinearModel) -> tuple[LinearModel | None, str]:
+def chance_model(plain: LinearModel) -> tuple[LinearModel | None, Note | None]:
     """Return the model with random answers, or the reason why there is none."""
     design = plain.table.design
     if alone := one_at_a_time(design):
-        return None, f"Random answers are not estimated for several variables together. Hint: {alone}."
+        text = "Random answers are not estimated for several variables together."
+        return None, Note(NoteKind.RANDOM_ANSWERS, text, alone)
     if design.options is None:
-        return None, (
+        text = (
             f"Random answers are not estimated: in a {design.kind} design the subset is drawn around the value, and "
-            "nobody answers a question."
+            "no one answers a question."
         )
+        return None, Note(NoteKind.RANDOM_ANSWERS, text)
     model = LinearModel(plain.table, 1 / design.options)
     if model.rank == plain.rank:
-        return None, f"Random answers cannot be told: {_why(plain)}. Hint: ask questions of different sizes."
-    return model, ""
+        text = f"Random answers cannot be told: {_why(plain)}."
+        return None, Note(NoteKind.RANDOM_ANSWERS, text, ASK_DIFFERENT_SIZES)
+    return model, None
 
 
 def _why(plain: LinearModel) -> str:
@@ -80,7 +85,8 @@ def random_answers(model: LinearModel, fit: Step, test: GoodnessOfFit) -> Random
     # w = u/(1-rho) for the free weights u, hence dw = (du + w d rho)/(1-rho).
     variance = cov.diagonal()[:-1] + 2 * w * cov[-1, :-1] + w**2 * cov[-1, -1]
     w_se = np.sqrt(np.maximum(variance, 0.0)) / (1 - min(rho, _MOST_RANDOM))  # beyond, w is not a number
-    return RandomAnswers(share, float(np.sqrt(cov[-1, -1])), test, read_only(w), read_only(w_se))
+    labels = tuple(model.table.design.categories)
+    return RandomAnswers(share, float(np.sqrt(cov[-1, -1])), test, labels, read_only(w), read_only(w_se))
 
 
 def honest_distribution(model: LinearModel, fit: Step, rho: float) -> FloatArray:

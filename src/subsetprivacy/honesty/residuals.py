@@ -1,5 +1,7 @@
 """Which answers fit worst."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 from attrs import frozen
 from scipy.special import ndtri
@@ -8,9 +10,13 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_count
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.honesty.linear import LinearModel, Step
 from subsetprivacy.honesty.table import AnswerTable
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import RESIDUAL_COUNTS
+from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number
 
 _MATRIX = 1 << 24
@@ -18,8 +24,8 @@ _CERTAIN = 1e-9
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Residuals:
-    """Observed and expected counts of every answer, and their standardised difference.
+class Residuals(Result):
+    """Observed and expected counts of every answer, and their standardized difference.
 
     Attributes
     ----------
@@ -32,9 +38,28 @@ class Residuals:
         where the fit leaves no freedom (or the table is too large).
     """
 
+    why_not_restored: ClassVar[str] = "keep the counts, and check them again, or pickle the residuals"
+
     table: AnswerTable
     expected: FloatArray
     standardised: FloatArray
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Where there are no standardized differences, and why."""
+        missing = int(np.isnan(self.standardised).sum())
+        if not missing:
+            return ()
+        if missing == len(self.standardised):
+            text = "No residuals: the fit leaves no freedom to any answer, or the table is too large for them."
+        else:
+            text = f"The fit leaves no freedom to {counted(missing, 'answer')}, which have no residual."
+        return (Note(NoteKind.NO_STANDARD_ERRORS, text),)
+
+    def __repr__(self) -> str:
+        known = self.standardised[np.isfinite(self.standardised)]
+        largest = f", the largest {np.abs(known).max():.2f}" if len(known) else ""
+        return f"<Residuals of {counted(len(self.table.codes), 'answer')}{largest}>"
 
     def worst(self, most: int) -> IntArray:
         """Return the positions of the answers that fit worst, one for each question, the worst first."""
@@ -51,9 +76,7 @@ class Residuals:
         worst = self.worst(most)
         shown = worst[np.isfinite(self.standardised[worst])]
         if not len(shown):
-            raise NotIdentifiableError(
-                "some answer must have a residual to be drawn; got none. Hint: residuals.summary() lists the counts."
-            )
+            raise NotIdentifiableError("some answer must have a residual to be drawn; got none.", RESIDUAL_COUNTS)
         table, expected = self.table, self.expected[shown]
         pairs = table.is_stratified and table.design.options == 2  # the two answers say the same
         tests = len(table.asked if pairs else table.codes)  # Bonferroni
@@ -77,7 +100,20 @@ class Residuals:
             )
             for k in self.worst(most)
         ]
-        return Table("Answers that fit worst", ("subset", "observed", "expected", "residual"), tuple(rows))
+        return Table("Answers that fit worst", ("subset", "observed", "expected", "residual"), tuple(rows), self.notes)
+
+    def _columns(self) -> dict[str, Any]:
+        format_ = self.table.design.format
+        return {
+            "subset": [format_(code) for code in self.table.codes.tolist()],
+            "observed": self.table.observed,
+            "expected": self.expected,
+            "residual": self.standardised,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts and residuals of all answers, for JSON."""
+        return plain({**self._columns(), "notes": self.notes})
 
 
 def residuals(model: LinearModel, fit: Step) -> Residuals:

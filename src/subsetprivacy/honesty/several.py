@@ -1,21 +1,23 @@
-"""Several variables at once: what can be checked of them together, and the hint to take them one by one."""
+"""Several variables at once: what can be checked of them together, and the advice to take them one by one."""
 
 from typing import Any
 
 from subsetprivacy.data import SubsetCounts, SubsetTable, as_counts
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import TooLargeError
+from subsetprivacy.messages import Advice, Hint
+from subsetprivacy.messages.for_tests import CHECK_ONE_VARIABLE
 
 
-def read_counts(data: Any, call: str) -> SubsetCounts:
+def read_counts(data: Any, advice: Advice = CHECK_ONE_VARIABLE) -> SubsetCounts:
     """Return the counts of what is checked.
 
     Parameters
     ----------
     data
         What was given.
-    call
-        The function that was called, for the hint.
+    advice
+        To take one variable at a time, by the function that was called.
 
     Raises
     ------
@@ -30,13 +32,11 @@ def read_counts(data: Any, call: str) -> SubsetCounts:
         if not isinstance(data, SubsetTable):
             raise
         raise TooLargeError(
-            f"`data` must have variables that fit in one code together; got {len(data.names)} that do not. "
-            f"Hint: {one_at_a_time(data.design, call)}."
+            f"`data` must have variables that fit in one code together; got {len(data.names)} that do not.",
+            one_at_a_time(data.design, advice),
         ) from None
 
 
-def one_at_a_time(design: Design, call: str = "check_honesty") -> str:
-    """Return the hint for a product design, with the name of its first variable; empty for all others."""
-    if not isinstance(design, Product):
-        return ""
-    return f"one variable at a time: {call}(table[{design.categories.names[0]!r}])"
+def one_at_a_time(design: Design, advice: Advice = CHECK_ONE_VARIABLE) -> Hint | None:
+    """Return the advice for a product design, with the name of its first variable; None for all others."""
+    return advice(name=repr(design.categories.names[0])) if isinstance(design, Product) else None

@@ -11,11 +11,12 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.honesty.several import one_at_a_time
 from subsetprivacy.incidence import MAX_MATRIX
+from subsetprivacy.messages.for_tests import COUNT_PEOPLE, DRAWS_SOLVE_NONE
 
 
 @frozen(slots=False, eq=False)
 class AnswerTable:
-    r"""Every answer that somebody could have given, with the number of people who gave it.
+    r"""Every answer that someone could have given, with the number of people who gave it.
 
     With a row :math:`r_a` per cell the expected count is :math:`t_a\, r_a^\top w`. Where the subset tells which
     question it answers, the questions are strata: :math:`t_a` is the number of people who were asked that
@@ -27,7 +28,7 @@ class AnswerTable:
     design
         The design of the counts.
     codes
-        The cells, those of one question side by side.
+        The cells, those of one question next to each other.
     observed
         People per cell.
     exposure
@@ -87,7 +88,8 @@ def tabulate(counts: SubsetCounts) -> AnswerTable:
     if counts.categories.p > MAX_MATRIX:
         raise TooLargeError(
             f"the honesty check solves one equation per category and must have at most {MAX_MATRIX}; "
-            f"got {counts.categories.p}. Hint: {one_at_a_time(counts.design) or 'check_draws(counts) solves none'}."
+            f"got {counts.categories.p}.",
+            one_at_a_time(counts.design) or DRAWS_SOLVE_NONE,
         )
     codes, question = _cells(counts)
     observed = np.zeros(len(codes))
@@ -103,10 +105,7 @@ def tabulate(counts: SubsetCounts) -> AnswerTable:
 def require_people(counts: SubsetCounts) -> SubsetCounts:
     """Return the counts if they count people."""
     if counts.squares is not None:
-        raise ArgumentError(
-            "`data` must count unweighted people to be checked; got sampling weights. "
-            "Hint: whether people answered honestly does not depend on whom they stand for; count without weights."
-        )
+        raise ArgumentError("`data` must count unweighted people to be checked; got sampling weights.", COUNT_PEOPLE)
     return counts
 
 
@@ -119,8 +118,8 @@ def _cells(counts: SubsetCounts) -> tuple[IntArray, IntArray | None]:
     else:
         if (alone := one_at_a_time(design)) and not design.enumerable:
             raise TooLargeError(
-                "the answers to several variables together must be few enough to be listed; got too many "
-                f"combinations. Hint: {alone}."
+                "the answers to several variables together must be few enough to be listed; got too many combinations.",
+                alone,
             )
         support = design.support()[0]  # refuses where it cannot be listed
         codes = support[~design.is_missing(support)]

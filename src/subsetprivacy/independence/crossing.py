@@ -18,6 +18,7 @@ from subsetprivacy.estimation.newton import TOLERANCE
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.incidence import Kronecker, Listable, Rows, joint_incidence
+from subsetprivacy.messages.for_tests import PICK_TWO
 
 _MOST_RANKED = 512  # categories for which it is worth the time to see what the questions asked can tell
 _WORTH, _GRID = 16, 1 << 20  # all pairs are cells while they are not many more than those that occur
@@ -65,7 +66,7 @@ class Side:
     def fit(self) -> Estimate:
         """The maximum likelihood estimate, which under independence does not depend on the other variable."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they stand in its notes
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are in its notes
             return mle(self.counts, tol=float(np.clip(5e-7 / self.n, self._finest, TOLERANCE)))
 
     @property
@@ -266,8 +267,7 @@ def cross(table: JointCounts) -> Crossing:
     """
     if len(table.names) != 2:
         raise ArgumentError(
-            f"`table` must be of two variables; got {len(table.names)}: {', '.join(table.names)}. "
-            "Hint: table.margin('x', 'y') picks two; conditional_independence_test(table, given='z') uses a third."
+            f"`table` must be of two variables; got {len(table.names)}: {', '.join(table.names)}.", PICK_TWO
         )
     if table.categories.p > MAX_JOINT:
         raise TooLargeError(

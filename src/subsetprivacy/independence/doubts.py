@@ -1,4 +1,4 @@
-"""What to bear in mind when reading a test: sentences below its summary."""
+"""The caveats of a test: notes below its summary."""
 
 from collections.abc import Sequence
 
@@ -8,67 +8,79 @@ from subsetprivacy._types import Label
 from subsetprivacy._words import counted
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.independence.crossing import Crossing, Side
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.tables import label_text
 
 FEW = 5
 
 
-def doubts(parts: Sequence[Crossing], method: str, statistic: float, df: str) -> tuple[str, ...]:
-    """Return a sentence for each thing that makes the limit law doubtful, or the test another one than it seems."""
+def doubts(parts: Sequence[Crossing], method: str, statistic: float, df: str) -> tuple[Note, ...]:
+    """Return a note for each thing that makes the limit law doubtful, or the test another one than it seems."""
     if not parts:
         return ()
     notes = [*_counts(parts), *_boundary(parts)]
     if any(part.table.squares is not None for part in parts):
-        notes.append(
+        text = (
             "Weighted: shares are scaled to the effective number of people (Kish). Where the weights go with the "
             "variables, the test rejects too rarely."
         )
+        notes.append(Note(NoteKind.WEIGHTED, text))
     if method == "lrt-mom":
-        notes.append("Moments are no maximum: the statistic can be negative and has no limit law.")
+        notes.append(
+            Note(NoteKind.NULL_LAW, "Moments are no maximum: the statistic can be negative and has no limit law.")
+        )
         if statistic < 0:
-            notes.append("It is negative here: the independent table fits better than the moments do.")
+            text = "The statistic is negative here: the independent table fits better than the moments do."
+            notes.append(Note(NoteKind.NULL_LAW, text))
     if df == "paper" and method == "pearson":
-        notes.append("Degrees of freedom as printed, s r; the asymptotic p-value is too large with them.")
+        text = "Degrees of freedom as printed, s r; the asymptotic p-value is too large with them."
+        notes.append(Note(NoteKind.DEGREES_OF_FREEDOM, text))
     return tuple(notes)
 
 
-def _counts(parts: Sequence[Crossing]) -> list[str]:
+def _counts(parts: Sequence[Crossing]) -> list[Note]:
     try:
         possible = sum(part.first.possible * part.second.possible for part in parts)
     except TooLargeError:
-        return ["There are too many pairs of subsets to list; the limit law of Pearson's statistics is not to be had."]
+        text = "There are too many pairs of subsets to list; the limit law of Pearson's statistics is not known."
+        return [Note(NoteKind.TOO_MANY_CELLS, text)]
     enough = sum(int((part.cells[2] >= FEW).sum()) for part in parts)
     seen = sum(len(part.cells[2]) for part in parts)
     people = sum(part.n for part in parts)
     if possible > 10 * people:
-        return [
+        text = (
             f"There are {possible:.3g} pairs of subsets for {counted(people, 'person', 'people')}: Pearson's limit "
             "law does not hold."
-        ]
+        )
+        return [Note(NoteKind.TOO_MANY_CELLS, text)]
     notes = []
     if enough < possible:
-        notes.append(
+        text = (
             f"Small counts: {possible - enough} of {possible} pairs of subsets were reported by fewer than {FEW} "
             "people; the asymptotic p-value is doubtful."
         )
+        notes.append(Note(NoteKind.SMALL_COUNTS, text))
     if seen < possible:
-        notes.append(f"Unobserved: {possible - seen} of {possible} pairs that can be reported were not.")
+        text = f"Unobserved: {possible - seen} of {possible} pairs that can be reported were not."
+        notes.append(Note(NoteKind.UNOBSERVED, text))
     return notes
 
 
-def _boundary(parts: Sequence[Crossing]) -> list[str]:
+def _boundary(parts: Sequence[Crossing]) -> list[Note]:
     sides = [side for part in parts for side in (part.first, part.second)]
     zero = [f"{side.name}: {_listed(side.fit.on_boundary)}" for side in sides if side.fit.on_boundary]
     if zero:
         named = list(dict.fromkeys(zero))
         listed = "; ".join(named[:4]) + ("; …" if len(named) > 4 else "")
-        return [f"On the boundary: a share of 0 is estimated for {listed}; the asymptotic p-value is rough."]
+        text = f"On the boundary: a share of 0 is estimated for {listed}; the asymptotic p-value is rough."
+        return [Note(NoteKind.BOUNDARY, text)]
     near = dict.fromkeys(side.name for side in sides if _near_zero(side))
     if near:
-        return [
+        text = (
             f"Near the boundary: the smallest share of {', '.join(near)} is below two standard errors; the asymptotic "
             "p-value is rough."
-        ]
+        )
+        return [Note(NoteKind.NEAR_ZERO, text)]
     return []
 
 

@@ -22,14 +22,17 @@ from subsetprivacy.independence.doubts import FEW
 from subsetprivacy.independence.exchanging import GroupTable, are_exchangeable
 from subsetprivacy.independence.nulls import ASYMPTOTIC, NULLS, Effort, NullLaw, affordable
 from subsetprivacy.independence.result import IndependenceResult
-from subsetprivacy.independence.strata import nobodys
+from subsetprivacy.independence.strata import without_group
 from subsetprivacy.independence.tables import LARGEST
 from subsetprivacy.independence.testing import BUDGET, METHODS, conduct, read_effort
 from subsetprivacy.mechanism.simulate import informative_law, simulate_informative
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import COUNT_BY_GROUP, NAME_THE_OPTION, UNPACK_GROUPS, WEIGHT_ALL_GROUPS
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories
 
 _FEW_GROUPS = 20
 DIFFER = "the designs differ"
+WEIGHTED_GROUPS = "Weighted: each group is scaled to its effective number of people (Kish)."
 
 
 @frozen(slots=False, eq=False)
@@ -90,7 +93,7 @@ def homogeneity_test(
     Notes
     -----
     Under one design it is the test of independence of the group, which
-    everybody tells, and the variable. Under the hypothesis it is then chance
+    everyone tells, and the variable. Under the hypothesis it is then chance
     who belongs to which group, so the p-value from tables of group by subset
     with the same margins, all or random ones, holds for any number of
     people. In general the statistic is
@@ -106,10 +109,10 @@ def homogeneity_test(
     >>> homogeneity_test(wave1, wave2, seed=1).df
     3
     """
-    named = _named(groups)
+    named = read_groups(groups)
     effort = read_effort(permutations, budget, seed, progress)
     hypothesis = f"the same distribution in {len(named)} groups"
-    unknown = tuple(nobodys(groups[0])) if isinstance(groups[0], Mapping) else ()
+    unknown = tuple(without_group(groups[0])) if isinstance(groups[0], Mapping) else ()
     together, reason = _as_table(named)
     if together is None:
         if check_choice(df, DF, "df") == "paper":
@@ -126,7 +129,7 @@ def homogeneity_test(
     )
 
 
-def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
+def read_groups(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
     """Return the counts of each group under its name, or raise if they do not fit together."""
     if len(groups) > 1 and isinstance(groups[-1], str):
         _read(groups[-1])
@@ -135,9 +138,7 @@ def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
     else:
         named = {f"group {k + 1}": _read(data) for k, data in enumerate(groups)}
     if len(named) < 2:
-        raise ArgumentError(
-            f"`groups` must be two or more; got {len(named)}. Hint: sp.count(data, by=group) makes them."
-        )
+        raise ArgumentError(f"`groups` must be two or more; got {len(named)}.", COUNT_BY_GROUP)
     first = next(iter(named.values()))
     for number, (group, counts) in enumerate(named.items(), 1):
         # Of many groups the names may be people's: they are told by number.
@@ -145,7 +146,7 @@ def _named(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
         if counts.categories != first.categories:
             raise MismatchError(f"groups must have the same categories in the same order; {who} has others.")
         if (counts.squares is None) != (first.squares is None):
-            raise MismatchError("groups must be all weighted or all unweighted. Hint: count all with weights.")
+            raise MismatchError("groups must be all weighted or all unweighted.", WEIGHT_ALL_GROUPS)
         if isinstance(counts.design, Covered):
             raise ArgumentError(
                 "`groups` must hold no dummy rows: their number is fixed, which no test here allows for."
@@ -160,10 +161,10 @@ def _read(data: Any) -> SubsetCounts:
     """Return the counts of one group given by itself."""
     if isinstance(data, (SubsetCounts, SubsetData, SubsetTable)):
         return as_counts(data)
-    hint = "homogeneity_test(*groups)" if isinstance(data, (list, tuple)) else "sp.count(data, by=group) makes groups"
+    advice = UNPACK_GROUPS if isinstance(data, (list, tuple)) else COUNT_BY_GROUP
     if isinstance(data, str):
-        hint = "options have names, as in method='lrt'"
-    raise ArgumentError(f"a group must be SubsetData or SubsetCounts; got {type(data).__name__}. Hint: {hint}.")
+        advice = NAME_THE_OPTION
+    raise ArgumentError(f"a group must be SubsetData or SubsetCounts; got {type(data).__name__}.", advice)
 
 
 def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, str]:
@@ -218,7 +219,7 @@ def _comparing(
     else:
         law = _simulated(samples, sizes, pooled, effort)
         asked = "as asked for" if exchangeable else _why_not(samples, reason)
-        remarks.append(f"People are simulated from the pooled estimate: {asked}.")
+        remarks.append(Note(NoteKind.NULL_LAW, f"People are simulated from the pooled estimate: {asked}."))
     return IndependenceResult(
         hypothesis,
         method,
@@ -240,22 +241,24 @@ def _why_not(samples: Sequence[SubsetCounts], reason: str) -> str:
     return reason if reason == DIFFER else f"tables of {LARGEST} people or more cannot be drawn at random"
 
 
-def _doubts(samples: Sequence[SubsetCounts], w: FloatArray) -> list[str]:
+def _doubts(samples: Sequence[SubsetCounts], w: FloatArray) -> list[Note]:
     """Say what makes the limit law doubtful."""
-    notes: list[str] = []
+    notes: list[Note] = []
     if samples[0].squares is not None:
-        notes.append("Weighted: each group is scaled to its effective number of people (Kish).")
+        notes.append(Note(NoteKind.WEIGHTED, WEIGHTED_GROUPS))
     if not all(counts.design.enumerable for counts in samples):
         return notes
     laws = [counts.n * informative_law(counts.design, w)[1] for counts in samples]
     few, possible = sum(int((law < FEW).sum()) for law in laws), sum(len(law) for law in laws)
     if few:
-        notes.append(
+        text = (
             f"Small counts: {few} of {possible} subsets are expected from fewer than {FEW} people; the asymptotic "
             "p-value is doubtful."
         )
+        notes.append(Note(NoteKind.SMALL_COUNTS, text))
     if w.min() < 1e-9:
-        notes.append("On the boundary: a share of 0 is estimated for all groups; the asymptotic p-value is rough.")
+        text = "On the boundary: a share of 0 is estimated for all groups; the asymptotic p-value is rough."
+        notes.append(Note(NoteKind.BOUNDARY, text))
     return notes
 
 

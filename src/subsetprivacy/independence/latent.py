@@ -28,10 +28,12 @@ from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_null import STARTS, NullFit, fit_null
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.independence.result import IndependenceResult
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import JOIN_RARE, WITHOUT_WEIGHTS
 from subsetprivacy.variables import JointCategories
 
 MAX_CELLS = 4096
-LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5 %
+LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5%
 _ZERO = 1e-6
 
 
@@ -123,8 +125,8 @@ def _read_names(
     """Return the counts of the named variables, checked, and the axes of these."""
     if counts.squares is not None:
         raise ArgumentError(
-            "a table must be of people; got sums of sampling weights, and samples are drawn person by person. "
-            "Hint: count without weights."
+            "a table must be of people; got sums of sampling weights, and samples are drawn person by person.",
+            WITHOUT_WEIGHTS,
         )
     joint = counts.categories
     held = joint.names if isinstance(joint, JointCategories) else ()
@@ -156,29 +158,28 @@ def _require(counts: SubsetCounts) -> SubsetCounts:
     if counts.design.kind == "coarse":
         raise UnknownDesignError("the design must be known: the p-value rests on samples drawn with it.")
     if counts.categories.p > MAX_CELLS:
-        raise TooLargeError(
-            f"the table must have at most {MAX_CELLS} cells; got {counts.categories.p}. Hint: join rare categories."
-        )
+        raise TooLargeError(f"the table must have at most {MAX_CELLS} cells; got {counts.categories.p}.", JOIN_RARE)
     if isinstance(counts.design, Covered):
         counts.design.require_rows(counts.total)
     counts.design.require_identifiable()
     return counts.require_data()
 
 
-def _notes(null: NullFit, alternative: Estimate, late: int) -> tuple[str, ...]:
+def _notes(null: NullFit, alternative: Estimate, late: int) -> tuple[Note, ...]:
     """Say what is not proved and what is doubtful."""
-    notes = [
+    text = (
         f"The hypothesis was fitted by EM, the best of {null.starts} starts, which {null.agreeing} reached. That no "
         "better fit exists is not proved; one would make the statistic smaller."
-    ]
+    )
+    notes = [Note(NoteKind.MAXIMUM, text)]
     zeros = [int((w < _ZERO).sum()) for w in (null.w, alternative.w)]
     if any(zeros):
-        notes.append(
+        text = (
             f"The chi-square p-value is doubtful: of {alternative.w.size} shares {zeros[0]} are 0 in the fit of the "
             f"hypothesis, {zeros[1]} in the free one."
         )
+        notes.append(Note(NoteKind.BOUNDARY, text))
     if late:
-        notes.append(
-            f"In {late} of the drawn samples the fit of the hypothesis stopped early: the p-value may be large."
-        )
+        text = f"In {late} of the drawn samples the fit of the hypothesis stopped early: the p-value may be too large."
+        notes.append(Note(NoteKind.NOT_CONVERGED, text))
     return tuple(notes)

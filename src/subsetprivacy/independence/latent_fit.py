@@ -20,6 +20,7 @@ from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import Cells, Incidence, Listable
 from subsetprivacy.mechanism.simulate import simulate, subset_law
+from subsetprivacy.messages.for_tests import PRODUCT_OF_DESIGNS
 from subsetprivacy.variables import JointCategories
 
 TOLERANCE = 1e-9
@@ -112,7 +113,7 @@ class ConditionalIndependence:
 def read_axes(counts: SubsetCounts, axes: tuple[int, int], given: tuple[int, ...]) -> ConditionalIndependence:
     """Return the model of these axes of the counts, or raise if they are none."""
     if not isinstance(counts.categories, JointCategories):
-        raise ArgumentError("`counts` must be of several variables; got one. Hint: sp.product({...}).")
+        raise ArgumentError("`counts` must be of several variables; got one.", PRODUCT_OF_DESIGNS)
     shape = counts.categories.shape
     named = (*axes, *given)
     if len(axes) != 2 or len(set(named)) < len(named) or not set(named) <= set(range(len(shape))):

@@ -1,7 +1,5 @@
 """The best fit of a model of (conditional) independence, among many starts."""
 
-import warnings
-
 import numpy as np
 from attrs import frozen
 
@@ -10,10 +8,12 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.errors import ConvergenceWarning
+from subsetprivacy.errors import warn_of
 from subsetprivacy.estimation.mle import check_stopping, maximise
 from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_fit import MAX_ITERATIONS, TOLERANCE, ConditionalIndependence
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import MORE_ITERATIONS
 
 STARTS = 20
 _AGREE = 1e-6  # nats in all; ends that differ by less are one maximum
@@ -119,8 +119,8 @@ def fit_null(
     lack = n * (ends.loglik[best] - ends.loglik)
     gap = float(ends.gap[best])
     if gap > tol:
-        said = f"Not converged: EM of the null model stopped with a gap of {gap:.2g} per person, above tol = {tol:.2g}"
-        warnings.warn(f"{said}. Hint: raise max_iter.", ConvergenceWarning, stacklevel=2)
+        text = f"Not converged: EM of the null model stopped with a gap of {gap:.2g} per person, above tol = {tol:.2g}."
+        warn_of(Note(NoteKind.NOT_CONVERGED, text, MORE_ITERATIONS))
     return NullFit(
         w=read_only(ends.w[best].reshape(model.shape)),
         model=model,

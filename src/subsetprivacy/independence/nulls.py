@@ -1,6 +1,5 @@
 """The law of a statistic under independence: all tables, random ones, or simulated people."""
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, get_args
 
@@ -12,19 +11,20 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import IndependenceMethod, NullMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import JointCounts
-from subsetprivacy.errors import BudgetWarning, NotIdentifiableError, TooLargeError
+from subsetprivacy.errors import NotIdentifiableError, TooLargeError, warn_of
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.independence.crossing import Crossing, Sheet, cross
 from subsetprivacy.independence.statistics import STATISTICS, Statistic
 from subsetprivacy.independence.tables import LARGEST, all_tables, drawing, one_table, shuffled
 from subsetprivacy.mechanism.simulate import simulate_informative
+from subsetprivacy.messages import Advice, Note, NoteKind
+from subsetprivacy.messages.for_tests import METHOD_LRT, NO_BUDGET, NO_BUDGET_NO_LIMIT_LAW, NO_BUDGET_OR_FASTER
 from subsetprivacy.pvalues import SMALLEST
 
 NULLS: tuple[NullMethod, ...] = get_args(NullMethod)
 FEWEST = 99  # random tables that are worth having
 MAX_EXACT = 10_000  # tables that are all looked at instead
 _SPEED = 1e9  # operations a second of a plain machine
-_FASTER = ", or method='pearson-conditional', which is faster"
 _REFIT = 2e-3  # seconds to fit both margins of a simulated table anew
 _TIE = 1e-6  # a statistic this near is the same: maxima are only so exact
 
@@ -58,7 +58,7 @@ class NullLaw:
     kind: str
     statistics: FloatArray = field(converter=read_only)
     weights: FloatArray | None = field(default=None, converter=optional(read_only))
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def pvalue(self, observed: float | FloatArray) -> Any:
         """Return the probability of at least such a statistic; of random tables the observed one counts as one."""
@@ -91,7 +91,9 @@ def null_law(crossings: Sequence[Crossing], method: IndependenceMethod, kind: Nu
         return _too_many(method)
     anew = 0.0 if kind == "permutation" else _REFIT
     each = sum(anew + drawing(crossing, effort.permutations) + cost(crossing, method) for crossing in crossings)
-    size, notes = affordable(each, effort, always=method == "lrt-mom", hint=_FASTER if method == "lrt" else "")
+    size, notes = affordable(
+        each, effort, always=method == "lrt-mom", advice=NO_BUDGET_OR_FASTER if method == "lrt" else NO_BUDGET
+    )
     if not size:
         return NullLaw("asymptotic", np.empty(0), None, notes)
     draw = shuffled if kind == "permutation" else simulated
@@ -132,10 +134,10 @@ def _too_many(method: str) -> NullLaw:
     """Say that random tables of so many people cannot be drawn."""
     said = f"tables of {LARGEST} people or more cannot be drawn at random"
     if method == "lrt-mom":
-        raise TooLargeError(f"{said}, and lrt-mom has no limit law. Hint: method='lrt'.")
-    text = f"Too many people: {said}; the p-value is the asymptotic one."
-    warnings.warn(text, BudgetWarning, stacklevel=5)
-    return NullLaw("asymptotic", np.empty(0), None, (text,))
+        raise TooLargeError(f"{said}, and lrt-mom has no limit law.", METHOD_LRT)
+    note = Note(NoteKind.BUDGET, f"Too many people: {said}; the p-value is the asymptotic one.")
+    warn_of(note, stacklevel=5)
+    return NullLaw("asymptotic", np.empty(0), None, (note,))
 
 
 def cost(crossing: Crossing, method: str) -> float:
@@ -156,13 +158,14 @@ def affordable(
     *,
     fewest: int = FEWEST,
     always: bool = False,
-    hint: str = "",
+    advice: Advice = NO_BUDGET,
     what: str = "tables",
     stacklevel: int = 5,
-) -> tuple[int, tuple[str, ...]]:
+) -> tuple[int, tuple[Note, ...]]:
     """Return how many tables the budget allows, with a warning where they are fewer than asked for.
 
-    `fewest` are worth having, or else none; `always` where there is no limit law to fall back on.
+    `fewest` are worth having, or else none; `always` where there is no limit law to fall back on; `advice` where there
+    is one.
     """
     wanted = effort.permutations
     if effort.budget is None or seconds * wanted <= effort.budget:
@@ -174,10 +177,11 @@ def affordable(
     instead = f"{done} were made" if done else "none were made and the p-value is the asymptotic one"
     text = (
         f"Budget: {wanted} {what} would take about {seconds * wanted:.3g} s, more than the budget of "
-        f"{effort.budget:g} s; {instead}. Hint: budget=None{hint}."
+        f"{effort.budget:g} s; {instead}."
     )
-    warnings.warn(text, BudgetWarning, stacklevel=stacklevel)
-    return done, (text,)
+    note = Note(NoteKind.BUDGET, text, NO_BUDGET_NO_LIMIT_LAW if always else advice)
+    warn_of(note, stacklevel=stacklevel)
+    return done, (note,)
 
 
 def simulated(

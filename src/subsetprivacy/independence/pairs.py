@@ -1,23 +1,26 @@
 """The 2 x 2 tables of all pairs of categories, one by one (`tab:bonferroni_table`)."""
 
-from typing import Any, Literal, overload
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from attrs import field, frozen
 
+from subsetprivacy import draw
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.degrees import asymptotic_pvalue
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.independence.statistics import pair_statistics
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import pvalue_text
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import Table, label_text
 
 
 @frozen(slots=False, eq=False, repr=False)
-class PairTests:
+class PairTests(Result):
     """The 2 x 2 tables behind Bonferroni's test: which pairs of categories go together (`tab:bonferroni_table`).
 
     Attributes
@@ -38,6 +41,22 @@ class PairTests:
     statistics: FloatArray = field(converter=read_only)
     pvalues: FloatArray = field(converter=read_only)
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the p-values are adjusted for."""
+        text = (
+            f"P-values are adjusted for {self.statistics.size} pairs: the chance of such a statistic for any of them."
+        )
+        return (Note(NoteKind.ADJUSTED, text),)
+
+    def __repr__(self) -> str:
+        i, j = np.unravel_index(int(self.pvalues.argmin()), self.pvalues.shape)
+        pair = f"{label_text(self.rows[i])} and {label_text(self.columns[j])}"
+        return (
+            f"<PairTests of {self.names[0]} and {self.names[1]}, {len(self.rows)} x {len(self.columns)}, least p-value "
+            f"{pvalue_text(self.pvalues[i, j])} for {pair}>"
+        )
+
     def summary(self) -> Table:
         """Return the adjusted p-values as a table to print."""
         rows = tuple(
@@ -45,40 +64,57 @@ class PairTests:
             for label, line in zip(self.rows, self.pvalues, strict=True)
         )
         one, two = self.names
-        return Table("Adjusted p-values", (f"{one} \\ {two}", *(label_text(label) for label in self.columns)), rows)
+        head = (f"{one} \\ {two}", *(label_text(label) for label in self.columns))
+        return Table("Adjusted p-values of pairs of categories", head, rows, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
-        return {
-            "variables": list(self.names),
-            "rows": [label_text(label) for label in self.rows],
-            "columns": [label_text(label) for label in self.columns],
-            "statistics": self.statistics.tolist(),
-            "pvalues": self.pvalues.tolist(),
-        }
+        return plain(
+            {
+                "variables": self.names,
+                "rows": [label_text(label) for label in self.rows],
+                "columns": [label_text(label) for label in self.columns],
+                "statistics": self.statistics,
+                "pvalues": self.pvalues,
+                "notes": self.notes,
+            }
+        )
 
-    @overload
-    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
-    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per pair of categories."""
-        one, two = self.names
-        columns = {
-            one: [label_text(label) for label in self.rows for _ in self.columns],
-            two: [label_text(label) for _ in self.rows for label in self.columns],
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return what `to_dict` wrote; labels are text then."""
+        one, two = facts["variables"]
+        tables = (np.array(facts[name], np.float64) for name in ("statistics", "pvalues"))
+        return cls((one, two), tuple(facts["rows"]), tuple(facts["columns"]), *tables)
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "row": [label_text(label) for label in self.rows for _ in self.columns],
+            "column": [label_text(label) for _ in self.rows for label in self.columns],
             "statistic": self.statistics.ravel(),
             "pvalue": self.pvalues.ravel(),
         }
-        return frame(columns, engine, index=False)
 
-    def __repr__(self) -> str:
-        return str(self.summary())
+    def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
+        """Draw Pearson's statistic of every pair as a heat map.
 
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        Parameters
+        ----------
+        title, ax
+            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+        """
+        one, two = self.names
+        heading = draw.Heading(f"Which categories of {one} and {two} go together")
+        return draw.heatmap(
+            [label_text(label) for label in self.rows],
+            [label_text(label) for label in self.columns],
+            self.statistics,
+            row_name=one,
+            column_name=two,
+            label="Pearson's statistic of the pair",
+            title=heading if title is None else title,
+            ax=ax,
+        )
 
 
 def pair_tests(part: Crossing, law: NullLaw) -> PairTests:

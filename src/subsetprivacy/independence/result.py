@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from attrs import field, frozen
@@ -20,7 +20,10 @@ from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.doubts import doubts
 from subsetprivacy.independence.nulls import NullLaw
 from subsetprivacy.independence.pairs import PairTests
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import EACH_ESTIMATE
 from subsetprivacy.pvalues import positive, pvalue_text
+from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number
 
 _METHODS = {
@@ -39,7 +42,7 @@ _NULLS = {
 
 
 @frozen(slots=False, eq=False, repr=False)
-class IndependenceResult:
+class IndependenceResult(Result):
     """A test and all that it rests on.
 
     Attributes
@@ -66,10 +69,12 @@ class IndependenceResult:
     null_estimates
         The estimates under the null hypothesis, by name; each has its shares as `w`.
     remarks, crossings, df_kind
-        What the notes rest on: sentences, the tables with their margins' fits, which degrees of freedom were asked for.
+        What the notes rest on: notes of the test, the tables with their margins' fits, which degrees of freedom were asked for.
     pairs
         For ``"bonferroni"``: statistics and adjusted p-values of the 2 x 2 tables of all pairs of categories.
     """
+
+    why_not_restored: ClassVar[str] = "keep the counts, `result.tables`, and test again, or pickle the result"
 
     hypothesis: str
     method: str
@@ -80,7 +85,7 @@ class IndependenceResult:
     law: NullLaw
     tables: Mapping[Label, SubsetCounts]
     null_estimates: Mapping[str, Any]
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Note, ...] = ()
     crossings: tuple[Crossing, ...] = ()
     df_kind: str = "corrected"
     pairs: PairTests | None = field(default=None)
@@ -112,12 +117,12 @@ class IndependenceResult:
         return sum(table.n_missing for table in self.tables.values())
 
     @cached_property
-    def notes(self) -> tuple[str, ...]:
-        """What to bear in mind: sentences below the summary, worked out when they are first asked for."""
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats; worked out when they are first asked for."""
         doubtful = doubts(self.crossings, self.method, self.statistic, self.df_kind)
         return (*self.law.notes, *doubtful, *self._joint_boundary(), *self.remarks)
 
-    def _joint_boundary(self) -> list[str]:
+    def _joint_boundary(self) -> list[Note]:
         """Say that a joint share is zero, which matters to the limit law of the likelihood ratio alone."""
         if self.method != "lrt" or not self.crossings:
             return []
@@ -125,7 +130,8 @@ class IndependenceResult:
         if not zeros:
             return []
         what = "shares are" if zeros > 1 else "share is"
-        return [f"On the boundary: {zeros} joint {what} estimated as 0; the limit law of lrt rejects too rarely then."]
+        text = f"On the boundary: {zeros} joint {what} estimated as 0; the limit law of lrt rejects too rarely then."
+        return [Note(NoteKind.BOUNDARY, text)]
 
     @cached_property
     def alternative_estimates(self) -> Mapping[str, Estimate]:
@@ -133,7 +139,7 @@ class IndependenceResult:
         if self._alternative is not None:
             return self._alternative
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they stand in the estimates' notes
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are in the estimates' notes
             return {str(name): estimate(table) for name, table in self.tables.items()}
 
     @property
@@ -142,10 +148,7 @@ class IndependenceResult:
         if len(self.tables) == 1:
             return next(iter(self.alternative_estimates.values()))
         if len(self.crossings) != 1:
-            raise ArgumentError(
-                f"a joint estimate must be of one table; got {len(self.tables)}. "
-                "Hint: alternative_estimates has one for each."
-            )
+            raise ArgumentError(f"a joint estimate must be of one table; got {len(self.tables)}.", EACH_ESTIMATE)
         with warnings.catch_warnings():  # of groups: group by category
             warnings.simplefilter("ignore", SubsetPrivacyWarning)
             return estimate(self.crossings[0].table)
@@ -193,25 +196,27 @@ class IndependenceResult:
         return f"weighted, effective n = {self.n:.0f}" if self._weighted else f"{self.n:.0f}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; what there is not is None."""
-        numbers = {
-            "statistic": self.statistic,
-            "df": self.df,
-            "pvalue": self.pvalue,
-            "pvalue_se": self.pvalue_se,
-            "asymptotic_pvalue": self.asymptotic_pvalue,
-        }
+        """Return the numbers under stable names, for JSON; those that do not exist are None."""
+        facts = {**self._facts(), "notes": self.notes}
+        return plain(facts if self.pairs is None else facts | {"pairs": self.pairs.to_dict()})
+
+    def _facts(self) -> dict[str, Any]:
         return {
             "hypothesis": self.hypothesis,
             "method": self.method,
-            **{name: None if value != value else float(value) for name, value in numbers.items()},
+            "statistic": float(self.statistic),
+            "df": float(self.df),
+            "pvalue": self.pvalue,
+            "pvalue_se": self.pvalue_se,
+            "asymptotic_pvalue": self.asymptotic_pvalue,
             "null": self.null,
             "permutations": self.permutations,
             "n": self.n,
             "n_missing": self.n_missing,
-            "notes": list(self.notes),
-            **({} if self.pairs is None else {"pairs": self.pairs.to_dict()}),
         }
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: [value] for name, value in self._facts().items()}
 
     def plot(
         self, kind: IndependencePicture = "null", *, title: str | None = None, ax: draw.AxesOrNone = None
@@ -240,6 +245,3 @@ class IndependenceResult:
             title=draw.Heading(f"Null hypothesis: {self.hypothesis}") if title is None else title,
             ax=ax,
         )
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()

@@ -14,6 +14,8 @@ from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.testing import BUDGET, conduct, read_effort, read_table
 from subsetprivacy.independence.unseen import unseen_test
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import CROSS_BY_GROUP, NAME_THE_GIVEN
 
 
 def conditional_independence_test(
@@ -50,7 +52,7 @@ def conditional_independence_test(
     null, df, budget, seed, progress
         As in `independence_test`.
     starts
-        How often the fit of the null hypothesis is begun anew, where only
+        How often the fit of the null hypothesis is begun again, where only
         subsets of the third variable are known; of no use otherwise.
 
     Raises
@@ -91,10 +93,10 @@ def conditional_independence_test(
         return unseen_test(tables, given, options, effort, starts)
     if not isinstance(tables, Mapping) or not tables:
         names: tuple[str, ...] = getattr(tables, "names", ())
-        hint = f"given={names[-1]!r}" if len(names) > 2 else "sp.crosstab(a, b, by=group)"
         raise ArgumentError(
             "`tables` must be a dict with a table for each group, or a table of three variables with `given`; got "
-            f"{type(tables).__name__}. Hint: {hint}."
+            f"{type(tables).__name__}.",
+            NAME_THE_GIVEN(name=repr(names[-1])) if len(names) > 2 else CROSS_BY_GROUP,
         )
     if given is not None:
         raise ArgumentError("`given` must be left out where the groups are known: they are the keys of the dict.")
@@ -107,8 +109,8 @@ def conditional_independence_test(
     return evolve(found, remarks=left_out)
 
 
-def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[str, ...]]:
-    """Return the groups that can be tested, and sentences about the people of the others."""
+def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[Note, ...]]:
+    """Return the groups that can be tested, and notes about the people of the others."""
     crossings: dict[Label, Crossing] = {}
     alike: dict[Label, JointCounts] = {}
     for group, given in tables.items():
@@ -126,27 +128,30 @@ def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[s
         crossings[group] = crossing
     if not crossings:
         raise NoDataError("there must be a group in which both variables vary; got none.")
-    return crossings, (*_left_out(alike), *nobodys(tables))
+    return crossings, (*_left_out(alike), *without_group(tables))
 
 
-def _left_out(alike: Mapping[Label, JointCounts]) -> list[str]:
+def _left_out(alike: Mapping[Label, JointCounts]) -> list[Note]:
     """Say how many groups cannot be tested, and how many people they are."""
     if not alike:
         return []
     people = sum(table.n for table in alike.values())
     missing = sum(table.n_missing for table in alike.values())
     groups = counted(len(alike), "group")  # whose names may be people's
-    return [
+    text = (
         f"Left out, because a variable does not vary there: {groups}, with {counted(people, 'complete row')} and "
         f"{missing:.0f} that lack an answer."
-    ]
+    )
+    return [Note(NoteKind.LEFT_OUT, text)]
 
 
-def nobodys(groups: Mapping[Label, Any]) -> list[str]:
+def without_group(groups: Mapping[Label, Any]) -> list[Note]:
     """Say how many people are left out because their group is missing."""
     if None not in groups:
         return []
     counts = as_counts(groups[None])
     if counts.squares is not None:
-        return [f"Left out, because their group is missing: {counts.counts.sum():.0f} of the weight."]
-    return [f"Left out, because their group is missing: {counted(counts.n + counts.n_missing, 'row')}."]
+        rows = f"{counts.counts.sum():.0f} of the weight"
+    else:
+        rows = counted(counts.n + counts.n_missing, "row")
+    return [Note(NoteKind.LEFT_OUT, f"Left out, because their group is missing: {rows}.")]

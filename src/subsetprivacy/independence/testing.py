@@ -19,6 +19,8 @@ from subsetprivacy.independence.pairs import pair_tests
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.statistics import STATISTICS
 from subsetprivacy.independence.unseen import unseen_test
+from subsetprivacy.messages import Advice
+from subsetprivacy.messages.for_tests import CROSS_TWO_COLUMNS, TABLE_FOR_EACH_GROUP, TABLE_OF_NUMBERS
 from subsetprivacy.variables import JointCategories
 
 METHODS: tuple[IndependenceMethod, ...] = get_args(IndependenceMethod)
@@ -114,13 +116,10 @@ def independence_test(
     return conduct({both: crossing}, method, hypothesis, null, df, effort)
 
 
-_HINTS: tuple[tuple[Any, str], ...] = (
-    (Mapping, "sp.conditional_independence_test takes a table for each group"),
-    ((list, tuple), "sp.crosstab(a, b) makes one of two columns"),
-    (
-        object,
-        "JointCounts.of_table takes numbers of subset pairs; for values there is scipy.stats.chi2_contingency",
-    ),
+_INSTEAD: tuple[tuple[Any, Advice], ...] = (  # of what is no table
+    (Mapping, TABLE_FOR_EACH_GROUP),
+    ((list, tuple), CROSS_TWO_COLUMNS),
+    (object, TABLE_OF_NUMBERS),
 )
 
 
@@ -128,8 +127,8 @@ def read_counts(table: Any) -> SubsetCounts:
     """Return data, a table of columns or counts as counts, or raise with what to do instead."""
     if isinstance(table, (SubsetCounts, SubsetData, SubsetTable)):
         return as_joint(as_counts(table))
-    hint = next(text for kinds, text in _HINTS if isinstance(table, kinds))
-    raise ArgumentError(f"`table` must be what sp.crosstab returns; got {type(table).__name__}. Hint: {hint}.")
+    advice = next(advice for kinds, advice in _INSTEAD if isinstance(table, kinds))
+    raise ArgumentError(f"`table` must be what sp.crosstab returns; got {type(table).__name__}.", advice)
 
 
 def read_table(table: Any) -> JointCounts:
@@ -138,8 +137,8 @@ def read_table(table: Any) -> JointCounts:
     if isinstance(counts, JointCounts):
         return counts
     raise ArgumentError(
-        f"`table` must be of several variables with a design each; got one variable ({counts.design.kind} design). "
-        "Hint: sp.crosstab(a, b)."
+        f"`table` must be of several variables with a design each; got one variable ({counts.design.kind} design).",
+        CROSS_TWO_COLUMNS,
     )
 
 

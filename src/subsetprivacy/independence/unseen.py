@@ -10,6 +10,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.latent import LEAST_REPLICATIONS, latent_test
 from subsetprivacy.independence.nulls import Effort, affordable
 from subsetprivacy.independence.result import IndependenceResult
+from subsetprivacy.messages.for_tests import CROSS_BY_COLUMN, PICK_SOME
 from subsetprivacy.variables import JointCategories
 
 
@@ -33,7 +34,7 @@ def unseen_test(
     effort
         How many samples to simulate, with which random numbers.
     starts
-        How often the fit of the null hypothesis is begun anew.
+        How often the fit of the null hypothesis is begun again.
     """
     counts = as_counts(table)
     first, second = _others(counts, given)
@@ -71,14 +72,12 @@ def _others(counts: SubsetCounts, given: str | None) -> tuple[str, str]:
     joint = counts.categories
     names = joint.names if isinstance(joint, JointCategories) else ()
     if given is not None and (not isinstance(given, str) or given not in names):
-        hint = "" if isinstance(given, str) else " Hint: a column that is known goes into sp.crosstab(a, b, by=column)."
         raise ArgumentError(
-            f"`given` must be one of the variables {', '.join(names) or '(there is one)'}; got {shown(given)}.{hint}"
+            f"`given` must be one of the variables {', '.join(names) or '(there is one)'}; got {shown(given)}.",
+            None if isinstance(given, str) else CROSS_BY_COLUMN,
         )
     left = [name for name in names if name != given]
     if len(left) != 2:
         wanted = "three variables" if given else "two variables"
-        raise ArgumentError(
-            f"`table` must be of {wanted}; got {len(names)}: {', '.join(names)}. Hint: table.margin(...) picks some."
-        )
+        raise ArgumentError(f"`table` must be of {wanted}; got {len(names)}: {', '.join(names)}.", PICK_SOME)
     return left[0], left[1]

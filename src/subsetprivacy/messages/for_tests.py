@@ -1,3 +1,115 @@
 """Advice of independence, honesty, auditing and privacy."""
 
-from subsetprivacy.messages.advice import advise  # noqa: F401
+from subsetprivacy.messages.advice import advise
+
+_BUDGETED = ("independence_test", "homogeneity_test", "conditional_independence_test")
+
+# Tables and groups
+PICK_TWO = advise(
+    "pick_two",
+    python="table.margin('x', 'y') picks two; conditional_independence_test(table, given='z') uses a third",
+    shell="name two columns; a third one is --given",
+)
+PICK_SOME = advise("pick_some", python="table.margin(...) picks some")
+CROSS_TWO_COLUMNS = advise("cross_two_columns", python="sp.crosstab(a, b) makes one of two columns")
+CROSS_BY_GROUP = advise("cross_by_group", python="sp.crosstab(a, b, by=group) makes them")
+CROSS_BY_COLUMN = advise(
+    "cross_by_column", python="a column that is known goes into sp.crosstab(a, b, by=column)", shell="--by COLUMN"
+)
+NAME_THE_GIVEN = advise(
+    "name_the_given", python="given={name}", shell="--given {name}", keyword_of="conditional_independence_test"
+)
+TABLE_FOR_EACH_GROUP = advise(
+    "table_for_each_group", python="sp.conditional_independence_test takes a table for each group"
+)
+TABLE_OF_NUMBERS = advise(
+    "table_of_numbers",
+    python="JointCounts.of_table takes numbers of subset pairs; for values there is scipy.stats.chi2_contingency",
+)
+EACH_ESTIMATE = advise("each_estimate", python="alternative_estimates has one for each")
+COUNT_BY_GROUP = advise("count_by_group", python="sp.count(data, by=group) makes them", shell="--by COLUMN")
+UNPACK_GROUPS = advise("unpack_groups", python="homogeneity_test(*groups)")
+NAME_THE_OPTION = advise(
+    "name_the_option", python="options have names, as in method='lrt'", keyword_of="homogeneity_test"
+)
+WEIGHT_ALL_GROUPS = advise("weight_all_groups", python="count all with weights", shell="--weights COLUMN")
+WITHOUT_WEIGHTS = advise("without_weights", python="count without weights", shell="leave --weights out")
+JOIN_RARE = advise("join_rare", "join rare categories")
+PRODUCT_OF_DESIGNS = advise("product_of_designs", python="sp.product(designs) makes one of several")
+
+# How much is computed
+NO_BUDGET = advise(
+    "no_budget", python="budget=None", shell="--permutations 0 for the limit law, or fewer", keyword_of=_BUDGETED
+)
+NO_BUDGET_OR_FASTER = advise(
+    "no_budget_or_faster",
+    python="budget=None, or method='pearson-conditional', which is faster",
+    shell=("--method pearson-conditional, which is faster", "--permutations 0 for the limit law, or fewer"),
+    keyword_of=_BUDGETED,
+)
+NO_BUDGET_NO_LIMIT_LAW = advise(
+    "no_budget_no_limit_law", python="budget=None", shell="--permutations with a smaller number", keyword_of=_BUDGETED
+)
+METHOD_LRT = advise("method_lrt", python="method='lrt'", shell="--method lrt", keyword_of=_BUDGETED)
+MORE_ITERATIONS = advise("more_iterations", python="raise max_iter")
+
+# Trends
+COUNT_ONE_VARIABLE = advise("count_one_variable", python="sp.count(data, 'name', by=group) counts one variable")
+GROUPS_OR_TABLE = advise(
+    "groups_or_table", python="sp.count(data, by=group) makes groups, and sp.crosstab(a, b) a table of two variables"
+)
+COMPARE_DISTRIBUTIONS = advise(
+    "compare_distributions", python="homogeneity_test(groups) compares groups under different designs"
+)
+
+# Honesty
+RESIDUAL_COUNTS = advise("residual_counts", python="residuals.summary() lists the counts")
+CHECK_ONE_VARIABLE = advise(
+    "check_one_variable",
+    python="one variable at a time: check_honesty(table[{name}])",
+    page="look at one variable at a time",
+)
+DRAWS_OF_ONE_VARIABLE = advise(
+    "draws_of_one_variable",
+    python="one variable at a time: check_draws(table[{name}])",
+    page="look at one variable at a time",
+)
+RECORD_THE_QUESTION = advise("record_the_question", "yes/no questions and recorded partitions do")
+FEWER_REPLICATIONS = advise("fewer_replications", python="999 tell a p-value of 5% within 1.4 points")
+BOOTSTRAP_FIT = advise("bootstrap_fit", python="method='bootstrap'", keyword_of=("check_honesty", "check_draws"))
+LONG_BOOTSTRAP = advise(
+    "long_bootstrap",
+    python="method='bootstrap' takes long and needs no such law",
+    keyword_of=("check_honesty", "check_draws"),
+)
+ASK_DIFFERENT_SIZES = advise("ask_different_sizes", "ask questions of different sizes")
+ASK_THE_OTHER_QUESTIONS = advise(
+    "ask_the_other_questions",
+    python="some questions of the design were never asked; more people. check_draws(data) still tests the draws",
+    page="some questions of the design were never asked; more people",
+)
+MORE_HADAMARD_QUESTIONS = advise(
+    "more_hadamard_questions",
+    python="ask more questions, hadamard(categories, questions={more}); check_draws(data) still tests the draws",
+    page="ask more questions",
+)
+FIVE_CATEGORIES = advise(
+    "five_categories",
+    python="four categories have three questions only, five have ten; check_draws(data) still tests the draws",
+    page="four categories have three questions only, five have ten",
+)
+MORE_DIFFERENT_QUESTIONS = advise("more_different_questions", "ask more different questions, of different sizes")
+MORE_QUESTIONS_OR_DRAWS = advise(
+    "more_questions_or_draws",
+    python="ask more different questions, of different sizes; check_draws(data) still tests the draws",
+    page="ask more different questions, of different sizes",
+)
+DRAWS_SOLVE_NONE = advise("draws_solve_none", python="check_draws(counts) solves none")
+COUNT_PEOPLE = advise(
+    "count_people",
+    "whether people answered honestly does not depend on whom they represent; count without weights",
+)
+
+# Audits
+GIVE_THE_DISTRIBUTION = advise("give_the_distribution", python="try audit(design, fit.w), or audit(data)")
+AUDIT_DATA = advise("audit_data", python="audit(data) of what privatize returns has them")

@@ -42,8 +42,13 @@ class NoteKind(StrEnum):
     NULL_LAW = "null_law"  # what a p-value rests on
     ADJUSTED = "adjusted"  # p-values adjusted for their number
     RANDOM_ANSWERS = "random_answers"
+    TESTED_TOGETHER = "tested_together"  # draws and answers, where subsets do not tell the questions
+    LEFT_OUT = "left_out"  # people or groups that a test does not use
+    SCORES = "scores"  # the numbers that ordered categories and groups stand for
     # Privacy
     LEAKAGE = "leakage"
+    EPSILON = "epsilon"  # of local differential privacy
+    TIE = "tie"  # the likeliest categories can hardly be told apart
     NOT_PRIVATE = "not_private"  # a single value can be reported
     NOT_PROTECTED = "not_protected"  # columns that are published as they are
     NOT_IDENTIFIABLE = "not_identifiable"

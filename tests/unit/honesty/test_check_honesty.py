@@ -75,7 +75,7 @@ def test_random_answers_to_questions_with_three_answers(with_random_answers):
     even = check_honesty(with_random_answers(THIRDS, W6, 0.12, 30_000))
     assert even.random is None
     assert even.answers.df == 4 * 2 - 5
-    assert "each question splits the categories evenly" in even.notes[0]
+    assert "each question splits the categories evenly" in even.notes[0].text
 
 
 def test_inside_the_simplex_the_share_is_the_maximum_likelihood_estimate(with_random_answers):
@@ -188,7 +188,7 @@ def test_the_summary_reads(with_random_answers):
     text = str(check.summary())
     assert text.startswith("Honesty check: uniform design, 5 categories, n = 200000")
     assert "answers: some distribution fits" in text
-    assert f"Share of random answers 0.2000, std. error {check.random_share_se:.4f}, 95 % interval" in text
+    assert f"Share of random answers 0.2000, std. error {check.random_share_se:.4f}, 95% interval" in text
     assert "< 0.0001" in text
     assert "<table>" in check._repr_html_()
     assert repr(check).startswith("<HonestyCheck of a uniform design, p-values: answers < 0.0001, draws 1.0000")

@@ -14,6 +14,8 @@ from subsetprivacy.errors import ArgumentError, NotIdentifiableError, SmallCount
 from subsetprivacy.honesty import check_draws
 from subsetprivacy.honesty.laws import Calibration
 from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.messages import NoteKind
+from subsetprivacy.messages.for_tests import BOOTSTRAP_FIT
 
 
 def test_the_statistic_is_pearsons_over_the_questions():
@@ -56,7 +58,7 @@ def test_few_people_are_compared_with_drawn_samples():
     check = check_draws(counts, replications=20_000, seed=1)
     assert check.law == "bootstrap (20000)"
     assert check.pvalue == pytest.approx(exact_pvalue([2, 1, 3], [0.5, 0.3, 0.2]), abs=0.015)
-    assert "Small expected counts (the least is 1.2, 100% are below 5)" in check.notes[0]
+    assert "Small expected counts (the least is 1.2, 100% are below 5)" in check.notes[0].text
     same = check_draws(counts, replications=20_000, seed=1)
     assert same.pvalue == check.pvalue
 
@@ -76,7 +78,7 @@ def test_the_law_can_be_chosen():
     few = SubsetCounts([3, 5, 9], [3, 2, 1], ASKED)
     check = check_draws(few, method="chi-square")
     assert check.law == "chi-square"
-    assert "the chi-square law that was asked for is doubtful" in check.notes[0]
+    assert [(note.kind, note.advice.advice) for note in check.notes] == [(NoteKind.SMALL_COUNTS, BOOTSTRAP_FIT)]
     many = SubsetCounts([3, 5, 9], [300, 200, 100], ASKED)
     check = check_draws(many, method="bootstrap", replications=19, seed=2)
     assert (check.law, check.notes) == ("bootstrap (19)", ())
@@ -108,7 +110,7 @@ def test_what_cannot_be_tested_is_refused():
 
 def test_it_shows_itself():
     check = check_draws(SubsetCounts([3, 12, 5, 6], [60, 40, 50, 50], ASKED))
-    assert repr(check) == "<draws: questions as the design says: statistic 4.17, df 2, p-value 0.1245>"
+    assert repr(check) == "<GoodnessOfFit of draws: questions as the design says; statistic 4.17, df 2, p-value 0.1245>"
     assert "draws: questions as the design says       4.17   2   0.1245  chi-square" in str(check.summary())
     assert "<td" in check._repr_html_()
     assert check.to_dict()["df"] == 2
@@ -124,6 +126,6 @@ def test_it_shows_itself():
     ],
 )
 def test_counts_are_small_by_cochrans_rule(expected, small):
-    resample, note = Calibration.of("auto", 99, 1).choose(np.array(expected), 1.0)
+    resample, notes = Calibration.of("auto", 99, 1).choose(np.array(expected), 1.0)
     assert resample is small
-    assert bool(note) is small
+    assert bool(notes) is small

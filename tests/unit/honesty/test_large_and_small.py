@@ -13,6 +13,7 @@ from subsetprivacy.errors import (
 )
 from subsetprivacy.honesty import check_draws, check_honesty
 from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.messages import NoteKind
 
 W5 = np.array([0.35, 0.05, 0.2, 0.3, 0.1])
 
@@ -66,8 +67,8 @@ def test_small_counts_are_resampled_and_said():
     counts = simulate(uniform(list("abcde")), W5, 60, seed=3)
     check = check_honesty(counts, replications=99, seed=1)
     assert {part.law for part in (check.answers, check.random.test, check.rest)} == {"bootstrap (99)"}
-    assert check.notes[0].startswith("Answers: Small expected counts (the least is ")
-    assert "the p-value is from 99 samples drawn from the fit" in check.notes[0]
+    assert check.notes[0].text.startswith("Answers: Small expected counts (the least is ")
+    assert "the p-value is from 99 samples drawn from the fit" in check.notes[0].text
     assert 0.01 <= check.answers.pvalue <= 1
     again = check_honesty(counts, replications=99, seed=1)
     assert again.to_dict() == check.to_dict()
@@ -86,7 +87,7 @@ def test_more_questions_than_can_be_listed():
     with pytest.warns(SmallCountWarning, match="in a large table"):
         check = check_honesty(counts, replications=10_000)
     assert check.draws is None
-    assert any("The draws are not tested" in note for note in check.notes)
+    assert NoteKind.NOT_TESTED in {note.kind for note in check.notes}
     assert check.answers.df > 250
     assert check.random_share == pytest.approx(0, abs=4 * check.random_share_se)
 
@@ -98,4 +99,4 @@ def test_pooled_waves_are_tested_question_by_question():
     check = check_honesty(counts)
     assert (check.answers.df, check.draws.df) == (6, 9)
     assert check.answers.pvalue > 0.05
-    assert any("p-values err to the large side" in note for note in check.notes)
+    assert NoteKind.NULL_LAW in {note.kind for note in check.notes}

@@ -15,6 +15,8 @@ from subsetprivacy.errors import (
 )
 from subsetprivacy.honesty import check_draws, check_honesty
 from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.messages import NoteKind
+from subsetprivacy.messages.for_tests import ASK_DIFFERENT_SIZES, FIVE_CATEGORIES, MORE_DIFFERENT_QUESTIONS
 
 W5 = np.array([0.35, 0.05, 0.2, 0.3, 0.1])
 W6 = np.array([0.3, 0.05, 0.2, 0.25, 0.1, 0.1])
@@ -24,7 +26,7 @@ def test_four_categories_have_nothing_to_spare():
     counts = simulate(uniform(list("abcd")), [0.1, 0.2, 0.3, 0.4], 500, seed=1)
     with pytest.raises(NotIdentifiableError, match="3 questions with 3 free proportions for 3 free weights") as caught:
         check_honesty(counts)
-    assert "five have ten; check_draws(data) still tests the draws" in str(caught.value)
+    assert caught.value.advice.advice is FIVE_CATEGORIES
 
 
 def test_too_few_questions_have_nothing_to_spare():
@@ -36,7 +38,7 @@ def test_too_few_questions_have_nothing_to_spare():
     # Three subsets of three categories, drawn around the value: two free proportions, two weights.
     with pytest.raises(NotIdentifiableError, match="3 subsets with 2 free proportions for 2 free weights") as caught:
         check_honesty(SubsetCounts([0b011, 0b110], [5, 6], fixed_size(list("xyz"), 2)))
-    assert "check_draws" not in str(caught.value)
+    assert caught.value.advice.advice is MORE_DIFFERENT_QUESTIONS
 
 
 def test_one_degree_of_freedom_is_enough():
@@ -54,7 +56,8 @@ def test_questions_of_half_the_categories_cannot_tell_random_answers():
     assert check.answers.df == 10 - 5
     assert check.draws.df == 9
     assert np.isnan([check.random_share, check.random_share_se, *check.random_share_interval]).all()
-    assert check.notes[0].startswith("Random answers cannot be told: each question splits")
+    assert (check.notes[0].kind, check.notes[0].advice.advice) == (NoteKind.RANDOM_ANSWERS, ASK_DIFFERENT_SIZES)
+    assert check.notes[0].text.startswith("Random answers cannot be told: each question splits")
 
 
 def test_random_answers_can_hide_behind_uneven_weights():
@@ -63,17 +66,13 @@ def test_random_answers_can_hide_behind_uneven_weights():
     # Every question holds two of a … d: 1/4 on each of these and 0 on e answers all of them as chance does.
     check = check_honesty(simulate(design, W5, 3000, seed=1))
     assert check.random is None
-    assert "they look like a change of the weights" in check.notes[0]
+    assert "they look like a change of the weights" in check.notes[0].text
 
 
 def test_a_publishers_design_has_no_questions():
     check = check_honesty(simulate(GIVEN, [0.1, 0.2, 0.3, 0.4], 1000, seed=1))
     assert (check.draws, check.random, check.rest) == (None, None, None)
-    assert check.notes == (
-        "Random answers are not estimated: in a conditional design the subset is drawn around the value, and nobody "
-        "answers a question.",
-        "The subsets do not tell the questions: draws and answers are tested together, as answers.",
-    )
+    assert [note.kind for note in check.notes] == [NoteKind.RANDOM_ANSWERS, NoteKind.TESTED_TOGETHER]
 
 
 def test_what_is_no_sample_of_a_design_is_refused():
@@ -103,7 +102,7 @@ def test_a_table_is_checked_as_a_whole_and_says_how_to_see_more():
     design = product({"race": uniform(list("abcd")), "age": uniform(list("rstu"))})
     counts = simulate(design, np.full(16, 1 / 16), 5000, seed=1)
     first, _ = check_honesty(counts).notes
-    assert first.endswith("Hint: one variable at a time: check_honesty(table['race']).")
+    assert str(first).endswith("Hint: one variable at a time: check_honesty(table['race']).")
     with pytest.raises(NotIdentifiableError, match=r"one variable at a time: check_draws\(table\['race'\]\)"):
         check_draws(counts)
 

@@ -18,6 +18,7 @@ from subsetprivacy.errors import (
     NotUniqueWarning,
 )
 from subsetprivacy.independence import exchanging, homogeneity
+from subsetprivacy.messages import NoteKind
 from subsetprivacy.independence.testing import METHODS
 from subsetprivacy.mechanism.simulate import simulate_informative
 
@@ -76,7 +77,7 @@ def test_the_likelihood_ratio_of_different_designs_by_hand():
     assert found.null_estimates["pooled"].categories.labels == ABCD
     assert (found.null, found.permutations) == ("bootstrap", 19)
     assert found.pvalue == pytest.approx(0.05)
-    assert any("the designs differ" in note for note in found.notes)
+    assert any("the designs differ" in note.text for note in found.notes)
 
 
 def test_expected_counts_of_one_distribution_give_a_statistic_of_zero():
@@ -164,7 +165,7 @@ def test_several_variables_at_once():
     assert found.statistic == pytest.approx(by_hand(parts)[0], abs=1e-3)
     simulated = sp.homogeneity_test(*parts, permutations=9, null="bootstrap", seed=1)
     assert (simulated.null, simulated.statistic) == ("bootstrap", found.statistic)
-    assert simulated.notes[-1] == "People are simulated from the pooled estimate: as asked for."
+    assert simulated.notes[-1].text == "People are simulated from the pooled estimate: as asked for."
     with pytest.raises(ArgumentError, match="`method` must be 'lrt', since the groups are compared in several var"):
         sp.homogeneity_test(*parts, method="pearson")
 
@@ -176,7 +177,7 @@ def test_more_groups_than_a_code_holds_change_places_too():
     found = sp.homogeneity_test(*parts, permutations=2, seed=1)
     assert (found.null, found.df) == ("permutation", 90)
     assert np.isfinite(found.statistic)
-    assert not any("simulated" in note for note in found.notes)
+    assert NoteKind.NULL_LAW not in {note.kind for note in found.notes}
 
 
 @pytest.mark.parametrize("design", [U4, sp.hadamard(range(70))], ids=["few categories", "many"])
@@ -235,7 +236,7 @@ def test_weighted_people_do_not_change_groups():
     weighted = [sp.count(c, design=both, weights=np.full(len(c), 2.0), weights_kind="sampling") for c in codes]
     found = sp.homogeneity_test(*weighted, permutations=9, seed=1)
     assert found.null == "bootstrap"
-    assert found.notes[-1] == "People are simulated from the pooled estimate: weighted rows cannot change places."
+    assert found.notes[-1].text == "People are simulated from the pooled estimate: weighted rows cannot change places."
     with pytest.raises(ArgumentError, match="`null` must be 'bootstrap', since weighted rows cannot change places"):
         sp.homogeneity_test(*weighted, null="permutation")
 
@@ -246,7 +247,7 @@ def test_more_people_than_can_be_drawn_are_simulated(monkeypatch):
     monkeypatch.setattr(exchanging, "LARGEST", 100)
     found = sp.homogeneity_test(*parts, permutations=9, seed=1)
     assert found.null == "bootstrap"
-    assert "or more cannot be drawn at random" in found.notes[-1]
+    assert "or more cannot be drawn at random" in found.notes[-1].text
 
 
 # Level ------------------------------------------------------------------------------------------------------------
@@ -371,9 +372,8 @@ def test_degrees_of_freedom_are_checked_on_every_route():
 
 def test_doubts_about_groups_under_different_designs():
     one, two = sp.simulate(U4, [0.9, 0.1, 0.0, 0.0], 40, seed=1), sp.simulate(ASKED, [0.9, 0.1, 0.0, 0.0], 40, seed=2)
-    notes = sp.homogeneity_test(one, two, permutations=19, seed=1).notes
-    assert any(note.startswith("Small counts") for note in notes)
-    assert any(note.startswith("On the boundary") for note in notes)
+    kinds = {note.kind for note in sp.homogeneity_test(one, two, permutations=19, seed=1).notes}
+    assert {NoteKind.SMALL_COUNTS, NoteKind.BOUNDARY} <= kinds
 
 
 def test_a_group_of_one_person_and_many_subsets_ends_soon():
@@ -388,10 +388,11 @@ def test_people_without_a_group_are_in_no_group():
     one, two, lost = (sp.simulate(U4, W, n, seed=n) for n in (100, 120, 7))
     found = sp.homogeneity_test({"one": one, None: lost, "two": two}, permutations=9, seed=1)
     assert list(found.tables) == ["one", "two"]
-    assert found.notes[-1] == "Left out, because their group is missing: 7 rows."
+    assert found.notes[-1].kind is NoteKind.LEFT_OUT
+    assert found.notes[-1].text == "Left out, because their group is missing: 7 rows."
     asked = sp.simulate(ASKED, W, 90, seed=1)
     other = sp.homogeneity_test({"one": one, None: lost, "two": asked}, permutations=9, seed=1)
-    assert other.notes[-1] == "Left out, because their group is missing: 7 rows."
+    assert other.notes[-1].text == "Left out, because their group is missing: 7 rows."
 
 
 @pytest.mark.parametrize(
@@ -431,7 +432,7 @@ def test_weighted_groups_under_different_designs_say_so():
     asked = np.repeat(ASKED.support()[0], 20)
     other = sp.count(asked, design=ASKED, weights=np.linspace(0.5, 2, len(asked)), weights_kind="sampling")
     assert any(
-        note.startswith("Weighted") for note in sp.homogeneity_test(weighted, other, permutations=9, seed=1).notes
+        note.kind is NoteKind.WEIGHTED for note in sp.homogeneity_test(weighted, other, permutations=9, seed=1).notes
     )
 
 

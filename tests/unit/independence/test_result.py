@@ -11,6 +11,7 @@ from scipy.stats import chi2
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages import NoteKind
 
 V4 = sp.uniform(list("rstu"))
 BOTH = sp.product({"race": ASKED, "income": V4})
@@ -49,7 +50,7 @@ def test_summary(found):
     assert rows["people"] == "900"
     assert "<table" in found._repr_html_()
     for note in found.notes:
-        assert note in text
+        assert str(note) in text
 
 
 def test_repr(found):
@@ -77,7 +78,7 @@ def test_to_dict_is_json(table, found):
     assert read["pvalue"] == found.pvalue
     assert read["permutations"] == 99
     assert read["null"] == "permutation"
-    assert read["notes"] == list(found.notes)
+    assert read["notes"] == [note.to_dict() for note in found.notes]
     moments = sp.independence_test(table, "lrt-mom", permutations=9, seed=1).to_dict()
     assert moments["asymptotic_pvalue"] is None
     exact = sp.JointCounts.of_table([[5, 2], [3, 4]], sp.product({"x": WARNER, "y": WARNER}))
@@ -109,9 +110,12 @@ def test_pairs_of_bonferronis_test(table):
     for value, pvalue in zip(pairs.statistics.ravel(), pairs.pvalues.ravel()):
         assert pvalue == pytest.approx((1 + (found.law.statistics >= value - 1e-6 * (1 + value)).sum()) / 100)
     lines = str(pairs.summary()).splitlines()
-    assert lines[0] == "Adjusted p-values"
+    assert lines[0] == "Adjusted p-values of pairs of categories"
     assert lines[2].split() == ["race", "\\", "income", "r", "s", "t", "u"]
-    assert repr(pairs) == str(pairs.summary())
+    assert [note.kind for note in pairs.notes] == [NoteKind.ADJUSTED]
+    assert repr(pairs).startswith("<PairTests of race and income, 4 x 4, least p-value ")
+    assert list(pairs.to_frame().columns) == ["row", "column", "statistic", "pvalue"]
+    assert pairs.plot().get_ylabel() == "race"
     assert "<table" in pairs._repr_html_()
     assert sp.independence_test(table, "pearson", permutations=9, seed=1).pairs is None
 

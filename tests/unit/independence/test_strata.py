@@ -7,6 +7,7 @@ from lopsided import ASKED, GIVEN3, RECORDED, WARNER
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence.testing import METHODS
+from subsetprivacy.messages import NoteKind
 
 V4 = sp.uniform(list("rstu"))
 BOTH = sp.product({"x": ASKED, "y": V4})
@@ -129,7 +130,7 @@ def test_a_group_without_variation_is_left_out_and_told():
     silent = sp.crosstab([15, 15], [3, 12], designs=[ASKED, V4])
     found = sp.conditional_independence_test({**tables, "flat": flat, "silent": silent}, permutations=9, seed=1)
     assert found.statistic == sp.conditional_independence_test(tables, permutations=9, seed=1).statistic
-    assert found.notes[-1] == (
+    assert found.notes[-1].text == (
         "Left out, because a variable does not vary there: 2 groups, with 4 complete rows and 2 that lack an answer."
     )
     assert list(found.tables) == ["g0", "g1"]
@@ -143,7 +144,7 @@ def test_a_share_of_zero_in_any_group_is_told():
     assert sp.estimate(edge.margin("x")).on_boundary == ("d",)
     for tables in ({"edge": edge, "inside": inside}, {"inside": inside, "edge": edge}):
         found = sp.conditional_independence_test(tables, "pearson", permutations=0)
-        assert any("On the boundary" in note for note in found.notes), list(tables)
+        assert any(note.kind is NoteKind.BOUNDARY for note in found.notes), list(tables)
 
 
 def test_weighted_groups():
@@ -179,15 +180,15 @@ def test_groups_that_are_left_out_are_counted_and_not_named():
     flat = sp.crosstab([3], [3], designs=[ASKED, V4])
     many = {f"person-{k}": flat for k in range(50)}
     found = sp.conditional_independence_test({**groups((200, 90)), **many}, permutations=9, seed=1)
-    assert "50 groups, with 50 complete rows and 0 that lack an answer" in found.notes[-1]
-    assert "person" not in " ".join(found.notes)
+    assert "50 groups, with 50 complete rows and 0 that lack an answer" in found.notes[-1].text
+    assert "person" not in " ".join(note.text for note in found.notes)
 
 
 def test_people_without_a_group_are_left_out_and_told():
     tables = groups((200, 90))
     found = sp.conditional_independence_test({**tables, None: tables["g0"]}, permutations=9, seed=1)
     assert list(found.tables) == ["g0", "g1"]
-    assert found.notes[-1] == "Left out, because their group is missing: 200 rows."
+    assert found.notes[-1].text == "Left out, because their group is missing: 200 rows."
 
 
 def test_a_known_column_is_no_name_of_a_variable():

@@ -18,6 +18,8 @@ from subsetprivacy.errors import (
 )
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.nulls import cost
+from subsetprivacy.messages import NoteKind
+from subsetprivacy.messages.rendering import for_python, for_shell
 from subsetprivacy.independence.tables import drawing
 from subsetprivacy.independence.testing import METHODS
 
@@ -169,7 +171,7 @@ def test_equal_weights_change_nothing_but_the_law(method, weight):
     assert found.statistic == pytest.approx(plain.statistic, rel=1e-6)
     assert found.n == pytest.approx(150)
     assert (found.null, found.permutations) == ("bootstrap", 9)
-    assert "Weighted: shares are scaled" in " ".join(found.notes)
+    assert NoteKind.WEIGHTED in {note.kind for note in found.notes}
 
 
 def test_unequal_weights_count_as_their_effective_number():
@@ -220,7 +222,27 @@ def test_a_small_budget_makes_fewer_tables():
         found = sp.independence_test(table(), "pearson", budget=room, permutations=999, seed=1)
     assert (found.null, found.permutations) == ("permutation", 199)
     assert found.pvalue * 200 == pytest.approx(round(found.pvalue * 200))
-    assert any(note.startswith("Budget: 999 tables") for note in found.notes)
+    (note,) = (note for note in found.notes if note.kind is NoteKind.BUDGET)
+    assert note.text.startswith("Budget: 999 tables")
+    assert for_python(note.advice) == "budget=None"
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "advice"),
+    [
+        ("lrt", {"--method", "--permutations"}, "--method pearson-conditional, which is faster"),
+        ("lrt", {"--permutations"}, "--permutations 0 for the limit law, or fewer"),
+        ("pearson", {"--method", "--permutations"}, "--permutations 0 for the limit law, or fewer"),
+        ("lrt-mom", {"--method", "--permutations"}, "--permutations with a smaller number"),
+        ("lrt", {"--level"}, None),
+    ],
+)
+def test_a_command_is_told_what_it_can_do_about_its_budget(method, options, advice):
+    with pytest.warns(BudgetWarning) as caught:
+        found = sp.independence_test(table(), method, budget=1e-6, seed=1)
+    (note,) = (note for note in found.notes if note.kind is NoteKind.BUDGET)
+    assert for_shell(note.advice, options) == advice
+    assert caught[0].message.advice == note.advice
 
 
 def test_too_small_a_budget_makes_none():
@@ -305,41 +327,37 @@ def notes(data, method="pearson", **arguments):
 
 def test_small_counts_and_unobserved_pairs_are_told():
     seen = sp.JointCounts.of_table([[7, 5], [4, 0]], TWO)
-    assert notes(seen)[:2] == (
-        "Small counts: 2 of 4 pairs of subsets were reported by fewer than 5 people; the asymptotic p-value is "
-        "doubtful.",
-        "Unobserved: 1 of 4 pairs that can be reported were not.",
-    )
+    small, unobserved = notes(seen)[:2]
+    assert (small.kind, unobserved.kind) == (NoteKind.SMALL_COUNTS, NoteKind.UNOBSERVED)
+    assert small.text.startswith("Small counts: 2 of 4 pairs of subsets were reported by fewer than 5 people")
+    assert unobserved.text == "Unobserved: 1 of 4 pairs that can be reported were not."
     many = sp.JointCounts.of_table([[70, 50], [40, 60]], TWO)
     assert notes(many) == ()
 
 
 def test_more_pairs_than_people_are_told():
     both = sp.product({"x": sp.uniform(range(7)), "y": V4})
-    assert notes(sp.simulate(both, np.full(28, 1 / 28), 12, seed=1))[0] == (
-        "There are 672 pairs of subsets for 12 people: Pearson's limit law does not hold."
-    )
+    note = notes(sp.simulate(both, np.full(28, 1 / 28), 12, seed=1))[0]
+    assert note.kind is NoteKind.TOO_MANY_CELLS
+    assert note.text == "There are 672 pairs of subsets for 12 people: Pearson's limit law does not hold."
 
 
 def test_shares_at_and_near_zero_are_told():
     # Nobody is d: every pair with d comes from the other member.
     none = table(2000, w=np.outer([0.3, 0.3, 0.4, 0], [0.4, 0.1, 0.2, 0.3]).ravel(), seed=1)
     fit = sp.estimate(none.margin("x"))
-    said = [note for note in notes(none) if "boundary" in note]
+    told = [note.text for note in notes(none) if note.kind is NoteKind.BOUNDARY]
     assert fit.on_boundary == ("d",)
-    assert said == ["On the boundary: a share of 0 is estimated for x: d; the asymptotic p-value is rough."]
+    assert told == ["On the boundary: a share of 0 is estimated for x: d; the asymptotic p-value is rough."]
     rare = table(2000, w=np.outer([0.3, 0.28, 0.4, 0.02], [0.4, 0.1, 0.2, 0.3]).ravel(), seed=4)
     assert sp.estimate(rare.margin("x")).on_boundary == ()
-    said = [note for note in notes(rare) if "boundary" in note]
-    assert said[0].startswith("Near the boundary: the smallest share of x is below two standard errors")
+    told = [note.text for note in notes(rare) if note.kind is NoteKind.NEAR_ZERO]
+    assert told[0].startswith("Near the boundary: the smallest share of x is below two standard errors")
 
 
 def test_what_moments_and_printed_degrees_are_worth_is_told():
-    said = notes(table(), "lrt-mom")
-    assert "Moments are no maximum: the statistic can be negative and has no limit law." in said
-    assert "Degrees of freedom as printed, s r; the asymptotic p-value is too large with them." in notes(
-        table(), df="paper"
-    )
+    assert NoteKind.NULL_LAW in {note.kind for note in notes(table(), "lrt-mom")}
+    assert NoteKind.DEGREES_OF_FREEDOM in {note.kind for note in notes(table(), df="paper")}
 
 
 def test_a_negative_statistic_is_told():
@@ -349,7 +367,7 @@ def test_a_negative_statistic_is_told():
         for result in [sp.independence_test(table(60, seed=seed, w=INDEPENDENT), "lrt-mom", permutations=1, seed=1)]
         if result.statistic < 0
     )
-    assert "It is negative here: the independent table fits better than the moments do." in found.notes
+    assert [note.kind for note in found.notes].count(NoteKind.NULL_LAW) == 2
 
 
 # What comes with the result -----------------------------------------------------------------------------------------
