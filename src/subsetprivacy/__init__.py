@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "auditing": ("Audit", "TableAudit", "audit"),
     "counting": ("count",),
-    "data": ("CountsBatch", "JointCounts", "SubsetCounts", "SubsetData", "SubsetTable"),
+    "data": ("CountsBatch", "GroupedCounts", "JointCounts", "SubsetCounts", "SubsetData", "SubsetTable"),
     "design": (
         "Design",
         "check_mechanism",
@@ -65,7 +65,9 @@ _PUBLIC = {
     "planning": (
         "IndependencePower",
         "Plan",
+        "PlanOption",
         "Power",
+        "PowerOfTest",
         "RepeatRisk",
         "independence_power",
         "plan",

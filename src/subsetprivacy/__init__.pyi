@@ -3,7 +3,7 @@
 from subsetprivacy import errors as errors
 from subsetprivacy.auditing import Audit, TableAudit, audit
 from subsetprivacy.counting import count
-from subsetprivacy.data import CountsBatch, JointCounts, SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.data import CountsBatch, GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import (
     Design,
     check_mechanism,
@@ -55,7 +55,9 @@ from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
 from subsetprivacy.planning import (
     IndependencePower,
     Plan,
+    PlanOption,
     Power,
+    PowerOfTest,
     RepeatRisk,
     independence_power,
     plan,
@@ -83,6 +85,7 @@ __all__ = [
     "FitTest",
     "Frontier",
     "GoodnessOfFit",
+    "GroupedCounts",
     "HonestyCheck",
     "IndependencePower",
     "IndependenceResult",
@@ -94,7 +97,9 @@ __all__ = [
     "PairTests",
     "PersonLeakage",
     "Plan",
+    "PlanOption",
     "Power",
+    "PowerOfTest",
     "Question",
     "RandomAnswers",
     "Release",

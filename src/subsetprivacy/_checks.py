@@ -8,6 +8,15 @@ import numpy as np
 from subsetprivacy._types import AnyArray, ArrayLike, Distribution, FloatArray, IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError, CodeError, DistributionError, MismatchError
+from subsetprivacy.messages.for_general import (
+    DIVIDE_BY_THE_SUM,
+    GAPS_AS_FULL,
+    GAPS_AS_MISSING,
+    LEVEL_AS_A_SHARE,
+    PROJECT_THE_SHARES,
+    SAME_INDEX,
+    SHARES_NOT_PERCENT,
+)
 
 SUM_TOLERANCE = 1e-6
 
@@ -31,7 +40,7 @@ def shown(value: Any) -> str:
 def check_level(level: float, name: str = "level") -> float:
     """Return `level` if it is a number strictly between 0 and 1."""
     if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
-        raise ArgumentError(f"`{name}` must be between 0 and 1; got {shown(level)}. Hint: 95 % is 0.95.")
+        raise ArgumentError(f"`{name}` must be between 0 and 1; got {shown(level)}.", LEVEL_AS_A_SHARE)
     return float(level)
 
 
@@ -76,13 +85,12 @@ def check_distribution(w: Distribution | ArrayLike, labels: Sequence[Label], nam
     if vector.min() < -1e-12:
         j = int(vector.argmin())
         raise DistributionError(
-            f"`{name}` must be non-negative; got {vector[j]:.4g} for {labels[j]!r}. "
-            "Hint: a moment estimate can leave the simplex; use fit.projected().w."
+            f"`{name}` must be non-negative; got {vector[j]:.4g} for {labels[j]!r}.", PROJECT_THE_SHARES
         )
     if abs(vector.sum() - 1) > SUM_TOLERANCE:
         percentages = abs(vector.sum() - 100) < 1
-        hint = "these look like percentages; divide by 100" if percentages else "divide by the sum, or use projected()"
-        raise DistributionError(f"`{name}` must sum to 1; got {vector.sum():.6g}. Hint: {hint}.")
+        advice = SHARES_NOT_PERCENT if percentages else DIVIDE_BY_THE_SUM
+        raise DistributionError(f"`{name}` must sum to 1; got {vector.sum():.6g}.", advice)
     return np.maximum(vector, 0.0)
 
 
@@ -130,10 +138,7 @@ def check_same_index(columns: Mapping[str, Any]) -> None:
         if index is None:
             first, index = name, own
         elif len(own) == len(index) and not own.equals(index):
-            raise MismatchError(
-                f"`{name}` must have the same index as `{first}`; got another one. Hint: .reset_index(drop=True) on "
-                "both matches rows by position, .reindex() by their index."
-            )
+            raise MismatchError(f"`{name}` must have the same index as `{first}`; got another one.", SAME_INDEX)
 
 
 def check_codes(codes: ArrayLike, name: str = "codes") -> IntArray:
@@ -146,14 +151,12 @@ def check_codes(codes: ArrayLike, name: str = "codes") -> IntArray:
         raise CodeError(f"`{name}` must be one-dimensional; got shape {array.shape}.")
     if np.ma.is_masked(codes):
         gaps = counted(float(np.sum(np.ma.asarray(codes).mask)), "masked entry", "masked entries")
-        raise CodeError(
-            f"`{name}` must have no masked entries; got {gaps}. Hint: store a missing answer as the full set."
-        )
+        raise CodeError(f"`{name}` must have no masked entries; got {gaps}.", GAPS_AS_FULL)
     if array.dtype == np.bool_ or not np.issubdtype(array.dtype, np.integer):
         if array.size == 0:
             return np.empty(0, np.int64)
         raise CodeError(
-            f"`{name}` must be integers, one subset code per person; got dtype {array.dtype}. "
-            "Hint: a column with gaps turns into floats; sp.count and sp.crosstab read it as it is, gaps as missing."
+            f"`{name}` must be integers, one subset code per person; got dtype {array.dtype}.",
+            GAPS_AS_MISSING,
         )
     return array.astype(np.int64, copy=False)

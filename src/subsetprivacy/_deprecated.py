@@ -4,11 +4,14 @@ import warnings
 from typing import Any
 
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_general import USE_INSTEAD
+from subsetprivacy.messages.rendering import for_python, with_hint
 
 
 def warn_deprecated(old: str, new: str, *, stacklevel: int = 3) -> None:
     """Warn that `old` is deprecated in favor of `new`; the warning names the line of the caller's caller."""
-    warnings.warn(f"{old} is deprecated. Hint: use {new}.", DeprecationWarning, stacklevel=stacklevel)
+    message = with_hint(f"{old} is deprecated.", for_python(USE_INSTEAD(new=new)))
+    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
 
 
 def renamed_argument(old: str, old_value: Any, new: str, new_value: Any, *, stacklevel: int = 4) -> Any:

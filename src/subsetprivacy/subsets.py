@@ -18,6 +18,13 @@ from subsetprivacy._checks import shown
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.engines.buffers import WHOLE_NUMBERS, to_numpy
 from subsetprivacy.errors import CategoryError, DesignDocumentError
+from subsetprivacy.messages.for_designs import (
+    COLLECT_THE_LABELS,
+    LIST_THE_LABELS,
+    ORDER_THE_LABELS,
+    PASS_A_COLUMN,
+    TEXT_LABELS,
+)
 from subsetprivacy.tables import label_text
 
 MAX_CATEGORIES = 48
@@ -25,13 +32,9 @@ MAX_CATEGORIES = 48
 
 def _check_labels(labels: Any) -> tuple[Label, ...]:
     if isinstance(labels, (str, bytes)):
-        raise CategoryError(
-            "`categories` must be a list of labels; got a single string. Hint: write ['a', 'b', 'c', 'd'], not 'abcd'."
-        )
+        raise CategoryError("`categories` must be a list of labels; got a single string.", LIST_THE_LABELS)
     if isinstance(labels, (Set, Mapping)) and not isinstance(labels, KeysView):  # the keys of a dict have an order
-        raise CategoryError(
-            f"`categories` must have an order; got a {type(labels).__name__}. Hint: pass sorted(...) or a list."
-        )
+        raise CategoryError(f"`categories` must have an order; got a {type(labels).__name__}.", ORDER_THE_LABELS)
     if not isinstance(labels, Iterable) or is_frame(labels):
         raise CategoryError(f"`categories` must be a list of labels; got {type(labels).__name__}.")
     listed = labels.to_pylist() if hasattr(labels, "to_pylist") else labels  # Arrow wraps each value in an object
@@ -109,7 +112,8 @@ class Categories:
             if type(label) not in (str, int, float, bool) or label in (math.inf, -math.inf):
                 raise DesignDocumentError(
                     "labels must be text, finite numbers or booleans to be written as JSON; "
-                    f"got {type(label).__name__}."
+                    f"got {type(label).__name__}.",
+                    TEXT_LABELS,
                 )
         return {"categories": list(self.labels)}
 
@@ -142,7 +146,7 @@ class Categories:
             holds an unknown or repeated label.
         """
         if isinstance(members, (str, bytes)) or not isinstance(members, Iterable):
-            raise CategoryError(f"a subset must be a collection of labels; got {members!r}. Hint: write ('a', 'b').")
+            raise CategoryError(f"a subset must be a collection of labels; got {members!r}.", COLLECT_THE_LABELS)
         code = 0
         for label in members:
             bit = 1 << self.index(label)
@@ -267,7 +271,7 @@ def _plain_column(values: Any) -> Any:
     """Return a NumPy array, a list or an encoded column, for any of the column types people have."""
     module = library_of(values)
     if is_frame(values):
-        raise CategoryError("`values` must be one column; got a data frame. Hint: pass frame['name'].")
+        raise CategoryError("`values` must be one column; got a data frame.", PASS_A_COLUMN)
     if module == "pyarrow":
         return _arrow_column(values)
     if module == "pandas" and hasattr(values, "cat"):

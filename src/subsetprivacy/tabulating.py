@@ -11,12 +11,18 @@ from subsetprivacy._types import ArrayLike, IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.counting import count, count_columns, read_column
 from subsetprivacy.counting.tables import needs_rows, rows_of
-from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
+from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
 from subsetprivacy.data.joint import picked
 from subsetprivacy.design import Covered, Design, Product, product, require_design
-from subsetprivacy.engines import column_names, is_table, no_such_column
-from subsetprivacy.engines.headers import judge_table
+from subsetprivacy.engines import check_columns, is_table
 from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.messages.for_data import (
+    A_DESIGN_EACH,
+    COUNT_TOGETHER,
+    COVERED_AS_IT_IS,
+    CROSSTAB_OF_NAMES,
+    NAME_AT_LEAST_TWO,
+)
 
 _COINCIDENCE = 20  # rows that two draws may have in common by chance
 
@@ -40,7 +46,7 @@ def crosstab(
     weights: ArrayLike | str | None = ...,
     weights_kind: WeightsKind | None = ...,
     missing: Missing | None = ...,
-) -> dict[Label, JointCounts]: ...
+) -> GroupedCounts[JointCounts]: ...
 def crosstab(
     *data: Any,
     names: Sequence[str] | None = None,
@@ -49,7 +55,7 @@ def crosstab(
     weights: ArrayLike | str | None = None,
     weights_kind: WeightsKind | None = None,
     missing: Missing | None = None,
-) -> JointCounts | dict[Label, JointCounts]:
+) -> JointCounts | GroupedCounts[JointCounts]:
     """Count how often subsets of two or more variables were reported together.
 
     Parameters
@@ -66,8 +72,8 @@ def crosstab(
     designs
         The designs of columns that do not bring them, in order or by name.
     by
-        A group label per person; then a dict with a table per group is
-        returned, for `conditional_independence_test`. Of a table of another
+        A group label per person; then `GroupedCounts`, a dict with a table per
+        group, are returned, for `conditional_independence_test`. Of a table of another
         library the name of a column, or a list of names. The order of the
         groups is that of `count`.
     weights, weights_kind, missing
@@ -117,11 +123,11 @@ def crosstab(
     return _each(count(held, by=by, weights=weights, weights_kind=weights_kind))
 
 
-def _each(counted: SubsetCounts | dict[Label, SubsetCounts]) -> JointCounts | dict[Label, JointCounts]:
+def _each(counted: SubsetCounts | GroupedCounts[SubsetCounts]) -> JointCounts | GroupedCounts[JointCounts]:
     """Return counts, or those of each group, as joint counts."""
     if isinstance(counted, SubsetCounts):
         return _joint(counted)
-    return {group: _joint(part) for group, part in counted.items()}
+    return GroupedCounts({group: _joint(part) for group, part in counted.items()}, counted.by)
 
 
 def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | None:
@@ -136,8 +142,8 @@ def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | N
     if isinstance(first, (SubsetData, SubsetCounts)) and isinstance(first.design, (Product, Covered)):
         if isinstance(first.design, Covered):
             raise ArgumentError(
-                "`data` must hold no dummy rows: a dummy is one in every variable, which ties the columns together. "
-                "Hint: sp.estimate and sp.independence_test take a covered release of several variables as it is."
+                "`data` must hold no dummy rows: a dummy is one in every variable, which ties the columns together.",
+                COVERED_AS_IT_IS,
             )
         if isinstance(first, SubsetCounts):
             return _joint(first).margin(*rest) if rest else first
@@ -166,8 +172,8 @@ def _columns(
     if len(data) < 2 or any(isinstance(column, (str, SubsetCounts)) for column in data):
         raise ArgumentError(
             "`data` must be two or more columns with a subset per person, or rows or counts of a product design; got "
-            f"{', '.join(type(column).__name__ for column in data)}. Hint: counts of single variables do not tell how "
-            "often subsets occur together."
+            f"{', '.join(type(column).__name__ for column in data)}.",
+            COUNT_TOGETHER,
         )
     wanted = _names(len(data), _own_names(data) if names is None else names)
     given = _designs(designs, data, wanted)
@@ -193,14 +199,10 @@ def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ..
     strange = [name for name in columns if not isinstance(name, (str, int))]
     if strange:  # which may be a column itself, and is not printed
         raise ArgumentError(
-            f"columns of a data frame must be given by their names; got {shown(strange[0])}. "
-            "Hint: crosstab(frame, 'a', 'b', designs=...), or crosstab(frame['a'], frame['b'], designs=...)."
+            f"columns of a data frame must be given by their names; got {shown(strange[0])}.", CROSSTAB_OF_NAMES
         )
     wanted = tuple(str(name) for name in columns)
-    held = column_names(frame)
-    absent = [name for name in wanted if name not in held]
-    if absent:
-        raise ArgumentError(*no_such_column(absent[0], held, "the data frame", judge_table(frame)))
+    check_columns(frame, wanted)
     if len(wanted) < 2:
         raise ArgumentError("two or more columns of the data frame must be named; got fewer.")
     return _names(len(wanted), wanted)
@@ -230,8 +232,7 @@ def _designs(designs: Any, columns: tuple[Any, ...], names: tuple[str, ...]) -> 
     ]
     if bare:
         raise ArgumentError(
-            f"a column of subsets must come with its design; got none for {', '.join(bare)}. "
-            "Hint: designs=[design_of_the_first, design_of_the_second]."
+            f"a column of subsets must come with its design; got none for {', '.join(bare)}.", A_DESIGN_EACH
         )
     return given
 
@@ -240,8 +241,8 @@ def _joint(counts: SubsetCounts) -> JointCounts:
     joint = as_joint(counts)
     if not isinstance(joint, JointCounts):
         raise ArgumentError(
-            f"a table must be of two or more variables; got one, under a {counts.design.kind} design. "
-            "Hint: name at least two."
+            f"a table must be of two or more variables; got one, under a {counts.design.kind} design.",
+            NAME_AT_LEAST_TWO,
         )
     return joint
 

@@ -11,6 +11,7 @@ import numpy as np
 from subsetprivacy._checks import check_same_index, shown
 from subsetprivacy._types import BoolArray, IntArray, Label
 from subsetprivacy.errors import CategoryError, MismatchError, TooLargeError
+from subsetprivacy.messages.for_designs import FEWER_AT_A_TIME, NAME_THE_VARIABLES, PASS_COLUMNS
 from subsetprivacy.subsets import Categories, as_categories, is_frame
 
 MAX_COMBINATIONS = 1 << 20
@@ -39,8 +40,8 @@ class JointCategories(Categories):
     def __init__(self, variables: Mapping[str, Iterable[Label]]) -> None:
         if not isinstance(variables, Mapping) or not variables:
             raise CategoryError(
-                f"`variables` must map names to lists of labels; got {type(variables).__name__}. "
-                "Hint: {'sex': ['f', 'm'], 'smokes': ['yes', 'no']}."
+                f"`variables` must map names to lists of labels; got {type(variables).__name__}.",
+                NAME_THE_VARIABLES,
             )
         for name in variables:
             if not isinstance(name, str) or not name:
@@ -53,8 +54,8 @@ class JointCategories(Categories):
         """The combinations, as tuples."""
         if self.p > MAX_COMBINATIONS:
             raise TooLargeError(
-                f"at most {MAX_COMBINATIONS} combinations of categories can be listed; got {self.p}. "
-                "Hint: look at fewer variables at a time."
+                f"at most {MAX_COMBINATIONS} combinations of categories can be listed; got {self.p}.",
+                FEWER_AT_A_TIME,
             )
         return tuple(combinations(*(part.labels for part in self.parts)))
 
@@ -154,7 +155,7 @@ def _by_column(values: Any, width: int) -> list[Any]:
     bad = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if bad is not None:
         raise CategoryError(
-            f"`values` must be a table of columns, or rows of {width} values; row {bad} is none. "
-            "Hint: pass a data frame, or {'name': column, ...}."
+            f"`values` must be a table of columns, or rows of {width} values; row {bad} is none.",
+            PASS_COLUMNS,
         )
     return [[row[k] for row in rows] for k in range(width)]

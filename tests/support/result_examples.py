@@ -35,8 +35,91 @@ def pairs(n: int = 2000, seed: int = 1) -> sp.JointCounts:
 
 
 @example
+def subset_data() -> Any:
+    answers = ["red", "blue", None, "black"] * 25
+    return sp.privatize(answers, sp.uniform(COLORS), seed=1, missing="full")
+
+
+@example
+def subset_table() -> Any:
+    design = sp.product({"x": sp.uniform(COLORS), "y": sp.uniform(["p", "q", "r", "s"])})
+    values = {"x": ["red", "blue", None, "black"] * 25, "y": ["p", "q", "q", "s"] * 25}
+    return sp.privatize(values, design, seed=1, missing="full")
+
+
+@example
+def subset_counts() -> Any:
+    data = subset_data()
+    return sp.count(data, weights=[1.0, 0.5] * 50, weights_kind="sampling")
+
+
+@example
+def joint_counts() -> Any:
+    return subset_table().counts()
+
+
+@example
+def counts_batch() -> Any:
+    return sp.simulate_many(sp.uniform(COLORS), SHARES, 100, 30, seed=1)
+
+
+@example
+def grouped_counts() -> Any:
+    import pandas as pd
+
+    said = subset_data()
+    table = pd.DataFrame({"color": said.codes, "sex": ["f", "m", "f", "m"] * 25, "year": [2024, 2024, 2025, 2025] * 25})
+    return sp.count(table, "color", design=said.design, by=["sex", "year"])
+
+
+@example
 def estimate() -> Any:
     return sp.estimate(colors())
+
+
+# Planning
+
+
+@example
+def plan() -> Any:
+    return sp.plan(COLORS, margin=0.05, w=SHARES, groups=2)
+
+
+@example
+def plan_option() -> Any:
+    return sp.plan(5, margin=0.05, category=3).best
+
+
+@example
+def power() -> Any:
+    return sp.power(sp.uniform(COLORS), SHARES, (0.2, 0.1, 0.3, 0.4), n1=1000, category="red")
+
+
+@example
+def independence_power() -> Any:
+    designs = {"x": sp.uniform(COLORS), "y": sp.uniform(["p", "q", "r", "s"])}
+    W = [[0.13 if i == j else 0.04 for j in range(4)] for i in range(4)]
+    return sp.independence_power(designs, W, target=0.8, compare=True)
+
+
+@example
+def power_of_test() -> Any:
+    return independence_power().test
+
+
+@example
+def repeat_risk() -> Any:
+    return sp.repeat_risk(sp.uniform(COLORS), SHARES)
+
+
+@example
+def optimum() -> Any:
+    return sp.optimal(COLORS, w=SHARES, budget={"mi": 0.9})
+
+
+@example
+def frontier() -> Any:
+    return sp.frontier(COLORS, SHARES, points=3, kind="conditional")
 
 
 @example

@@ -9,7 +9,7 @@ LABELS = ("a", "b", "c")
 
 @pytest.mark.parametrize("level", [0, 1, 95, -0.1, float("nan"), "0.95", None, True])
 def test_level_lies_strictly_inside(level):
-    with pytest.raises(ArgumentError, match=r"`level` must be between 0 and 1; got .* Hint: 95 % is 0.95"):
+    with pytest.raises(ArgumentError, match=r"`level` must be between 0 and 1; got .* Hint: 95% is 0.95"):
         check_level(level)
 
 

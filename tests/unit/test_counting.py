@@ -108,7 +108,11 @@ def test_integer_labels_are_not_codes_inside_a_set():
     ("data", "error", "message"),
     [
         ("ab", CodeError, "must be a list with one subset per person; got str"),
-        ({frozenset("ab")}, CodeError, r"got set. Hint: a set of sets would merge people who reported the same"),
+        (
+            {frozenset("ab")},
+            CodeError,
+            r"got set. Hint: pass a list; a set of sets would merge people who reported the same",
+        ),
         (frozenset({frozenset("ab")}), CodeError, "got frozenset"),
         ({3: 10}, CodeError, "got dict"),
         (5, CodeError, "must be a list with one subset per person; got int"),

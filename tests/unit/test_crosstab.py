@@ -147,7 +147,7 @@ def test_sampling_weights_keep_sums_and_squares(columns):
     alone = table.margin("x", complete=True)
     assert alone.squares is not None
     assert alone.n == pytest.approx(table.n)
-    assert str(table).startswith("n_ab: x by y, weighted, effective n = ")
+    assert str(table).startswith("Reported subsets, x by y, weighted, effective n = ")
 
 
 def test_weights_by_group(columns):
@@ -271,7 +271,7 @@ def test_a_data_frame_and_names_of_its_columns(library):
     assert cells(table) == EXPECTED
     assert table.names == ("race", "income")
     assert sp.crosstab(frame["race"], frame["income"], designs=[ASKED, V4]).names == ("race", "income")
-    with pytest.raises(ArgumentError, match="must be in the data frame; got no column region"):
+    with pytest.raises(ArgumentError, match="must be in the table; got no column region"):
         sp.crosstab(frame, "race", "region", designs=[ASKED, V4])
     with pytest.raises(ArgumentError, match="`names` must be left out for columns of a data frame"):
         sp.crosstab(frame, "race", "income", designs=[ASKED, V4], names=["u", "v"])

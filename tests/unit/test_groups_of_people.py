@@ -152,7 +152,7 @@ def test_chunks_that_declare_different_orders_declare_none():
 
 DATA = pd.Series(CODES)
 SHIFTED = DATA.set_axis(range(1, 7))
-TOLD = r"must have the same index as `{}`; got another one. Hint: .reset_index\(drop=True\) on both matches rows by pos"
+TOLD = r"must have the same index as `{}`; got another one. Hint: frame.reset_index\(drop=True\) on both"
 
 
 @pytest.mark.parametrize(

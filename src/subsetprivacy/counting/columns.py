@@ -15,6 +15,7 @@ from subsetprivacy.design import Covered, Design, coarse, require_design
 from subsetprivacy.design.text import codes_of
 from subsetprivacy.engines import declared_order, is_table
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
+from subsetprivacy.messages.for_data import MISSING_AS_FULL, PASS_A_LIST, PASS_CODES, PASS_ONE_COLUMN, SINGLE_ANSWER
 from subsetprivacy.subsets import Categories, is_missing
 
 WEIGHT_KINDS: tuple[WeightsKind, ...] = get_args(WeightsKind)
@@ -84,13 +85,12 @@ def read_column(
     if isinstance(data, SubsetCounts):
         raise ArgumentError("`data` must hold a subset per person; got SubsetCounts, which are counted already.")
     if is_table(data):
-        raise CodeError(
-            "`data` must be one column; got a data frame. Hint: pass frame['name'], or the frame and a name, as in "
-            "sp.count(frame, 'name', design=...)."
-        )
+        raise CodeError("`data` must be one column; got a data frame.", PASS_ONE_COLUMN)
     if isinstance(data, (str, bytes, Set, Mapping)) or not isinstance(data, Iterable):
-        hint = " Hint: a set of sets would merge people who reported the same." if isinstance(data, Set) else ""
-        raise CodeError(f"`data` must be a list with one subset per person; got {type(data).__name__}.{hint}")
+        raise CodeError(
+            f"`data` must be a list with one subset per person; got {type(data).__name__}.",
+            PASS_A_LIST if isinstance(data, Set) else None,
+        )
     chosen = chosen_design(design, categories)
     return _codes_of(data, chosen, missing), chosen
 
@@ -111,8 +111,7 @@ def _codes_of(column: Any, design: Design, missing: Missing | None) -> IntArray:
         return check_codes(_whole_numbers(rows, design))
     if design.code_space != "mask":
         raise CodeError(
-            f"subsets of a {design.kind} design must be given as its codes; got something else. "
-            "Hint: this design numbers its subsets."
+            f"subsets of a {design.kind} design must be given as its codes; got something else.", PASS_CODES
         )
     return _of_labels(rows, design)
 
@@ -153,7 +152,8 @@ def _refuse_gaps(rows: Any) -> None:
     if gaps.any():
         raise CodeError(
             f"`data` must hold a subset for every person; got {int(gaps.sum())} without one, first in row "
-            f"{int(gaps.argmax())}. Hint: missing='full' counts them as full sets, which say nothing."
+            f"{int(gaps.argmax())}.",
+            MISSING_AS_FULL,
         )
 
 
@@ -174,7 +174,8 @@ def _row_code(row: Any, number: int, categories: Categories) -> int:
     if isinstance(row, bytes) or not isinstance(row, Iterable):
         raise CodeError(
             "a subset must be a collection of labels, or text that joins them by a bar; got "
-            f"{type(row).__name__} in row {number}. Hint: a single answer is {{'a'}} or, as text, 'a'."
+            f"{type(row).__name__} in row {number}.",
+            SINGLE_ANSWER,
         )
     labels = list(row)
     try:
@@ -223,7 +224,7 @@ def check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
 
 def group_rows(by: Any, length: int) -> dict[Label, IntArray]:
     """Return the rows of each group, groups in order: see `ordering`."""
-    groups = by if isinstance(by, GroupColumn) else _group_column(by)
+    groups = group_column(by)
     if len(groups.labels) != length:
         raise MismatchError(f"`by` must give one group per person; got {len(groups.labels)} for {people(length)}.")
     for row, group in enumerate(groups.labels):
@@ -232,7 +233,10 @@ def group_rows(by: Any, length: int) -> dict[Label, IntArray]:
     return rows_of_groups(groups.labels, groups.orders, groups.tuples)
 
 
-def _group_column(by: Any) -> GroupColumn:
+def group_column(by: Any) -> GroupColumn:
+    """Return a group for each person, of whatever was given."""
+    if isinstance(by, GroupColumn):
+        return by
     if isinstance(by, (str, bytes, Set, Mapping)) or not isinstance(by, Iterable) or is_table(by):
         raise ArgumentError(f"`by` must be a list or column with one group per person; got {type(by).__name__}.")
     to_list = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(by, name)), None)

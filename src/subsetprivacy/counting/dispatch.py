@@ -11,14 +11,16 @@ from subsetprivacy.counting.columns import (
     check_kind,
     check_weights,
     chosen_design,
+    group_column,
     group_rows,
     read_column,
 )
 from subsetprivacy.counting.tables import column_name, count_columns, needs_rows, rows_of
-from subsetprivacy.data import SubsetCounts, SubsetTable, check_allowed, count_codes
+from subsetprivacy.data import GroupedCounts, SubsetCounts, SubsetTable, check_allowed, count_codes
 from subsetprivacy.design import Design
 from subsetprivacy.engines import is_table
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_data import COUNT_A_COLUMN
 
 
 @overload
@@ -44,7 +46,7 @@ def count(
     weights: ArrayLike | str | None = ...,
     weights_kind: WeightsKind | None = ...,
     missing: Missing | None = ...,
-) -> dict[Label, SubsetCounts]: ...
+) -> GroupedCounts[SubsetCounts]: ...
 def count(
     data: Any,
     column: str | None = None,
@@ -55,7 +57,7 @@ def count(
     weights: ArrayLike | str | None = None,
     weights_kind: WeightsKind | None = None,
     missing: Missing | None = None,
-) -> SubsetCounts | dict[Label, SubsetCounts]:
+) -> SubsetCounts | GroupedCounts[SubsetCounts]:
     """Count subsets.
 
     Parameters
@@ -79,8 +81,8 @@ def count(
         from the observed information.
     by
         A group label per person; of a table the name of a column, or a list
-        of names, whose groups are tuples. Then a dict of counts per group is
-        returned. Groups are in ascending order, numbers before words and
+        of names, whose groups are tuples. Then `GroupedCounts` are returned, a
+        dict of counts per group. Groups are in ascending order, numbers before words and
         missing ones last, as None. An ordered categorical column (pandas,
         Dask, Polars' Enum, Arrow's ordered dictionary, DuckDB's ENUM) keeps
         the order it declares.
@@ -134,16 +136,17 @@ def count(
     if by is None:
         return count_codes(codes, chosen, amounts, frequency=frequency)
     check_allowed(codes, chosen)  # now, while a row number is still that of the whole
-    return {
+    groups = group_column(by)
+    found = {
         group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)
-        for group, rows in group_rows(by, len(codes)).items()
+        for group, rows in group_rows(groups, len(codes)).items()
     }
+    return GroupedCounts(found, groups.names)
 
 
 def _one_variable(data: Any, column: str) -> Any:
     if isinstance(data, SubsetTable):
         return data.select(column)
     raise ArgumentError(
-        f"`column` must be left out unless `data` is a table; got {type(data).__name__}. "
-        "Hint: sp.count(frame, 'name', design=...) counts a column of a data frame."
+        f"`column` must be left out unless `data` is a table; got {type(data).__name__}.", COUNT_A_COLUMN
     )

@@ -15,6 +15,7 @@ from subsetprivacy.data import SubsetCounts, as_joint
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines import Groups, Key
 from subsetprivacy.errors import ArgumentError, CodeError
+from subsetprivacy.messages.for_data import CAST_TO_INTEGERS, CODES_OR_TEXT, IS_THIS_THE_DESIGN, MISSING_AS_FULL
 
 Orders = Sequence[Sequence[Any] | None]
 _MAX_PEOPLE = 1 << 53  # the last whole number that is exact everywhere
@@ -108,14 +109,10 @@ class _Where:
 def _codes(key: Key, name: str, design: Design, missing: Missing, where: _Where) -> IntArray:
     if key.kind in {"boolean", "lists", "other", "objects"}:
         got = {"boolean": "booleans", "lists": "lists"}.get(key.kind, "something else")
-        raise CodeError(
-            f"column {name} must hold subset codes, or subsets as text; got {got}. "
-            "Hint: codes are integers, text is labels joined by a bar."
-        )
+        raise CodeError(f"column {name} must hold subset codes, or subsets as text; got {got}.", CODES_OR_TEXT)
     if key.absent.any() and missing == "error":
         raise CodeError(
-            f"column {name} must hold a subset in every row; got none {where.told(key.absent)}. "
-            "Hint: missing='full' counts them as full sets, which say nothing."
+            f"column {name} must hold a subset in every row; got none {where.told(key.absent)}.", MISSING_AS_FULL
         )
     if key.kind == "text":
         return _of_text(key, name, design, where)
@@ -127,7 +124,7 @@ def _codes(key: Key, name: str, design: Design, missing: Missing, where: _Where)
 
 
 def _of_text(key: Key, name: str, design: Design, where: _Where) -> IntArray:
-    from subsetprivacy.design.text import hint_for_texts, parsed, problem_with
+    from subsetprivacy.design.text import advice_for_texts, parsed, problem_with
 
     texts = [None if gone else value for value, gone in zip(key.values, key.absent, strict=True)]
     codes = parsed(texts, design)
@@ -135,8 +132,8 @@ def _of_text(key: Key, name: str, design: Design, where: _Where) -> IntArray:
     if wrong.any():
         raise CodeError(
             f"column {name} must hold subsets as text, labels of the {design.p} categories joined by a bar; got "
-            f"others {where.told(wrong)}: {problem_with(texts[where.first_of(wrong)], design)}. "
-            f"Hint: {hint_for_texts(design)}?"
+            f"others {where.told(wrong)}: {problem_with(texts[where.first_of(wrong)], design)}.",
+            advice_for_texts(design),
         )
     _check_allowed(codes, name, design, where)
     return codes
@@ -146,7 +143,7 @@ def _of_floats(key: Key, name: str, where: _Where) -> AnyArray:
     """Return whole numbers that gaps have turned into floats; other floats are no codes."""
     values = np.where(key.absent, 0.0, key.values).astype(np.float64)
     if not key.absent.any():
-        raise CodeError(f"column {name} must hold integers; got floats. Hint: cast the column to int64.")
+        raise CodeError(f"column {name} must hold integers; got floats.", CAST_TO_INTEGERS)
     broken = ~np.isfinite(values) | (np.abs(values) >= 2.0**53)
     broken |= np.floor(np.where(broken, 0.0, values)) != np.where(broken, 0.0, values)
     if broken.any():
@@ -164,7 +161,8 @@ def _check_allowed(codes: IntArray, name: str, design: Design, where: _Where) ->
     if foreign.any():
         raise CodeError(
             f"column {name} must hold subsets that the {design.kind} design can produce; got "
-            f"others {where.told(foreign)}. Hint: is this the design the data were collected with?"
+            f"others {where.told(foreign)}.",
+            IS_THIS_THE_DESIGN,
         )
 
 

@@ -28,11 +28,14 @@ class GroupColumn:
         The order that each column declares, None where it declares none.
     tuples
         Whether a label is a tuple of the columns' values.
+    names
+        The names of the columns.
     """
 
     labels: list[Any]
     orders: Sequence[_Order]
     tuples: bool
+    names: tuple[str, ...] = ("group",)
 
 
 def rows_of_groups(labels: Iterable[Label], orders: Sequence[_Order], tuples: bool) -> dict[Label, IntArray]:

@@ -7,11 +7,10 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._choices import Missing, WeightsKind
-from subsetprivacy._types import Label
 from subsetprivacy.counting.columns import MISSING, check_covered, check_kind
 from subsetprivacy.counting.distinct import Orders, counts_of_groups
 from subsetprivacy.counting.ordering import GroupColumn
-from subsetprivacy.data import SubsetCounts
+from subsetprivacy.data import GroupedCounts, SubsetCounts
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines import (
     Groups,
@@ -25,6 +24,7 @@ from subsetprivacy.engines import (
     tally,
 )
 from subsetprivacy.errors import ArgumentError, MissingDependencyError, SubsetPrivacyError
+from subsetprivacy.messages.for_data import NAME_GROUP_COLUMNS
 from subsetprivacy.subsets import is_missing
 
 
@@ -36,7 +36,7 @@ def count_columns(
     weights: Any = None,
     weights_kind: WeightsKind | None = None,
     missing: Missing | None = None,
-) -> SubsetCounts | dict[Label, SubsetCounts]:
+) -> SubsetCounts | GroupedCounts[SubsetCounts]:
     """Count columns of a table together, grouped by its engine.
 
     Parameters
@@ -139,9 +139,9 @@ class Asked:
 
     def read(
         self, groups: Groups, place: Callable[[int], str] = "row {}".format, *, orders: Orders | None = None
-    ) -> SubsetCounts | dict[Label, SubsetCounts]:
+    ) -> SubsetCounts | GroupedCounts[SubsetCounts]:
         """Return the counts of what came back, or refuse it, saying the place of the first row that is wrong."""
-        return counts_of_groups(
+        found = counts_of_groups(
             groups,
             self.designs,
             by=None if self.by is None else 0 if self.tuples else 1,
@@ -151,6 +151,7 @@ class Asked:
             missing=self.missing,
             place=place,
         )
+        return found if isinstance(found, SubsetCounts) else GroupedCounts(found, self.by or ())
 
 
 def _check_parts(columns: Sequence[str]) -> None:
@@ -185,10 +186,7 @@ def _names_of_groups(held: Sequence[str], by: Any) -> list[str] | None:
     for position, name in enumerate(by):
         if not isinstance(name, (str, int)) or str(name) not in held:
             # By position: somebody may have passed a group for each person.
-            raise ArgumentError(
-                f"`by` must name columns of the table; entry {position} does not. "
-                f"Hint: by='region', or by=['region', 'year']."
-            )
+            raise ArgumentError(f"`by` must name columns of the table; entry {position} does not.", NAME_GROUP_COLUMNS)
     if not by:
         raise ArgumentError("`by` must name at least one column; got an empty list.")
     return [str(name) for name in by]
@@ -240,7 +238,8 @@ def rows_of(table: Any, columns: list[str], by: Any, weights: Any) -> tuple[list
         parts = [_listed(native_column(table, name)) for name in groups]
         rows = [tuple(None if is_missing(part) else part for part in row) for row in zip(*parts, strict=True)]
         several = isinstance(by, (list, tuple))
-        by = GroupColumn(rows if several else [row[0] for row in rows], declared_orders(table, groups), several)
+        labels = rows if several else [row[0] for row in rows]
+        by = GroupColumn(labels, declared_orders(table, groups), several, tuple(groups))
     if amounts is not None:
         weights = native_column(table, amounts)
     return [native_column(table, name) for name in columns], by, weights

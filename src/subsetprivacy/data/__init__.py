@@ -5,8 +5,10 @@ information, whether it was drawn or stands for a missing answer, so it is
 kept apart as `n_missing` and left out of everything else.
 """
 
-from subsetprivacy.data.counts import CountsBatch, SubsetCounts
+from subsetprivacy.data.batch import CountsBatch
+from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.entries import check_allowed
+from subsetprivacy.data.groups import GroupedCounts
 from subsetprivacy.data.joint import JointCounts, as_joint
 from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.reading import as_counts
@@ -15,6 +17,7 @@ from subsetprivacy.data.tally import count_codes
 
 __all__ = [
     "CountsBatch",
+    "GroupedCounts",
     "JointCounts",
     "SubsetCounts",
     "SubsetData",

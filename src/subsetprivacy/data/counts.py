@@ -1,9 +1,8 @@
 """How many people reported each subset: all that remains of them."""
 
-from collections.abc import Iterator, Sized
+from collections.abc import Mapping
 from functools import cached_property
-from operator import index
-from typing import Self, overload
+from typing import Any, Self
 
 import numpy as np
 from attrs import field, frozen
@@ -12,15 +11,31 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label
 from subsetprivacy._words import counted
+from subsetprivacy.data.describing import (
+    columns_of_subsets,
+    design_of,
+    facts_of,
+    most_frequent,
+    note_of_missing,
+    note_of_unobserved,
+    note_of_weights,
+    notes_of_design,
+    table_of_subsets,
+)
 from subsetprivacy.data.entries import as_codes, check_amounts, check_entries
 from subsetprivacy.design import Design, Mixture, identify
+from subsetprivacy.draw import Axes, AxesOrNone, Heading, subset_shares
 from subsetprivacy.errors import MismatchError, NoDataError
 from subsetprivacy.incidence import Listable
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_data import COUNT_WITH_WEIGHTS
+from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import Table
 
 
 @frozen(slots=False, eq=False, repr=False)
-class SubsetCounts:
+class SubsetCounts(Result):
     """How many people reported each subset: all that the estimators need.
 
     Parameters
@@ -155,6 +170,77 @@ class SubsetCounts:
         """Return a change of w, in category names, that no observed subset can see; None if `is_unique`."""
         return None if self._null is None else identify.as_named(self._null, self.categories)
 
+    # Output -----------------------------------------------------------------------------------
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know: weights, how many are missing, subsets that no one reported, a design that is not known."""
+        weighted = self.squares is not None
+        return (
+            *((note_of_weights(),) if weighted else ()),
+            *note_of_missing(self.n_missing, self.design, weighted=weighted),
+            *note_of_unobserved(self),
+            *notes_of_design(self.design),
+        )
+
+    def summary(self) -> Table:
+        """Return the most frequent subsets with their counts and shares among all people; missing ones last."""
+        return table_of_subsets(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return codes, counts and the document of the design, for JSON.
+
+        Raises
+        ------
+        DesignDocumentError
+            If a category is no text, finite number or boolean, which JSON could not give back.
+        """
+        return plain(
+            {
+                "n": self.n,
+                "n_missing": self.n_missing,
+                "codes": self.codes,
+                "counts": self.counts,
+                "squares": self.squares,
+                "design": self.design.document(),
+                "notes": self.notes,
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the counts that `to_dict` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If `facts` is something else.
+        """
+        codes, counts, squares, design = facts_of(cls, facts, ("codes", "counts", "squares", "design"))
+        return cls(codes, counts, design_of(design), squares)
+
+    def _columns(self) -> Mapping[str, Any]:
+        return columns_of_subsets(self)
+
+    def plot(self, ax: AxesOrNone = None) -> Axes:
+        """Draw the shares of the 20 most frequent subsets among all people.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on; by default a new figure.
+        """
+        at = most_frequent(self.require_data())
+        # With spaces around the bars, so that long labels are wrapped there.
+        labels = [self.design.format(int(code)).replace("|", " | ") for code in self.observed_codes[at]]
+        which = "each subset" if len(at) == len(self.n_a) else f"the {len(at)} top subsets"
+        title = Heading(f"Observed share of {which}, {self.n_text}", "Observed share of subsets")
+        return subset_shares(labels, self.n_a[at] / self.counts.sum(), title=title, ax=ax)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without what was computed from it, and read-only again.
+        return type(self).trusted, (self.codes, self.counts, self.design, self.squares)
+
     def require_data(self) -> "SubsetCounts":
         """Return self, or raise if nobody said anything.
 
@@ -194,7 +280,7 @@ class SubsetCounts:
                 "counts must have the same categories in the same order to be added; got different ones."
             )
         if (self.squares is None) != (other.squares is None):
-            raise MismatchError("weighted and unweighted counts cannot be added. Hint: count all rows with weights.")
+            raise MismatchError("weighted and unweighted counts cannot be added.", COUNT_WITH_WEIGHTS)
         codes = np.union1d(self.codes, other.codes)
         design = Mixture.of([self.design, other.design], _shares(self, other))
         squares = None if self.squares is None else _add(codes, self, other, "squares")
@@ -223,37 +309,3 @@ def _add(codes: IntArray, one: SubsetCounts, two: SubsetCounts, name: str) -> An
     out[np.searchsorted(codes, one.codes)] += first
     out[np.searchsorted(codes, two.codes)] += second
     return out
-
-
-@frozen(slots=False, eq=False, repr=False)
-class CountsBatch:
-    """Many samples under one design: a row of counts each, over the same codes."""
-
-    codes: IntArray = field(converter=as_codes)
-    counts: AnyArray = field()
-    design: Design = field()
-
-    def __attrs_post_init__(self) -> None:
-        order = check_entries(self.codes, self.design)
-        samples = len(self.counts) if isinstance(self.counts, Sized) else 0
-        checked = check_amounts(self.counts, (samples, len(order)), "counts", whole=True)
-        object.__setattr__(self, "codes", read_only(self.codes[order]))
-        object.__setattr__(self, "counts", read_only(checked[:, order]))
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def __repr__(self) -> str:
-        return f"<CountsBatch: {counted(len(self), 'sample')}, {counted(len(self.codes), 'subset')}, {self.design!r}>"
-
-    @overload
-    def __getitem__(self, k: int) -> SubsetCounts: ...
-    @overload
-    def __getitem__(self, k: slice) -> "CountsBatch": ...
-    def __getitem__(self, k: int | slice) -> "SubsetCounts | CountsBatch":
-        if isinstance(k, slice):
-            return CountsBatch(self.codes, self.counts[k], self.design)
-        return _in_form(SubsetCounts.trusted(self.codes, self.counts[index(k)], self.design))
-
-    def __iter__(self) -> Iterator[SubsetCounts]:
-        return (self[k] for k in range(len(self)))

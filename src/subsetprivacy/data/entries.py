@@ -10,6 +10,7 @@ from subsetprivacy._types import AnyArray, ArrayLike, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import CodeError, MismatchError
+from subsetprivacy.messages.for_data import COUNT_REPEATED_CODES, IS_THIS_THE_DESIGN, PASS_SQUARES
 
 _MAX_PEOPLE = 1 << 53
 
@@ -29,8 +30,8 @@ def check_allowed(codes: IntArray, design: Design, rows: str = "row") -> None:
     if foreign.any():
         raise CodeError(
             f"`codes` must be subsets that the {design.kind} design can produce; got "
-            f"{counted(foreign.sum(), 'that is not', 'that are not')}, first in {rows} {int(foreign.argmax())}. "
-            "Hint: is this the design the data were collected with?"
+            f"{counted(foreign.sum(), 'that is not', 'that are not')}, first in {rows} {int(foreign.argmax())}.",
+            IS_THIS_THE_DESIGN,
         )
 
 
@@ -43,7 +44,7 @@ def check_entries(codes: IntArray, design: Design) -> IntArray:
     """Return the order that sorts distinct codes of a design, or raise."""
     require_design(design)
     if len(np.unique(codes)) < len(codes):
-        raise CodeError("`codes` must be distinct. Hint: sp.count(codes, design=...) counts repeated ones.")
+        raise CodeError("`codes` must be distinct.", COUNT_REPEATED_CODES)
     check_allowed(codes, design, rows="entry")
     return np.argsort(codes)
 
@@ -66,7 +67,7 @@ def check_amounts(values: Any, shape: tuple[int, ...], name: str, whole: bool) -
     if not whole:
         return amounts
     if (amounts != np.floor(amounts)).any():
-        raise CodeError(f"`{name}` must be whole numbers of people. Hint: for sampling weights pass `squares` too.")
+        raise CodeError(f"`{name}` must be whole numbers of people.", PASS_SQUARES)
     if (amounts > _MAX_PEOPLE).any():
         raise CodeError(f"`{name}` must be at most {_MAX_PEOPLE} each, the last whole number that is exact everywhere.")
     return amounts.astype(np.int64)

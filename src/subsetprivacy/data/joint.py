@@ -1,21 +1,31 @@
 """How many people reported each combination of subsets of several variables (`sec_2D`)."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
 from subsetprivacy._checks import shown
-from subsetprivacy._choices import Engine
 from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.data.aggregated import memberships, position, two_by_two
 from subsetprivacy.data.counts import SubsetCounts
+from subsetprivacy.data.describing import (
+    amounts_of,
+    joined_columns,
+    most_frequent,
+    note_of_weights,
+    shortened,
+    texts_of_codes,
+)
 from subsetprivacy.data.entries import as_codes, check_amounts
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_data import CELLS_THAT_OCCUR, LABEL_BY_SUBSETS, PICK_TWO_VARIABLES
+from subsetprivacy.messages.for_designs import PRODUCT_DESIGN
+from subsetprivacy.tables import Table
 
 MAX_SHOWN = 24  # subsets of a variable in a printed table
 MAX_TABLE = 1 << 26  # cells of a table with all pairs
@@ -42,7 +52,7 @@ class JointCounts(SubsetCounts):
     >>> both = product({"x": nonprivate(["a", "b"]), "y": nonprivate(["r", "s"])})
     >>> table = JointCounts.of_table([[10, 20], [30, 5]], both)
     >>> print(table)
-    n_ab: x by y, n = 65
+    Reported subsets, x by y, n = 65
     ------------------
     x \ y   r   s  all
     ------------------
@@ -56,10 +66,7 @@ class JointCounts(SubsetCounts):
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.design, Product):
-            raise ArgumentError(
-                f"`design` must be a product design; got {type(self.design).__name__}. "
-                "Hint: sp.product({'x': ..., 'y': ...})."
-            )
+            raise ArgumentError(f"`design` must be a product design; got {type(self.design).__name__}.", PRODUCT_DESIGN)
         super().__attrs_post_init__()
 
     @classmethod
@@ -85,7 +92,7 @@ class JointCounts(SubsetCounts):
             If the table has not a row and a column for each subset, or labels that are none.
         """
         if not isinstance(design, Product) or len(design.factors) != 2:
-            raise ArgumentError("`design` must be a product of two variables. Hint: sp.product({'x': ..., 'y': ...}).")
+            raise ArgumentError("`design` must be a product of two variables.", PRODUCT_DESIGN)
         labels = (getattr(table, "index", None), getattr(table, "columns", None))
         given = zip(design.factors, (rows, columns), labels, strict=True)
         codes = [as_codes(_subsets_named(factor, said) if part is None else part) for factor, part, said in given]
@@ -139,8 +146,7 @@ class JointCounts(SubsetCounts):
         shape = tuple(len(codes) for codes, _ in self._cells)
         if np.prod(shape, dtype=float) > MAX_TABLE:
             raise TooLargeError(
-                f"a table must have at most {MAX_TABLE} cells; got {' x '.join(map(str, shape))}. "
-                "Hint: the counts hold only the cells that occur; estimate and test work on them."
+                f"a table must have at most {MAX_TABLE} cells; got {' x '.join(map(str, shape))}.", CELLS_THAT_OCCUR
             )
         out = np.zeros(shape, self.counts.dtype)
         out[tuple(at for _, at in self._cells)] = self.counts[self.informative]
@@ -198,43 +204,38 @@ class JointCounts(SubsetCounts):
     def _pair(self) -> tuple[Design, Design]:
         if len(self.design.factors) != 2:
             raise ArgumentError(
-                f"a two-way table must be of two variables; got {', '.join(self.names)}. "
-                "Hint: table.margin('x', 'y') picks two."
+                f"a two-way table must be of two variables; got {', '.join(self.names)}.", PICK_TWO_VARIABLES
             )
         return self.design.factors[0], self.design.factors[1]
 
     # Output -----------------------------------------------------------------------------------
 
-    @overload
-    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
-    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame with a row per combination that occurs: a column of subsets for each variable, and n."""
-        columns: dict[str, Any] = {}
-        for name, (_, at) in zip(self.names, self._cells, strict=True):
-            texts = self.subsets(name)
-            columns[name] = [texts[k] for k in at.tolist()]
-        return frame({**columns, "n": self.counts[self.informative]}, engine, index=False)
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of the counts: weights, and how many rows lack an answer."""
+        weights = () if self.squares is None else (note_of_weights(),)
+        if not self.n_missing:
+            return weights
+        what = counted(self.n_missing, "row") if self.squares is None else f"{self.n_missing:.0f} of the weight"
+        return (*weights, Note(NoteKind.MISSING, f"Left out because an answer is missing: {what}."))
+
+    def _columns(self) -> Mapping[str, Any]:
+        """Return a column of subsets for each variable, then code, count (or weight) and share; incomplete rows too."""
+        at = self.counts.nonzero()[0]
+        parts = zip(self.names, self.design.factors, self.design.split(self.codes[at]), strict=True)
+        return joined_columns(
+            {name: texts_of_codes(factor, codes) for name, factor, codes in parts}, amounts_of(self, at)
+        )
 
     def summary(self) -> Table:
         """Return the table to print; of more than two variables, or of many subsets, the most frequent combinations."""
-        title = f"n_ab: {' by '.join(self.names)}, {self.n_text}"
-        notes: tuple[str, ...] = ()
-        if self.squares is not None:
-            notes = ("Weighted: the entries are sums of weights.",)
-        if self.n_missing:
-            what = "rows" if self.squares is None else "of the weight"
-            notes += (f"Left out because an answer is missing: {self.n_missing:.0f} {what}.",)
+        title = f"Reported subsets, {' by '.join(self.names)}, {self.n_text}"
+        notes = self.notes
         if len(self.names) == 2 and max(len(codes) for codes, _ in self._cells) <= MAX_SHOWN:
             return Table(title, *self._crossed(), notes)
-        order = np.argsort(-self.n_a, kind="stable")[:MAX_SHOWN]
+        order = most_frequent(self, MAX_SHOWN)
         rows = tuple((self.design.format(self.observed_codes[k]), f"{self.n_a[k]:.0f}") for k in order)
-        more = len(self.n_a) - len(order)
-        said = (f"The {len(order)} most frequent of {len(self.n_a)} combinations.",) if more > 0 else ()
-        return Table(title, ("subsets", "n"), rows, said + notes)
+        return Table(title, ("subsets", "n"), rows, shortened(len(order), len(self.n_a), "combinations") + notes)
 
     def _crossed(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         n_ab, (one, two) = self.table(), self.names
@@ -247,9 +248,6 @@ class JointCounts(SubsetCounts):
 
     def __str__(self) -> str:
         return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
 
 
 def picked(design: Product, columns: Sequence[IntArray], axes: Sequence[int]) -> tuple[IntArray, Design]:
@@ -280,8 +278,8 @@ def _subsets_named(design: Design, labels: Any) -> IntArray:
         if list(labels) == list(range(len(codes))):
             return codes
         raise MismatchError(
-            f"`table` must be labelled by subsets, such as {design.format(int(codes[0]))!r}; got other labels. "
-            "Hint: pass table.to_numpy() with the codes of its rows and columns, or count people with sp.crosstab."
+            f"`table` must be labelled by subsets, such as {design.format(int(codes[0]))!r}; got other labels.",
+            LABEL_BY_SUBSETS,
         )
     if len(set(labels)) < len(labels):
         raise MismatchError("`table` must name every subset once; got a label twice.")

@@ -1,6 +1,7 @@
 """One subset per person."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 from attrs import Attribute, field, frozen
 
@@ -8,15 +9,19 @@ from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.data.counts import SubsetCounts
+from subsetprivacy.data.describing import design_of, facts_of, note_of_missing, notes_of_design, texts_of_codes
 from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.tally import count_codes
 from subsetprivacy.design import Covered, Design, Product, require_design
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages import Note
+from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import Table
 
 
 @frozen(slots=False, eq=False, repr=False)
-class SubsetData:
+class SubsetData(Result):
     """One subset per person, as codes, with the design that drew them.
 
     Parameters
@@ -40,7 +45,7 @@ class SubsetData:
         check_allowed(self.codes, require_design(design))
 
     @classmethod
-    def trusted(cls, codes: IntArray, design: Design) -> "SubsetData":
+    def trusted(cls, codes: IntArray, design: Design) -> Self:
         """Wrap codes that this package has just drawn, without checking or copying them."""
         data = cls.__new__(cls)
         codes.setflags(write=False)
@@ -77,6 +82,46 @@ class SubsetData:
             raise ArgumentError(f"`names` must be given for several variables only; got a {self.design.kind} design.")
         wanted = (names,) if isinstance(names, str) else tuple(names)
         return SubsetData.trusted(self.design.select_codes(self.codes, wanted), self.design.select(wanted))
+
+    # Output -----------------------------------------------------------------------------------
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of the data: how many people are missing, a design that is not known, dummy rows."""
+        silent = int(self.design.is_missing(self.codes).sum())
+        return note_of_missing(silent, self.design) + notes_of_design(self.design)
+
+    def summary(self) -> Table:
+        """Return the most frequent subsets with their counts and shares, as `counts().summary()` does."""
+        return self.counts().summary()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return each person's code, in the order of the data, and the document of the design, for JSON.
+
+        Raises
+        ------
+        DesignDocumentError
+            If a category is no text, finite number or boolean, which JSON could not give back.
+        """
+        return plain({"codes": self.codes, "design": self.design.document(), "notes": self.notes})
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the data that `to_dict` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If `facts` is something else.
+        """
+        codes, design = facts_of(cls, facts, ("codes", "design"))
+        return cls(codes, design_of(design))
+
+    def _columns(self) -> Mapping[str, Any]:
+        return {"code": self.codes, "subset": texts_of_codes(self.design, self.codes)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).trusted, (self.codes, self.design)  # read-only again
 
     def labels(self) -> list[tuple[Label, ...]]:
         """Return each person's subset as labels, in category order."""

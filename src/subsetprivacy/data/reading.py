@@ -7,6 +7,7 @@ from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.table import SubsetTable
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_data import COUNT_THE_RELEASE, MAKE_DATA, ONE_GROUP_AT_A_TIME
 
 
 def as_counts(data: Any) -> SubsetCounts:
@@ -21,9 +22,9 @@ def as_counts(data: Any) -> SubsetCounts:
         return data
     if isinstance(data, (SubsetData, SubsetTable)):
         return data.counts()
-    hint = "sp.privatize(values, design) makes data, sp.count(subsets, design=design) counts them"
+    advice = MAKE_DATA
     if isinstance(data, Mapping):
-        hint = "one at a time, as in {group: sp.estimate(counts) for group, counts in groups.items()}"
+        advice = ONE_GROUP_AT_A_TIME
     if hasattr(data, "crosstab"):  # a release
-        hint = "release.count('column') counts one column, release.crosstab('one', 'other') several"
-    raise ArgumentError(f"`data` must be SubsetData or SubsetCounts; got {type(data).__name__}. Hint: {hint}.")
+        advice = COUNT_THE_RELEASE
+    raise ArgumentError(f"`data` must be SubsetData or SubsetCounts; got {type(data).__name__}.", advice)

@@ -1,26 +1,29 @@
 """Several columns of subsets, one row per person."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, overload
+from typing import Any, Self
 
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._choices import Engine
 from subsetprivacy._types import IntArray
-from subsetprivacy._words import people
+from subsetprivacy._words import counted, people
 from subsetprivacy.data.counts import SubsetCounts
+from subsetprivacy.data.describing import MAX_ROWS, design_of, facts_of, most_frequent
 from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.tally import count_codes
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, MismatchError
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_designs import PRODUCT_DESIGN
+from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import is_frame
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, frame
+from subsetprivacy.tables import Table, number
 
 
 @frozen(slots=False, eq=False, repr=False)
-class SubsetTable:
+class SubsetTable(Result):
     """Columns of subset codes under a product design, a row per person.
 
     Parameters
@@ -49,9 +52,7 @@ class SubsetTable:
     def __attrs_post_init__(self) -> None:
         design = self.design
         if not isinstance(design, Product):
-            raise CodeError(
-                f"`design` must be a product design; got {type(design).__name__}. Hint: sp.product({{...}})."
-            )
+            raise CodeError(f"`design` must be a product design; got {type(design).__name__}.", PRODUCT_DESIGN)
         object.__setattr__(self, "columns", tuple(as_codes(column) for column in _in_order(self.columns, design)))
         if len(self.columns) != len(design.factors):
             raise MismatchError(f"`columns` must be {len(design.factors)}, one a factor; got {len(self.columns)}.")
@@ -61,10 +62,10 @@ class SubsetTable:
             try:
                 check_allowed(codes, factor)
             except CodeError as error:
-                raise CodeError(f"{', '.join(names)}: {error}") from None
+                raise CodeError(f"{', '.join(names)}: {error.message}", error.advice) from None
 
     @classmethod
-    def trusted(cls, columns: tuple[IntArray, ...], design: Product) -> "SubsetTable":
+    def trusted(cls, columns: tuple[IntArray, ...], design: Product) -> Self:
         """Wrap columns that this package has just drawn, without checking or copying them."""
         table = cls.__new__(cls)
         for column in columns:
@@ -88,17 +89,54 @@ class SubsetTable:
         """Return one variable's column, of joined variables the column they share; or several as one code."""
         return self.select(name)
 
-    @overload
-    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
-    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame of codes, a column for each factor."""
-        return frame(
-            {"row": np.arange(len(self)), **dict(zip(self.design.by_name(), self.columns, strict=True))}, engine
-        )
+    # Output -----------------------------------------------------------------------------------
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of the data: how many rows lack an answer."""
+        factors = zip(self.design.factors, self.columns, strict=True)
+        gaps = np.logical_or.reduce([factor.is_missing(codes) for factor, codes in factors])
+        silent = int(gaps.sum())
+        return (Note(NoteKind.MISSING, f"An answer is missing: {counted(silent, 'row')}."),) if silent else ()
+
+    def summary(self) -> Table:
+        """Return how many people answered each variable, how many different subsets they reported, and the top one."""
+        head = ("variable", "people", "missing", "distinct subsets", "most frequent", "share")
+        rows = tuple(_described(self.select(name).counts(), name) for name in self.design.by_name())
+        title = f"Reported subsets of {counted(len(rows), 'variable')}, {people(len(self))}"
+        short = f"The first {MAX_ROWS} of {len(rows)} variables."
+        more = (Note(NoteKind.SHORTENED, short),) if len(rows) > MAX_ROWS else ()
+        return Table(title, head, rows[:MAX_ROWS], more + self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return each person's codes by variable, in the order of the data, and the document of the design, for JSON.
+
+        Raises
+        ------
+        DesignDocumentError
+            If a category is no text, finite number or boolean, which JSON could not give back.
+        """
+        columns = dict(zip(self.design.by_name(), self.columns, strict=True))
+        return plain({"columns": columns, "design": self.design.document(), "notes": self.notes})
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the table that `to_dict` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If `facts` is something else.
+        """
+        columns, design = facts_of(cls, facts, ("columns", "design"))
+        return cls(columns, design_of(design))  # type: ignore[arg-type]  # refuses other designs
+
+    def _columns(self) -> Mapping[str, Any]:
+        """Return the row and a column of codes for each factor."""
+        return {"row": np.arange(len(self)), **dict(zip(self.design.by_name(), self.columns, strict=True))}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).trusted, (self.columns, self.design)  # read-only again
 
     def select(self, names: Iterable[str]) -> SubsetData:
         """Return the named variables' subsets as one code per person."""
@@ -112,6 +150,18 @@ class SubsetTable:
         """Return the joint counts of the named variables, by default of all."""
         data = self.select(names or self.names)
         return count_codes(data.codes, data.design)
+
+
+def _described(counts: SubsetCounts, name: str) -> tuple[str, ...]:
+    numbers = (name, f"{counts.n:.0f}", f"{counts.n_missing:.0f}", str(len(counts.n_a)))
+    if not len(counts.n_a):
+        return (*numbers, "-", "-")
+    top = most_frequent(counts, 1)[0]
+    return (
+        *numbers,
+        counts.design.format(int(counts.observed_codes[top])),
+        number(float(counts.n_a[top] / counts.counts.sum())),
+    )
 
 
 def _in_order(columns: Any, design: Product) -> list[Any]:

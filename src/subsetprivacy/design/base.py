@@ -12,6 +12,7 @@ from subsetprivacy.design import identify
 from subsetprivacy.design.codes import Coded
 from subsetprivacy.errors import NotIdentifiableError, NotIndependentError, TooLargeError
 from subsetprivacy.incidence import MAX_MATRIX, Listable, incidence
+from subsetprivacy.messages.for_designs import MORE_SUBSETS, VALUE_AT_HAND
 from subsetprivacy.subsets import Categories
 
 
@@ -239,7 +240,8 @@ class Design(Coded, ABC):
         if self._null is not None:
             raise NotIdentifiableError(
                 f"the design must be identifiable; got one where "
-                f"{identify.describe_direction(self._null, self.categories)}. Hint: give weight to more subsets."
+                f"{identify.describe_direction(self._null, self.categories)}.",
+                MORE_SUBSETS,
             )
         return self
 
@@ -289,7 +291,6 @@ class Design(Coded, ABC):
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
         """Draw the sets asked about, without any value."""
         raise NotIndependentError(
-            f"the design must be independent to be asked as yes/no questions; got a {self.kind} design. "
-            "Hint: the value must be at hand where it is drawn: privatize([value], design), on the respondent's device "
-            "or at the publisher's."
+            f"the design must be independent to be asked as yes/no questions; got a {self.kind} design.",
+            VALUE_AT_HAND,
         )

@@ -106,7 +106,7 @@ def _read_channel(P: Any, subsets: Any, categories: Any) -> tuple[Categories, In
 
 
 def _check_categories(categories: Any) -> Categories:
-    return check_size(as_categories(categories), 2, "conditional", "")
+    return check_size(as_categories(categories), 2, "conditional", None)
 
 
 def _numbers(P: Any) -> FloatArray:

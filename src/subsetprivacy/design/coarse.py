@@ -10,6 +10,7 @@ from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.require import check_size
 from subsetprivacy.errors import UnknownDesignError
+from subsetprivacy.messages.for_designs import GIVE_THE_DESIGN
 from subsetprivacy.subsets import as_categories
 
 
@@ -28,8 +29,7 @@ class Coarse(Design):
     def support(self) -> tuple[IntArray, FloatArray]:
         """Refuse: the weights are unknown."""
         raise UnknownDesignError(
-            "the design of these data must be known for this; got subsets without one. "
-            "Hint: pass design=... when counting; only maximum likelihood estimates need none."
+            "the design of these data must be known for this; got subsets without one.", GIVE_THE_DESIGN
         )
 
     def content(self) -> dict[str, Any]:
@@ -53,4 +53,4 @@ class Coarse(Design):
 
 def coarse(categories: Iterable[Label]) -> Coarse:
     """Make the stand-in for a design that is not known."""
-    return Coarse(check_size(as_categories(categories), 2, "coarse", ""))
+    return Coarse(check_size(as_categories(categories), 2, "coarse", None))

@@ -13,6 +13,7 @@ from subsetprivacy.design.require import check_size
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, read_weights
 from subsetprivacy.errors import InvalidDesignError, NotIndependentError
 from subsetprivacy.incidence import incidence
+from subsetprivacy.messages.for_designs import USE_WARNER
 from subsetprivacy.subsets import Categories, as_categories, sizes
 
 
@@ -86,9 +87,7 @@ def conditional(categories: Iterable[Label], weights: Mapping[Any, float]) -> Co
            [0.5, 1. , 0.5],
            [0.5, 0.5, 1. ]])
     """
-    labels = check_size(
-        as_categories(categories), 3, "conditional", "Hint: with two categories the only subset of two is the full set."
-    )
+    labels = check_size(as_categories(categories), 3, "conditional", USE_WARNER)
     codes, mu = read_weights(weights, labels, "mu")
     for a in codes[sizes(codes) < 2]:
         raise InvalidDesignError(
@@ -117,7 +116,7 @@ def nonprivate(categories: Iterable[Label]) -> Conditional:
     >>> nonprivate(["a", "b"]).is_subset_private
     False
     """
-    labels = check_size(as_categories(categories), 2, "nonprivate", "")
+    labels = check_size(as_categories(categories), 2, "nonprivate", None)
     codes = np.int64(1) << np.arange(labels.p, dtype=np.int64)
     return Conditional(labels, read_only(codes), read_only(np.ones(labels.p)), "nonprivate")
 
@@ -130,5 +129,5 @@ def fully_private(categories: Iterable[Label]) -> Conditional:
     >>> fully_private(["a", "b", "c"]).is_identifiable
     False
     """
-    labels = check_size(as_categories(categories), 2, "fully private", "")
+    labels = check_size(as_categories(categories), 2, "fully private", None)
     return Conditional(labels, read_only(np.array([labels.full])), read_only(np.ones(1)), "fully_private")

@@ -16,6 +16,7 @@ from subsetprivacy.design.base import Design
 from subsetprivacy.design.factors import Product
 from subsetprivacy.errors import InvalidDesignError, MismatchError
 from subsetprivacy.incidence import Affine, Cells, Listable
+from subsetprivacy.messages.for_designs import DESIGN_OF_THE_DATA, PRIVATIZE_EACH_GROUP
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -85,14 +86,13 @@ class Covered(Design):
         """
         if self.people is None or self.dummies is None:
             raise MismatchError(
-                "a covered design must know its dummy rows to be estimated from; got the plan. "
-                "Hint: use the design that came with the data, data.design."
+                "a covered design must know its dummy rows to be estimated from; got the plan.", DESIGN_OF_THE_DATA
             )
         expected = self.people + self.D * self.dummies
         if rows != expected:
             raise MismatchError(
-                f"all {expected} rows of a covered release must be counted together; got {rows:g}. "
-                "Hint: dummy rows belong to no group; privatise each group by itself."
+                f"all {expected} rows of a covered release must be counted together; got {rows:g}.",
+                PRIVATIZE_EACH_GROUP,
             )
 
     @property

@@ -6,6 +6,7 @@ from subsetprivacy.design.base import Design
 from subsetprivacy.design.coverage import Covered
 from subsetprivacy.design.require import require_design
 from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.messages.for_designs import FEWER_CATEGORIES, LOWER_FLOOR, WHOLE_LEAKAGE
 from subsetprivacy.subsets import MAX_CATEGORIES
 
 _WHOLE = 1e-9
@@ -59,25 +60,26 @@ def covered(design: Design, floor: float, *, reveals: bool = False) -> Covered:
         )
     if design.smallest_set < 2 and not reveals:
         raise InvalidDesignError(
-            f"`reveals` must be True to cover a {design.kind} design, of which some rows reveal the value to whoever "
-            "knows that they are a person's; got False."
+            f"`reveals` must be set to cover a {design.kind} design, of which some rows reveal the value to anyone who "
+            "knows that they are a person's; it is not."
         )
     S = design.S
     if abs(S - round(S)) > _WHOLE or round(S) < 2:
         raise InvalidDesignError(
-            f"`design` must have a whole number S of 2 or more to be covered; got S = {S:.6g}. "
-            f"Hint: yes/no questions have S = 2, sp.partition(categories, groups=m) has S = m."
+            f"`design` must have a whole number S of 2 or more to be covered; got S = {S:.6g}.",
+            WHOLE_LEAKAGE,
         )
     D = round(S)
     if isinstance(floor, bool) or not isinstance(floor, (int, float, np.floating)) or not 0 < floor < 1 / D:
         shown = f"{floor:g}" if isinstance(floor, (int, float)) else type(floor).__name__
         raise InvalidDesignError(
-            f"`floor` must be positive and below 1/{D} = {1 / D:.6g} for a design with S = {D}; got {shown}. "
-            f"Hint: any number below {1 / D:.6g}; with {1 / (2 * D):.4g} there are as many dummy rows as people."
+            f"`floor` must be positive and below 1/{D} = {1 / D:.6g} for a design with S = {D}; got {shown}.",
+            LOWER_FLOOR(most=f"{1 / D:.6g}", even=f"{1 / (2 * D):.4g}"),
         )
     if design.code_bits + D > MAX_CATEGORIES:
         raise InvalidDesignError(
             f"a covered design must have codes of at most {MAX_CATEGORIES} bits; got {design.code_bits} and {D} for "
-            "dummy categories. Hint: group rare categories, or use sp.hadamard(categories)."
+            "dummy categories.",
+            FEWER_CATEGORIES,
         )
     return Covered(design.categories, design, float(floor))

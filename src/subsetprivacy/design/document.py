@@ -24,6 +24,7 @@ from subsetprivacy.design.sized import fixed_size
 from subsetprivacy.design.small import singles
 from subsetprivacy.design.written import DOCUMENT_FORMAT, DOCUMENT_VERSION, fingerprint
 from subsetprivacy.errors import DesignDocumentError, SubsetPrivacyError
+from subsetprivacy.messages.for_designs import DOCUMENT_OF_A_TABLE, READ_BY_A_NEWER_VERSION
 from subsetprivacy.subsets import Categories
 from subsetprivacy.variables import JointCategories
 
@@ -52,12 +53,14 @@ def design_from_json(text: str | bytes) -> Design:
         raise DesignDocumentError("a design document must be JSON text; got something else.") from None
     if not isinstance(document, dict) or document.get("format") != DOCUMENT_FORMAT:
         table = isinstance(document, dict) and "columns" in document
-        hint = " Hint: this is the document of a table, which is read with the table." if table else ""
-        raise DesignDocumentError(f'a design document must be an object with "format": "{DOCUMENT_FORMAT}".{hint}')
+        raise DesignDocumentError(
+            f'a design document must be an object with "format": "{DOCUMENT_FORMAT}".',
+            DOCUMENT_OF_A_TABLE if table else None,
+        )
     if document.get("version") != DOCUMENT_VERSION:
         raise DesignDocumentError(
-            f"a design document must be of version {DOCUMENT_VERSION}; got {document.get('version')!r}. "
-            "Hint: a newer version of the package may read it."
+            f"a design document must be of version {DOCUMENT_VERSION}; got {document.get('version')!r}.",
+            READ_BY_A_NEWER_VERSION,
         )
     body = {key: value for key, value in document.items() if key != "fingerprint"}
     stated = document.get("fingerprint")
@@ -70,7 +73,8 @@ def design_from_json(text: str | bytes) -> Design:
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise DesignDocumentError(f"a design document must be complete; this one lacks or misuses {error}.") from None
     except SubsetPrivacyError as error:
-        raise DesignDocumentError(f"a design document must describe a valid design: {error}") from error
+        message = f"a design document must describe a valid design: {error.message}"
+        raise DesignDocumentError(message, error.advice) from error
     except (ValueError, OverflowError):
         raise DesignDocumentError("a design document must hold numbers where numbers are due; got others.") from None
 
@@ -186,4 +190,4 @@ def load_design(path: str | Path) -> Design:
     try:
         return design_from_json(source.read_bytes())
     except DesignDocumentError as error:
-        raise DesignDocumentError(f"{source}: {error}") from error.__cause__
+        raise DesignDocumentError(f"{source}: {error.message}", error.advice) from error.__cause__

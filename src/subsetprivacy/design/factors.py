@@ -13,6 +13,7 @@ from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Labe
 from subsetprivacy.design.base import Design, require_matrix
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
 from subsetprivacy.incidence import MAX_DENSE_BITS, Kronecker, Listable, joint_incidence
+from subsetprivacy.messages.for_designs import FEWER_AT_A_TIME, FEWER_BITS
 from subsetprivacy.subsets import MAX_CATEGORIES
 from subsetprivacy.variables import JointCategories
 
@@ -64,13 +65,10 @@ class Product(Design):
             If it cannot.
         """
         if self.code_bits > MAX_CATEGORIES:
-            hint = "look at fewer variables at a time, as in data.counts('a', 'b')"
-            if len(self.factors) == 2:
-                hint = "designs that number their subsets need few bits: sp.partition(..., record=True), sp.hadamard"
-                hint += f" of more than {MAX_CATEGORIES} categories"
             raise TooLargeError(
                 f"a joint code must fit in {MAX_CATEGORIES} bits; these {len(self.factors)} variables need "
-                f"{self.code_bits}. Hint: {hint}."
+                f"{self.code_bits}.",
+                FEWER_BITS(most=MAX_CATEGORIES) if len(self.factors) == 2 else FEWER_AT_A_TIME(),
             )
         return self
 
@@ -138,8 +136,8 @@ class Product(Design):
     def _support(self) -> tuple[IntArray, FloatArray]:
         if not self.enumerable:
             raise TooLargeError(
-                "the support of a product must be small enough to be listed; got too many combinations of subsets. "
-                "Hint: look at fewer variables at a time."
+                "the support of a product must be small enough to be listed; got too many combinations of subsets.",
+                FEWER_AT_A_TIME,
             )
         codes, mu = zip(*(factor.support() for factor in self.factors), strict=True)
         joint = np.meshgrid(*codes, indexing="ij")
@@ -243,7 +241,7 @@ class Product(Design):
             try:
                 factor.require_identifiable()
             except NotIdentifiableError as error:
-                raise NotIdentifiableError(f"{', '.join(names)}: {error}") from None
+                raise NotIdentifiableError(f"{', '.join(names)}: {error.message}", error.advice) from None
         return self
 
     # Parts ------------------------------------------------------------------------------------

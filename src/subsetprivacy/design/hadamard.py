@@ -14,6 +14,8 @@ from subsetprivacy.design.base import Design
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Walsh, incidence
 from subsetprivacy.incidence.walsh import choose_columns, scattered
+from subsetprivacy.messages.for_designs import USE_SMALL
+from subsetprivacy.messages.for_general import NEAREST
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories, as_categories
 
 MOST = 1 << 20
@@ -201,8 +203,8 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     labels = None if number is not None else as_categories(categories)
     p = labels.p if labels is not None else int(number or 0)
     if p < 4 or p > MOST:
-        nearest = "sp.small() has designs for two and three" if p < 4 else f"the nearest is {MOST}"
-        raise InvalidDesignError(f"a hadamard design must have 4 to {MOST} categories; got {p}. Hint: {nearest}.")
+        advice = USE_SMALL() if p < 4 else NEAREST(nearest=MOST)
+        raise InvalidDesignError(f"a hadamard design must have 4 to {MOST} categories; got {p}.", advice)
     labels = as_categories(range(p)) if labels is None else labels
     fewest = 1 << (p - 1).bit_length()
     size = fewest if questions is None else _read_questions(questions, fewest, labels.p)
@@ -218,8 +220,8 @@ def _read_questions(questions: Any, fewest: int, p: int) -> int:
         below = max(1 << (size.bit_length() - 1), fewest)
         nearest = " or ".join(str(n - 1) for n in ((below, 2 * below) if below < size else (below,)))
         raise InvalidDesignError(
-            f"`questions` must be one less than a power of two, {fewest - 1} or more; got {number}. "
-            f"Hint: the nearest is {nearest}."
+            f"`questions` must be one less than a power of two, {fewest - 1} or more; got {number}.",
+            NEAREST(nearest=nearest),
         )
     most = min(8 * MOST, 1 << (p - 2 - p % 2))  # more leave a single category after some answer: see choose_columns
     if size > most >= fewest:

@@ -14,6 +14,7 @@ from subsetprivacy.design.conditional import Conditional
 from subsetprivacy.design.independent import uniform
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Mapped
+from subsetprivacy.messages.for_designs import MORE_THAN_TWO, SAFE_Q, TRY_A_QUARTER
 from subsetprivacy.subsets import Categories, as_categories
 from subsetprivacy.variables import JointCategories
 
@@ -204,8 +205,9 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
         least = 1 / (1 + MOST_ODDS)
         nearest = np.ceil(least * 1e4) / 1e4 if share < 0.5 else np.floor((1 - least) * 1e4) / 1e4
         raise InvalidDesignError(
-            f"`reveals` must be True for a bit that all but gives the answer away; got q = {share:g}, which multiplies "
-            f"the odds by {odds:.3g}. Hint: the nearest safe q is {nearest:g}."
+            f"`reveals` must be set for a bit that all but reveals the answer; got q = {share:g}, which multiplies "
+            f"the odds by {odds:.3g}.",
+            SAFE_Q(nearest=f"{nearest:g}"),
         )
     pairs = with_bit_categories(labels)
     inner = Conditional(pairs, read_only(np.array([0b1111 - EQUAL, EQUAL], np.int64)), read_only(np.ones(2)))
@@ -237,16 +239,13 @@ def read_q(q: Any, *, fair: bool) -> float:
     """Return the bit's probability if it is one, strictly between 0 and 1, and not 1/2 unless that is allowed."""
     if isinstance(q, bool) or not isinstance(q, (int, float, np.floating)) or not 0 < float(q) < 1:
         shown = f"{float(q):g}" if isinstance(q, (int, float, np.floating)) else type(q).__name__
-        raise InvalidDesignError(f"`q` must be between 0 and 1; got {shown}. Hint: 0.25.")
+        raise InvalidDesignError(f"`q` must be between 0 and 1; got {shown}.", TRY_A_QUARTER)
     if not fair and abs(float(q) - 0.5) < 1e-3:
-        raise InvalidDesignError(f"`q` must not be 1/2, where the answers say nothing; got {q}. Hint: 0.25.")
+        raise InvalidDesignError(f"`q` must not be 1/2, where the answers say nothing; got {q}.", TRY_A_QUARTER)
     return float(q)
 
 
 def _two(labels: Categories) -> Categories:
     if labels.p != 2:
-        raise InvalidDesignError(
-            f"Warner's question must have two categories; got {labels.p}. Hint: sp.fixed_size(categories, 2) for "
-            "three, sp.uniform(categories) for four and more."
-        )
+        raise InvalidDesignError(f"Warner's question must have two categories; got {labels.p}.", MORE_THAN_TWO)
     return labels

@@ -15,12 +15,8 @@ from subsetprivacy.design.require import check_size
 from subsetprivacy.design.sized import Sized
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, pick, read_weights, thresholds
 from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.messages.for_designs import DIVIDE_THE_WEIGHTS, SMALL_DESIGNS
 from subsetprivacy.subsets import Categories, as_categories, sizes
-
-SMALL_P_HINT = (
-    "Hint: with two or three categories some answer would reveal the value; "
-    "sp.small(categories) has designs for them, sp.join() combines small variables."
-)
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -91,7 +87,7 @@ def independent(categories: Iterable[Label], weights: Mapping[Any, float]) -> In
     >>> design.S
     2.0
     """
-    labels = check_size(as_categories(categories), 4, "independent", SMALL_P_HINT)
+    labels = check_size(as_categories(categories), 4, "independent", SMALL_DESIGNS)
     codes, nu = read_weights(weights, labels, "nu")
     check_questions(codes, nu, labels)
     return Independent(labels, read_only(codes), read_only(nu))
@@ -105,7 +101,7 @@ def check_questions(codes: IntArray, nu: FloatArray, categories: Categories) -> 
             f"of size {int(a).bit_count()} of {categories.p}."
         )
     if abs(nu.sum() - 1) > WEIGHT_TOLERANCE:
-        raise InvalidDesignError(f"nu must sum to 1; got {nu.sum():.6g}. Hint: divide the weights by their sum.")
+        raise InvalidDesignError(f"nu must sum to 1; got {nu.sum():.6g}.", DIVIDE_THE_WEIGHTS)
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -179,4 +175,4 @@ def uniform(categories: Iterable[Label]) -> Uniform:
     >>> round(design.pair_probability, 4)
     0.3333
     """
-    return Uniform(check_size(as_categories(categories), 4, "uniform", SMALL_P_HINT))
+    return Uniform(check_size(as_categories(categories), 4, "uniform", SMALL_DESIGNS))

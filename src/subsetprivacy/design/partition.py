@@ -18,6 +18,8 @@ from subsetprivacy.design.sized import Sized
 from subsetprivacy.design.weights import read_subset
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Cells, Listable, incidence
+from subsetprivacy.messages.for_designs import USE_SMALL
+from subsetprivacy.messages.for_general import NEAREST
 from subsetprivacy.subsets import Categories, as_categories, sizes
 
 
@@ -250,7 +252,7 @@ def partition(
     >>> thirds.S, thirds.smallest_set
     (3.0, 3)
     """
-    labels = check_size(as_categories(categories), 4, "partition", "Hint: for fewer see sp.small().")
+    labels = check_size(as_categories(categories), 4, "partition", USE_SMALL)
     if partitions is None:
         if record:
             raise InvalidDesignError(
@@ -260,7 +262,8 @@ def partition(
         if m > labels.p // 2:
             raise InvalidDesignError(
                 f"`groups` must be at most {labels.p // 2} for {labels.p} categories, so that each has two members; "
-                f"got {m}. Hint: the nearest is {labels.p // 2}."
+                f"got {m}.",
+                NEAREST(nearest=labels.p // 2),
             )
         return EvenPartition(labels, m)
     rows = [_read_partition(rows, labels, number) for number, rows in enumerate(partitions)]

@@ -7,6 +7,7 @@ from subsetprivacy.design.base import Design
 from subsetprivacy.design.factors import Product
 from subsetprivacy.design.require import require_design
 from subsetprivacy.errors import InvalidDesignError, UnknownDesignError
+from subsetprivacy.messages.for_designs import COVER_THE_WHOLE, PRODUCT_DESIGN
 from subsetprivacy.variables import JointCategories
 
 
@@ -40,10 +41,7 @@ def product(designs: Mapping[Any, Design]) -> Product:
     """
     if not isinstance(designs, Mapping) or len(designs) < 2:
         size = len(designs) if isinstance(designs, Mapping) else type(designs).__name__
-        raise InvalidDesignError(
-            f"`designs` must map two or more names to designs; got {size}. "
-            "Hint: sp.product({'race': ..., 'sex': ...})."
-        )
+        raise InvalidDesignError(f"`designs` must map two or more names to designs; got {size}.", PRODUCT_DESIGN)
     named: dict[tuple[str, ...], Design] = {}
     for name, design in designs.items():
         if require_design(design).kind in {"coarse", "product", "covered"}:
@@ -62,7 +60,7 @@ def _refuse(design: Design, name: Any) -> None:
         raise UnknownDesignError(f"the design of {name!r} must be known to be part of a product.")
     if design.kind == "covered":
         raise InvalidDesignError(
-            f"a dummy row must be one in every variable; got a covered design for {name!r} alone. "
-            "Hint: cover the whole, sp.covered(sp.product(...), floor)."
+            f"a dummy row must be one in every variable; got a covered design for {name!r} alone.",
+            COVER_THE_WHOLE,
         )
     raise InvalidDesignError(f"`designs` must be of one variable each; got a product for {name!r}.")

@@ -5,20 +5,23 @@ from typing import Any
 from subsetprivacy.design.base import Design
 from subsetprivacy.errors import ArgumentError, InvalidDesignError, TooLargeError
 from subsetprivacy.incidence import MAX_DENSE_BITS
+from subsetprivacy.messages import Advice
+from subsetprivacy.messages.for_designs import HADAMARD_FOR_MANY, MAKE_A_DESIGN, NO_LIST_NEEDED
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories
 
 
-def check_size(categories: Categories, least: int, kind: str, hint: str) -> Categories:
+def check_size(categories: Categories, least: int, kind: str, advice: Advice | None) -> Categories:
     """Return the categories if their number suits the kind of design."""
     if categories.p < least:
         article = "an" if kind[0] in "aeio" else "a"  # a uniform one
         raise InvalidDesignError(
-            f"{article} {kind} design must have at least {least} categories; got {categories.p}. {hint}"
+            f"{article} {kind} design must have at least {least} categories; got {categories.p}.", advice
         )
     if categories.p > MAX_CATEGORIES:
         raise InvalidDesignError(
             f"designs whose codes are masks must have at most {MAX_CATEGORIES} categories; got {categories.p} for a "
-            f"{kind} one. Hint: sp.hadamard(categories) takes up to a million."
+            f"{kind} one.",
+            HADAMARD_FOR_MANY,
         )
     return categories
 
@@ -32,7 +35,7 @@ def require_design(design: Any) -> Design:
         If it is something else.
     """
     if not isinstance(design, Design):
-        raise ArgumentError(f"`design` must be a design; got {type(design).__name__}. Hint: sp.uniform([...]).")
+        raise ArgumentError(f"`design` must be a design; got {type(design).__name__}.", MAKE_A_DESIGN)
     return design
 
 
@@ -42,7 +45,7 @@ def require_enumerable(design: Design, what: str) -> Design:
         design.support()  # refuses, with the reason
     if not design.enumerable:
         raise TooLargeError(
-            f"{what} lists all subsets and must have at most {MAX_DENSE_BITS} categories; got {design.p}. "
-            "Hint: estimates with observed information, and simulate(), need no such list."
+            f"{what} lists all subsets and must have at most {MAX_DENSE_BITS} categories; got {design.p}.",
+            NO_LIST_NEEDED,
         )
     return design

@@ -17,6 +17,8 @@ from subsetprivacy.design.base import Design
 from subsetprivacy.design.require import check_size, require_enumerable
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import MAX_DENSE_BITS
+from subsetprivacy.messages.for_designs import USE_WARNER
+from subsetprivacy.messages.for_general import NEAREST
 from subsetprivacy.subsets import as_categories, sizes
 
 
@@ -163,14 +165,11 @@ def fixed_size(categories: Iterable[Label], k: int) -> FixedSize:
     >>> pair.S, pair.pair_probability
     (1.5, 0.5)
     """
-    labels = check_size(
-        as_categories(categories), 3, "fixed size", "Hint: with two categories try sp.warner(categories)."
-    )
+    labels = check_size(as_categories(categories), 3, "fixed size", USE_WARNER)
     size = check_count(k, "k")
     if not 2 <= size <= labels.p - 1:
         nearest = min(max(size, 2), labels.p - 1)
         raise InvalidDesignError(
-            f"`k` must be from 2 to {labels.p - 1} for {labels.p} categories; got {size}. "
-            f"Hint: the nearest is {nearest}."
+            f"`k` must be from 2 to {labels.p - 1} for {labels.p} categories; got {size}.", NEAREST(nearest=nearest)
         )
     return FixedSize(labels, size)

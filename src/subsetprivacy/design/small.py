@@ -24,6 +24,7 @@ from subsetprivacy.design.revealed import revealing, values_left
 from subsetprivacy.design.sized import fixed_size
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Halves, incidence
+from subsetprivacy.messages.for_designs import SAFE_ROUTE, SEPARATE_QUESTIONS, USE_UNIFORM
 from subsetprivacy.subsets import MAX_CATEGORIES, as_categories
 from subsetprivacy.variables import JointCategories
 
@@ -80,9 +81,7 @@ def small(
     """
     labels = as_categories(categories)
     if labels.p not in _SAFE:
-        raise InvalidDesignError(
-            f"a small variable must have two or three categories; got {labels.p}. Hint: sp.uniform(categories)."
-        )
+        raise InvalidDesignError(f"a small variable must have two or three categories; got {labels.p}.", USE_UNIFORM)
     chosen = _SAFE[labels.p] if route is None else check_choice(route, ROUTES, "route")
     for given, name, routes in ((q, "q", ("warner", "bit")), (floor, "floor", ("dummies",))):
         if given is not None and chosen not in routes:
@@ -100,8 +99,9 @@ def small(
         design = covered(base, 0.2 if floor is None else floor, reveals=True)
     if not reveals and design.smallest_set < 2:
         raise InvalidDesignError(
-            f"`reveals` must be True for the route {chosen!r}, of which some rows reveal the value to whoever reads "
-            f"them; got False. Hint: the safe route is {_SAFE[labels.p]!r}."
+            f"`reveals` must be set for the route {chosen!r}, of which some rows reveal the value to anyone who reads "
+            "them; it is not.",
+            SAFE_ROUTE(route=_SAFE[labels.p]),
         )
     return design
 
@@ -197,7 +197,7 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
             raise InvalidDesignError("`design` must make a design of the combinations it is given; got one of others.")
         if not reveals and (shown := [name for name, rows in revealing(design).items() if rows.any()]):
             raise InvalidDesignError(
-                f"`reveals` must be True for a design of which some rows reveal {', '.join(shown)} exactly; got False."
+                f"`reveals` must be set for a design of which some rows reveal {', '.join(shown)} exactly; it is not."
             )
         return design
     if reveals and joint.p <= MAX_CATEGORIES:
@@ -228,6 +228,6 @@ def _discreet_hadamard(joint: JointCategories) -> Design:
         if not any(rows.any() for rows in revealing(design).values()):
             return design
     raise InvalidDesignError(
-        f"joined variables must have questions that reveal none of them; found none for {joint.preview()}. "
-        "Hint: ask each by itself, sp.product({...})."
+        f"joined variables must have questions that reveal none of them; found none for {joint.preview()}.",
+        SEPARATE_QUESTIONS,
     )

@@ -25,6 +25,8 @@ from subsetprivacy._words import counted
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.held import EQUAL, ArtificialBit
 from subsetprivacy.errors import CodeError
+from subsetprivacy.messages import Hint
+from subsetprivacy.messages.for_designs import SUBSET_AS_TEXT, WRITE_CODES
 from subsetprivacy.subsets import Categories
 from subsetprivacy.variables import JointCategories
 
@@ -100,7 +102,8 @@ def codes_of(texts: Sequence[str | None], design: Design) -> IntArray:
         raise CodeError(
             f"subsets as text must be labels of the {design.p} categories joined by a bar; got "
             f"{counted(wrong.sum(), 'that is not', 'that are not')}, first in row {first}: "
-            f"{problem_with(texts[first], design)}. Hint: {hint_for_texts(design)}?"
+            f"{problem_with(texts[first], design)}.",
+            advice_for_texts(design),
         )
     return codes
 
@@ -120,11 +123,11 @@ def parsed(texts: Sequence[str | None], design: Design) -> IntArray:
     return codes
 
 
-def hint_for_texts(design: Design) -> str:
+def advice_for_texts(design: Design) -> Hint:
     """Return what to look at when texts are no subsets, an example made of the design's own labels."""
     spelling = _spelling(design)
     example = spelling.write(sum(part for _, part in spelling.written[:2]))
-    return f"a subset is written like {example!r}; is this the design the data were collected with"
+    return SUBSET_AS_TEXT(example=repr(example))
 
 
 def problem_with(text: str | None, design: Design) -> str:
@@ -226,11 +229,12 @@ def _spelling(design: Design) -> _Spelling:
     if design.code_space != "mask":
         raise CodeError(
             f"subsets of a {design.kind} design must be written as codes, not as text: its codes are no masks of "
-            "labels. Hint: form='codes'."
+            "labels.",
+            WRITE_CODES,
         )
     names = _names(design.categories)
     if len(set(names)) < len(names):
-        raise CodeError("labels must differ as text to be written as text; got two that do not. Hint: form='codes'.")
+        raise CodeError("labels must differ as text to be written as text; got two that do not.", WRITE_CODES)
     stripped = {name.strip() for name in names}
     spaced = len(stripped) == len(names) and "" not in stripped
     written = tuple((name, 1 << j) for j, name in enumerate(names))

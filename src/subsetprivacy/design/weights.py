@@ -9,6 +9,7 @@ import numpy as np
 
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, WordArray
 from subsetprivacy.errors import CategoryError, InvalidDesignError
+from subsetprivacy.messages.for_designs import WRITE_WEIGHTS
 from subsetprivacy.subsets import Categories
 
 WEIGHT_TOLERANCE = 1e-9
@@ -22,8 +23,8 @@ def read_weights(weights: Any, categories: Categories, symbol: str) -> tuple[Int
     """
     if not isinstance(weights, Mapping):
         raise InvalidDesignError(
-            f"`weights` must map subsets to {symbol}; got {type(weights).__name__}. "
-            "Hint: write {('a', 'b'): 0.5, ('c', 'd'): 0.5}."
+            f"`weights` must map subsets to {symbol}; got {type(weights).__name__}.",
+            WRITE_WEIGHTS(example="{('a', 'b'): 0.5, ('c', 'd'): 0.5}"),
         )
     table: dict[int, float] = {}
     for subset, weight in weights.items():

@@ -15,6 +15,7 @@ from subsetprivacy.draw.powers import power_curves
 from subsetprivacy.draw.residuals import residuals
 from subsetprivacy.draw.samples import histograms, normality, paths, quantiles
 from subsetprivacy.draw.series import predicted, series, side_by_side
+from subsetprivacy.draw.subsets import subset_shares
 from subsetprivacy.draw.tradeoff import tradeoff
 from subsetprivacy.draw.trends import means
 
@@ -55,5 +56,6 @@ __all__ = [
     "residuals",
     "series",
     "side_by_side",
+    "subset_shares",
     "tradeoff",
 ]

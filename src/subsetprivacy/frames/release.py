@@ -11,9 +11,9 @@ from attrs import field, frozen
 
 from subsetprivacy._checks import shown
 from subsetprivacy._choices import Engine, Missing, WeightsKind
-from subsetprivacy._types import IntArray, Label
+from subsetprivacy._types import IntArray
 from subsetprivacy.counting.tables import Asked
-from subsetprivacy.data import JointCounts, SubsetCounts
+from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
 from subsetprivacy.design import Covered, Design, Product, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
@@ -117,7 +117,7 @@ class Release(Result):
         weights_kind: WeightsKind | None = ...,
         missing: Missing | None = ...,
         progress: Progress | None = ...,
-    ) -> dict[Label, SubsetCounts]: ...
+    ) -> GroupedCounts[SubsetCounts]: ...
     def count(
         self,
         column: str | None = None,
@@ -127,7 +127,7 @@ class Release(Result):
         weights_kind: WeightsKind | None = None,
         missing: Missing | None = None,
         progress: Progress | None = None,
-    ) -> SubsetCounts | dict[Label, SubsetCounts]:
+    ) -> SubsetCounts | GroupedCounts[SubsetCounts]:
         """Count the subsets of a column, in constant memory.
 
         Parameters
@@ -174,7 +174,7 @@ class Release(Result):
         weights_kind: WeightsKind | None = ...,
         missing: Missing | None = ...,
         progress: Progress | None = ...,
-    ) -> dict[Label, JointCounts]: ...
+    ) -> GroupedCounts[JointCounts]: ...
     def crosstab(
         self,
         *columns: str,
@@ -183,7 +183,7 @@ class Release(Result):
         weights_kind: WeightsKind | None = None,
         missing: Missing | None = None,
         progress: Progress | None = None,
-    ) -> JointCounts | dict[Label, JointCounts]:
+    ) -> JointCounts | GroupedCounts[JointCounts]:
         """Count how often subsets of two or more columns occur together; arguments as in `count`.
 
         Parameters

@@ -10,6 +10,7 @@ from typing import Any
 
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, MissingDependencyError
 from subsetprivacy.messages import Advice, Hint
+from subsetprivacy.messages.for_designs import SUBSET_AS_TEXT
 from subsetprivacy.messages.for_files import READ_CODES, SAVE_AS_UTF8
 from subsetprivacy.messages.for_general import INSTALL
 
@@ -88,8 +89,11 @@ def said_of(where: str, *, as_labels: bool = False) -> Iterator[None]:
     try:
         yield
     except CodeError as error:
-        note, advice = (" They were read as labels, not as codes.", READ_CODES()) if as_labels else ("", None)
-        raise CodeError(f"{where}: {error.message}{note}", error.advice or advice) from None
+        note, advice = " They were read as labels, not as codes." if as_labels else "", error.advice
+        # Cells that are no labels at all may be codes; a subset that the design lacks is another question.
+        if as_labels and (advice is None or advice.advice is SUBSET_AS_TEXT):
+            advice = READ_CODES()
+        raise CodeError(f"{where}: {error.message}{note}", advice) from None
     except ArgumentError as error:
         raise ArgumentError(f"{where}: {error.message}", error.advice) from None
 

@@ -15,6 +15,7 @@ from subsetprivacy._checks import check_count
 from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray
 from subsetprivacy.errors import ArgumentError, InvalidDesignError, TooLargeError
 from subsetprivacy.incidence.base import MAX_MATRIX
+from subsetprivacy.messages.for_designs import ESTIMATE_BY_MOMENTS, USE_SMALL, USE_UNIFORM
 
 _TRIES = 64  # more choices of columns than this hardly even out the sizes any further (measured)
 _WORK = 1 << 20  # entries of all tries together: a large choice is even enough at the first
@@ -134,8 +135,8 @@ class Walsh:
         """
         if self.p > MAX_MATRIX:
             raise TooLargeError(
-                f"a matrix of all pairs must have at most {MAX_MATRIX} categories to fit; got {self.p}. "
-                "Hint: method='mom' has standard errors in closed form."
+                f"a matrix of all pairs must have at most {MAX_MATRIX} categories to fit; got {self.p}.",
+                ESTIMATE_BY_MOMENTS,
             )
         pairs = transform(self._scatter(y))
         once = self.spread(y)
@@ -236,8 +237,8 @@ def choose_columns(p: int, size: int, smallest: int = 2) -> IntArray:
 def _check_possible(p: int, size: int, smallest: int) -> None:
     if check_count(p, "p") < 4 or p == 5:
         raise InvalidDesignError(
-            f"`p` must be 4, 6 or more: with {p} categories some answer leaves fewer than two, whatever the columns. "
-            f"Hint: {'sp.uniform(categories)' if p == 5 else 'join categories of several variables'}."
+            f"`p` must be 4, 6 or more: with {p} categories some answer leaves fewer than two, whatever the columns.",
+            USE_UNIFORM if p == 5 else USE_SMALL,
         )
     fewest = 1 << (p - 1).bit_length()
     if check_count(size, "size") < fewest or size & (size - 1):

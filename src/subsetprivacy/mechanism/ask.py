@@ -25,6 +25,7 @@ from subsetprivacy.design import (
 )
 from subsetprivacy.errors import CodeError, MismatchError, NotIndependentError, NotPrivateWarning
 from subsetprivacy.mechanism.randomness import random_source
+from subsetprivacy.messages.for_data import ASK_ONE_AT_A_TIME, ASK_THE_BASE, PASS_QUESTION_CODES, READ_THE_ANSWER
 from subsetprivacy.subsets import is_missing
 
 
@@ -102,9 +103,10 @@ class Question:
         """
         said = _read_answer(answer, len(self.options), self.is_yes_no)
         if said == _WRONG:
-            problem = f"`answer` must be {_choices(self.design.options)}; got {type(answer).__name__}."
-            hint = f" Hint: {self._words} keeps None for no answer." if self.is_yes_no else ""
-            raise CodeError(problem + hint)
+            raise CodeError(
+                f"`answer` must be {_choices(self.design.options)}; got {type(answer).__name__}.",
+                READ_THE_ANSWER(code=self._words) if self.is_yes_no else None,
+            )
         return self.design.missing_code if said < 0 else self.options[said]
 
     @property
@@ -192,15 +194,11 @@ def _draw(design: Design, n: int, source: Any) -> IntArray:
     """Return the codes of the options of n questions, a row each."""
     if design.options is not None and not design.is_subset_private and not isinstance(design, Held):
         warnings.warn(
-            f"a {design.kind} design asks about single values: an answer can reveal one.",
-            NotPrivateWarning,
+            NotPrivateWarning(f"a {design.kind} design asks about single values: an answer can reveal one."),
             stacklevel=4,
         )
     if isinstance(design, Covered):
-        raise NotIndependentError(
-            "a covered design must be asked by the design it covers. "
-            "Hint: sp.ask(design.base), and sp.cover(data, floor) before publishing."
-        )
+        raise NotIndependentError("a covered design must be asked by the design it covers.", ASK_THE_BASE)
     return design.draw_options(n, source)
 
 
@@ -263,7 +261,7 @@ def resolve(questions: Any, answers: Any, design: Design) -> SubsetData | Subset
     if isinstance(design, Product):
         return _resolve_table(questions, answers, design)
     if isinstance(questions, (list, tuple)) and questions and isinstance(questions[0], Question):
-        raise CodeError("`questions` must be codes; got Question objects. Hint: [q.code for q in questions].")
+        raise CodeError("`questions` must be codes; got Question objects.", PASS_QUESTION_CODES)
     check_same_index({"questions": questions, "answers": answers})
     options = _options(questions, require_design(design))
     said = _read_answers(answers, options.shape[1], design.options == 2)
@@ -287,8 +285,8 @@ def _options(questions: ArrayLike, design: Design) -> IntArray:
     """Return the options of each question, or raise if it is none of the design's."""
     if design.options is None:
         raise NotIndependentError(
-            f"the design must be one of questions for answers to be resolved; got a {design.kind} design. "
-            "Hint: several variables are asked one at a time, a covered design by its base."
+            f"the design must be one of questions for answers to be resolved; got a {design.kind} design.",
+            ASK_ONE_AT_A_TIME,
         )
     if design.options == 2:
         asked = check_codes(questions, "questions")

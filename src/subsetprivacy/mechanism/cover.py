@@ -13,6 +13,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.reports import nobody
 from subsetprivacy.mechanism.shuffle import shuffled
+from subsetprivacy.messages.for_data import ALL_VARIABLES_IN_ONE
 
 _BLOCK = 1 << 20  # dummy rows drawn at a time
 
@@ -60,8 +61,10 @@ def cover(
     8
     """
     if not isinstance(data, SubsetData):
-        hint = " Hint: table.select(table.names) has all variables in one." if hasattr(data, "select") else ""
-        raise ArgumentError(f"`data` must be SubsetData, one subset per person; got {type(data).__name__}.{hint}")
+        raise ArgumentError(
+            f"`data` must be SubsetData, one subset per person; got {type(data).__name__}.",
+            ALL_VARIABLES_IN_ONE if hasattr(data, "select") else None,
+        )
     design = covered(data.design, floor, reveals=reveals)
     said = data.codes[~data.design.is_missing(data.codes)] if data.design.mu_full == 0 else data.codes
     source = random_source(renamed_argument("rng", rng, "seed", seed))

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_data import IDS_AS_TEXT, ONE_ROW_PER_PERSON
 from subsetprivacy.subsets import is_frame, is_missing, library_of
 
 
@@ -32,18 +33,21 @@ class UnfitIds:
     first: int
     kind: str = ""
 
-    def __str__(self) -> str:
+    def error(self) -> ArgumentError:
+        """Return the error to raise."""
         where = f"first in row {self.first} (counted from 0)"
         if self.problem == "missing":
-            return f"`ids` must be known; got {self.count} missing, {where}."
+            return ArgumentError(f"`ids` must be known; got {self.count} missing, {where}.")
         if self.problem == "repeated":
-            return (
-                f"`ids` must be distinct; got {counted(self.count, 'row')} whose id came before, {where}. "
-                "Hint: two values of one person would answer the same question, and intersect."
+            return ArgumentError(
+                f"`ids` must be distinct; got {counted(self.count, 'row')} whose id came before, {where}.",
+                ONE_ROW_PER_PERSON,
             )
-        hint = " Hint: whole numbers with gaps become floats; read the column as text." if self.kind == "float" else ""
         others = counted(self.count, "other")
-        return f"`ids` must be text or whole numbers; got {others}, {where}, of type {self.kind}.{hint}"
+        return ArgumentError(
+            f"`ids` must be text or whole numbers; got {others}, {where}, of type {self.kind}.",
+            IDS_AS_TEXT if self.kind == "float" else None,
+        )
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -80,7 +84,7 @@ class Ids:
             With the number of rows whose id came before, and the first such row.
         """
         if self.repeated is not None:
-            raise ArgumentError(str(self.repeated))
+            raise self.repeated.error()
         return self
 
 
@@ -101,7 +105,7 @@ def read_ids(ids: Any) -> Ids:
     """
     found = scan_ids(ids)
     if isinstance(found, UnfitIds):
-        raise ArgumentError(str(found))
+        raise found.error()
     return found
 
 

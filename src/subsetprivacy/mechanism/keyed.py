@@ -19,6 +19,7 @@ from subsetprivacy._types import IntArray, Rows
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError, DataFileError, MismatchError, NotPrivateWarning
 from subsetprivacy.mechanism.ids import Ids, read_ids
+from subsetprivacy.messages.for_data import MAKE_A_KEY, MAKE_A_KEY_FILE, PROTECT_THE_KEY, READ_THE_KEY
 
 LEAST_KEY, MOST_KEY = 16, blake2b.MAX_KEY_SIZE
 _MOST_TEXT = 4096  # bytes of a key file that are read
@@ -76,13 +77,11 @@ def check_key(key: Any) -> bytes:
     ArgumentError
         If it is something else.
     """
-    hint = "Hint: secrets.token_bytes(32) makes one; keep it as safe as the data."
-    if isinstance(key, (str, os.PathLike)):
-        hint = "Hint: sp.read_key(path) reads a key file."
     if not isinstance(key, (bytes, bytearray)):
-        raise ArgumentError(f"`key` must be bytes; got {type(key).__name__}. {hint}")
+        advice = READ_THE_KEY if isinstance(key, (str, os.PathLike)) else MAKE_A_KEY
+        raise ArgumentError(f"`key` must be bytes; got {type(key).__name__}.", advice)
     if not LEAST_KEY <= len(key) <= MOST_KEY:
-        raise ArgumentError(f"`key` must have {LEAST_KEY} to {MOST_KEY} bytes; got {len(key)}. {hint}")
+        raise ArgumentError(f"`key` must have {LEAST_KEY} to {MOST_KEY} bytes; got {len(key)}.", MAKE_A_KEY)
     return bytes(key)
 
 
@@ -127,15 +126,12 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
         key = b""
     if not LEAST_KEY <= len(key) <= MOST_KEY or len(text) == _MOST_TEXT:
         raise DataFileError(
-            f"a key file must hold {2 * LEAST_KEY} to {2 * MOST_KEY} hexadecimal digits; {str(place)!r} does not. "
-            "Hint: subsetprivacy key -o secret.key makes one."
+            f"a key file must hold {2 * LEAST_KEY} to {2 * MOST_KEY} hexadecimal digits; {str(place)!r} does not.",
+            MAKE_A_KEY_FILE,
         )
     if os.name == "posix" and mode & 0o077:
-        warnings.warn(
-            f"other users of this machine may read the key file {str(place)!r}. Hint: chmod 600 {place}.",
-            NotPrivateWarning,
-            stacklevel=2,
-        )
+        message = f"other users of this machine may read the key file {str(place)!r}."
+        warnings.warn(NotPrivateWarning(message, PROTECT_THE_KEY(path=str(place))), stacklevel=2)
     return key
 
 

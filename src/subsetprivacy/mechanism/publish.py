@@ -18,6 +18,7 @@ from subsetprivacy.mechanism.keyed import check_key, keyed_source
 from subsetprivacy.mechanism.publisher import Publisher, Unfit
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.shuffle import shuffled
+from subsetprivacy.messages.for_data import DRAW_ONCE, PASS_A_KEY, PUBLISH_ONCE, TABLE_OF_DESIGNS
 from subsetprivacy.subsets import library_of
 from subsetprivacy.variables import JointCategories
 
@@ -151,8 +152,7 @@ def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:
     # Whoever made a design with a bit or with dummies that reveals the value has said so there.
     if not design.is_subset_private and not isinstance(design, (Held, Covered)):
         warnings.warn(
-            f"a {design.kind} design reports single values: what is published is not private.",
-            NotPrivateWarning,
+            NotPrivateWarning(f"a {design.kind} design reports single values: what is published is not private."),
             stacklevel=stacklevel,
         )
 
@@ -160,17 +160,14 @@ def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:
 def _refuse_tables(values: Any, design: Any) -> None:
     """Raise if a table is to be privatised column by column, or is not held in memory: another function does that."""
     if isinstance(design, Mapping):
-        raise ArgumentError(
-            f"`design` must be a design; got {type(design).__name__}. "
-            "Hint: sp.privatize_table(frame, {...}, output=...) takes a design for each column, "
-            "sp.product({...}) makes one of several."
-        )
+        raise ArgumentError(f"`design` must be a design; got {type(design).__name__}.", TABLE_OF_DESIGNS)
     library, kind = library_of(values), type(values).__name__
     lazy = library in _ENGINES or kind == "LazyFrame" or (library == "pyarrow" and kind.endswith("Dataset"))
     if lazy:
         raise CategoryError(
-            f"`values` must be a column that is held in memory; got a {library} {kind}, which would be drawn anew at "
-            "every use. Hint: sp.privatize_table(frame, {...}, output=...) draws once and writes."
+            f"`values` must be a column that is held in memory; got a {library} {kind}, which would be drawn again "
+            "at every use.",
+            DRAW_ONCE,
         )
 
 
@@ -184,18 +181,13 @@ def _sources(design: Design, key: Any, ids: Any, variable: Any, seed: Any) -> _S
     """Return where the bits of each variable come from."""
     if key is None:
         if ids is not None or variable is not None:
-            raise ArgumentError(
-                "`ids` and `variable` must come with a `key`; got none. Hint: key=secrets.token_bytes(32)."
-            )
+            raise ArgumentError("`ids` and `variable` must come with a `key`; got none.", PASS_A_KEY)
         source = random_source(seed)
         return lambda name, rows: source
     if seed is not None:
         raise ArgumentError("only one of `key` and `seed` must be given; got both.")
     if isinstance(design, Covered):
-        raise ArgumentError(
-            "a covered design must be drawn without a `key`; got one. Hint: its dummy rows would be drawn anew each "
-            "time, and the rows that two releases share are people's; publish once."
-        )
+        raise ArgumentError("a covered design must be drawn without a `key`; got one.", PUBLISH_ONCE)
     if isinstance(design, Product) and variable is not None:
         raise ArgumentError("`variable` must not be given for a product, whose variables have names; got one.")
     check_key(key)
@@ -225,7 +217,7 @@ def _privatize_table(values: Any, design: Product, missing: Missing, source_of: 
         try:
             codes, _, _ = _draw(held, Publisher(factor, missing=missing), " x ".join(names), source_of)
         except CategoryError as error:
-            raise CategoryError(f"{', '.join(names)}: {error}") from None
+            raise CategoryError(f"{', '.join(names)}: {error.message}", error.advice) from None
         drawn.append(codes)
     return SubsetTable.trusted(tuple(drawn), design)
 

@@ -15,6 +15,8 @@ from subsetprivacy.design import Covered, Design, Product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, UnknownDesignError
 from subsetprivacy.mechanism.cover import dummy_rows, with_dummy_category
 from subsetprivacy.mechanism.reports import Sampler, in_blocks, sampler
+from subsetprivacy.messages import Hint
+from subsetprivacy.messages.for_data import PRIVATIZE_A_PRODUCT, SAME_TYPES, STORE_MISSING_AS_FULL
 
 
 @frozen
@@ -43,9 +45,7 @@ def _check_design(design: Any) -> Design:
     if known.kind == "coarse":
         raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
     if isinstance(known, Product):
-        raise ArgumentError(
-            "`design` must be one column's; got a product. Hint: a Publisher for each of design.by_name()."
-        )
+        raise ArgumentError("`design` must be one column's; got a product.", PRIVATIZE_A_PRODUCT)
     return known
 
 
@@ -112,16 +112,16 @@ class Publisher:
         if unfit is None:
             return
         if unfit.unknown:
-            hint = hint_of_types(self.design) if unfit.unknown == unfit.rows else ""
             raise CategoryError(
                 "every value must be one of the design's categories; got "
                 f"{counted(unfit.unknown, 'that is not', 'that are not')}, "
-                f"first in row {unfit.first_unknown} (counted from 0).{hint}"
+                f"first in row {unfit.first_unknown} (counted from 0).",
+                advice_on_types(self.design) if unfit.unknown == unfit.rows else None,
             )
         raise CategoryError(
             f"every value must be known; got {unfit.absent} missing, first in row {unfit.first_absent} "
-            "(counted from 0). "
-            "Hint: missing='full' stores them as the full set."
+            "(counted from 0).",
+            STORE_MISSING_AS_FULL,
         )
 
     def draw(self, x: IntArray, absent: BoolArray | None, source: RandomSource) -> IntArray:
@@ -169,7 +169,7 @@ def _how_many(rows: BoolArray | None) -> tuple[int, int | None]:
     return (count, int(rows.argmax())) if rows is not None and count else (0, None)
 
 
-def hint_of_types(design: Design) -> str:
-    """Return the hint for a column of which no value is a category: its type may be another."""
+def advice_on_types(design: Design) -> Hint:
+    """Return the advice for a column of which no value is a category: its type may be another."""
     kinds = sorted({type(label).__name__ for label in islice(design.categories, 1000)})
-    return f" Hint: the categories are of type {', '.join(kinds)}; are the values?"
+    return SAME_TYPES(kinds=", ".join(kinds))

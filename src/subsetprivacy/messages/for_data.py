@@ -1,3 +1,134 @@
 """Advice of data, counting, tabulating, mechanism."""
 
-from subsetprivacy.messages.advice import advise  # noqa: F401
+from subsetprivacy.messages.advice import advise
+
+# Codes and counts ---------------------------------------------------------------------------------------------------
+
+IS_THIS_THE_DESIGN = advise("is_this_the_design", "is this the design the data were collected with?")
+COUNT_REPEATED_CODES = advise("count_repeated_codes", python="sp.count(codes, design=...) counts repeated ones")
+PASS_SQUARES = advise("pass_squares", python="for sampling weights pass `squares` too")
+COUNT_WITH_WEIGHTS = advise("count_with_weights", "count all rows with weights")
+MAKE_DATA = advise(
+    "make_data",
+    python="sp.privatize(values, design) makes data, sp.count(subsets, design=design) counts them",
+)
+ONE_GROUP_AT_A_TIME = advise(
+    "one_group_at_a_time",
+    python="one at a time, as in sp.estimate(groups['f']); sp.estimate_many(groups) takes all",
+)
+COUNT_THE_RELEASE = advise(
+    "count_the_release",
+    python="release.count('column') counts one column, release.crosstab('one', 'other') several",
+)
+CELLS_THAT_OCCUR = advise(
+    "cells_that_occur", python="the counts hold only the cells that occur; estimate and test work on them"
+)
+PICK_TWO_VARIABLES = advise("pick_two_variables", python="table.margin('x', 'y') picks two")
+LABEL_BY_SUBSETS = advise(
+    "label_by_subsets",
+    python="pass frame.to_numpy() with the codes of its rows and columns, or count people with sp.crosstab",
+)
+AS_TO_DICT_WROTE = advise("as_to_dict_wrote", python="from_dict(...) reads what to_dict() wrote")
+KEEP_GROUPS_PLAIN = advise(
+    "keep_groups_plain", python="name groups by text, numbers, True, False, None or dates; a pickle keeps any name"
+)
+
+# Counting -----------------------------------------------------------------------------------------------------------
+
+COUNT_A_COLUMN = advise("count_a_column", python="sp.count(frame, 'name', design=...) counts a column of a data frame")
+PASS_ONE_COLUMN = advise(
+    "pass_one_column",
+    python="pass frame['name'], or the frame and a name, as in sp.count(frame, 'name', design=...)",
+)
+PASS_A_LIST = advise("pass_a_list", python="pass a list; a set of sets would merge people who reported the same")
+PASS_CODES = advise("pass_codes", "pass codes; this design numbers its subsets")
+CODES_OR_TEXT = advise("codes_or_text", "codes are integers, text is labels joined by a bar")
+MISSING_AS_FULL = advise(
+    "missing_as_full",
+    python="missing='full' counts them as full sets, which say nothing",
+    shell="--missing full counts them as full sets, which say nothing",
+    keyword_of=("count", "crosstab"),
+)
+SINGLE_ANSWER = advise("single_answer", python="a single answer is {{'a'}} or, as text, 'a'")
+CAST_TO_INTEGERS = advise("cast_to_integers", python="cast the column to int64", shell="store the codes as integers")
+NAME_GROUP_COLUMNS = advise(
+    "name_group_columns",
+    python="by='region', or by=['region', 'year']",
+    shell="--by REGION names a column",
+    keyword_of=("count", "crosstab"),
+)
+
+# Several variables --------------------------------------------------------------------------------------------------
+
+COVERED_AS_IT_IS = advise(
+    "covered_as_it_is",
+    python="sp.estimate and sp.independence_test take a covered release of several variables as it is",
+    shell="subsetprivacy estimate takes a covered release of several variables as it is",
+)
+COUNT_TOGETHER = advise(
+    "count_together",
+    "count the columns together; counts of single variables do not tell how often subsets occur together",
+)
+CROSSTAB_OF_NAMES = advise(
+    "crosstab_of_names",
+    python="sp.crosstab(frame, 'a', 'b', designs=...), or sp.crosstab(frame['a'], frame['b'], designs=...)",
+)
+A_DESIGN_EACH = advise(
+    "a_design_each",
+    python="designs=[design_of_the_first, design_of_the_second]",
+    shell="--column NAME=DESIGN for each",
+    keyword_of="crosstab",
+)
+NAME_AT_LEAST_TWO = advise("name_at_least_two", "name at least two")
+
+# Drawing ------------------------------------------------------------------------------------------------------------
+
+TABLE_OF_DESIGNS = advise(
+    "table_of_designs",
+    python="sp.privatize_table(frame, {{'race': ...}}, output=...) takes a design for each column, "
+    "sp.product({{'race': ...}}) makes one of several",
+)
+DRAW_ONCE = advise("draw_once", python="sp.privatize_table(frame, {{'race': ...}}, output=...) draws once and writes")
+PRIVATIZE_A_PRODUCT = advise(
+    "privatize_a_product", python="sp.privatize(values, design) takes a product; a Publisher is of one variable"
+)
+STORE_MISSING_AS_FULL = advise(
+    "store_missing_as_full",
+    python="missing='full' stores them as the full set",
+    shell="--missing full stores them as the full set",
+    keyword_of=("privatize", "privatize_table"),
+)
+SAME_TYPES = advise("same_types", "the categories are of type {kinds}; are the values?")
+ALL_VARIABLES_IN_ONE = advise("all_variables_in_one", python="table.select(table.names) has all variables in one")
+PUBLISH_ONCE = advise(
+    "publish_once",
+    "publish once; its dummy rows would be drawn again each time, and the rows that two releases share are people's",
+)
+
+# Keys and ids -------------------------------------------------------------------------------------------------------
+
+PASS_A_KEY = advise("pass_a_key", python="key=secrets.token_bytes(32)", shell="--key-file FILE", keyword_of="privatize")
+MAKE_A_KEY = advise(
+    "make_a_key",
+    python="secrets.token_bytes(32) makes one; keep it as safe as the data",
+    shell="subsetprivacy key -o secret.key makes one; keep it as safe as the data",
+)
+READ_THE_KEY = advise("read_the_key", python="sp.read_key(path) reads a key file")
+MAKE_A_KEY_FILE = advise("make_a_key_file", "subsetprivacy key -o secret.key makes one")
+PROTECT_THE_KEY = advise("protect_the_key", "chmod 600 {path}")
+ONE_ROW_PER_PERSON = advise(
+    "one_row_per_person",
+    "keep one row per person; two values of one person would answer the same question, and intersect",
+)
+IDS_AS_TEXT = advise("ids_as_text", "whole numbers with gaps become floats; read the column as text")
+
+# Questions ----------------------------------------------------------------------------------------------------------
+
+READ_THE_ANSWER = advise("read_the_answer", python="{code} keeps None for no answer")
+ASK_THE_BASE = advise(
+    "ask_the_base", python="sp.ask(design.base), and sp.cover(data, floor) before publishing", page='"recommended"'
+)
+PASS_QUESTION_CODES = advise("pass_question_codes", python="[q.code for q in questions]")
+ASK_ONE_AT_A_TIME = advise(
+    "ask_one_at_a_time", "several variables are asked one at a time, a covered design by its base"
+)

@@ -6,3 +6,26 @@ NEAREST = advise("nearest", "the nearest is {nearest}")
 INSTALL = advise("install", "pip install 'subsetprivacy[{extra}]'")
 INSTALL_LIBRARY = advise("install_library", "pip install {library}")
 MORE_PEOPLE = advise("more_people", "more people")
+
+# Of arguments that many functions take
+USE_INSTEAD = advise("use_instead", "use {new}")
+LEVEL_AS_A_SHARE = advise("level_as_a_share", "95% is 0.95")
+PROJECT_THE_SHARES = advise(
+    "project_the_shares", python="a moment estimate can leave the simplex; use fit.projected().w"
+)
+SHARES_NOT_PERCENT = advise("shares_not_percent", "these look like percentages; divide by 100")
+DIVIDE_BY_THE_SUM = advise(
+    "divide_by_the_sum",
+    python="divide by the sum, or use projected()",
+    shell="divide by the sum",
+    page="divide by the sum",
+)
+SAME_INDEX = advise(
+    "same_index",
+    python="frame.reset_index(drop=True) on both matches rows by position, frame.reindex() by their index",
+)
+GAPS_AS_FULL = advise("gaps_as_full", "store a missing answer as the full set")
+GAPS_AS_MISSING = advise(
+    "gaps_as_missing",
+    python="a column with gaps turns into floats; sp.count and sp.crosstab read it as it is, gaps as missing",
+)

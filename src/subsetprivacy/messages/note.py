@@ -30,6 +30,8 @@ class NoteKind(StrEnum):
     BIASED = "biased"  # a number that is too large or too small on average
     NO_STANDARD_ERRORS = "no_standard_errors"  # too many categories to have them, or none exist
     SHORTENED = "shortened"  # some rows are shown, not all
+    # Data
+    MISSING = "missing"  # people who said nothing
     # Tests
     WEIGHTED = "weighted"
     UNOBSERVED = "unobserved"  # pairs or subsets that can be reported and were not
@@ -59,6 +61,7 @@ class NoteKind(StrEnum):
     RECOMMENDED = "recommended"
     ALTERNATIVE = "alternative"  # the next cheaper design
     PRICE = "price"  # what privacy costs
+    PER_GROUP = "per_group"  # how many people of each group
     ASSUMPTION = "assumption"  # what a plan rests on
     CERTIFIED = "certified"  # how near a design is to the best
     LEGEND = "legend"  # what columns mean

@@ -48,7 +48,9 @@ def test_labels_are_checked(labels, message):
 def test_three_categories_are_enough_and_two_are_not():
     assert pytest.approx(1.3) == GIVEN3.S
     assert GIVEN3.is_identifiable
-    with pytest.raises(InvalidDesignError, match=r"at least 3 categories; got 2. Hint: with two categories the only"):
+    with pytest.raises(
+        InvalidDesignError, match=r"at least 3 categories; got 2. Hint: with two categories try sp.warner"
+    ):
         sp.conditional(["a", "b"], {("a", "b"): 1.0})
 
 

@@ -431,7 +431,7 @@ def test_a_mixture_under_cover():
 
 
 def test_a_base_that_reveals_needs_a_word():
-    with pytest.raises(InvalidDesignError, match="`reveals` must be True to cover a nonprivate design"):
+    with pytest.raises(InvalidDesignError, match="`reveals` must be set to cover a nonprivate design"):
         sp.covered(sp.nonprivate(["no", "yes"]), 0.2)
 
 

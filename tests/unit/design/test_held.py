@@ -192,7 +192,7 @@ def test_counts_of_different_bits_cannot_be_added():
 @pytest.mark.parametrize("q", [0, 1, -0.2, 1.3, float("nan"), True, "0.25", None])
 def test_the_bits_probability_is_checked(q):
     for make in (sp.warner, beside_bit):
-        with pytest.raises(InvalidDesignError, match=r"`q` must be between 0 and 1; got .*Hint: 0.25"):
+        with pytest.raises(InvalidDesignError, match=r"`q` must be between 0 and 1; got .*Hint: q=0.25"):
             make(["no", "yes"], q)
 
 

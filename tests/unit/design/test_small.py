@@ -32,7 +32,7 @@ def test_the_safe_routes_are_the_default():
 def test_the_papers_routes_must_be_allowed(labels, route):
     with pytest.raises(
         InvalidDesignError,
-        match=f"`reveals` must be True for the route '{route}'.*Hint: the safe route is "
+        match=f"`reveals` must be set for the route '{route}'.*Hint: the safe route is "
         f"'{'warner' if len(labels) == 2 else 'pair'}'",
     ):
         sp.small(labels, route)
@@ -194,9 +194,7 @@ def test_a_single_variable_keeps_its_small_design():
 
 
 def test_other_designs_of_the_combinations():
-    with pytest.raises(
-        InvalidDesignError, match="`reveals` must be True for a design of which some rows reveal v0, v1"
-    ):
+    with pytest.raises(InvalidDesignError, match="`reveals` must be set for a design of which some rows reveal v0, v1"):
         sp.join(variables((2, 2)), design=sp.uniform)
     assert sp.join(variables((2, 2)), design=sp.uniform, reveals=True) == sp.join(variables((2, 2)), reveals=True)
     wide = sp.join(variables((8, 9)), design=sp.hadamard)

@@ -195,7 +195,7 @@ def test_what_is_not_in_memory_is_sent_elsewhere(design):
     for table, name in lazy_tables():
         with pytest.raises(
             CategoryError,
-            match=rf"held in memory; got a _?{name}.* Hint: sp.privatize_table\(frame, \{{...\}}, output=",
+            match=rf"held in memory; got a _?{name}.* Hint: sp.privatize_table\(frame, \{{'race': ...\}}, output=",
         ):
             sp.privatize(table, design)
 
@@ -203,7 +203,7 @@ def test_what_is_not_in_memory_is_sent_elsewhere(design):
 def test_a_design_for_each_column_is_sent_elsewhere():
     with pytest.raises(
         ArgumentError,
-        match=r"`design` must be a design; got dict. Hint: sp.privatize_table\(frame, \{...\}, output=...\)",
+        match=r"`design` must be a design; got dict. Hint: sp.privatize_table\(frame, \{'race': ...\}, output=...\)",
     ):
         sp.privatize({"x": VALUES}, {"x": ASKED})
 

@@ -100,7 +100,7 @@ def test_what_does_not_fit_is_refused():
         (
             TRIPLE,
             ArgumentError,
-            "`design` must be one column's; got a product. Hint: a Publisher for each of design.by_n",
+            "`design` must be one column's; got a product. Hint: sp.privatize",
         ),
         (UNKNOWN, UnknownDesignError, "must say how subsets are drawn"),
         ("uniform", ArgumentError, "`design` must be a design; got str"),

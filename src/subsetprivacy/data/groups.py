@@ -1,0 +1,250 @@
+"""Counts of several groups of people, under the names of the groups."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from math import isfinite
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+
+from subsetprivacy._types import Label
+from subsetprivacy._words import counted, plural
+from subsetprivacy.data.counts import SubsetCounts
+from subsetprivacy.data.describing import (
+    MAX_ROWS,
+    design_of,
+    facts_of,
+    joined_columns,
+    note_of_missing,
+    note_of_weights,
+    notes_of_design,
+)
+from subsetprivacy.data.joint import JointCounts
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages import Note, NoteKind, unique
+from subsetprivacy.messages.for_data import AS_TO_DICT_WROTE, KEEP_GROUPS_PLAIN
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import Table, label_text
+
+C = TypeVar("C", bound=SubsetCounts)
+_MOST_COLUMNS = 6  # of groups in a printed table
+
+
+class GroupedCounts(Result, dict[Label, C], Generic[C]):
+    """Counts by group: a dict that knows the names of the columns that its groups are values of.
+
+    Made by ``count(..., by=...)`` and ``crosstab(..., by=...)``.
+
+    Parameters
+    ----------
+    groups
+        The counts of each group. A group is a value, or of several columns a tuple of values.
+    by
+        The names of the columns of groups; ``("group",)`` where the groups have no names.
+
+    Examples
+    --------
+    >>> from subsetprivacy.counting import count
+    >>> from subsetprivacy.design import uniform
+    >>> groups = count([3, 12, 5, 3], design=uniform(list("abcd")), by=["f", "m", "f", "f"])
+    >>> groups
+    <GroupedCounts by group: 2 groups, n = 4, 0 missing, <uniform design on 4 categories: 'a', 'b', 'c', 'd'>>
+    >>> groups["f"].n
+    3
+    """
+
+    by: tuple[str, ...]
+
+    def __init__(
+        self, groups: Mapping[Label, C] | Iterable[tuple[Label, C]] = (), by: Sequence[str] = ("group",)
+    ) -> None:
+        super().__init__(groups)
+        if isinstance(by, str) or not by or not all(isinstance(name, str) for name in by):
+            raise ArgumentError(f"`by` must be the names of the columns of groups; got {type(by).__name__}.")
+        self.by = tuple(by)
+        for group, counts in self.items():
+            if not isinstance(counts, SubsetCounts):
+                raise ArgumentError(f"`groups` must hold counts; got {type(counts).__name__}.")
+            if len(self.by) > 1 and not (isinstance(group, tuple) and len(group) == len(self.by)):
+                raise ArgumentError(f"`groups` must be named by tuples of {len(self.by)} values, one for each of `by`.")
+
+    def __repr__(self) -> str:
+        kinds = list(dict.fromkeys(repr(counts.design) for counts in self.values()))
+        design = "no design" if not kinds else kinds[0] if len(kinds) == 1 else counted(len(kinds), "design")
+        n = sum(counts.n for counts in self.values())
+        missing = sum(counts.n_missing for counts in self.values())
+        size = f"effective n = {n:.0f}" if self._weighted else f"n = {n:.0f}"
+        return (
+            f"<GroupedCounts by {', '.join(self.by)}: {counted(len(self), 'group')}, {size}, {missing:.0f} missing, "
+            f"{design}>"
+        )
+
+    @property
+    def _weighted(self) -> bool:
+        return any(counts.squares is not None for counts in self.values())
+
+    def copy(self) -> "GroupedCounts[C]":
+        """Return the same counts under the same names."""
+        return GroupedCounts(self, self.by)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GroupedCounts, (dict(self), self.by)
+
+    # Output -----------------------------------------------------------------------------------
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of the counts: how many are missing, weights, groups that say nothing, a design not known."""
+        missing = sum(counts.n_missing for counts in self.values())
+        silent = sum(not counts.total for counts in self.values())
+        found = [note_of_weights()] if self._weighted else []
+        for counts in list(self.values())[:1]:
+            found += note_of_missing(missing, counts.design, weighted=self._weighted)
+        if silent:
+            text = f"Nothing to estimate from in {counted(silent, 'group')}: every answer is missing."
+            found.append(Note(NoteKind.NO_ESTIMATE, text))
+        for counts in self.values():
+            found += notes_of_design(counts.design)
+        return unique(found)
+
+    def summary(self) -> Table:
+        """Return how many people each group has, how many are missing and how many different subsets they reported."""
+        joined = len(self.by) > _MOST_COLUMNS
+        head = (" & ".join(self.by),) if joined else self.by
+        rows = []
+        for group, counts in list(self.items())[:MAX_ROWS]:
+            parts = [_named(part) for part in self._parts(group)]
+            numbers = (f"{counts.n:.0f}", f"{counts.n_missing:.0f}", str(len(counts.n_a)))
+            rows.append((*([" & ".join(parts)] if joined else parts), *numbers))
+        more = len(self) - len(rows)
+        short = (Note(NoteKind.SHORTENED, f"The first {len(rows)} of {len(self)} groups."),) if more > 0 else ()
+        title = f"Reported subsets by {', '.join(self.by)}, {counted(len(self), 'group')}"
+        people = "effective n" if self._weighted else "people"
+        return Table(title, (*head, people, "missing", f"distinct {self._what}"), tuple(rows), (*short, *self.notes))
+
+    @property
+    def _what(self) -> str:
+        joint = any(isinstance(counts, JointCounts) for counts in self.values())
+        return plural(2, "combination" if joint else "subset")
+
+    def _columns(self) -> Mapping[str, Any]:
+        """Return the columns of groups, then those of the counts; ours end in an underscore where a name is taken."""
+        frames = [counts._columns() for counts in self.values()]
+        sizes = [len(part["code"]) for part in frames]
+        columns = zip(*(self._parts(group) for group in self), strict=True) if self else ((),) * len(self.by)
+        named = {name: _repeated(_column(values), sizes) for name, values in zip(self.by, columns, strict=True)}
+        names = list(dict.fromkeys(name for part in frames for name in part)) or ["subset", "code", "count", "share"]
+        ours = {
+            name: [value for part, size in zip(frames, sizes, strict=True) for value in _listed(part.get(name), size)]
+            for name in names
+        }
+        return joined_columns(named, ours)
+
+    def _parts(self, group: Label) -> tuple[Any, ...]:
+        """Return the value of each column of groups."""
+        return group if isinstance(group, tuple) and len(group) == len(self.by) else (group,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return names, groups and counts, each design once, for JSON.
+
+        Raises
+        ------
+        ArgumentError
+            If a group is named by something that JSON could not give back.
+        DesignDocumentError
+            If a category is no text, finite number or boolean.
+        """
+        designs: dict[Design, int] = {}
+        groups = []
+        for group, counts in self.items():
+            at = designs.setdefault(counts.design, len(designs))
+            entries = {"codes": counts.codes, "counts": counts.counts, "squares": counts.squares}
+            groups.append({"group": _written(group), "kind": type(counts).__name__, **plain(entries), "design": at})
+        documents = [design.document() for design in designs]
+        notes = [note.to_dict() for note in self.notes]
+        return {"by": list(self.by), "groups": groups, "designs": documents, "notes": notes}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the counts that `to_dict` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If `facts` is something else.
+        """
+        by, groups, documents = facts_of(cls, facts, ("by", "groups", "designs"))
+        designs = dict(enumerate(design_of(document) for document in documents))
+        found: dict[Label, Any] = {}
+        for part in groups:
+            names = ("group", "kind", "codes", "counts", "squares", "design")
+            group, kind, codes, counts, squares, at = facts_of(cls, part, names)
+            if at not in designs:
+                raise ArgumentError(f"`facts` must have a design for each group; got {len(designs)}.", AS_TO_DICT_WROTE)
+            made = JointCounts if kind == JointCounts.__name__ else SubsetCounts
+            found[_read(group)] = made(codes, counts, designs[at], squares)
+        return cls(found, by)
+
+
+def _named(value: Any) -> str:
+    return "(missing)" if value is None else label_text(value)
+
+
+def _repeated(values: Iterable[Any], sizes: Iterable[int]) -> list[Any]:
+    return [value for value, size in zip(values, sizes, strict=True) for _ in range(size)]
+
+
+def _listed(column: Any, size: int) -> list[Any]:
+    if column is None:
+        return [None] * size
+    return list(column.tolist() if isinstance(column, np.ndarray) else column)
+
+
+def _column(values: Sequence[Any]) -> list[Any]:
+    """Return the values of a column of groups; as text where they are of several types, which no frame can hold."""
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) < 2 and tuple not in kinds:
+        return list(values)
+    if kinds <= {int, float}:
+        return [None if value is None else float(value) for value in values]
+    return [None if value is None else label_text(value) for value in values]
+
+
+# What JSON has no word for, by the type that it has in Python.
+_WRITERS: dict[type, tuple[str, Callable[[Any], str]]] = {
+    datetime: ("datetime", datetime.isoformat),
+    date: ("date", date.isoformat),
+    Decimal: ("decimal", str),
+}
+_READERS: dict[str, Callable[[str], Label]] = {
+    "datetime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "decimal": Decimal,
+}
+
+
+def _written(group: Label) -> Any:
+    """Return a group as JSON has it: a list for a tuple, an object for a date."""
+    if isinstance(group, np.generic):
+        group = group.item()
+    if isinstance(group, tuple):
+        return [_written(part) for part in group]
+    if group is None or type(group) in (str, int, bool) or (type(group) is float and isfinite(group)):
+        return group
+    for kind, (name, write) in _WRITERS.items():
+        if isinstance(group, kind):
+            return {name: write(group)}
+    raise ArgumentError(
+        f"groups must be named by what JSON can hold to be written; got {type(group).__name__}.", KEEP_GROUPS_PLAIN
+    )
+
+
+def _read(written: Any) -> Label:
+    if isinstance(written, Sequence) and not isinstance(written, str):
+        return tuple(_read(part) for part in written)
+    if isinstance(written, Mapping):
+        ((name, text),) = written.items()
+        return _READERS[name](text)
+    return written
