@@ -35,12 +35,15 @@ from subsetprivacy.frames.door import privatize_table
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.writing import write_counts, write_release
-from subsetprivacy.honesty import HonestyCheck, check_draws, check_honesty
+from subsetprivacy.honesty import GoodnessOfFit, HonestyCheck, RandomAnswers, Residuals, check_draws, check_honesty
 from subsetprivacy.independence import (
     IndependenceResult,
+    PairTests,
+    TrendResult,
     conditional_independence_test,
     homogeneity_test,
     independence_test,
+    trend_test,
 )
 from subsetprivacy.measures import Association, ConditionalShares, Measure, association
 from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
@@ -81,6 +84,7 @@ __all__ = [
     "EstimateBatch",
     "FitTest",
     "Frontier",
+    "GoodnessOfFit",
     "GroupedCounts",
     "HonestyCheck",
     "IndependencePower",
@@ -90,18 +94,22 @@ __all__ = [
     "Margin",
     "Measure",
     "Optimum",
+    "PairTests",
     "PersonLeakage",
     "Plan",
     "PlanOption",
     "Power",
     "PowerOfTest",
     "Question",
+    "RandomAnswers",
     "Release",
     "RepeatRisk",
+    "Residuals",
     "SubsetCounts",
     "SubsetData",
     "SubsetTable",
     "TableAudit",
+    "TrendResult",
     "ask",
     "association",
     "audit",
@@ -146,6 +154,7 @@ __all__ = [
     "simulate",
     "simulate_many",
     "small",
+    "trend_test",
     "uniform",
     "warner",
     "write_counts",

@@ -145,3 +145,63 @@ def release() -> Any:
     data = sp.privatize(["red", "blue", "blue"] * 20, design, seed=1)
     table = pa.table({"color": data.codes, "year": [2024] * 60})
     return sp.write_release(table, Path(mkdtemp()) / "colors.csv", {"color": design}, keep=["year"])
+
+
+@example
+def independence_result() -> Any:
+    return sp.independence_test(pairs(), permutations=99, seed=1)
+
+
+@example
+def pair_tests() -> Any:
+    return sp.independence_test(pairs(), "bonferroni", permutations=99, seed=1).pairs
+
+
+@example
+def trend_result() -> Any:
+    waves = {year: colors(400, shares, seed=year) for year, shares in ((2023, SHARES), (2024, SHARES[::-1]))}
+    return sp.trend_test(waves, permutations=99, seed=1)
+
+
+def answers() -> sp.HonestyCheck:
+    """Return a check of five categories, where a fifth of the people answer by chance and counts are small."""
+    design = sp.uniform(["a", "b", "c", "d", "e"])
+    honest = sp.simulate(design, [0.35, 0.05, 0.2, 0.3, 0.1], 80, seed=1)
+    random = sp.SubsetCounts(design.support()[0], [1] * len(design.support()[0]), design)
+    return sp.check_honesty(honest + random, replications=19, seed=1)
+
+
+@example
+def honesty_check() -> Any:
+    return answers()
+
+
+@example
+def goodness_of_fit() -> Any:
+    return answers().answers
+
+
+@example
+def random_answers() -> Any:
+    return answers().random
+
+
+@example
+def residuals() -> Any:
+    return answers().residuals
+
+
+@example
+def audit() -> Any:
+    return sp.audit(colors())
+
+
+@example
+def table_audit() -> Any:
+    return sp.audit(pairs())
+
+
+@example
+def person_leakage() -> Any:
+    data = sp.privatize(["red", "blue", "blue", "black"] * 10, sp.uniform(COLORS), seed=1)
+    return sp.person_leakage(data, SHARES)

@@ -1,4 +1,4 @@
-"""`audit`: what a design, or a published column or table, gives away (`subsec_quantity`)."""
+"""`audit`: what a design, or a published column or table, reveals (`subsec_quantity`)."""
 
 from collections.abc import Mapping
 from typing import Any, overload
@@ -11,6 +11,7 @@ from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTabl
 from subsetprivacy.design import Covered, Design, Product
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.messages.for_tests import GIVE_THE_DISTRIBUTION
 from subsetprivacy.privacy.attacker import Setting
 
 __all__ = ["Audit", "TableAudit", "audit"]
@@ -39,7 +40,7 @@ def audit(
 def audit(
     what: Design | SubsetData | SubsetCounts | SubsetTable, w: Any = None, *, prior: Any = None, level: float = 0.95
 ) -> Audit | TableAudit:
-    """Say in numbers what a design, a column or a table of subsets gives away.
+    """Say in numbers what a design, a column or a table of subsets reveals.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def audit(
         A design, then `w` is needed; or data or counts, then w is estimated
         and the leakages get intervals. A table, joint counts, or a product
         with a distribution for each variable, gets a `TableAudit`: what each
-        variable gives away and what they add up to for one person. Of a table
+        variable reveals and what they add up to for one person. Of a table
         and of joint counts the joint distribution is estimated where it has at
         most 1024 combinations.
     w
@@ -61,8 +62,8 @@ def audit(
 
     Notes
     -----
-    Of a covered design the numbers are those that somebody sees who knows
-    that a row is a real person's; the floor stands below them.
+    Of a covered design the numbers are for someone who knows that a row is a
+    real person's; the floor is in the notes.
 
     Examples
     --------
@@ -90,12 +91,12 @@ def audit(
     setting = Setting.of(counts.design.exposed, fit.w, prior)
     # An interval needs the belief to move with w; against a fixed prior only the numbers are given.
     known = fit if prior is None else None
-    return Audit(setting, level, fit=known, data=data, counts=counts, notes=fit.notes, covered=covered)
+    return Audit(setting, level, fit=known, data=data, counts=counts, remarks=fit.notes, covered=covered)
 
 
 def _audit_design(design: Design, w: Any, prior: Any, level: float) -> Audit | TableAudit:
     if w is None:
-        raise ArgumentError("`w` must be given to audit a design. Hint: try audit(design, fit.w), or audit(data).")
+        raise ArgumentError("`w` must be given to audit a design.", GIVE_THE_DISTRIBUTION)
     bare = design.exposed
     if isinstance(bare, Product) and isinstance(w, Mapping) and set(w) & set(bare.categories.names):
         if prior is not None:

@@ -1,7 +1,7 @@
-"""The report on one variable: every number beside its baseline."""
+"""The report on one variable: every number next to its baseline."""
 
 from functools import cached_property
-from typing import Any, Literal, get_args, overload
+from typing import Any, ClassVar, Literal, get_args, overload
 
 import numpy as np
 from attrs import frozen
@@ -11,34 +11,40 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import AuditPicture
 from subsetprivacy.auditing import price
+from subsetprivacy.auditing.caveats import caveats
 from subsetprivacy.data import SubsetCounts, SubsetData
-from subsetprivacy.design import Covered, Design, Product
+from subsetprivacy.design import Covered, Design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.incidence import MAX_MATRIX
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_tests import AUDIT_DATA
 from subsetprivacy.privacy import information, maximal, prediction, revealing, size
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.privacy.information import Bits
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
+from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
 
 METRICS = ("size", "mi", "prediction")
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Audit:
-    """What a design gives away at a distribution.
+class Audit(Result):
+    """What a design reveals at a distribution.
 
     Read `to_dict()` for the numbers, `summary()` for the table, `plot()` for
     the picture. With data, `persons()` has each person's leakage.
     """
+
+    why_not_restored: ClassVar[str] = "keep the design and the distribution, or the counts, and audit them again"
 
     setting: Setting
     level: float
     fit: Estimate | None = None
     data: SubsetData | None = None
     counts: SubsetCounts | None = None
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Note, ...] = ()
     covered: Covered | None = None
 
     @property
@@ -50,6 +56,21 @@ class Audit:
     def kind(self) -> str:
         """The kind of design."""
         return self.design.kind if self.covered is None else f"covered {self.design.kind}"
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Worst cases, price, and the caveats."""
+        return caveats(self)
+
+    @cached_property
+    def largest_posterior(self) -> float:
+        """The largest probability that any reportable subset leaves to one value."""
+        return maximal.largest_posterior(self.setting)
+
+    @property
+    def simulation_error(self) -> float:
+        """The Monte-Carlo standard error of the mutual information; 0 where it was computed exactly."""
+        return self._mi.simulation_error
 
     @cached_property
     def _mi(self) -> Bits:
@@ -83,6 +104,10 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers under stable names; `_lower` and `_upper` only where there are data."""
+        return plain({**self.facts(), "notes": self.notes})
+
+    def facts(self) -> dict[str, Any]:
+        """Return the numbers of `to_dict`, without the notes."""
         out: dict[str, Any] = {"design": self.kind, "categories": list(self.design.categories)}
         for name in METRICS:
             leaked, covered, base, top = self._numbers[name]
@@ -91,20 +116,39 @@ class Audit:
             if name in self._standard_errors:
                 lower, upper = self._interval(name)
                 out |= {f"{name}_leakage_lower": lower, f"{name}_leakage_upper": upper}
-        if self._mi.simulation_error:
-            out["mi_simulation_error"] = self._mi.simulation_error
+        if self.simulation_error:
+            out["mi_simulation_error"] = self.simulation_error
         out["maximal_leakage"] = maximal.maximal_leakage(self.design)
         out["smallest_set"] = self.design.smallest_set
-        out["largest_posterior"] = maximal.largest_posterior(self.setting)
+        out["largest_posterior"] = self.largest_posterior
         out["identifiable"] = self.design.is_identifiable
         out["subset_private"] = self.design.is_subset_private
-        out |= {"epsilon": _finite(self.design.epsilon), "reveals": self.reveals}
-        out |= {"cost": _finite(self.cost), "cost_bound": _finite(price.bound(self.design))}
+        out |= {"epsilon": self.design.epsilon, "reveals": self.reveals}
+        out |= {"cost": self.cost, "cost_bound": price.bound(self.design)}
         if self.covered is not None:
             out |= {"floor": self.covered.floor, "dummy_share": self.covered.D * self.covered.share}
         if self.counts is not None:
             out |= {"n": self.counts.n, "level": self.level}
         return out
+
+    def _columns(self) -> dict[str, Any]:
+        """Return a row per metric; what needs data is NaN without."""
+        numbers = np.array([self._numbers[name] for name in METRICS]).T
+        bounds = np.array([self._bounds(name) for name in METRICS])
+        known = np.isfinite(bounds[:, 0])
+        return {
+            "metric": list(METRICS),
+            "leakage": numbers[0],
+            "lower": bounds[:, 0],
+            "upper": bounds[:, 1],
+            "level": np.where(known, self.level, np.nan),
+            "coverage": numbers[1],
+            "baseline": numbers[2],
+            "nonprivate": numbers[3],
+        }
+
+    def _bounds(self, name: str) -> tuple[float, float]:
+        return self._interval(name) if name in self._standard_errors else (np.nan, np.nan)
 
     @cached_property
     def reveals(self) -> dict[str, float]:
@@ -139,16 +183,15 @@ class Audit:
             leaked, covered, base, top = self._numbers[name]
             row = [names[name], number(leaked), number(covered), number(base), number(top)]
             if ranged:
-                bounds = self._interval(name) if name in self._standard_errors else (np.nan, np.nan)
-                row[2:2] = [number(bounds[0]), number(bounds[1])]
+                row[2:2] = map(number, self._bounds(name))
             rows.append(tuple(row))
         people = "" if self.counts is None else f", {self.counts.n_text}"
-        belief = ", attacker's own prior" if self._has_prior else ""
+        belief = ", attacker's own prior" if self.has_prior else ""
         title = f"Privacy audit: {self.kind} design, {self.design.p} categories{people}{belief}"
-        return Table(title, tuple(columns), tuple(rows), tuple(self._worst_cases()))
+        return Table(title, tuple(columns), tuple(rows), self.notes)
 
     @property
-    def _has_tie(self) -> bool:
+    def has_tie(self) -> bool:
         """Whether the two likeliest categories are within two standard errors: a maximum has no slope at a tie."""
         if "prediction" not in self._standard_errors or self.fit is None:
             return False
@@ -159,82 +202,16 @@ class Audit:
         return bool(self.setting.w[first] - self.setting.w[second] < 2 * np.sqrt(max(float(variance), 0.0)))
 
     @property
-    def _has_prior(self) -> bool:
+    def has_prior(self) -> bool:
+        """Whether the attacker has a belief of their own."""
         return self.setting.belief is not self.setting.w
-
-    def _worst_cases(self) -> list[str]:
-        posterior = maximal.largest_posterior(self.setting)
-        certain = " (1 because a category has probability 0)" if posterior == 1 and self.design.smallest_set > 1 else ""
-        knows = " who knows the distribution" if self._has_prior else ""
-        lines = [
-            "Leakage is what a subset gives away, coverage what remains.",
-            f"Maximal leakage {maximal.maximal_leakage(self.design):.4g} bit: on average over the subsets, the chance "
-            f"that an attacker{knows} guesses right is multiplied by at most {self.design.S:.4g}, whatever is guessed.",
-            f"Smallest set that can be reported: {self.design.smallest_set} of {self.design.p} categories; largest "
-            f"posterior {posterior:.4f}{certain}.",
-            self._epsilon_line(),
-            *(
-                f"Revealed exactly: {name}, in {100 * share:.1f} % of the rows."
-                for name, share in self.reveals.items()
-                if share > 0
-            ),
-        ]
-        if np.isfinite(self.cost):
-            lines.append(
-                f"Price: {self.cost:.3g} times the people of asking directly; at an even distribution no design "
-                f"with this maximal leakage needs less than {price.bound(self.design):.3g} times."
-            )
-        lines += self._cover_lines()
-        if self._has_prior:
-            lines.append(
-                "With a prior of their own, attackers gain in their own belief; that gain can exceed the bounds."
-            )
-        if self._has_tie:
-            lines.append("The two likeliest categories can hardly be told apart: the prediction interval is too short.")
-        lines += self.notes
-        if self.fit is not None and self.design.p > MAX_MATRIX:
-            lines.append(f"No intervals: there are more than {MAX_MATRIX} categories.")
-        if self._mi.simulation_error:
-            error = self._mi.simulation_error
-            lines.append(f"Mutual information was simulated, standard error {error:.1e} bit; it has no interval.")
-        if not self.design.is_subset_private:
-            lines.append("NOT subset-private: a single value can be reported.")
-        if not self.design.is_identifiable:
-            lines.append("Not identifiable: the distribution cannot be estimated from this design.")
-        return lines
-
-    def _epsilon_line(self) -> str:
-        epsilon = self.design.epsilon
-        if epsilon == 0:
-            return "Epsilon of local differential privacy: 0, since nothing is reported."
-        if np.isfinite(epsilon):
-            return f"Epsilon of local differential privacy: {epsilon:.3g}."
-        return "Epsilon of local differential privacy: infinite, since values outside the subset are ruled out."
-
-    def _cover_lines(self) -> list[str]:
-        """Say what dummies add, and to whom."""
-        if self.covered is None:
-            return []
-        design = self.covered
-        lines = [
-            f"Floor: every row could have been sent by {100 * design.share:.3g} % of the rows at least, whatever the "
-            f"distribution; {100 * design.D * design.share:.3g} % of the rows are dummies. The numbers above are for "
-            "somebody who knows that a row is a real person's."
-        ]
-        if isinstance(design.base, Product):
-            each = ", ".join(
-                f"{' x '.join(names)} {design.share * design.D / round(factor.S):.3g}"
-                for names, factor in design.base.named().items()
-            )
-            lines.append(
-                f"In a product the bounds of floors multiply: {design.share:.3g} for all together; alone, {each}."
-            )
-        return lines
 
     def persons(self, values: Any = None) -> PersonLeakage:
         """Return each person's leakage; needs an audit of data with a row per person."""
         if self.data is None:
-            raise ArgumentError("`persons` must have a subset per person; this audit is of a design or of counts.")
+            raise ArgumentError(
+                "`persons` must have a subset per person; this audit is of a design or of counts.", AUDIT_DATA
+            )
         return person_leakage(self.data, self.setting.belief, values=values)
 
     @overload
@@ -250,7 +227,7 @@ class Audit:
         ax: draw.AxesOrNone = ...,
     ) -> draw.Axes: ...
     def plot(self, kind: AuditPicture = "designs", **options: Any) -> "draw.Figure | draw.Axes":
-        """Draw the leakage beside that of reporting the value and reporting nothing, or individual cases.
+        """Draw the leakage next to that of reporting the value and reporting nothing, or individual cases.
 
         Parameters
         ----------
@@ -278,16 +255,9 @@ class Audit:
                 titles["mi"]: "bits",
                 titles["prediction"]: "chance of a right guess",
             },
+            title=f"What the {self.kind} design reveals, between the value and nothing",
         )
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} {self._numbers[name][0]:.4f}" for name in METRICS)
         return f"<Audit of a {self.kind} design, leakage: {parts}>"
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
-
-def _finite(x: float) -> float | None:
-    """Return the number, or None where JSON has none."""
-    return x if np.isfinite(x) else None

@@ -1,40 +1,45 @@
-"""What one person gives away over several variables."""
+"""What one person reveals over several variables."""
 
 from collections.abc import Mapping
 from functools import cached_property
 from math import prod
-from typing import Any, Literal, overload
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._choices import Engine
+from subsetprivacy import draw
 from subsetprivacy._words import counted
+from subsetprivacy.auditing.caveats import revealed
 from subsetprivacy.auditing.report import Audit
 from subsetprivacy.data import JointCounts, SubsetTable
 from subsetprivacy.design import Product
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.privacy.attacker import Setting
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import Table, number
 
 MAX_JOINT = 1024  # combinations up to which the joint distribution is looked at
 
 
 @frozen(slots=False, eq=False, repr=False)
-class TableAudit:
-    """What each variable of a product gives away, and what that adds up to.
+class TableAudit(Result):
+    """What each variable of a product reveals, and what that adds up to.
 
     Attributes
     ----------
     design
         The product design.
     parts
-        An audit for each factor by itself, by the names of its variables.
+        An audit for each factor alone, by the names of its variables.
     joint
         The audit at the joint distribution, or None where that is not known:
         then only what holds for every dependence is said of all together.
     """
+
+    why_not_restored: ClassVar[str] = "keep the design and the distributions, or the counts, and audit them again"
 
     design: Product
     parts: dict[tuple[str, ...], Audit]
@@ -43,17 +48,18 @@ class TableAudit:
     def to_dict(self) -> dict[str, Any]:
         """Return the totals and each factor's numbers under stable names."""
         each = {" x ".join(names): part.to_dict() for names, part in self.parts.items()}
-        return {"design": "product", "joint_known": self.joint is not None, **self.totals(), "variables": each}
+        known = {"joint_known": self.joint is not None, **self.totals()}
+        return plain({"design": "product", **known, "variables": each, "notes": self.notes})
 
     def totals(self) -> dict[str, float]:
-        """Return what one person gives over all variables.
+        """Return what one person reveals over all variables.
 
         Maximal leakages add up exactly, whatever the dependence. Without the
         joint distribution the others are the worst over all of them: mutual
         information at most the sum, the guess of all variables at once at
         most S times the best guess without data, a posterior up to 1.
         """
-        numbers = [part.to_dict() for part in self.parts.values()]
+        numbers = [part.facts() for part in self.parts.values()]
         shared = {
             "maximal_leakage": sum(part["maximal_leakage"] for part in numbers),
             "smallest_set": prod(part["smallest_set"] for part in numbers),
@@ -61,7 +67,7 @@ class TableAudit:
         }
         keys = ("mi_leakage", "prediction_leakage", "prediction_baseline", "largest_posterior")
         if self.joint is not None:
-            known = self.joint.to_dict()
+            known = self.joint.facts()
             return {**shared, **{key: known[key] for key in keys}}
         baseline = min(part["prediction_baseline"] for part in numbers)
         return {
@@ -88,12 +94,12 @@ class TableAudit:
 
     def _rows(self) -> list[tuple[Any, ...]]:
         keys = ("mi_leakage", "maximal_leakage", "prediction_leakage", "prediction_baseline", "smallest_set")
-        facts = {" x ".join(names): part.to_dict() for names, part in self.parts.items()}
+        facts = {" x ".join(names): part.facts() for names, part in self.parts.items()}
         facts["together"] = self.totals()
         return [(name, *(one[key] for key in keys), one["largest_posterior"]) for name, one in facts.items()]
 
     def summary(self) -> Table:
-        """Return the table: a row per factor by itself, then all together."""
+        """Return the table: a row per factor alone, then all together."""
         columns = (
             "variable",
             "mutual information (bits)",
@@ -107,48 +113,55 @@ class TableAudit:
             (name, *(number(x) for x in four), str(smallest), number(posterior))
             for name, *four, smallest, posterior in self._rows()
         )
-        return Table(
-            f"Privacy audit of {counted(len(self.parts), 'answer')} of one person", columns, rows, tuple(self._notes())
-        )
+        title = f"Privacy audit of {counted(len(self.parts), 'answer')} of one person"
+        return Table(title, columns, rows, self.notes)
 
-    def _notes(self) -> list[str]:
-        notes = ["Each variable by itself, then all together; maximal leakage adds up exactly."]
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What the rows mean, and which variables are revealed."""
+        legend = "Each variable alone, then all together; maximal leakage adds up exactly."
         if self.joint is not None:
             named = ", ".join(f"{name} {chance:.4f}" for name, chance in self.guesses.items())
-            notes.append(
+            together = (
                 "Together: at the joint distribution, the guess of all variables at once. Where variables depend on "
                 f"each other, an answer to one tells of the others. From all answers each is guessed right: {named}."
             )
         else:
-            notes.append(
+            together = (
                 "Together: the worst over all dependences, since the joint distribution is not known: mutual "
                 "information at most the sum, the best guess at most S times that without data, a posterior up to 1."
             )
-        return notes + [
-            f"Revealed exactly: {name}, in {100 * share:.1f} % of the rows."
-            for part in self.parts.values()
-            for name, share in part.reveals.items()
-            if share > 0
-        ]
+        exactly = [note for part in self.parts.values() for note in revealed(part.reveals)]
+        return unique([Note(NoteKind.LEGEND, legend), Note(NoteKind.LEAKAGE, together), *exactly])
 
-    @overload
-    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
-    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
-        """Return the table as a data frame."""
+    def _columns(self) -> dict[str, Any]:
         names = ("variable", *(f"{m}_leakage" for m in ("mi", "maximal", "prediction")), "prediction_baseline")
         columns = (*names, "smallest_set", "largest_posterior")
-        return frame(dict(zip(columns, zip(*self._rows(), strict=True), strict=True)), engine)
+        return dict(zip(columns, map(list, zip(*self._rows(), strict=True)), strict=True))
+
+    def plot(self, *, title: str | None = None) -> draw.Figure:
+        """Draw what each variable reveals, and all together: a panel per metric, a bar per variable.
+
+        Parameters
+        ----------
+        title
+            A heading; by default what is drawn, in words.
+        """
+        columns = self._columns()
+        return draw.leakage(
+            columns["variable"],
+            {
+                "mutual information": columns["mi_leakage"],
+                "maximal leakage": columns["maximal_leakage"],
+                "best guess": columns["prediction_leakage"],
+            },
+            units={"mutual information": "bits", "maximal leakage": "bits", "best guess": "chance that it is right"},
+            title=title or "What each variable reveals of one person, and all together",
+        )
 
     def __repr__(self) -> str:
         total = self.totals()
         return f"<TableAudit of {self.design.categories.preview()}: {total['maximal_leakage']:.3g} bit at most>"
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
 
 
 def audit_table(table: SubsetTable) -> TableAudit:
@@ -171,7 +184,7 @@ def audit_joint(counts: JointCounts, level: float) -> TableAudit:
     for (names, factor), name in zip(design.named().items(), counts.names, strict=True):
         margin = counts.margin(name)
         fit = estimate(margin)
-        parts[names] = Audit(Setting.of(factor.exposed, fit.w), level, fit=fit, counts=margin, notes=fit.notes)
+        parts[names] = Audit(Setting.of(factor.exposed, fit.w), level, fit=fit, counts=margin, remarks=fit.notes)
     joint = None
     if design.enumerable and design.p <= MAX_JOINT:
         joint = Audit(Setting.of(design, estimate(counts).w), level)

@@ -17,6 +17,7 @@ from subsetprivacy.draw.samples import histograms, normality, paths, quantiles
 from subsetprivacy.draw.series import predicted, series, side_by_side
 from subsetprivacy.draw.subsets import subset_shares
 from subsetprivacy.draw.tradeoff import tradeoff
+from subsetprivacy.draw.trends import means
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -44,6 +45,7 @@ __all__ = [
     "heatmap",
     "histograms",
     "leakage",
+    "means",
     "normality",
     "null_law",
     "paths",

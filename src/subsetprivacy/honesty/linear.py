@@ -2,7 +2,7 @@ r"""The fit of a linear model to the answers, without the constraint that weight
 
 Pearson's statistic at the maximum likelihood estimate has its chi-square law only where no weight is near
 zero: on the boundary the fit cannot bend as far as the noise, and honest answers are rejected too often
-(8 % instead of 5 % for Adult race with 500 people). So the weights of the statistic come from an estimate in the
+(8% instead of 5% for Adult race with 500 people). So the weights of the statistic come from an estimate in the
 simplex, but the fit itself is free:
 
 .. math:: X^2 = \min_d \sum_a \frac{(n_a - t_a r_a^\top(w + d))^2}{t_a r_a^\top w}

@@ -85,7 +85,7 @@ class Residuals(Result):
             self.standardised[shown],
             remarks=[f"{n:.0f}, expected {e:.1f}" for n, e in zip(table.observed[shown], expected, strict=True)],
             limits=(float(ndtri(0.975)), float(ndtri(1 - 0.025 / tests))),
-            title=title,
+            title=draw.Heading(f"The {len(shown)} answers that fit worst") if title is None else title,
             ax=ax,
         )
 

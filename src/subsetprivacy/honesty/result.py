@@ -14,7 +14,7 @@ from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.honesty.residuals import Residuals
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.pvalues import positive, pvalue_text
+from subsetprivacy.pvalues import p_equals, positive, pvalue_text
 from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import (
     ArrowTable,
@@ -183,8 +183,8 @@ class RandomAnswers(Result):
         numbers = zip(*(columns[name] for name in ("estimate", "se", "lower", "upper")), strict=True)
         rows = ((name, *map(number, row)) for name, row in zip(columns["quantity"], numbers, strict=True))
         head = ("share", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
-        title = f"Random answers, and the distribution of the others; {_NAMES['random']}: p-value "
-        return Table(title + pvalue_text(self.test.pvalue), head, tuple(rows), self.notes)
+        title = f"Share of random answers (test that there are none: {p_equals(self.test.pvalue)}), and the others"
+        return Table(title, head, tuple(rows), self.notes)
 
     @overload
     def to_frame(self, level: float = ..., *, method: Wald = ..., engine: Literal["pandas"] = ...) -> PandasFrame: ...
@@ -230,7 +230,7 @@ class RandomAnswers(Result):
             A heading, and the matplotlib axes to draw in; by default those of a new figure.
         """
         columns = self._table(level, "wald")
-        heading = draw.Heading(f"Random answers, and the shares of the others, {percent(level)} intervals")
+        heading = draw.Heading(f"Random answers, and the others, {percent(level)} intervals")
         return draw.estimate(
             columns["quantity"],
             columns["estimate"],

@@ -88,7 +88,7 @@ def null_law(crossings: Sequence[Crossing], method: IndependenceMethod, kind: Nu
     if kind == "permutation" and len(crossings) == 1 and (every := _all(crossings[0], statistic, method, effort)):
         return every
     if any(crossing.n >= LARGEST for crossing in crossings):
-        return _too_many(method)
+        return too_many(method)
     anew = 0.0 if kind == "permutation" else _REFIT
     each = sum(anew + drawing(crossing, effort.permutations) + cost(crossing, method) for crossing in crossings)
     size, notes = affordable(
@@ -130,7 +130,7 @@ def _all(crossing: Crossing, statistic: Statistic, method: str, effort: Effort) 
     return NullLaw("exact", np.concatenate(blocks), law)
 
 
-def _too_many(method: str) -> NullLaw:
+def too_many(method: str) -> NullLaw:
     """Say that random tables of so many people cannot be drawn."""
     said = f"tables of {LARGEST} people or more cannot be drawn at random"
     if method == "lrt-mom":

@@ -33,7 +33,7 @@ _METHODS = {
     "pearson-conditional": "Pearson's test given the questions",
     "bonferroni": "Bonferroni's test of all 2 x 2 tables",
 }
-_NULLS = {
+NULLS = {
     "exact": "all tables with these margins",
     "permutation": "random tables with these margins",
     "bootstrap": "tables simulated under the null hypothesis",
@@ -69,7 +69,8 @@ class IndependenceResult(Result):
     null_estimates
         The estimates under the null hypothesis, by name; each has its shares as `w`.
     remarks, crossings, df_kind
-        What the notes rest on: notes of the test, the tables with their margins' fits, which degrees of freedom were asked for.
+        What the notes rest on: notes of the test, the tables with the fits of their margins, which degrees of freedom
+        were asked for.
     pairs
         For ``"bonferroni"``: statistics and adjusted p-values of the 2 x 2 tables of all pairs of categories.
     """
@@ -171,7 +172,7 @@ class IndependenceResult(Result):
             ("statistic", number(self.statistic)),
             ("degrees of freedom", "-" if self.df != self.df else f"{self.df:g}"),
             ("p-value", pvalue_text(self.pvalue)),
-            ("  rests on", f"{_NULLS[self.null]}{tables}"),
+            ("  rests on", f"{NULLS[self.null]}{tables}"),
             ("  Monte-Carlo std. error", number(self.pvalue_se)),
             ("asymptotic p-value", "-" if np.isnan(self.asymptotic_pvalue) else pvalue_text(self.asymptotic_pvalue)),
             ("people", self._people),

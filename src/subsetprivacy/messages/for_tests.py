@@ -2,7 +2,8 @@
 
 from subsetprivacy.messages.advice import advise
 
-_BUDGETED = ("independence_test", "homogeneity_test", "conditional_independence_test")
+_TESTS = ("independence_test", "homogeneity_test", "conditional_independence_test")
+_BUDGETED = (*_TESTS, "trend_test")
 
 # Tables and groups
 PICK_TWO = advise(
@@ -45,12 +46,12 @@ NO_BUDGET_OR_FASTER = advise(
     "no_budget_or_faster",
     python="budget=None, or method='pearson-conditional', which is faster",
     shell=("--method pearson-conditional, which is faster", "--permutations 0 for the limit law, or fewer"),
-    keyword_of=_BUDGETED,
+    keyword_of=_TESTS,
 )
 NO_BUDGET_NO_LIMIT_LAW = advise(
     "no_budget_no_limit_law", python="budget=None", shell="--permutations with a smaller number", keyword_of=_BUDGETED
 )
-METHOD_LRT = advise("method_lrt", python="method='lrt'", shell="--method lrt", keyword_of=_BUDGETED)
+METHOD_LRT = advise("method_lrt", python="method='lrt'", shell="--method lrt", keyword_of=_TESTS)
 MORE_ITERATIONS = advise("more_iterations", python="raise max_iter")
 
 # Trends
@@ -61,6 +62,10 @@ GROUPS_OR_TABLE = advise(
 COMPARE_DISTRIBUTIONS = advise(
     "compare_distributions", python="homogeneity_test(groups) compares groups under different designs"
 )
+SCORE_EACH = advise(
+    "score_each", python="scores=[1, 2, 3], in the order of the labels, or by label", keyword_of="trend_test"
+)
+WALD_MEANS = advise("wald_means", python="method='wald'", keyword_of=("TrendResult.summary", "TrendResult.to_frame"))
 
 # Honesty
 RESIDUAL_COUNTS = advise("residual_counts", python="residuals.summary() lists the counts")
@@ -113,3 +118,4 @@ COUNT_PEOPLE = advise(
 # Audits
 GIVE_THE_DISTRIBUTION = advise("give_the_distribution", python="try audit(design, fit.w), or audit(data)")
 AUDIT_DATA = advise("audit_data", python="audit(data) of what privatize returns has them")
+ALL_PEOPLE = advise("all_people", python="to_frame() has all, summary(most=...) more")

@@ -1,6 +1,6 @@
-"""What each person's subset gives away."""
+"""What each person's subset reveals."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import frozen
@@ -12,13 +12,16 @@ from subsetprivacy._words import counted, people
 from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import ALL_PEOPLE
 from subsetprivacy.privacy import information, size
+from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
-from subsetprivacy.tables import Table, number
+from subsetprivacy.tables import Table, label_text, number
 
 
 @frozen(slots=False, eq=False, repr=False)
-class PersonLeakage:
+class PersonLeakage(Result):
     """Leakage of every person's subset, in the order of the data.
 
     Attributes
@@ -39,6 +42,8 @@ class PersonLeakage:
         The paper's person-level prediction leakage: whether the guess is the
         person's value; None unless the values were given.
     """
+
+    why_not_restored: ClassVar[str] = "keep the data and the distribution, and ask again"
 
     codes: IntArray
     design: Design
@@ -62,8 +67,22 @@ class PersonLeakage:
         worst = f", largest posterior {self.guess_posterior.max():.3f}" if len(self) else ""
         return f"<PersonLeakage of {people(len(self))}{worst}>"
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Whether the result discloses values."""
+        if self.guess_correct is None:
+            return ()
+        text = "This table discloses values: it says whose guess is right. Do not publish it."
+        return (Note(NoteKind.REVEALED, text),)
+
     def summary(self, most: int = 20) -> Table:
-        """Return a table of the first people."""
+        """Return a table of the first people.
+
+        Parameters
+        ----------
+        most
+            How many people are listed.
+        """
         columns = ["person", "subset", "size leakage", "MI leakage (bits)", "best guess", "posterior"]
         if self.guess_correct is not None:
             columns.append("guess correct")
@@ -74,14 +93,35 @@ class PersonLeakage:
                 self.design.format(int(self.codes[k])),
                 number(self.size_leakage[k], 3),
                 number(self.mi_leakage[k], 3),
-                str(self.categories.labels[self.guess[k]]),
+                label_text(self.categories.labels[self.guess[k]]),
                 number(self.guess_posterior[k], 3),
             ]
             if self.guess_correct is not None:
                 row.append("yes" if self.guess_correct[k] else "no")
             rows.append(tuple(row))
-        notes = (f"… and {len(self) - most} more",) if len(self) > most else ()
-        return Table("Leakage of each person's subset", tuple(columns), tuple(rows), notes)
+        text = f"The first {most} of {people(len(self))}."
+        cut = (Note(NoteKind.SHORTENED, text, ALL_PEOPLE),) if len(self) > most else ()
+        return Table("Leakage of each person's subset", tuple(columns), tuple(rows), (*cut, *self.notes))
+
+    def _columns(self) -> dict[str, Any]:
+        """Return a row per person; no values, unless they were given to be compared."""
+        subsets, at = np.unique(self.codes, return_inverse=True)
+        texts = [self.design.format(code) for code in subsets.tolist()]
+        labels = [label_text(label) if isinstance(label, tuple) else label for label in self.categories.labels]
+        columns = {
+            "person": np.arange(len(self)),
+            "subset": [texts[k] for k in at.tolist()],
+            "candidates": self.candidates,
+            "size_leakage": self.size_leakage,
+            "mi_leakage": self.mi_leakage,
+            "guess": [labels[j] for j in self.guess.tolist()],
+            "guess_posterior": self.guess_posterior,
+        }
+        return columns if self.guess_correct is None else columns | {"guess_correct": self.guess_correct}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` as lists, for JSON; numbers that are not known or not finite are None."""
+        return plain({**self._columns(), "notes": self.notes})
 
     def plot(self, *, most: int = 8, truth: Any = None, names: Any = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the first people as rows of balls, one per category, with area proportional to its share.
@@ -100,12 +140,12 @@ class PersonLeakage:
         first = self.codes[:most]
         members = self.design.holds(first[:, None], np.arange(self.design.p))
         positions = None if truth is None else _checked_values(list(truth)[:most], first, self.design)[0]
-        labels = [str(label) for label in self.categories]
+        labels = [label_text(label) for label in self.categories]
         return draw.cases(labels, self.belief, members, truth=positions, names=names, ax=ax)
 
 
 def person_leakage(data: SubsetData, w: Distribution, *, values: Any = None) -> PersonLeakage:
-    """Return what each person's subset gives away to somebody who knows the distribution w.
+    """Return what each person's subset reveals to someone who knows the distribution w.
 
     Parameters
     ----------
@@ -122,7 +162,7 @@ def person_leakage(data: SubsetData, w: Distribution, *, values: Any = None) -> 
     Notes
     -----
     Of a covered release every row is read as a real person's, dummy rows too:
-    what somebody sees who knows that it is.
+    what someone sees who knows that it is.
 
     Examples
     --------

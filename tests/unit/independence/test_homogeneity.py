@@ -18,9 +18,9 @@ from subsetprivacy.errors import (
     NotUniqueWarning,
 )
 from subsetprivacy.independence import exchanging, homogeneity
-from subsetprivacy.messages import NoteKind
 from subsetprivacy.independence.testing import METHODS
 from subsetprivacy.mechanism.simulate import simulate_informative
+from subsetprivacy.messages import NoteKind
 
 W = np.array([0.1, 0.2, 0.3, 0.4])
 U4 = sp.uniform(ABCD)

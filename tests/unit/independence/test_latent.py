@@ -18,9 +18,9 @@ from subsetprivacy.errors import (
     UnknownDesignError,
 )
 from subsetprivacy.independence.latent import latent_test
-from subsetprivacy.messages import NoteKind
 from subsetprivacy.independence.latent_fit import ConditionalIndependence, climb, resample, starting_points
 from subsetprivacy.independence.latent_null import fit_null
+from subsetprivacy.messages import NoteKind
 from subsetprivacy.variables import JointCategories
 
 # Lopsided: no two levels alike, and another number of them in every variable.

@@ -18,10 +18,10 @@ from subsetprivacy.errors import (
 )
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.nulls import cost
-from subsetprivacy.messages import NoteKind
-from subsetprivacy.messages.rendering import for_python, for_shell
 from subsetprivacy.independence.tables import drawing
 from subsetprivacy.independence.testing import METHODS
+from subsetprivacy.messages import NoteKind
+from subsetprivacy.messages.rendering import for_python, for_shell
 
 V4 = sp.uniform(list("rstu"))
 BOTH = sp.product({"x": ASKED, "y": V4})

@@ -1,4 +1,4 @@
-"""What one person's subset gives away."""
+"""What one person's subset reveals."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from problems import lopsided
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DistributionError, MismatchError
+from subsetprivacy.messages import NoteKind
 from subsetprivacy.privacy import information, prediction, size
 from subsetprivacy.privacy.attacker import Setting
 
@@ -37,6 +38,20 @@ def test_values_tell_whether_the_guess_is_right(people):
     rows = found.summary().rows
     assert [row[-1] for row in rows] == ["no", "yes", "yes", "yes"]
     assert rows[0][:3] == ("0", "a|b", "0.700")
+
+
+def test_the_frame_has_a_row_per_person_and_no_values_unless_they_were_given(people):
+    columns = ["person", "subset", "candidates", "size_leakage", "mi_leakage", "guess", "guess_posterior"]
+    found = sp.person_leakage(people, W)
+    frame = found.to_frame()
+    assert list(frame.columns) == columns
+    assert frame["person"].tolist() == [0, 1, 2, 3]
+    assert frame["subset"].tolist() == [people.design.format(int(code)) for code in people.codes]
+    assert frame["guess"].tolist() == ["b", "d", "d", "d"]
+    assert found.notes == ()
+    compared = sp.person_leakage(people, W, values=["a", "d", "d", "d"])
+    assert list(compared.to_frame().columns) == [*columns, "guess_correct"]
+    assert [note.kind for note in compared.notes] == [NoteKind.REVEALED]
 
 
 def test_a_missing_value_is_not_guessed(people):
@@ -91,7 +106,7 @@ def test_a_long_table_is_cut():
     data = sp.privatize(list("abcd") * 10, lopsided(), seed=1)
     table = sp.person_leakage(data, W).summary(most=3)
     assert len(table.rows) == 3
-    assert table.notes == ("… and 37 more",)
+    assert [(note.kind, note.text) for note in table.notes] == [(NoteKind.SHORTENED, "The first 3 of 40 people.")]
 
 
 def test_values_that_do_not_fit(people):

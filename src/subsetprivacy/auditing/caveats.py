@@ -1,0 +1,111 @@
+"""What an audit says below its table: worst cases, price, and what to be careful about."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from subsetprivacy.auditing import price
+from subsetprivacy.design import Covered, Product
+from subsetprivacy.estimation.doubt import with_better
+from subsetprivacy.incidence import MAX_MATRIX
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.privacy import maximal
+
+if TYPE_CHECKING:
+    from subsetprivacy.auditing.report import Audit
+
+
+def caveats(audit: "Audit") -> tuple[Note, ...]:
+    """Return the notes of an audit."""
+    notes = [
+        Note(NoteKind.LEGEND, "Leakage is what a subset reveals, coverage what remains unknown."),
+        *_worst_cases(audit),
+        _epsilon(audit.design.epsilon),
+        *revealed(audit.reveals),
+    ]
+    if np.isfinite(audit.cost):
+        text = (
+            f"Price: {audit.cost:.3g} times the people of asking directly; at an even distribution no design with this "
+            f"maximal leakage needs less than {price.bound(audit.design):.3g} times."
+        )
+        notes.append(Note(NoteKind.PRICE, text))
+    if audit.covered is not None:
+        notes += _dummies(audit.covered)
+    if audit.has_prior:
+        text = "With a prior of their own, attackers gain in their own belief; that gain can exceed the bounds."
+        notes.append(Note(NoteKind.PRIOR, text))
+    return (*notes, *_precision(audit), *_failures(audit))
+
+
+def revealed(shares: dict[str, float]) -> list[Note]:
+    """Return a note for each variable that some rows reveal."""
+    return [
+        Note(NoteKind.REVEALED, f"Revealed exactly: {name}, in {100 * share:.1f}% of the rows.")
+        for name, share in shares.items()
+        if share > 0
+    ]
+
+
+def _worst_cases(audit: "Audit") -> list[Note]:
+    design, posterior = audit.design, audit.largest_posterior
+    certain = " (1 because a category has probability 0)" if posterior == 1 and design.smallest_set > 1 else ""
+    knows = " who knows the distribution" if audit.has_prior else ""
+    texts = (
+        f"Maximal leakage {maximal.maximal_leakage(design):.4g} bit: on average over the subsets, the chance that an "
+        f"attacker{knows} guesses right is multiplied by at most {design.S:.4g}, whatever is guessed.",
+        f"Smallest set that can be reported: {design.smallest_set} of {design.p} categories; largest posterior "
+        f"{posterior:.4f}{certain}.",
+    )
+    return [Note(NoteKind.LEAKAGE, text) for text in texts]
+
+
+def _epsilon(epsilon: float) -> Note:
+    if epsilon == 0:
+        value = "0, since nothing is reported"
+    elif np.isfinite(epsilon):
+        value = f"{epsilon:.3g}"
+    else:
+        value = "infinite, since values outside the subset are ruled out"
+    return Note(NoteKind.EPSILON, f"Epsilon of local differential privacy: {value}.")
+
+
+def _dummies(design: Covered) -> list[Note]:
+    """Say what dummies add, and to whom."""
+    texts = [
+        f"Floor: every row could have been sent by {100 * design.share:.3g}% of the rows at least, whatever the "
+        f"distribution; {100 * design.D * design.share:.3g}% of the rows are dummies. The numbers above are for "
+        "someone who knows that a row is a real person's."
+    ]
+    if isinstance(design.base, Product):
+        each = ", ".join(
+            f"{' x '.join(names)} {design.share * design.D / round(factor.S):.3g}"
+            for names, factor in design.base.named().items()
+        )
+        texts.append(f"In a product the bounds of floors multiply: {design.share:.3g} for all together; alone, {each}.")
+    return [Note(NoteKind.DUMMIES, text) for text in texts]
+
+
+def _precision(audit: "Audit") -> list[Note]:
+    """Say what is doubtful about the estimated distribution, and so about the intervals."""
+    notes: list[Note] = []
+    if audit.has_tie:
+        text = "The two likeliest categories can hardly be told apart: the prediction interval is too short."
+        notes.append(Note(NoteKind.TIE, text))
+    notes += with_better(audit.remarks, None)  # an audit has one kind of interval
+    if audit.fit is not None and audit.design.p > MAX_MATRIX:
+        text = f"No intervals: there are more than {MAX_MATRIX} categories."
+        notes.append(Note(NoteKind.NO_STANDARD_ERRORS, text))
+    if error := audit.simulation_error:
+        text = f"Mutual information was simulated, standard error {error:.1e} bit; it has no interval."
+        notes.append(Note(NoteKind.SIMULATED, text))
+    return notes
+
+
+def _failures(audit: "Audit") -> list[Note]:
+    notes = []
+    if not audit.design.is_subset_private:
+        notes.append(Note(NoteKind.NOT_PRIVATE, "NOT subset-private: a single value can be reported."))
+    if not audit.design.is_identifiable:
+        text = "Not identifiable: the distribution cannot be estimated from this design."
+        notes.append(Note(NoteKind.NOT_IDENTIFIABLE, text))
+    return notes

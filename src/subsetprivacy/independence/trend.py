@@ -1,0 +1,272 @@
+"""`trend_test`: whether an ordered variable rises or falls over ordered groups, or with another ordered variable."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from scipy.special import ndtr
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Alternative
+from subsetprivacy._types import FloatArray, IntArray, Seed
+from subsetprivacy._words import counted
+from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts, as_joint
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError, NotIdentifiableError
+from subsetprivacy.estimation.contrast import ALTERNATIVES
+from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.incidence import Stacked
+from subsetprivacy.independence.crossing import cross
+from subsetprivacy.independence.homogeneity import WEIGHTED_GROUPS, read_groups
+from subsetprivacy.independence.linear_law import Stratum, linear_law, oriented
+from subsetprivacy.independence.nulls import ASYMPTOTIC, Effort
+from subsetprivacy.independence.scores import posterior_means, read_scores
+from subsetprivacy.independence.strata import without_group
+from subsetprivacy.independence.testing import BUDGET, read_effort
+from subsetprivacy.independence.trend_result import TrendResult
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import COMPARE_DISTRIBUTIONS, COUNT_ONE_VARIABLE, GROUPS_OR_TABLE
+from subsetprivacy.variables import JointCategories
+
+
+def trend_test(
+    data: Mapping[Any, SubsetCounts | SubsetData] | JointCounts | SubsetTable,
+    *,
+    scores: Mapping[Any, float] | Sequence[float] | None = None,
+    group_scores: Mapping[Any, float] | Sequence[float] | None = None,
+    alternative: Alternative = "two-sided",
+    permutations: int = 999,
+    budget: float | None = BUDGET,
+    seed: Seed | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> TrendResult:
+    r"""Test whether an ordered variable rises or falls over ordered groups, or with another ordered variable.
+
+    Parameters
+    ----------
+    data
+        Ordered groups, as ``count(data, by=group)`` returns them: waves, age groups. Or a table of two private
+        variables, as ``crosstab(a, b)`` returns it: the first takes the place of the groups.
+    scores
+        A number for each category, in the order in which the design lists them, or by label; by default 1, 2, 3
+        and so on. Of a table, for the categories of the second variable.
+    group_scores
+        A number for each group, in the order of the groups or by name; by default the groups themselves where they
+        are numbers, else 1, 2, 3 and so on. Of a table, for the categories of the first variable, by default 1, 2, 3.
+    alternative
+        ``"two-sided"``; ``"greater"``: the scores of the variable rise with those of the groups; ``"less"``: they
+        fall.
+    permutations
+        How many random tables with the same margins the p-value rests on. Where there are at most 10 000 such
+        tables, all are looked at instead. 0 for the asymptotic p-value.
+    budget
+        About how many seconds may be spent on random tables; None for no limit.
+    seed
+        A number or a NumPy generator; by default a fresh one.
+    progress
+        Called with the number of tables done and the number of all.
+
+    Raises
+    ------
+    ArgumentError
+        If `data` is something else, a score is missing, or no two groups with different scores have the same design.
+    NotIdentifiableError
+        If a design is not identifiable, or everyone reported the same subset.
+    MismatchError, NoDataError
+        If the groups do not have the same categories, or a group has no one.
+
+    Warns
+    -----
+    BudgetWarning
+        If fewer tables were drawn than asked for.
+
+    Notes
+    -----
+    With a score c of the category and g of the group, the test is the score test of :math:`\beta = 0` in
+    :math:`w_j(g) \propto w_j e^{\beta c_j g}`. Its statistic is
+    :math:`T = \sum_i (g_i - \bar g)\,E[c(X) \mid A_i]`, where the mean score of those who report the subset
+    :math:`A_i` is taken under the maximum likelihood estimate for all groups together. Of two private variables,
+    both factors are such means, each under the estimate of its own margin. If the distribution is the same in all
+    groups, it is chance who belongs to which: over all permutations of the people T has mean 0 and variance
+    :math:`\sum_i(g_i-\bar g)^2\sum_i(e_i-\bar e)^2/(n-1)`, so that :math:`z^2 = (n-1)r^2` with the correlation r of
+    the two scores. The p-value counts permutations and holds its level for any number of people.
+
+    *Different designs.* People change places only among those asked under the same design, and each design adds its
+    T and its variance; the estimate is for all. A group that is alone under its design adds nothing. Where all
+    are, there is no test.
+
+    *Weighted counts.* Each group is scaled to its effective number of people (Kish). Weighted rows cannot change
+    places, so the p-value is the asymptotic one.
+
+    The test looks in one direction. It has more power than `homogeneity_test` where the mean score rises or falls,
+    and none against changes that leave it the same. With three groups of 200 people, `uniform` on four categories
+    and tests at 5%, it rejected 5.7% of samples with even shares in all groups and 5.2% with shares of .90, .06, .03
+    and .01 (2000 samples, standard error .5 points). It found :math:`\beta = .15` in 46% of 1000 samples,
+    `homogeneity_test` in 21%.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.simulate import simulate
+    >>> design = uniform(["never", "monthly", "weekly", "daily"])
+    >>> shares = {2023: [0.4, 0.3, 0.2, 0.1], 2024: [0.35, 0.3, 0.2, 0.15], 2025: [0.3, 0.25, 0.25, 0.2]}
+    >>> waves = {year: simulate(design, w, 1000, seed=year) for year, w in shares.items()}
+    >>> found = trend_test(waves, seed=1)
+    >>> found.zscore > 0, found.pvalue < 0.01
+    (True, True)
+    """
+    check_choice(alternative, ALTERNATIVES, "alternative")
+    effort = read_effort(permutations, budget, seed, progress)
+    if isinstance(data, Mapping):
+        problem = _of_groups(data, scores, group_scores)
+    else:
+        problem = _of_table(data, scores, group_scores)
+    return _tested(problem, alternative, effort)
+
+
+@frozen
+class _Problem:
+    """What is tested: those who can change places, whether they are weighted, and what the result says of them."""
+
+    strata: Sequence[Stratum]
+    weighted: bool
+    facts: dict[str, Any]
+
+
+def _read_table(data: Any) -> JointCounts:
+    if isinstance(data, (SubsetCounts, SubsetData, SubsetTable)):
+        counts = as_joint(as_counts(data))
+        if isinstance(counts, JointCounts):
+            return counts
+    raise ArgumentError(
+        f"`data` must be a mapping of groups to counts, or a table of two variables; got {type(data).__name__}.",
+        GROUPS_OR_TABLE,
+    )
+
+
+def _of_table(data: Any, scores: Any, group_scores: Any) -> _Problem:
+    """Read a table of two private variables."""
+    table = _read_table(data)
+    crossing = cross(table)
+    sides = (crossing.first, crossing.second)
+    labels = [tuple(side.design.categories) for side in sides]
+    numbers = [read_scores(group_scores, labels[0], "group_scores"), read_scores(scores, labels[1], "scores")]
+    u, v = (posterior_means(side.counts.incidence, side.fit.w, c) for side, c in zip(sides, numbers, strict=True))
+    weighted = table.squares is not None
+    notes = (
+        (Note(NoteKind.WEIGHTED, "Weighted: shares are scaled to the effective number of people (Kish)."),)
+        if weighted
+        else ()
+    )
+    facts = {
+        "hypothesis": f"no trend of {sides[1].name} over {sides[0].name}",
+        "variables": (sides[0].name, sides[1].name),
+        "tables": {f"{sides[0].name} x {sides[1].name}": table},
+        "groups": labels[0],
+        "group_scores": numbers[0],
+        "categories": labels[1],
+        "scores": numbers[1],
+        "remarks": notes,
+    }
+    return _Problem([Stratum(u, v, *crossing.cells)], weighted, facts)
+
+
+def _of_groups(data: Mapping[Any, Any], scores: Any, group_scores: Any) -> _Problem:
+    """Read a private variable over groups that are known."""
+    named = read_groups((data,))
+    samples = list(named.values())
+    categories = samples[0].categories
+    if isinstance(categories, JointCategories):
+        raise ArgumentError(
+            f"`data` must count one ordered variable; got {len(categories.names)} together.", COUNT_ONE_VARIABLE
+        )
+    c = read_scores(scores, tuple(categories), "scores")
+    g = read_scores(group_scores, tuple(named), "group_scores", own=True)
+    strata, notes = _by_design(samples, c, g)
+    weighted = samples[0].squares is not None
+    if weighted:
+        notes.insert(0, Note(NoteKind.WEIGHTED, WEIGHTED_GROUPS))
+    facts = {
+        "hypothesis": f"no trend over {len(named)} groups",
+        "tables": named,
+        "groups": tuple(named),
+        "group_scores": g,
+        "categories": tuple(categories),
+        "scores": c,
+        "remarks": (*notes, *without_group(data)),
+    }
+    return _Problem(strata, weighted, facts)
+
+
+def _by_design(samples: Sequence[SubsetCounts], c: FloatArray, g: FloatArray) -> tuple[list[Stratum], list[Note]]:
+    """Return those who can change places, design by design, and notes on what that leaves out."""
+    members: dict[Design, list[int]] = {}
+    for k, counts in enumerate(samples):
+        members.setdefault(counts.design, []).append(k)
+    tables = [_table([samples[k] for k in at]) for at in members.values()]
+    rows = [design.incidence(codes) for design, (codes, _) in zip(members, tables, strict=True)]
+    people = np.concatenate([observed.sum(axis=0) for _, observed in tables])
+    tol = float(np.clip(5e-7 / people.sum(), 1e-12, 1e-9))
+    pooled = maximise(Stacked(rows), people / people.sum(), tol).w
+    strata = []
+    alone: list[int] = []
+    for at, part, (_, observed) in zip(members.values(), rows, tables, strict=True):
+        if np.ptp(g[at]) == 0:
+            alone += at
+            continue
+        at_a, at_b = np.nonzero(observed)
+        strata.append(Stratum(g[at], posterior_means(part, pooled, c), at_a, at_b, observed[at_a, at_b]))
+    if not strata:
+        raise ArgumentError(
+            "`data` must have two groups with different scores under the same design; got a design for each.",
+            COMPARE_DISTRIBUTIONS,
+        )
+    return strata, _design_notes(len(members), [samples[k] for k in alone])
+
+
+def _table(samples: Sequence[SubsetCounts]) -> tuple[IntArray, FloatArray]:
+    """Return the subsets that occur in samples of one design, and the people of each sample who reported them."""
+    codes = np.unique(np.concatenate([counts.observed_codes for counts in samples]))
+    observed = np.zeros((len(samples), len(codes)))
+    for row, counts in zip(observed, samples, strict=True):
+        row[np.searchsorted(codes, counts.observed_codes)] = counts.n * counts.shares
+    return codes, observed
+
+
+def _design_notes(designs: int, alone: Sequence[SubsetCounts]) -> list[Note]:
+    if designs == 1:
+        return []
+    text = (
+        f"The groups were asked under {designs} designs. People change places only among those asked under the same "
+        "design; differences between designs are not used."
+    )
+    notes = [Note(NoteKind.NULL_LAW, text)]
+    if alone:
+        people = counted(sum(counts.n for counts in alone), "person", "people")
+        text = (
+            f"Left out of the test, because no group with another score has their design: "
+            f"{counted(len(alone), 'group')} with {people}."
+        )
+        notes.append(Note(NoteKind.LEFT_OUT, text))
+    return notes
+
+
+def _tested(problem: _Problem, alternative: Alternative, effort: Effort) -> TrendResult:
+    """Compare the statistic with its distribution under permutations."""
+    strata = problem.strata
+    variance = sum(stratum.variance for stratum in strata)
+    if not variance > 0:
+        raise NotIdentifiableError("people must have reported subsets with different mean scores; got one for all.")
+    z = sum(stratum.statistic for stratum in strata) / float(np.sqrt(variance))
+    law = ASYMPTOTIC if problem.weighted else linear_law(strata, alternative, effort)
+    beyond = float(oriented(np.array([z]), alternative)[0])
+    limit = float(ndtr(-beyond)) * (2 if alternative == "two-sided" else 1)
+    return TrendResult(
+        zscore=z,
+        alternative=alternative,
+        pvalue=law.pvalue(beyond) if len(law.statistics) else limit,
+        asymptotic_pvalue=limit,
+        law=law,
+        **problem.facts,
+    )
