@@ -65,7 +65,9 @@ _PUBLIC = {
     "planning": (
         "IndependencePower",
         "Plan",
+        "PlanOption",
         "Power",
+        "PowerOfTest",
         "RepeatRisk",
         "independence_power",
         "plan",

@@ -84,7 +84,10 @@ class Table:
 
     def to_html(self) -> str:
         """Return the table as HTML, the notes below it as a list."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        head = "".join(
+            f'<th style="text-align:{"left" if k < self.text_columns else "right"}">{escape(name)}</th>'
+            for k, name in enumerate(self.columns)
+        )
         body = "".join("<tr>" + "".join(_cells(row, self.text_columns)) + "</tr>" for row in self.rows)
         notes = "".join(f"<li><small>{escape(str(note))}</small></li>" for note in self.notes)
         return (

@@ -63,6 +63,8 @@ DRAWS = {
         sp.conditional_independence_test(STRATA, permutations=99, seed=seed).pvalue
     ),
     "homogeneity_test": lambda seed: sp.homogeneity_test(COUNTS, OTHERS, permutations=99, seed=seed).pvalue,
+    "trend_test": lambda seed: sp.trend_test({1: COUNTS, 2: OTHERS}, permutations=99, seed=seed).pvalue,
+    "fit_test": lambda seed: sp.fit_test(COUNTS, W, replications=99, seed=seed).pvalue,
     "independence_power": lambda seed: (
         sp.independence_power([PAIRS, PAIRS], DEPENDENT, 60, replications=10, permutations=19, seed=seed).power
     ),
@@ -99,7 +101,7 @@ def public_callables():
         yield name, thing
         if inspect.isclass(thing):
             for method, function in inspect.getmembers(thing, callable):
-                if not method.startswith("_"):
+                if not method.startswith("_") and not inspect.ismethoddescriptor(function):  # those of dict
                     yield f"{name}.{method}", function
     yield "draw_urn", draw_urn
 

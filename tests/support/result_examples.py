@@ -77,6 +77,51 @@ def estimate() -> Any:
     return sp.estimate(colors())
 
 
+# Planning
+
+
+@example
+def plan() -> Any:
+    return sp.plan(COLORS, margin=0.05, w=SHARES, groups=2)
+
+
+@example
+def plan_option() -> Any:
+    return sp.plan(5, margin=0.05, category=3).best
+
+
+@example
+def power() -> Any:
+    return sp.power(sp.uniform(COLORS), SHARES, (0.2, 0.1, 0.3, 0.4), n1=1000, category="red")
+
+
+@example
+def independence_power() -> Any:
+    designs = {"x": sp.uniform(COLORS), "y": sp.uniform(["p", "q", "r", "s"])}
+    W = [[0.13 if i == j else 0.04 for j in range(4)] for i in range(4)]
+    return sp.independence_power(designs, W, target=0.8, compare=True)
+
+
+@example
+def power_of_test() -> Any:
+    return independence_power().test
+
+
+@example
+def repeat_risk() -> Any:
+    return sp.repeat_risk(sp.uniform(COLORS), SHARES)
+
+
+@example
+def optimum() -> Any:
+    return sp.optimal(COLORS, w=SHARES, budget={"mi": 0.9})
+
+
+@example
+def frontier() -> Any:
+    return sp.frontier(COLORS, SHARES, points=3, kind="conditional")
+
+
 @example
 def association() -> Any:
     return sp.association(pairs())

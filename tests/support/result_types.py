@@ -60,6 +60,11 @@ def result_types() -> dict[str, type]:
     }
 
 
+def _first_line(kind: type) -> str:
+    text = re.sub(r":math:`([^`]*)`", r"$\1$", inspect.getdoc(kind).splitlines()[0])
+    return text.replace("|", "\\|")
+
+
 def _arguments(kind: type) -> str:
     names = [name for name in inspect.signature(kind.summary).parameters if name != "self"]
     return ", ".join(f"`{name}`" for name in names) or "nothing"
@@ -77,7 +82,7 @@ def _more(kind: type) -> str:
 def page() -> str:
     """Return the text of the page."""
     rows = [
-        f"| `{name}` | {inspect.getdoc(kind).splitlines()[0]} | {_arguments(kind)} "
+        f"| `{name}` | {_first_line(kind)} | {_arguments(kind)} "
         f"| {'no' if kind.why_not_restored else 'yes'} | {'yes' if hasattr(kind, 'plot') else ''} | {_more(kind)} |"
         for name, kind in sorted(result_types().items())
     ]

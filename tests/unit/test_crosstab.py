@@ -147,7 +147,7 @@ def test_sampling_weights_keep_sums_and_squares(columns):
     alone = table.margin("x", complete=True)
     assert alone.squares is not None
     assert alone.n == pytest.approx(table.n)
-    assert str(table).startswith("n_ab: x by y, weighted, effective n = ")
+    assert str(table).startswith("Reported subsets, x by y, weighted, effective n = ")
 
 
 def test_weights_by_group(columns):

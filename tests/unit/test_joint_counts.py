@@ -202,7 +202,7 @@ def test_a_batch_of_samples_is_tested_one_by_one():
 def test_printing():
     table = sp.crosstab(X, Y, designs=[ASKED, V4], names=["race", "income"])
     assert str(table) == "\n".join([
-        "n_ab: race by income, n = 5",
+        "Reported subsets, race by income, n = 5",
         "---------------------------------",
         "race \\ income  r|s  r|t  s|t  all",
         "---------------------------------",
@@ -218,7 +218,7 @@ def test_printing():
 
 def test_printing_more_than_two_variables_and_many_subsets():
     text = str(three())
-    assert text.splitlines()[0] == "n_ab: x by y by z, n = 4"
+    assert text.splitlines()[0] == "Reported subsets, x by y by z, n = 4"
     assert "subsets" in text.splitlines()[2]
     assert "an answer is missing: 4 rows" in text
     large = sp.product({"x": sp.uniform(range(8)), "y": V4})

@@ -1,6 +1,8 @@
 """How many people, with which design."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,12 +18,17 @@ from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
 @FILE
 @click.option("--n-categories", "number", type=int, help="How many categories there are, if you have no labels yet.")
 @click.option("--margin", type=float, help="The largest half-width of the intervals; 0.02 unless --people is given.")
+@click.option("--relative", type=float, help="The half-width as a part of the share, e.g. 0.2, instead; needs --w.")
+@click.option("--category", metavar="LABEL", help="The margin matters for the share of this category only.")
 @click.option("--people", type=int, help="How many people there are; then the margin is worked out.")
+@click.option("--groups", "number_of_groups", type=int, help="Compare so many groups of the same size.")
+@click.option("--group", "groups", metavar="NAME=SHARE", multiple=True, help="Compare groups of these shares.")
+@click.option("--subgroup", "subgroups", metavar="NAME=SHARE", multiple=True, help="Reach the margin in each of these.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
 @click.option("--floor", type=float, help="Covered designs only, with this floor.")
-@click.option("--maximal-leakage", type=float, help="The most bits the recommended design may give away.")
+@click.option("--maximal-leakage", type=float, help="The most bits the recommended design may reveal.")
 @click.option("--w", "w", help="The distribution to plan for, e.g. 0.01,0.1,0.2,0.69; by default the worst one.")
-@click.option("--publish", is_flag=True, help="Also designs for whoever holds the values.")
+@click.option("--publish", is_flag=True, help="Also designs for anyone who holds the values.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 @sets(n="--people")
 def plan(
@@ -30,7 +37,12 @@ def plan(
     file: Path | None,
     number: int | None,
     margin: float | None,
+    relative: float | None,
+    category: str | None,
     people: int | None,
+    number_of_groups: int | None,
+    groups: tuple[str, ...],
+    subgroups: tuple[str, ...],
     level: float,
     floor: float | None,
     maximal_leakage: float | None,
@@ -45,6 +57,10 @@ def plan(
       subsetprivacy plan black red green blue --margin 0.02
       subsetprivacy plan --categories black,red,green,blue --people 3000
       subsetprivacy plan --n-categories 9 --people 3000
+      subsetprivacy plan never once often daily --category daily --margin 0.03
+      subsetprivacy plan never once often daily --w 0.6,0.2,0.1,0.1 --relative 0.2
+      subsetprivacy plan never once often daily --groups 2 --margin 0.05
+      subsetprivacy plan never once often daily --subgroup young=0.2 --subgroup old=0.8
     """
     from subsetprivacy.planning import plan as run
 
@@ -56,6 +72,8 @@ def plan(
         number, listed = int(listed), None
     if sum([bool(labels), listed is not None, file is not None, number is not None]) != 1:
         raise click.UsageError("give either LABELS or --categories, --file, or --n-categories")
+    if number_of_groups is not None and groups:
+        raise click.UsageError("give either --groups or --group")
     made = run(
         declared(labels, listed, file) if number is None else number,
         margin,
@@ -63,6 +81,11 @@ def plan(
         floor,
         None if w is None else numbers(w, "--w"),
         n=people,
+        # Without labels the categories are numbers.
+        category=int(category) if number is not None and category is not None and _is_number(category) else category,
+        relative=relative,
+        groups=_shares(groups, "--group") or number_of_groups,
+        subgroups=_shares(subgroups, "--subgroup"),
         maximal_leakage=maximal_leakage,
         mode="publish" if publish else "ask",
     )
@@ -74,3 +97,20 @@ def plan(
 
 def _is_number(text: str) -> bool:
     return text.strip().isdecimal()
+
+
+def _shares(entries: Sequence[str], option: str) -> dict[str, Any] | None:
+    """Return the share of each group by its name; None where none is given."""
+    shares: dict[str, float] = {}
+    for entry in entries:
+        name, sign, share = entry.rpartition("=")
+        try:
+            if not sign or not name:
+                raise ValueError
+            value = float(share)
+        except ValueError:
+            raise click.UsageError(f"{option} must be NAME=SHARE, as young=0.2; got {entry!r}") from None
+        if name in shares:
+            raise click.UsageError(f"{option} must name each group once; got {name!r} twice")
+        shares[name] = value
+    return shares or None

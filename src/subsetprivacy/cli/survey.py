@@ -91,14 +91,14 @@ def _problems(error: "SurveyError") -> dict[str, Any]:
 
 def _advice(problem: "Problem") -> str | None:
     """Return what to do about a problem; its message is of keys of the file, not of options."""
-    return in_its_words("", getattr(problem, "advice", None))[1]
+    return in_its_words("", problem.advice)[1]
 
 
 def _as_data(read: "Survey", facts: "SurveyFacts") -> dict[str, Any]:
     from attrs import asdict
 
     settings = {"title": read.title, "study": read.study, "mode": read.mode, "batch": read.batch}
-    return {"ok": True, **settings, **asdict(facts)}
+    return {"ok": True, **settings, **asdict(facts), "notices": list(map(str, facts.notices))}
 
 
 def _echo_facts(path: Path, read: "Survey", facts: "SurveyFacts") -> None:

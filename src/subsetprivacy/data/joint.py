@@ -52,7 +52,7 @@ class JointCounts(SubsetCounts):
     >>> both = product({"x": nonprivate(["a", "b"]), "y": nonprivate(["r", "s"])})
     >>> table = JointCounts.of_table([[10, 20], [30, 5]], both)
     >>> print(table)
-    n_ab: x by y, n = 65
+    Reported subsets, x by y, n = 65
     ------------------
     x \ y   r   s  all
     ------------------
@@ -229,7 +229,7 @@ class JointCounts(SubsetCounts):
 
     def summary(self) -> Table:
         """Return the table to print; of more than two variables, or of many subsets, the most frequent combinations."""
-        title = f"n_ab: {' by '.join(self.names)}, {self.n_text}"
+        title = f"Reported subsets, {' by '.join(self.names)}, {self.n_text}"
         notes = self.notes
         if len(self.names) == 2 and max(len(codes) for codes, _ in self._cells) <= MAX_SHOWN:
             return Table(title, *self._crossed(), notes)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_NUMBERED = 12  # groups with their number next to the point
 _MOST_LABELLED = 24
+_MOST_MARKED = 40  # groups with large markers and strokes at the ends of intervals
 _LONG = 8  # characters from which on labels are turned where there are many
 
 
@@ -50,7 +51,10 @@ def means(
     ax.plot(at[order], y[order], "-", color=_tone(ax, PALE), lw=1.5, zorder=1)
     reach = np.nan_to_num(np.abs(np.vstack([y - low, high - y])))
     colour = _tone(ax, BLUE)
-    ax.errorbar(at, y, yerr=reach, fmt="o", color=colour, ms=6, elinewidth=2, capsize=6, capthick=1.6, zorder=3)
+    look: Any = {"ms": 6, "elinewidth": 2, "capsize": 6, "capthick": 1.6}
+    if k > _MOST_MARKED:
+        look = {"ms": 3, "elinewidth": 0.8}
+    ax.errorbar(at, y, yerr=reach, fmt="o", color=colour, zorder=3, **look)
     for x, value in zip(at, y, strict=True) if k <= _MOST_NUMBERED else ():
         if np.isfinite(value):
             place: Any = {"textcoords": "offset points", "va": "center", "fontsize": "small"}

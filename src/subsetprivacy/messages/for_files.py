@@ -42,7 +42,7 @@ REPLACE_OUTPUT = advise(
     "replace_output",
     python="overwrite=True replaces it",
     shell="--force replaces it",
-    keyword_of=("privatize_table", "write_release", "write_counts"),
+    keyword_of=("privatize_table", "write_release", "write_counts", "write_report"),
 )
 NAME_AN_OUTPUT = advise(
     "name_an_output",

@@ -61,6 +61,7 @@ class NoteKind(StrEnum):
     RECOMMENDED = "recommended"
     ALTERNATIVE = "alternative"  # the next cheaper design
     PRICE = "price"  # what privacy costs
+    PER_GROUP = "per_group"  # how many people of each group
     ASSUMPTION = "assumption"  # what a plan rests on
     CERTIFIED = "certified"  # how near a design is to the best
     LEGEND = "legend"  # what columns mean

@@ -12,6 +12,8 @@ from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.design.require import check_size
 from subsetprivacy.errors import ArgumentError, DistributionError, TooLargeError
 from subsetprivacy.messages.for_designs import CONDITIONAL_KIND, USE_WARNER
+from subsetprivacy.messages.for_general import NEAREST
+from subsetprivacy.messages.for_plans import BUDGET_BY_LEAKAGE, GROUP_OR_HADAMARD, INTERIOR_SOLVER, SMALLEST_SHARE
 from subsetprivacy.optimizing import conic
 from subsetprivacy.optimizing.criterion import CRITERIA
 from subsetprivacy.optimizing.program import METRICS
@@ -88,10 +90,9 @@ def read_task(
 def _check_number(labels: Categories, kind: OptimalKind, solver: Solver) -> None:
     most, other = MOST_CATEGORIES[solver], MOST_CATEGORIES["interior"]
     if labels.p > most:
-        hint = f"solver='interior' goes to {other}" if labels.p <= other else "group rare categories, or use hadamard()"
         raise TooLargeError(
-            f"`categories` must be at most {most} for solver={solver!r}, which weighs all 2^p subsets; "
-            f"got {labels.p}. Hint: {hint}."
+            f"`categories` must be at most {most} for solver={solver!r}, which weighs all 2^p subsets; got {labels.p}.",
+            INTERIOR_SOLVER(most=other) if labels.p <= other else GROUP_OR_HADAMARD,
         )
     least, advice = {
         "independent": (4, CONDITIONAL_KIND),
@@ -105,8 +106,8 @@ def _check_smallest(smallest: Any, p: int, kind: str) -> int:
     if size > most:
         why = "either answer leaves that many" if kind == "independent" else "the full set says nothing"
         raise ArgumentError(
-            f"`smallest` must be at most {most} for {kind} designs on {p} categories, where {why}; "
-            f"got {size}. Hint: the nearest is {most}."
+            f"`smallest` must be at most {most} for {kind} designs on {p} categories, where {why}; got {size}.",
+            NEAREST(nearest=most),
         )
     return size
 
@@ -122,8 +123,8 @@ def _read_distributions(w: Any, labels: Categories) -> FloatArray:
         if row.min() < LEAST_SHARE:
             raise DistributionError(
                 f"`{name}` must be at least {LEAST_SHARE:g} in every category, since normal limits need all of them; "
-                f"got {row.min():.3g} for {labels.labels[int(row.argmin())]!r}. "
-                "Hint: give it the smallest share that it may have."
+                f"got {row.min():.3g} for {labels.labels[int(row.argmin())]!r}.",
+                SMALLEST_SHARE,
             )
     return rows / rows.sum(axis=1, keepdims=True)
 
@@ -146,8 +147,7 @@ def read_budget(budget: Any) -> dict[str, float]:
         return {}
     if not isinstance(budget, Mapping):
         raise ArgumentError(
-            f"`budget` must map leakages to the most they may be; got {type(budget).__name__}. "
-            "Hint: write budget={'mi': 0.4}."
+            f"`budget` must map leakages to the most they may be; got {type(budget).__name__}.", BUDGET_BY_LEAKAGE
         )
     for metric, value in budget.items():
         check_choice(metric, METRICS, "budget")

@@ -4,6 +4,7 @@ import numpy as np
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_plans import ALLOW_MORE, LEAKS_WITHOUT_DATA
 from subsetprivacy.optimizing.arguments import Task
 from subsetprivacy.optimizing.feasible import Extreme, inside, least
 from subsetprivacy.optimizing.program import Program, as_leakage, as_linear
@@ -47,12 +48,7 @@ def _refusal(task: Task, metric: str, value: float, extreme: Extreme, others: bo
     least_words = f"{nearest:.5g} or more" if attained else f"above {nearest:.5g}"
     within = ", given the other budgets" if others else ""
     sets = f"sets of {task.smallest} or more"
-    hint = (
-        "Hint: that much leaks without any data."
-        if task.full_set
-        else "Hint: allow more; full_set=True, asking some people nothing, comes down to what is known without data."
-    )
     return ArgumentError(
-        f"`budget` must be {least_words} for {metric!r} with {task.kind} designs and {sets}{within}; "
-        f"got {value:g}. {hint}"
+        f"`budget` must be {least_words} for {metric!r} with {task.kind} designs and {sets}{within}; got {value:g}.",
+        LEAKS_WITHOUT_DATA if task.full_set else ALLOW_MORE,
     )

@@ -6,6 +6,7 @@ import numpy as np
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
+from subsetprivacy.messages.for_plans import INSTALL_CONIC_SOLVER
 from subsetprivacy.optimizing.criterion import expand, gap, relative_gap
 from subsetprivacy.optimizing.feasible import multipliers
 from subsetprivacy.optimizing.interior import Solution
@@ -25,9 +26,7 @@ def solve(program: Program, criterion: str, worst: bool, *, tol: float, max_iter
     try:
         import cvxpy as cp
     except ImportError:
-        raise MissingDependencyError(
-            "`solver='conic'` needs cvxpy. Hint: pip install 'subsetprivacy[conic]', or solver='interior'."
-        ) from None
+        raise MissingDependencyError("`solver='conic'` needs cvxpy.", INSTALL_CONIC_SOLVER) from None
     d = program.p - 1
     x, top = cp.Variable(len(program.codes), nonneg=True), cp.Variable(len(program.c))
     information = [program.V.T @ cp.diag(cp.multiply(c, x)) @ program.V for c in program.c]

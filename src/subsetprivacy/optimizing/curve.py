@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
-from typing import Any, Literal, overload
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import evolve, frozen
@@ -11,11 +10,12 @@ from attrs import evolve, frozen
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._choices import Criterion, Engine, Leakage, OptimalKind, Over, Solver
+from subsetprivacy._choices import Criterion, Leakage, OptimalKind, Over, Solver
 from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.design import nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.optimizing import measure
 from subsetprivacy.optimizing.arguments import Task, read_budget, read_task
 from subsetprivacy.optimizing.feasible import least, most
@@ -23,15 +23,16 @@ from subsetprivacy.optimizing.marked import Mark, marks
 from subsetprivacy.optimizing.program import METRICS, Program, as_leakage
 from subsetprivacy.optimizing.result import NAMES, Optimum
 from subsetprivacy.optimizing.search import MAX_ITER, TOLERANCE, search, write
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import Table, number
 
 _ROUNDING = 1e-9  # so that the least leakage itself can be met
 _SAME = 1e-9
 _BEND = 2  # points lie closer together near the least leakage, where the loss runs off
 
 
-@frozen(slots=False, eq=False, repr=False)
-class Frontier:
+@frozen(eq=False, repr=False)
+class Frontier(Result):
     """The least loss at every leakage; made by `frontier`.
 
     Attributes
@@ -39,7 +40,7 @@ class Frontier:
     metric
         The leakage on the horizontal axis.
     kind, criterion, smallest
-        What the designs are, what was minimised, and the smallest set.
+        What the designs are, what was minimized, and the smallest set.
     leakage, loss
         The curve: the most that may leak, ascending, and the least loss then.
     bound
@@ -52,6 +53,8 @@ class Frontier:
     least
         No identifiable design of the kind leaks less.
     """
+
+    why_not_restored: ClassVar[str] = "keep the designs, `frontier.optima[k].design.to_json()`"
 
     metric: Leakage
     kind: OptimalKind
@@ -69,7 +72,7 @@ class Frontier:
         """The loss of reporting the value itself."""
         return self.optima[0].direct_loss
 
-    @cached_property
+    @property
     def p(self) -> int:
         """The number of categories."""
         return self.optima[0].design.p
@@ -79,14 +82,25 @@ class Frontier:
         inside = float(np.interp(leakage, self.leakage, self.loss))
         return inside if leakage >= self.leakage[0] else np.nan
 
-    @overload
-    def to_frame(self, engine: Literal["pandas"] = ...) -> PandasFrame: ...
-    @overload
-    def to_frame(self, engine: Literal["polars"]) -> PolarsFrame: ...
-    @overload
-    def to_frame(self, engine: Literal["pyarrow"]) -> ArrowTable: ...
-    def to_frame(self, engine: Engine = "pandas") -> Frame:
-        """Return the curve as a data frame of pandas, polars or pyarrow."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+        marked = [
+            {
+                "design": mark.name,
+                "leakage": mark.leakage,
+                "loss": mark.loss,
+                "best_loss": self._best_alike(mark),
+                "attainable": mark.attainable,
+            }
+            for mark in self.marks
+        ]
+        names = ("metric", "kind", "criterion", "smallest", "p", "least", "direct_loss", "leakage", "loss", "bound")
+        found: dict[str, Any] = plain(
+            {**{name: getattr(self, name) for name in names}, "marks": marked, "notes": self.notes}
+        )
+        return found
+
+    def _columns(self) -> Mapping[str, Any]:
         columns: dict[str, Any] = {
             "leakage": self.leakage.tolist(),
             "loss": self.loss.tolist(),
@@ -96,27 +110,41 @@ class Frontier:
         }
         if self.bound is not None:
             columns["bound"] = self.bound.tolist()
-        return frame(columns, engine)
+        return columns
+
+    def _best_alike(self, mark: Mark) -> float:
+        """Return the least loss of a design that leaks as much as a named one, NaN where the two do not compare."""
+        return self.best(mark.leakage) if mark.attainable else float("nan")
 
     def summary(self) -> Table:
-        """Return a table of the named designs, each beside the best one that leaks as much."""
+        """Return a table of the named designs, each next to the best one that leaks as much."""
         rows = []
         for mark in self.marks:
-            best = self.best(mark.leakage) if mark.attainable else np.nan
+            best = self._best_alike(mark)
             cells = (mark.leakage, mark.loss, mark.loss / self.direct_loss, best, best / mark.loss)
             rows.append((mark.name, *(number(cell) for cell in cells)))
         columns = ("design", f"{self.metric} leakage", "loss", "people", "best loss", "efficiency")
-        notes = [
+        title = f"Frontier of {self.kind} designs on {self.p} categories, {self.criterion}-criterion"
+        return Table(title, columns, tuple(rows), self.notes)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the columns mean, the certificate, and where the curve begins and ends."""
+        means = (
             f"Best loss: of {self.kind} designs that leak as much, sets of {self.smallest} or more; "
-            "a dash where a design is not of that kind or leaks less than the curve shows.",
-            f"The least leakage is {self.least:.4f}. "
-            f"Largest certified gap of {counted(len(self.optima), 'point')}: "
-            f"{max(one.gap for one in self.optima):.1g}.",
+            "a dash where a design is not of that kind or leaks less than the curve shows."
+        )
+        gap = max(one.gap for one in self.optima)
+        proved = f"Largest certified gap of {counted(len(self.optima), 'point')}: {gap:.1g}."
+        notes = [
+            Note(NoteKind.LEGEND, means),
+            Note(NoteKind.LEAKAGE, f"The least leakage is {self.least:.4f}."),
+            Note(NoteKind.CERTIFIED, proved),
         ]
         if self._flat:
-            notes.append(f"Beyond {self.optima[-1].leakage[self.metric]:.4f} no more can be gained.")
-        title = f"Frontier of {self.kind} designs on {self.p} categories, {self.criterion}-criterion"
-        return Table(title, columns, tuple(rows), tuple(notes))
+            beyond = self.optima[-1].leakage[self.metric]
+            notes.append(Note(NoteKind.LEAKAGE, f"Beyond {beyond:.4f} no more can be gained."))
+        return tuple(notes)
 
     def plot(self, *others: "Frontier", title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw loss against leakage, with the named designs; other frontiers of the same problem join in.
@@ -175,9 +203,6 @@ class Frontier:
             f"{self.leakage[0]:.4g} to {self.loss[-1]:.4g} at {self.leakage[-1]:.4g}, "
             f"{counted(len(self.optima), 'point')}>"
         )
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
 
 
 def frontier(

@@ -1,5 +1,8 @@
 """`Optimum`: the best design, what it costs and leaks, and the proof that it is the best."""
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import numpy as np
 from attrs import frozen
 
@@ -7,8 +10,10 @@ from subsetprivacy._choices import Criterion, Over, Solver
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import counted
 from subsetprivacy.design import Design, Independent, nonprivate, uniform
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.optimizing import measure
 from subsetprivacy.optimizing.program import METRICS
+from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number
 
 NAMES = {
@@ -21,7 +26,7 @@ _USED_UP = 1e-6
 
 
 @frozen(eq=False, repr=False)
-class Optimum:
+class Optimum(Result):
     """The design of least loss within a budget; made by `optimal`.
 
     Attributes
@@ -30,9 +35,9 @@ class Optimum:
         An independent or a conditional design, identifiable, with as few
         subsets as the same information can be had from.
     criterion, over
-        What was minimised, and over several w: their average or the worst.
+        What was minimized, and over several w: their average or the worst.
     w
-        The distributions it was minimised at, a row each.
+        The distributions it was minimized at, a row each.
     budget
         The most that was allowed to leak.
     loss
@@ -49,6 +54,8 @@ class Optimum:
     steps
         Newton steps, or those of the conic solver.
     """
+
+    why_not_restored: ClassVar[str] = "keep the design, `optimum.design.to_json()`"
 
     design: Design
     criterion: Criterion
@@ -76,7 +83,19 @@ class Optimum:
         return len(self.design.nu if isinstance(self.design, Independent) else self.design.support()[0])
 
     def summary(self) -> Table:
-        """Return a table: the design beside the uniform one and the value itself."""
+        """Return a table: the design next to the uniform one and the value itself."""
+        rows = []
+        for row in self._rows():
+            leaks = [number(row[metric]) for metric in METRICS]
+            rows.append(
+                (row["design"], number(row["loss"]), number(row["people"], 2), *leaks, f"{row['smallest_set']}")
+            )
+        columns = ("design", "loss", "people", "size", "mi", "prediction", "maximal", "smallest set")
+        title = f"Best {self.design.kind} design on {self.design.p} categories, {self.criterion}-criterion"
+        return Table(title, columns, tuple(rows), self.notes)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return the numbers of the design, of the uniform one and of the value itself."""
         labels = self.design.categories.labels
         designs = {"optimal": self.design}
         if self.design.p >= 4:
@@ -86,30 +105,53 @@ class Optimum:
         for name, design in designs.items():
             loss = measure.loss(design, self.w, self.criterion, self.over == "worst" and len(self.w) > 1)
             leaks = measure.leakage(design, self.w)
-            cells = [number(loss), number(loss / self.direct_loss, 2), *(number(leaks[metric]) for metric in METRICS)]
-            rows.append((name, *cells, str(design.smallest_set)))
-        columns = ("design", "loss", "people", "size", "mi", "prediction", "maximal", "smallest set")
-        title = f"Best {self.design.kind} design on {self.design.p} categories, {self.criterion}-criterion"
-        return Table(title, columns, tuple(rows), tuple(self._notes()))
+            row: dict[str, Any] = {"design": name, "loss": loss, "people": loss / self.direct_loss}
+            row.update({metric: leaks[metric] for metric in METRICS})
+            row["smallest_set"] = design.smallest_set
+            rows.append(row)
+        return rows
 
-    def _notes(self) -> list[str]:
+    def _columns(self) -> Mapping[str, Any]:
+        rows = self._rows()
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+        names = ("criterion", "over", "w", "budget", "loss", "gap", "leakage", "uniform_loss", "direct_loss")
+        found: dict[str, Any] = plain(
+            {
+                "kind": self.design.kind,
+                "p": self.design.p,
+                "fingerprint": self.design.fingerprint,
+                **{name: getattr(self, name) for name in names},
+                "saturated": self.saturated,
+                "questions": self.questions,
+                "steps": self.steps,
+                "solver": self.solver,
+                "notes": self.notes,
+            }
+        )
+        return found
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The certificate, what the columns mean, and which budgets are used up."""
         what = "questions" if isinstance(self.design, Independent) else "subsets"
-        lines = [
+        proved = (
             f"{self.questions} {what}; no {self.design.kind} design saves more than {max(self.gap, 1e-16):.1g} "
-            "of the loss (certified).",
-            "Loss: "
-            + ("n times the mean squared error" if self.criterion == "A" else "n times the geometric mean variance")
-            + ", in the limit. People: how many for one asked directly.",
-        ]
+            "of the loss (certified)."
+        )
+        loss = "mean squared error" if self.criterion == "A" else "geometric mean variance"
+        means = f"Loss: n times the {loss}, in the limit. People: how many for one asked directly."
+        notes = [Note(NoteKind.CERTIFIED, proved), Note(NoteKind.LEGEND, means)]
         if len(self.w) > 1:
             how = "the largest" if self.over == "worst" else "the average"
-            lines.append(
-                f"Loss is {how} over {len(self.w)} distributions; leakage is the largest, budgets hold at each."
-            )
+            over = f"Loss is {how} over {len(self.w)} distributions; leakage is the largest, budgets hold at each."
+            notes.append(Note(NoteKind.ASSUMPTION, over))
         for metric, most in self.budget.items():
             used = "is used up" if metric in self.saturated else f"is not used up: {self.leakage[metric]:.4f}"
-            lines.append(f"The budget {metric} <= {most:g} {used}.")
-        return lines
+            notes.append(Note(NoteKind.LEAKAGE, f"The budget {metric} <= {most:g} {used}."))
+        return tuple(notes)
 
     def __repr__(self) -> str:
         used = f", uses up {', '.join(self.saturated)}" if self.saturated else ""
@@ -119,6 +161,3 @@ class Optimum:
             "categories, "
             f"loss {self.loss:.4f}{saved}{used}, gap {self.gap:.1e}>"
         )
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()

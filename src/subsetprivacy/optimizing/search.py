@@ -11,6 +11,7 @@ from subsetprivacy._choices import Criterion, OptimalKind, Over, Solver
 from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.design import Design, conditional, independent, nonprivate, uniform
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning
+from subsetprivacy.messages.for_plans import A_THOUSANDTH_MORE, MORE_STEPS
 from subsetprivacy.optimizing import conic, interior, measure
 from subsetprivacy.optimizing.arguments import Task, read_budget, read_task
 from subsetprivacy.optimizing.budgets import within
@@ -59,7 +60,7 @@ def optimal(
         one of them.
     kind
         ``"independent"``: yes/no questions. ``"conditional"``: any subsets,
-        for whoever holds the values; it costs less.
+        for anyone who holds the values; it costs less.
     criterion
         ``"A"``: the limit of n times the mean squared error. ``"D"``: the
         geometric mean of the limit variances along the axes of their
@@ -215,12 +216,13 @@ def _doubt(task: Task, budget: dict[str, float], limited: Program, start: FloatA
     if len(limited.h) and (limited.h - limited.G @ start).min() < _CRAMPED:
         told = ", ".join(f"{metric} {value:g}" for metric, value in budget.items())
         raise ArgumentError(
-            f"`budget` must be further above the least that can leak, where the loss is infinite; got {told}. "
-            "Hint: allow a thousandth more."
+            f"`budget` must be further above the least that can leak, where the loss is infinite; got {told}.",
+            A_THOUSANDTH_MORE,
         )
     warnings.warn(
-        f"optimal stopped with a certified gap of {proved:.1e}: that share of the loss might still be saved. "
-        "Hint: raise max_iter.",
-        ConvergenceWarning,
+        ConvergenceWarning(
+            f"optimal stopped with a certified gap of {proved:.1e}: that share of the loss might still be saved.",
+            MORE_STEPS,
+        ),
         stacklevel=4,
     )

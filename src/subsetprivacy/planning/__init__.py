@@ -3,7 +3,7 @@
 from subsetprivacy.planning.dependence import independence_power
 from subsetprivacy.planning.dependence_result import IndependencePower, PowerOfTest
 from subsetprivacy.planning.differences import Power, power
-from subsetprivacy.planning.options import Option
+from subsetprivacy.planning.options import PlanOption
 from subsetprivacy.planning.planner import plan
 from subsetprivacy.planning.repeat_result import RepeatRisk
 from subsetprivacy.planning.repeats import repeat_risk
@@ -11,8 +11,8 @@ from subsetprivacy.planning.result import Plan
 
 __all__ = [
     "IndependencePower",
-    "Option",
     "Plan",
+    "PlanOption",
     "Power",
     "PowerOfTest",
     "RepeatRisk",

@@ -16,6 +16,7 @@ from subsetprivacy.design import (
     EvenPartition,
     FixedSize,
     Hadamard,
+    Product,
     Sized,
     covered,
     fixed_size,
@@ -25,7 +26,10 @@ from subsetprivacy.design import (
     warner,
 )
 from subsetprivacy.design.hadamard import MOST
-from subsetprivacy.errors import ArgumentError, InvalidDesignError
+from subsetprivacy.errors import ArgumentError, InvalidDesignError, NotIndependentError
+from subsetprivacy.messages.advice import Hint
+from subsetprivacy.messages.for_general import NEAREST
+from subsetprivacy.messages.for_plans import CATEGORIES_OR_NUMBER, GROUP_RARE_CATEGORIES, SMALL_WITH_DUMMIES
 from subsetprivacy.subsets import Categories, as_categories
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -56,29 +60,27 @@ def read_categories(categories: Iterable[Label] | Categories | int) -> Categorie
 def _read_number(number: Any) -> int:
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
         raise ArgumentError(
-            f"`categories` must be labels, or a whole number of them; got {number!r}. Hint: {_nearest(number)}."
+            f"`categories` must be labels, or a whole number of them; got {number!r}.", _nearest(number)
         )
     _check_number(int(number))
     return int(number)
 
 
-def _nearest(number: Any) -> str:
+def _nearest(number: Any) -> Hint:
     """Say which whole number is meant, if one is."""
     if isinstance(number, bool) or not isinstance(number, (float, np.floating)) or not np.isfinite(number):
-        return "plan(5) has the categories 0 to 4"
-    return f"the nearest is {min(max(round(float(number)), 2), MOST)}"
+        return CATEGORIES_OR_NUMBER()
+    return NEAREST(nearest=min(max(round(float(number)), 2), MOST))
 
 
 def _check_number(number: int) -> None:
     if number < 2:
-        raise ArgumentError(
-            f"`categories` must be two or more; got {number}. Hint: the nearest is 2, one has nothing to hide."
-        )
+        raise ArgumentError(f"`categories` must be two or more; got {number}.", NEAREST(nearest=2))
     if number > MOST:
         shown = f"{number}" if number < 10**15 else "more digits than people can read"
         raise ArgumentError(
-            f"`categories` must be at most {MOST}, the most that any design takes; got {shown}. "
-            f"Hint: the nearest is {MOST}; group rare categories."
+            f"`categories` must be at most {MOST}, the most that any design takes; got {shown}.",
+            GROUP_RARE_CATEGORIES(most=MOST),
         )
 
 
@@ -132,12 +134,31 @@ def _with_floor(designs: list[Design], floor: float) -> list[Design]:
     if designs[0].p < 4:
         raise ArgumentError(
             f"`floor` must be left out for {designs[0].p} categories: dummies go with yes/no questions and groups, "
-            "which need 4 or more. Hint: sp.small(categories, 'dummies', floor=...) has them, and reveals the value to "
-            "whoever knows which rows are people."
+            "which need 4 or more.",
+            SMALL_WITH_DUMMIES,
         )
     if not out:
         raise refusals[0]
     return out
+
+
+def can_be_asked(design: Design) -> bool:
+    """Tell whether some question realizes a design: yes or no, which group, or the value itself.
+
+    A covered design is asked by the design it covers. Three categories have no question that protects everyone; there
+    the respondent draws the subset.
+    """
+    if isinstance(design, Covered):
+        return can_be_asked(design.base)
+    if isinstance(design, Product):
+        return all(map(can_be_asked, design.factors))
+    if design.p == 3 or design.options is not None or design.kind == "nonprivate":
+        return True
+    try:
+        design.as_independent()
+    except (InvalidDesignError, NotIndependentError):
+        return False
+    return True
 
 
 def _law(design: Design) -> Any:

@@ -17,10 +17,11 @@ from subsetprivacy.errors import (
     DistributionError,
 )
 from subsetprivacy.independence.testing import METHODS
+from subsetprivacy.messages.for_plans import POWER_OF_80, PRODUCT_OF_TWO, SIMULATE_POWER
+from subsetprivacy.planning.demand import read_people
 from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Alternative, Limit, doubts
 from subsetprivacy.planning.dependence_result import IndependencePower, PowerOfTest
 from subsetprivacy.planning.dependence_trials import Effort, Progress, simulated
-from subsetprivacy.planning.options import read_people
 
 NO_LAW = ("lrt-mom", "bonferroni")
 
@@ -141,9 +142,7 @@ def _read_design(design: Any) -> Product:
         design = product(dict(zip("xy", design, strict=True)))
     if not isinstance(design, Product) or len(design.factors) != 2:
         got = f"one of {len(design.factors)}" if isinstance(design, Product) else type(design).__name__
-        raise ArgumentError(
-            f"`design` must be the product of two designs; got {got}. Hint: sp.product({{'x': ..., 'y': ...}})."
-        )
+        raise ArgumentError(f"`design` must be the product of two designs; got {got}.", PRODUCT_OF_TWO)
     design.require_identifiable()
     return design
 
@@ -191,7 +190,7 @@ def _limits(there: Alternative, method: str, effort: Effort) -> dict[str, Limit]
         if method not in NO_LAW:
             there.reports  # noqa: B018  # too many to be listed: raises
         raise ArgumentError(
-            f"`replications` must be above 0 for {method}, which has no limit law; got 0. Hint: replications=200."
+            f"`replications` must be above 0 for {method}, which has no limit law; got 0.", SIMULATE_POWER
         )
     return there.limits
 
@@ -199,11 +198,11 @@ def _limits(there: Alternative, method: str, effort: Effort) -> dict[str, Limit]
 def _read_size(n: Any, target: Any, limit: Limit | None, method: str, level: float) -> int:
     if (n is None) == (target is None):
         both = "neither" if n is None else "both"
-        raise ArgumentError(f"either `n` or `target` must be given; got {both}. Hint: target=0.8 works out the people.")
+        raise ArgumentError(f"either `n` or `target` must be given; got {both}.", POWER_OF_80)
     if n is not None:
         return read_people(n, "n")
     if check_level(target, "target") <= level:
-        raise ArgumentError(f"`target` must be above the level {level:g}; got {target:g}. Hint: target=0.8.")
+        raise ArgumentError(f"`target` must be above the level {level:g}; got {target:g}.", POWER_OF_80)
     if limit is None:
         raise ArgumentError(f"`n` must be given for {method}, which has no limit law here to work it out by.")
     return limit.people(target, level)

@@ -16,7 +16,9 @@ from subsetprivacy.design import Design, Held, Product
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.independence.doubts import FEW
-from subsetprivacy.planning.options import MOST_PEOPLE
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_plans import SIMULATE_POWER, STRONGER_DEPENDENCE
+from subsetprivacy.planning.demand import MOST_PEOPLE
 
 VALUES, ENLARGED = "PT:X", "PT:Y"
 MOST_INVERTED = 400  # joint shares whose standard errors are worth the time
@@ -66,7 +68,8 @@ class Limit:
         if size > MOST_PEOPLE:
             raise ArgumentError(
                 f"there must be a dependence that at most {MOST_PEOPLE} people show; got a noncentrality of "
-                f"{self.rate:.3g} per person. Hint: `W` is all but the product of its margins; move it away from that."
+                f"{self.rate:.3g} per person.",
+                STRONGER_DEPENDENCE,
             )
         return max(ceil(size * (1 - 1e-12)), 1)
 
@@ -111,9 +114,7 @@ class Alternative:
     def reports(self) -> tuple[FloatArray, FloatArray]:
         """The laws of the pairs of informative subsets under W and under the product of its margins."""
         if not self.design.enumerable:
-            raise TooLargeError(
-                "the limit laws list all pairs of subsets; got too many. Hint: replications=200 simulates instead."
-            )
+            raise TooLargeError("the limit laws list all pairs of subsets; got too many.", SIMULATE_POWER)
         return self._law(self.W), self._law(self.independent)
 
     def _law(self, W: FloatArray) -> FloatArray:
@@ -190,35 +191,37 @@ def _pearson(W: FloatArray) -> Limit:
 # Doubt ----------------------------------------------------------------------------------------
 
 
-def doubts(there: Alternative, people: Mapping[str, int], *, simulated: bool) -> tuple[str, ...]:
-    """Return a sentence for each thing that makes a limit law rough, given the people each test gets."""
+def doubts(there: Alternative, people: Mapping[str, int], *, simulated: bool) -> tuple[Note, ...]:
+    """Return a note for each thing that makes a limit law rough, given the people each test gets."""
     if not there.design.enumerable:
-        return ("There are too many pairs of subsets to list: the tests of subsets have no limit law here.",)
-    hint = "" if simulated else " Hint: replications=200 simulates."
-    return tuple(f"{note}{hint}" for note in (*_boundary(there, people), *_small_counts(there, people)))
+        many = "There are too many pairs of subsets to list: the tests of subsets have no limit law here."
+        return (Note(NoteKind.TOO_MANY_CELLS, many),)
+    advice = None if simulated else SIMULATE_POWER
+    found = {NoteKind.BOUNDARY: _boundary(there, people), NoteKind.SMALL_COUNTS: _small_counts(there, people)}
+    return tuple(Note(kind, text, advice) for kind, text in found.items() if text)
 
 
-def _boundary(there: Alternative, people: Mapping[str, int]) -> list[str]:
+def _boundary(there: Alternative, people: Mapping[str, int]) -> str:
     n = people.get("lrt")
     near = 0 if n is None else _near_zero(there, n)
     if n is None or not near:
-        return []
-    return [
+        return ""
+    return (
         f"Near the boundary: with {counted(n, 'person', 'people')} {near} of {there.W.size} joint shares are within "
         "two standard errors of 0; the limit law of lrt is rough, its power mostly higher."
-    ]
+    )
 
 
-def _small_counts(there: Alternative, people: Mapping[str, int]) -> list[str]:
+def _small_counts(there: Alternative, people: Mapping[str, int]) -> str:
     sizes = [n for name, n in people.items() if name.startswith("pearson")]
     expected = min(sizes, default=0) * there.answered * there.reports[1]
     few = int((expected < FEW).sum())
     if not sizes or not few:
-        return []
-    return [
+        return ""
+    return (
         f"Small counts: with {counted(min(sizes), 'person', 'people')} {few} of {expected.size} pairs of subsets are "
         f"expected from fewer than {FEW}; the limit laws of Pearson's tests of subsets are rough."
-    ]
+    )
 
 
 def _near_zero(there: Alternative, n: int) -> int:

@@ -1,8 +1,8 @@
 """The power of tests of independence: the result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite, nan, sqrt
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from attrs import frozen
@@ -10,21 +10,24 @@ from attrs import frozen
 from subsetprivacy import draw
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import people
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Limit
+from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
 
 _NUMBERS = ("n", "power", "se", "limit_power", "noncentrality", "df", "price")
+_COUNTS = ("level", "rejected", "replications", "direct")
 
 
-@frozen
-class PowerOfTest:
+@frozen(repr=False)
+class PowerOfTest(Result):
     """The power of one test.
 
     Attributes
     ----------
     name
         The method; or ``"PT:X"``, Pearson's test of the values themselves; or ``"PT:Y"``, the same with the known bits
-        beside them.
+        added.
     n
         The people.
     level
@@ -89,14 +92,53 @@ class PowerOfTest:
         """How many times as many people as Pearson's test of the values needs."""
         return nan if self.direct is None else self.n / self.direct
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats: none; `IndependencePower` has those of the tests together."""
+        return ()
+
+    def __repr__(self) -> str:
+        return f"<PowerOfTest {self.name}: {self.power:.4f} with {people(self.n)}>"
+
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook."""
+        rows = (
+            ("people", f"{self.n}"),
+            ("power", number(self.power)),
+            ("std. error", number(self.se)),
+            ("limit law", number(self.limit_power)),
+            ("noncentrality", number(self.noncentrality, 2)),
+            ("df", number(self.df, 0)),
+            ("times PT:X", number(self.price, 2)),
+        )
+        return Table(f"Test of independence {self.name} at {percent(self.level)}", ("", "value"), rows)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, None where there is none."""
-        return {"name": self.name, **{name: _plain(getattr(self, name)) for name in _NUMBERS}}
+        """Return the numbers under stable names, for JSON; None where there is none."""
+        numbers = {name: getattr(self, name) for name in (*_NUMBERS, *_COUNTS)}
+        rate = None if self.limit is None else self.limit.rate
+        found: dict[str, Any] = plain({"name": self.name, **numbers, "rate": rate, "notes": self.notes})
+        return found
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` wrote."""
+        limit = None if facts["rate"] is None else Limit(facts["rate"], facts["df"])
+        return cls(facts["name"], facts["n"], limit=limit, **{name: facts[name] for name in _COUNTS})
+
+    def _columns(self) -> Mapping[str, Any]:
+        return _columns([self])
 
 
-@frozen(slots=False, eq=False, repr=False)
-class IndependencePower:
-    """The power of a test of independence, and of the others beside it.
+def _columns(tests: Sequence[PowerOfTest]) -> dict[str, Any]:
+    columns: dict[str, Any] = {name: [getattr(test, name) for test in tests] for name in ("name", *_NUMBERS, "level")}
+    # A test without a limit law has no degrees of freedom, which only floats can say.
+    return {**columns, "df": [float(df) for df in columns["df"]]}
+
+
+@frozen(eq=False, repr=False)
+class IndependencePower(Result):
+    """The power of a test of independence, and of the others it is compared with.
 
     Attributes
     ----------
@@ -113,7 +155,7 @@ class IndependencePower:
     permutations
         How many random tables each simulated p-value rests on.
     notes
-        What to bear in mind.
+        The caveats.
     method, n, power, se, limit_power, noncentrality, df, level
         Those of `test`.
     """
@@ -123,7 +165,7 @@ class IndependencePower:
     comparison: Mapping[str, PowerOfTest]
     target: float | None
     permutations: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def rows(self) -> tuple[PowerOfTest, ...]:
@@ -196,15 +238,19 @@ class IndependencePower:
         cells += [number(test.se), number(test.limit_power)] if simulated else []
         return (*cells, number(test.noncentrality, 2), "-" if test.df != test.df else f"{test.df:g}")
 
-    def _explained(self) -> list[str]:
+    def _explained(self) -> list[Note]:
+        """Return what the table means."""
         notes = []
         if VALUES in self.comparison:
-            notes.append("PT:X is Pearson's test of the values themselves, without privacy.")
+            text = "PT:X is Pearson's test of the values themselves, without privacy."
+            notes.append(Note(NoteKind.LEGEND, text))
         if ENLARGED in self.comparison:
-            notes.append("PT:Y is Pearson's test of the values with the known bits beside them.")
+            text = "PT:Y is Pearson's test of the values with the known bits added."
+            notes.append(Note(NoteKind.LEGEND, text))
         if self.replications:
             tables = f"{self.permutations} random tables each" if self.permutations else "limit laws"
-            notes.append(f"Power in {self.replications} simulated samples, p-values by {tables}.")
+            text = f"Power in {self.replications} simulated samples, p-values by {tables}."
+            notes.append(Note(NoteKind.SIMULATED, text))
         return notes
 
     def to_dict(self) -> dict[str, Any]:
@@ -216,10 +262,21 @@ class IndependencePower:
             "target": self.target,
             "replications": self.replications,
             "permutations": self.permutations,
-            **{name: value for name, value in self.test.to_dict().items() if name != "name"},
+            **{name: value for name, value in self.test.to_dict().items() if name in _NUMBERS},
             "comparison": [test.to_dict() for test in self.rows],
-            "notes": list(self.notes),
+            "notes": plain(self.notes),
         }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` wrote."""
+        tests = {one["name"]: PowerOfTest.from_dict(one) for one in facts["comparison"]}
+        one, two = facts["variables"]
+        notes = tuple(Note.from_dict(note) for note in facts["notes"])
+        return cls((one, two), tests[facts["method"]], tests, facts["target"], facts["permutations"], notes)
+
+    def _columns(self) -> Mapping[str, Any]:
+        return _columns(self.rows)
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the power of every test against the number of people: lines of limit laws, balls of what was found.
@@ -250,10 +307,3 @@ class IndependencePower:
         finite = [end for end in ends if isfinite(end)]
         low, high = max(min(finite), 1.0), max(finite)
         return np.geomspace(low / 1.1, high * 1.1, 200) if high > 2 * low else np.geomspace(low / 10, high * 10, 200)
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
-
-def _plain(value: float) -> float | None:
-    return value if isfinite(value) else None

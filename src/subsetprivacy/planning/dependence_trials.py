@@ -17,6 +17,7 @@ from subsetprivacy.independence.nulls import cost
 from subsetprivacy.independence.tables import drawing
 from subsetprivacy.independence.testing import BUDGET, METHODS, read_table
 from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.messages.for_plans import FEWER_SAMPLES
 from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Alternative
 from subsetprivacy.planning.dependence_result import PowerOfTest
 from subsetprivacy.subsets import MAX_CATEGORIES
@@ -65,9 +66,9 @@ def _warn_of_time(trials: Sequence[tuple[Trial, int]], effort: Effort) -> None:
         seconds += effort.replications * each
     if seconds > BUDGET:
         warnings.warn(
-            f"Budget: {effort.replications} samples for each test take about {seconds:.0f} s. "
-            "Hint: fewer replications, or permutations=0 for asymptotic p-values.",
-            BudgetWarning,
+            BudgetWarning(
+                f"Budget: {effort.replications} samples for each test take about {seconds:.0f} s.", FEWER_SAMPLES
+            ),
             stacklevel=4,
         )
 

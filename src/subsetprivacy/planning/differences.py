@@ -3,24 +3,31 @@
 from collections.abc import Mapping
 from math import ceil, sqrt
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from attrs import frozen
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from subsetprivacy import draw
 from subsetprivacy._checks import check_distribution, check_level
 from subsetprivacy._types import Distribution, FloatArray, Label
+from subsetprivacy._words import people
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.planning.options import read_people, require_spread
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_plans import CONTRAST_BY_LABEL, POWER_OF_80, SHARE_OF_ONE
+from subsetprivacy.planning.demand import read_people, require_spread
 from subsetprivacy.planning.variance import contrast_variance
+from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
 
+_NUMBERS = ("power", "n1", "n2", "difference", "se", "level")
 
-@frozen
-class Power:
+
+@frozen(repr=False)
+class Power(Result):
     """The power of a test for a difference, and what it rests on.
 
     Attributes
@@ -42,6 +49,49 @@ class Power:
     se: float
     level: float
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats: none."""
+        return ()
+
+    def __repr__(self) -> str:
+        groups = f"{self.n1} and {people(self.n2)}" if self.n2 else people(self.n1)
+        return f"<Power {self.power:.4f} with {groups}: difference {self.difference:.4g}, std. error {self.se:.4g}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON."""
+        found: dict[str, Any] = plain({name: getattr(self, name) for name in _NUMBERS})
+        return {**found, "notes": []}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` wrote."""
+        return cls(**{name: facts[name] for name in _NUMBERS})
+
+    def _columns(self) -> Mapping[str, Any]:
+        return {name: [getattr(self, name)] for name in _NUMBERS}
+
+    def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
+        """Draw the power against the people in the first group, the second in proportion.
+
+        Parameters
+        ----------
+        title, ax
+            A heading, and the Matplotlib axes to draw in; by default those of a new figure.
+        """
+        z = float(ndtri(1 - self.level / 2))
+        n: FloatArray = np.geomspace(max(self.n1 / 10, 1), self.n1 * 10, 200)
+        curve = [_chance(self.difference, self.se * sqrt(self.n1 / size), z) for size in n.tolist()]
+        heading = f"Power to find a difference of {self.difference:.3g}, test at {percent(self.level)}"
+        return draw.power_curves(
+            n,
+            {"two-sided z test": curve},
+            points={"two-sided z test": (self.n1, self.power, float("nan"))},
+            level=self.level,
+            title=draw.Heading(heading) if title is None else title,
+            ax=ax,
+        )
+
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook."""
         rows = (
@@ -52,9 +102,6 @@ class Power:
             ("power", number(self.power)),
         )
         return Table(f"Two-sided z test at {percent(self.level)}", ("", "value"), rows)
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
 
 
 def power(
@@ -163,8 +210,8 @@ def _numbers(weights: Any, design: Design) -> FloatArray:
 def _no_contrast(design: Design, got: str) -> ArgumentError:
     example = f"{{{design.categories.labels[0]!r}: 1, {design.categories.labels[-1]!r}: -1}}"
     return ArgumentError(
-        f"`contrast` must map labels to finite numbers, or be {design.p} of them that are not all the same; "
-        f"got {got}. Hint: {example}."
+        f"`contrast` must map labels to finite numbers, or be {design.p} of them that are not all the same; got {got}.",
+        CONTRAST_BY_LABEL(example=example),
     )
 
 
@@ -174,7 +221,7 @@ def _known_value(value: Any, c: FloatArray) -> float:
     if isinstance(value, bool) or not least <= value <= most:
         shown = f"{value}"[:12] if isinstance(value, (int, float, np.number)) else type(value).__name__
         raise ArgumentError(
-            f"`w2` must be a distribution, or a known value from {least:g} to {most:g}; got {shown}. Hint: 30 % is 0.3."
+            f"`w2` must be a distribution, or a known value from {least:g} to {most:g}; got {shown}.", SHARE_OF_ONE
         )
     return float(value)
 
@@ -182,9 +229,7 @@ def _known_value(value: Any, c: FloatArray) -> float:
 def _read_sizes(n1: Any, n2: Any, target: Any, known: bool) -> tuple[int, int] | None:
     if (n1 is None) == (target is None):
         both = "neither" if n1 is None else "both"
-        raise ArgumentError(
-            f"either `n1` or `target` must be given; got {both}. Hint: target=0.8 works out the people."
-        )
+        raise ArgumentError(f"either `n1` or `target` must be given; got {both}.", POWER_OF_80)
     if n2 is not None and (known or n1 is None):
         raise ArgumentError("`n2` must be left out where the second value is known or the people are worked out.")
     if n1 is None:

@@ -1,21 +1,25 @@
-"""One design of a plan: what it costs and what it gives away."""
+"""One design of a plan: what it costs and what it reveals."""
 
+from collections.abc import Mapping
 from functools import cached_property
-from math import ceil, inf, log2, sqrt
-from typing import Any
+from math import inf, isfinite, log2
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import check_count
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import people
 from subsetprivacy.auditing import audit
 from subsetprivacy.design import Covered, Design
-from subsetprivacy.errors import ArgumentError, TooLargeError
+from subsetprivacy.errors import TooLargeError
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.choices import name_of
+from subsetprivacy.planning.demand import Demand
 from subsetprivacy.planning.variance import precision
 from subsetprivacy.planning.worst import least_favourable
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import Table, label_text, number
 
 LEAKS = ("size_leakage", "mi_leakage", "prediction_leakage", "prediction_baseline", "largest_posterior")
 NUMBERS = (
@@ -24,63 +28,12 @@ NUMBERS = (
 )
 _DRAWN_BY_RESPONDENT = {
     "artificial_bit": "the respondent draws the bit, which is never shown or sent",
-    "fixed_size": "for whoever holds the value: a publisher, or a respondent who draws the others in the set herself",
+    "fixed_size": "drawn where the value is: by a publisher, or by the respondent",
 }
 
 
-MOST_PEOPLE = 10**12
-
-
-def read_people(value: Any, name: str) -> int:
-    """Return a number of people, if there can be so many."""
-    people = check_count(value, name, least=1)
-    if people > MOST_PEOPLE:
-        raise ArgumentError(f"`{name}` must be at most {MOST_PEOPLE}; got more. Hint: the nearest is {MOST_PEOPLE}.")
-    return people
-
-
-def require_spread(name: str, *distributions: FloatArray) -> None:
-    """Raise if all weight is on one category: nothing varies then, and a limit law says that one person is enough.
-
-    Parameters
-    ----------
-    name
-        The argument, for the message.
-    distributions
-        The distributions, of which one must have two categories or more.
-    """
-    if all(w.max() > 1 - 1e-12 for w in distributions):
-        raise ArgumentError(
-            f"`{name}` must give weight to two categories or more, or nothing is left to estimate; got all of it "
-            "on one. Hint: give the other categories the shares that you still want to detect, such as 0.01."
-        )
-
-
-@frozen
-class Demand:
-    """What is asked of a plan: a margin or a number of people, and the quantile of the level."""
-
-    z: float
-    margin: float | None
-    n: int | None
-
-    def people(self, variance: float) -> int:
-        """Return how many people are needed, or are there."""
-        if self.margin is None:
-            assert self.n is not None
-            return self.n
-        return max(ceil((self.z / self.margin) ** 2 * variance * (1 - 1e-12)), 1)
-
-    def half_width(self, variance: float) -> float:
-        """Return the half-width that is asked for, or that these people give."""
-        if self.n is None:
-            assert self.margin is not None
-            return self.margin
-        return self.z * sqrt(variance / self.n)
-
-
-@frozen(slots=False, eq=False, repr=False)
-class Option:
+@frozen(eq=False, repr=False)
+class PlanOption(Result):
     """One design of a plan.
 
     Attributes
@@ -90,9 +43,12 @@ class Option:
     demand
         What the plan asks for.
     w
-        The distribution that was planned for: the one given, or the least favourable.
+        The distribution that was planned for: the one given, or the least favorable.
+    position
+        The position of the category whose share takes the most people there.
     variance
-        n times the variance of the worst category's share at w, per person.
+        n times the variance of that share at w, per person; divided by the squared share where a relative margin was
+        asked for.
     direct
         The same for asking directly, planned in the same way.
     compared
@@ -100,54 +56,75 @@ class Option:
     variances, variances_even
         n times the variance of every share there, and at the even distribution.
     estimator
-        The estimator the numbers are for.
-    remarks
+        The estimator that the numbers are for.
+    notes
         What is approximate about them.
     """
+
+    why_not_restored: ClassVar[str] = "keep the arguments of `plan`, and plan again"
 
     design: Design
     demand: Demand
     w: FloatArray
+    position: int
     variance: float
     direct: float
     compared: FloatArray
     variances: FloatArray
     variances_even: FloatArray
     estimator: str = "mle"
-    remarks: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def name(self) -> str:
         """What the design is called in tables."""
         return name_of(self.design)
 
+    @property
+    def category(self) -> Any:
+        """The category whose share takes the most people."""
+        return self.design.categories.labels[self.position]
+
     # Costs ------------------------------------------------------------------------------------
 
     @property
     def people(self) -> int:
-        """How many real people are asked."""
-        return self.demand.people(self.variance)
+        """How many real people are asked, in all groups together."""
+        return self.demand.planned(self.variance)[0]
+
+    @property
+    def by_group(self) -> dict[str, int]:
+        """How many people are asked in each group or subgroup; empty where the plan has none."""
+        return self.demand.planned(self.variance)[1]
 
     @property
     def margin(self) -> float:
-        """The largest half-width of the intervals over the categories."""
-        return self.demand.half_width(self.variance)
+        """The largest half-width of the intervals over the categories, or that of the category asked for."""
+        return self.demand.half_width(self.variance, float(self.w[self.position]))
 
     @property
     def dummies(self) -> int:
-        """How many dummy rows come on top of the people."""
+        """How many dummy rows are added to the people."""
         design = self.design
         return design.D * design.dummies_for(self.people) if isinstance(design, Covered) else 0
 
     @property
     def people_even(self) -> int:
         """How many people the even distribution needs."""
-        return self.demand.people(float(self.variances_even.max()))
+        return self.demand.planned(self._variance_even)[0]
 
     @property
     def margin_even(self) -> float:
         """The largest half-width at the even distribution."""
-        return self.demand.half_width(float(self.variances_even.max()))
+        return self.demand.half_width(self._variance_even, 1 / self.design.p)
+
+    @property
+    def _variance_even(self) -> float:
+        return self.demand.largest(self.variances_even, self._even)
+
+    @property
+    def _even(self) -> FloatArray:
+        return np.full(self.design.p, 1 / self.design.p)
 
     @property
     def cost(self) -> float:
@@ -157,8 +134,8 @@ class Option:
     @property
     def cost_even(self) -> float:
         """How many times the people of asking directly, at the even distribution."""
-        p = self.design.p
-        return float(self.variances_even.max()) / ((1 - 1 / p) / p)
+        even = self._even
+        return self._variance_even / self.demand.largest(even * (1 - even), even)
 
     @property
     def loss(self) -> float:
@@ -178,7 +155,7 @@ class Option:
 
     @property
     def maximal_leakage(self) -> float:
-        """The bits given away at most, whatever the distribution."""
+        """The most bits that a report can reveal, whatever the distribution."""
         return log2(self.design.S)
 
     @property
@@ -193,40 +170,83 @@ class Option:
             facts = audit(self.design, self.compared).to_dict()
         except TooLargeError:
             facts = {}
-        return {name: float(facts.get(name, np.nan)) for name in LEAKS}
+        known = {name: facts.get(name) for name in LEAKS}
+        return {name: np.nan if value is None else float(value) for name, value in known.items()}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names."""
+    # The vocabulary ---------------------------------------------------------------------------
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the numbers under stable names; not a number where there is none."""
         return {"design": self.name, **{name: getattr(self, name) for name in NUMBERS}, **self.leaks}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+        facts = {**self.numbers(), "category": self.category, "by_group": self.by_group, "notes": self.notes}
+        found: dict[str, Any] = plain(facts)
+        return found
+
+    def _columns(self) -> Mapping[str, Any]:
+        return {name: [value] for name, value in self.numbers().items()}
+
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook: a row per number."""
+        groups = [(f"people, {name}", f"{size}") for name, size in self.by_group.items()]
+        rows = (
+            ("people", f"{self.people}"),
+            *groups,
+            ("half-width", f"±{number(self.margin)}"),
+            ("hardest category", label_text(self.category)),
+            ("times the people of asking directly", times(self.cost)),
+            ("bits revealed at most", bits(self.maximal_leakage)),
+            ("values left at least", f"{self.smallest_set}"),
+            ("best guess right", number(self.leaks["prediction_leakage"], 3)),
+            ("largest posterior", number(self.leaks["largest_posterior"], 3)),
+        )
+        return Table(f"{self.name} on {self.design.p} categories", ("", "value"), rows, self.notes)
+
     def __repr__(self) -> str:
-        return f"<{self.name}: {people(self.people)} for ±{self.margin:.4g}>"
+        return f"<PlanOption {self.name}: {people(self.people)} for ±{self.margin:.4g}>"
 
 
-def option(design: Design, demand: Demand, w: FloatArray | None) -> Option:
-    """Work out one design of a plan, at w or at its least favourable distribution."""
+def option(design: Design, demand: Demand, w: FloatArray | None) -> PlanOption:
+    """Work out one design of a plan, at w or at its least favorable distribution."""
     design.require_identifiable()
     even = np.full(design.p, 1 / design.p)
     at_even = precision(design, even)
-    remarks = [_DRAWN_BY_RESPONDENT[design.kind]] if design.kind in _DRAWN_BY_RESPONDENT else []
+    drawn = _DRAWN_BY_RESPONDENT.get(design.kind)
+    notes = [] if drawn is None else [Note(NoteKind.ASSUMPTION, drawn)]
     if w is None:
-        worst = least_favourable(design)
-        remarks += _doubts(worst.estimator, worst.bound / worst.variance - 1, 0.0)
-        found = (worst.w, worst.variance, 0.25, even, at_even.variances)
-        return Option(design, demand, *found, at_even.variances, worst.estimator, tuple(remarks))
+        worst = least_favourable(design, demand.category)
+        notes += _doubts(worst.estimator, worst.bound / worst.variance - 1, 0.0)
+        found = (worst.w, worst.category, worst.variance, 0.25, even, at_even.variances)
+        return PlanOption(design, demand, *found, at_even.variances, worst.estimator, tuple(notes))
     at_w = precision(design, w)
-    remarks += _doubts(at_w.estimator, 0.0, at_w.error)
-    found = (w, at_w.largest, float((w * (1 - w)).max()), w, at_w.variances)
-    return Option(design, demand, *found, at_even.variances, at_w.estimator, tuple(remarks))
+    notes += _doubts(at_w.estimator, 0.0, at_w.error)
+    variance, direct = (demand.largest(variances, w) for variances in (at_w.variances, w * (1 - w)))
+    found = (w, demand.hardest(at_w.variances, w), variance, direct, w, at_w.variances)
+    return PlanOption(design, demand, *found, at_even.variances, at_w.estimator, tuple(notes))
 
 
-def _doubts(estimator: str, missed: float, error: float) -> list[str]:
-    """Say what is approximate."""
-    out = []
+def _doubts(estimator: str, missed: float, error: float) -> list[Note]:
+    """Return what is approximate."""
+    notes = []
     if missed > 0.01:
-        out.append(f"some distribution may need up to {100 * missed:.0f} % more people")
+        more = f"some distribution may need up to {100 * missed:.0f}% more people"
+        notes.append(Note(NoteKind.ASSUMPTION, more))
     if error:
-        out.append(f"simulated, within {200 * error:.1f} %")
+        notes.append(Note(NoteKind.SIMULATED, f"simulated, within {200 * error:.1f}%"))
     if estimator == "mom":
-        out.append("for the moment estimator; maximum likelihood needs no more")
-    return out
+        notes.append(Note(NoteKind.MOMENTS, "for the moment estimator; maximum likelihood needs no more"))
+    return notes
+
+
+def times(factor: float) -> str:
+    """Return a factor for people."""
+    if not isfinite(factor):
+        return "-"
+    return f"{factor:.2f}" if factor < 1000 else f"{factor:.0f}"
+
+
+def bits(leak: float) -> str:
+    """Return bits with three digits that say something: Warner's 0.585 is not 0.58."""
+    return number(leak, 2 if leak > 0.9995 else 3)

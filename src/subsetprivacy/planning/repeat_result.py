@@ -1,22 +1,25 @@
 """What several draws for one person leave possible: the result."""
 
+from collections.abc import Mapping
 from math import exp, inf, isfinite
-from typing import Any, Literal, overload
+from typing import Any, ClassVar
 
 from attrs import field, frozen
 
-from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import counted, plural
 from subsetprivacy.design import Design
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_plans import ASK_ONCE
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import Table, label_text, number
 from subsetprivacy.variables import JointCategories
 
 _LARGEST_LOG = 700.0  # beyond, a number is too large to be written
 
 
 @frozen(eq=False, repr=False)
-class RepeatRisk:
+class RepeatRisk(Result):
     """What several independent draws for one person leave possible.
 
     Attributes
@@ -26,13 +29,13 @@ class RepeatRisk:
     w
         The distribution that the averages are over.
     candidates
-        Per category of the person, how many values are left on average, her own among them.
+        Per category of the person, how many values are left on average, their own among them.
     alone
-        Per category of the person, the probability that only her own is left.
-    remark
+        Per category of the person, the probability that only their own is left.
+    approximations
         What is approximate about `alone`; empty where it is exact.
     parts
-        Of a product design, the same for each variable by itself, under its name; empty otherwise.
+        Of a product design, the same for each variable alone, under its name; empty otherwise.
     expected
         The number of values left, on average over the people.
     probability
@@ -42,12 +45,14 @@ class RepeatRisk:
         where no answer rules a value out (Warner's question), infinite where some answer does.
     """
 
+    why_not_restored: ClassVar[str] = "keep the design, `design.to_json()`, and call `repeat_risk` again"
+
     design: Design
     times: int
     w: FloatArray
     candidates: FloatArray
     alone: FloatArray
-    remark: str = ""
+    approximations: tuple[Note, ...] = ()
     parts: dict[str, "RepeatRisk"] = field(factory=dict)
 
     @property
@@ -66,20 +71,30 @@ class RepeatRisk:
         together = self.times * self.design.exposed.epsilon
         return exp(together) if together < _LARGEST_LOG else inf
 
-    @overload
-    def to_frame(self, *, engine: Literal["pandas"] = ...) -> PandasFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["polars"]) -> PolarsFrame: ...
-    @overload
-    def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
-    def to_frame(self, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame of pandas, polars or pyarrow: a row per category."""
-        columns = {
-            "category": list(self.design.categories),
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+        found: dict[str, Any] = plain(
+            {
+                "design": self.design.kind,
+                "times": self.times,
+                "expected": self.expected,
+                "probability": self.probability,
+                "odds": self.odds,
+                "categories": [label_text(label) for label in self.design.categories],
+                "candidates": self.candidates,
+                "alone": self.alone,
+                "variables": {name: part.to_dict() for name, part in self.parts.items()},
+                "notes": self.notes,
+            }
+        )
+        return found
+
+    def _columns(self) -> Mapping[str, Any]:
+        return {
+            "category": [label_text(label) if isinstance(label, tuple) else label for label in self.design.categories],
             "candidates": self.candidates,
             "alone": self.alone,
         }
-        return frame(columns, engine)
 
     @property
     def _rules_out(self) -> bool:
@@ -106,25 +121,27 @@ class RepeatRisk:
         total = ("all together" if self.parts else "all people", number(self.expected, 3), number(self.probability))
         title = f"{self._draws()} for the same person: {self.design.kind} design, {self.design.p} categories"
         columns = ("variable" if self.parts else "value", "candidates left", "only it is left")
-        return Table(title, columns, (*rows, total), tuple(self._notes()))
+        return Table(title, columns, (*rows, total), self.notes)
 
-    def _notes(self) -> list[str]:
-        notes = ["Asking the same question again leaves what the first answer left: remember it, or ask once."]
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats."""
+        again = "Asking the same question again leaves what the first answer left."
+        notes = [Note(NoteKind.REPEATED, again, ASK_ONCE)]
         if not self._rules_out:
-            notes.append(f"No answer rules a value out; {self._said_of_odds()}.")
-        notes += [f"{name}: {part._said_of_odds()}." for name, part in self.parts.items() if not part._rules_out]
+            notes.append(Note(NoteKind.LEAKAGE, f"No answer rules a value out; {self._said_of_odds()}."))
+        for name, part in self.parts.items():
+            if not part._rules_out:
+                notes.append(Note(NoteKind.LEAKAGE, f"{name}: {part._said_of_odds()}."))
         if not self.parts and isinstance(self.design.categories, JointCategories):
-            notes.append("Combinations are counted: one of the variables by itself can be known sooner.")
-        return [*notes, self.remark] if self.remark else notes
+            text = "Combinations are counted: one of the variables alone can be known sooner."
+            notes.append(Note(NoteKind.REVEALED, text))
+        return (*notes, *self.approximations)
 
     def __repr__(self) -> str:
         if not self._rules_out:
-            return f"<{self._said_of_odds()}; none of {self.design.p} candidates is ruled out>"
+            return f"<RepeatRisk: {self._said_of_odds()}; none of {self.design.p} candidates is ruled out>"
         return (
-            f"<{self._draws()} for one person {plural(self.times, 'leaves', 'leave')} {self.expected:.4g} of "
-            f"{self.design.p} "
-            f"candidates, one alone with probability {self.probability:.4g}>"
+            f"<RepeatRisk: {self._draws()} for one person {plural(self.times, 'leaves', 'leave')} "
+            f"{self.expected:.4g} of {self.design.p} candidates, one alone with probability {self.probability:.4g}>"
         )
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()

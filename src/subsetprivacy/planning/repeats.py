@@ -14,6 +14,9 @@ from subsetprivacy.design import Design, Hadamard, Product, Sized, require_desig
 from subsetprivacy.errors import ArgumentError, TooLargeError, UnknownDesignError
 from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.mechanism.reports import draw_given
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_general import NEAREST
+from subsetprivacy.messages.for_plans import HADAMARD_HAS_A_BOUND, ONE_VARIABLE_AT_A_TIME
 from subsetprivacy.planning.repeat_result import RepeatRisk
 
 MAX_LISTED = 16  # categories up to which every possible intersection is listed
@@ -30,7 +33,7 @@ def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *
     Parameters
     ----------
     design
-        How subsets are drawn. Of a covered design, what is left to somebody
+        How subsets are drawn. Of a covered design, what is left to someone
         who knows which rows are this person's. The variables of a product are
         drawn independently, and are worked out one by one.
     w
@@ -69,18 +72,18 @@ def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *
     (1.333, 0.667)
     >>> from subsetprivacy.design import warner
     >>> repeat_risk(warner(["no", "yes"], q=0.25))
-    <2 draws can multiply the odds of a value by up to 9; none of 2 candidates is ruled out>
+    <RepeatRisk: 2 draws can multiply the odds of a value by up to 9; none of 2 candidates is ruled out>
     """
     if check_count(times, "times", least=1) > MOST_TIMES:
-        raise ArgumentError(f"`times` must be at most {MOST_TIMES}; got more. Hint: the nearest is {MOST_TIMES}.")
+        raise ArgumentError(f"`times` must be at most {MOST_TIMES}; got more.", NEAREST(nearest=MOST_TIMES))
     generator = numpy_generator(seed)
     if require_design(design).kind == "coarse":
         raise UnknownDesignError("the design must be known to say what a second draw would leave; got one that is not.")
     drawn = design.exposed
     if isinstance(drawn, Product) and drawn.p > MAX_COMBINATIONS:
         raise TooLargeError(
-            f"the variables together must have at most {MAX_COMBINATIONS} combinations; got {drawn.p}. Hint: one "
-            f"variable at a time: repeat_risk(design.by_name()[{next(iter(drawn.by_name()))!r}])."
+            f"the variables together must have at most {MAX_COMBINATIONS} combinations; got {drawn.p}.",
+            ONE_VARIABLE_AT_A_TIME(name=next(iter(drawn.by_name()))),
         )
     p = design.p
     weights = read_only(np.full(p, 1 / p) if w is None else check_distribution(w, design.categories.labels))
@@ -98,28 +101,30 @@ def _by_variable(design: Product, w: FloatArray, times: int, generator: np.rando
         parts[name] = _one_variable(factor, read_only(margin), times, generator)
     candidates = reduce(np.multiply.outer, [part.candidates for part in parts.values()]).ravel()
     alone = reduce(np.multiply.outer, [part.alone for part in parts.values()]).ravel()
-    remarks = [f"{name}: {part.remark}" for name, part in parts.items() if part.remark]
-    return RepeatRisk(design, times, w, read_only(candidates), read_only(alone), " ".join(remarks), parts)
+    remarks = tuple(
+        Note(note.kind, f"{name}: {note.text}") for name, part in parts.items() for note in part.approximations
+    )
+    return RepeatRisk(design, times, w, read_only(candidates), read_only(alone), remarks, parts)
 
 
 def _one_variable(design: Design, w: FloatArray, times: int, generator: np.random.Generator) -> RepeatRisk:
-    remark = ""
+    remarks: tuple[Note, ...] = ()
     if isinstance(design, Sized):
         candidates, alone = _alike(design, times)
     elif design.p <= MAX_LISTED and design.enumerable:
         candidates, alone = _listed(design, times)
     elif design.p <= MAX_SIMULATED:
         candidates, alone, variance = _simulated(design, times, generator)
-        remark = f"The probability was simulated, standard error {float(np.sqrt(w**2 @ variance)):.1g}."
+        se = float(np.sqrt(w**2 @ variance))
+        remarks = (Note(NoteKind.SIMULATED, f"The probability was simulated, standard error {se:.1g}."),)
     elif isinstance(design, Hadamard):
         candidates, alone = _bounded(design, times)
-        remark = "The probability is an upper bound."
+        remarks = (Note(NoteKind.ASSUMPTION, "The probability is an upper bound."),)
     else:
         raise TooLargeError(
-            f"what is left is simulated, for at most {MAX_SIMULATED} categories; got {design.p}. "
-            "Hint: sp.hadamard(categories) has a bound."
+            f"what is left is simulated, for at most {MAX_SIMULATED} categories; got {design.p}.", HADAMARD_HAS_A_BOUND
         )
-    return RepeatRisk(design, times, w, read_only(candidates), read_only(alone), remark)
+    return RepeatRisk(design, times, w, read_only(candidates), read_only(alone), remarks)
 
 
 def _alike(design: Sized, times: int) -> tuple[FloatArray, FloatArray]:

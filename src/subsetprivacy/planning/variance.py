@@ -18,6 +18,7 @@ from subsetprivacy.estimation import likelihood
 from subsetprivacy.estimation.likelihood import tangent_inverse
 from subsetprivacy.incidence import Incidence
 from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.messages.for_plans import USE_HADAMARD, WEIGH_TELLING_SUBSETS
 
 MAX_EXACT = 1024  # categories: a matrix of this size is inverted in about a second
 SIMULATED_PEOPLE = 200_000
@@ -97,8 +98,8 @@ def limit_covariance(design: Design, w: FloatArray) -> FloatArray:
     if not np.isfinite(V).all():
         unknown = design.categories.labels[int((~np.isfinite(V.diagonal())).argmax())]
         raise NotIdentifiableError(
-            f"the design must tell enough about every category; no number of people tells the share of {unknown!r}. "
-            "Hint: the subsets that would tell it have next to no weight; give them more."
+            f"the design must tell enough about every category; no number of people tells the share of {unknown!r}.",
+            WEIGH_TELLING_SUBSETS,
         )
     return V
 
@@ -200,7 +201,8 @@ class _Balance:
         if q is None or not base.enumerable:
             raise TooLargeError(
                 f"the precision of a {design.kind} design needs a matrix and must have at most {MAX_EXACT} categories; "
-                f"got {design.p}. Hint: sp.hadamard(categories) has a closed form."
+                f"got {design.p}.",
+                USE_HADAMARD,
             )
         rows, mu = base.support_incidence, base.support()[1]
         kappa = q / (1 - q + base.p * q)

@@ -17,6 +17,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design, Hadamard
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.estimation.likelihood import tangent_column
+from subsetprivacy.messages.for_plans import GIVE_W
 from subsetprivacy.planning.variance import SizeProfile, cell_sizes, limit_covariance, moment_variances
 
 MAX_SEARCH = 64  # categories up to which the simplex is searched for each of them
@@ -52,8 +53,15 @@ class Worst:
     estimator: str = "mle"
 
 
-def least_favourable(design: Design) -> Worst:
+def least_favourable(design: Design, category: int | None = None) -> Worst:
     """Return the distribution at which some share has the largest limit variance.
+
+    Parameters
+    ----------
+    design
+        The design.
+    category
+        The position of a category, if the share of that one matters only.
 
     Raises
     ------
@@ -73,16 +81,18 @@ def least_favourable(design: Design) -> Worst:
     profile = SizeProfile.of(design)
     if profile is not None:
         x, variance = _peak(profile)
-        return Worst(one_against_even(x, 0, design.p), 0, variance, variance)
+        j = category or 0
+        return Worst(one_against_even(x, j, design.p), j, variance, variance)
     if design.p <= MAX_SEARCH and design.enumerable:
-        return _search(design)
+        return _search(design) if category is None else _search_for(design, category)
     if _has_alike_triples(design):
-        return _by_moments(design)
+        return _by_moments(design, category or 0)
     if design.p <= MAX_FAMILY and design.enumerable:
-        return _along_family(design)
+        return _along_family(design, category)
     raise TooLargeError(
         f"the least favourable distribution is searched for among listed subsets and must have at most {MAX_FAMILY} "
-        f"categories; got a {design.kind} design on {design.p}. Hint: give `w`, the distribution to plan for."
+        f"categories; got a {design.kind} design on {design.p}.",
+        GIVE_W,
     )
 
 
@@ -117,6 +127,14 @@ def _search(design: Design) -> Worst:
         bounds[j] = min(bounds[j], influence.certificate(squares, j, alone[j]))
         if variance > found.variance:
             found = Worst(alone, j, variance, float(bounds[j]))
+
+
+def _search_for(design: Design, j: int) -> Worst:
+    """Climb for one category."""
+    influence = _Influence(design)
+    w = _climb(influence, j, np.full(design.p, 1 / design.p))
+    variance, squares = influence.value(w, j)
+    return Worst(w, j, variance, max(influence.certificate(squares, j, w[j]), variance))
 
 
 class _Influence:
@@ -215,22 +233,22 @@ def _climb(influence: _Influence, j: int, start: FloatArray) -> FloatArray:
     return w / w.sum()
 
 
-def _along_family(design: Design) -> Worst:
-    """Let one share vary and keep the others even, for the category that is worst at even w; certify the rest."""
+def _along_family(design: Design, category: int | None) -> Worst:
+    """Let one share vary and keep the others even, for the category given or worst at even w; certify the rest."""
     p, even = design.p, np.full(design.p, 1 / design.p)
     influence = _Influence(design)
-    j = int(limit_covariance(design, even).diagonal().argmax())
+    j = int(limit_covariance(design, even).diagonal().argmax()) if category is None else category
     found = minimize_scalar(
         lambda x: -influence.value(one_against_even(x, j, p), j)[0],
         bounds=(_INSIDE, 1 - _INSIDE),
         method="bounded",
         options={"xatol": 1e-3},
     )
-    bound = max(influence.bound(even, k) for k in range(p))
+    bound = max(influence.bound(even, k) for k in (range(p) if category is None else [j]))
     return Worst(one_against_even(float(found.x), j, p), j, -float(found.fun), bound)
 
 
-def _by_moments(design: Design) -> Worst:
+def _by_moments(design: Design, j: int) -> Worst:
     """Maximise the variance of the moment estimator, which depends on w_j alone if all triples are alike.
 
     It is quadratic in x = w_j, and known where all weight is on another category (x = 0) or on this one (x = 1).
@@ -240,7 +258,7 @@ def _by_moments(design: Design) -> Worst:
     none, all_of_it = float(elsewhere[0]), float(here[0])
     x = float(np.clip((all_of_it - none + share) / (2 * share), 0.0, 1.0))
     variance = none + (all_of_it - none + share) * x - share * x**2
-    return Worst(one_against_even(x, 0, p), 0, variance, variance, "mom")
+    return Worst(one_against_even(x, j, p), j, variance, variance, "mom")
 
 
 def _has_alike_triples(design: Design) -> bool:

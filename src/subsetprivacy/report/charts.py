@@ -12,7 +12,6 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.report.markup import Html, el, lines, together
-from subsetprivacy.tables import number
 
 _MARGIN = 2.5  # percent of the width on either side, so that no point is cut
 _HEIGHT = 22
@@ -88,4 +87,4 @@ def _track(scale: Scale, grid: Html, value: float, interval: FloatArray) -> Html
 
 def _percent(value: float) -> str:
     text = f"{100 * value:.6g}"
-    return f"{number(0.0, 0)} %" if float(text) == 0 else f"{text} %"
+    return "0%" if float(text) == 0 else f"{text}%"

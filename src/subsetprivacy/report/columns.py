@@ -6,7 +6,8 @@ from subsetprivacy.report.charts import dots
 from subsetprivacy.report.gathering import Column
 from subsetprivacy.report.leaks import leak_section
 from subsetprivacy.report.markup import Html, bullets, el, lines, table
-from subsetprivacy.report.wording import at_level, count_of, digits_for, label_text, share, span, whole
+from subsetprivacy.report.wording import count_of, digits_for, label_text, note_text, share, span, whole
+from subsetprivacy.tables import percent
 
 _RATIO = (
     "The intervals do not rest on standard errors: they are profile likelihood intervals, which hold where shares are "
@@ -68,8 +69,8 @@ def _shares(column: Column, level: float) -> list[Html]:
         [share(float(fit.w[j]), min(digits, 2)) for j in column.shown],
         _alt(column, names, level, digits),
     )
-    caption = f"Estimated shares in {column.name}. The point is the estimate, the line its {at_level(level)} interval."
-    head = ("Category", "Share", "Standard error", f"Lower {at_level(level)}", f"Upper {at_level(level)}")
+    caption = f"Estimated shares in {column.name}. The point is the estimate, the line its {percent(level)} interval."
+    head = ("Category", "Share", "Standard error", f"Lower {percent(level)}", f"Upper {percent(level)}")
     rows = [
         (name, *(share(float(x), digits) for x in (fit.w[j], errors[j], *bounds[j])))
         for name, j in zip(names, column.shown, strict=True)
@@ -86,7 +87,7 @@ def _shares(column: Column, level: float) -> list[Html]:
 
 
 def _notes(column: Column) -> list[str]:
-    """Return what to bear in mind: what was cut, which method and intervals were taken, the library's doubts."""
+    """Return what to bear in mind: what was cut, which method and intervals were taken, the library's notes."""
     fit = column.fit
     assert fit is not None
     notes = []
@@ -99,7 +100,7 @@ def _notes(column: Column) -> list[str]:
         notes.append(_MOMENTS)
     if not np.isfinite(fit._shown_se).any():
         notes.append("There are too many categories for standard errors of all shares.")
-    notes += column.notes
+    notes += map(note_text, column.notes)
     return [*notes, _RATIO] if column.by_ratio and fit.notes else notes
 
 
@@ -120,7 +121,7 @@ def _lead(column: Column, names: list[str], level: float, digits: int) -> Html:
     assert fit is not None
     j = _largest(column)
     at = _range(column, j, digits)
-    said = f" ({at_level(level)} interval {at})" if at else ""
+    said = f" ({percent(level)} interval {at})" if at else ""
     return el(
         "p",
         el("strong", label_text(fit.categories.labels[j])),
@@ -141,7 +142,7 @@ def _reading(column: Column, names: list[str], level: float, digits: int) -> str
     if at:
         text += (
             f" The interval, {at}, allows for the chance in who was asked and in which subset was drawn: of many such "
-            f"intervals about {at_level(level)} contain the true share. It does not allow for people who answered "
+            f"intervals about {percent(level)} contain the true share. It does not allow for people who answered "
             "wrongly, or were never asked."
         )
     return text
@@ -154,4 +155,4 @@ def _alt(column: Column, names: list[str], level: float, digits: int) -> str:
     for name, j in zip(names, column.shown, strict=True):
         at = _range(column, int(j), digits)
         told.append(f"{name} {share(float(fit.w[j]), digits)}" + (f" ({at})" if at else ""))
-    return f"Estimated shares in {column.name} with {at_level(level)} intervals: {'; '.join(told)}."
+    return f"Estimated shares in {column.name} with {percent(level)} intervals: {'; '.join(told)}."

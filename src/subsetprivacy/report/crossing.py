@@ -17,8 +17,9 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.independence import IndependenceResult, independence_test
 from subsetprivacy.measures import association
 from subsetprivacy.measures.measure import Measure
+from subsetprivacy.messages import Note
 from subsetprivacy.report.gathering import Column, Source, listening
-from subsetprivacy.report.wording import sentence, unlike
+from subsetprivacy.report.wording import error_text, unlike
 from subsetprivacy.subsets import Categories
 from subsetprivacy.variables import JointCategories
 
@@ -43,7 +44,7 @@ class Pair:
     test, measure
         The test of independence and Cramér's V; None where there is none.
     notes, problem
-        Doubts, and why nothing could be said.
+        The caveats, and why nothing could be said.
     """
 
     names: tuple[str, str]
@@ -53,7 +54,7 @@ class Pair:
     columns: tuple[Label, ...] = ()
     test: IndependenceResult | None = None
     measure: Measure | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     problem: str = ""
 
 
@@ -101,13 +102,12 @@ def look_across(release: Source, chosen: Sequence[Column], held: dict[Any, Joint
         except (CodeError, DataFileError):
             raise  # of a broken file there is no page
         except SubsetPrivacyError as error:
-            return Pair(title, inside, problem=sentence(str(error)))
+            return Pair(title, inside, problem=error_text(error))
     parts = counts.categories.parts  # type: ignore[attr-defined]
     test, fit, measure = found
-    said = [*(test.notes if test else ()), *fit.notes, *(measure.notes if measure else ()), *heard.texts]
-    notes = unlike(sentence(text, fit.on_boundary) for text in said)
+    notes = unlike([*(test.notes if test else ()), *fit.notes, *(measure.notes if measure else ()), *heard.notes])
     shares = fit.w.reshape(parts[0].p, parts[1].p)
-    return Pair(title, inside, shares, parts[0].labels, parts[1].labels, test, measure, tuple(notes))
+    return Pair(title, inside, shares, parts[0].labels, parts[1].labels, test, measure, notes)
 
 
 def crossed(release: Source, chosen: Sequence[Column], held: dict[Any, JointCounts]) -> JointCounts:
@@ -181,7 +181,7 @@ def look_together(
         except (CodeError, DataFileError):
             raise
         except SubsetPrivacyError as error:
-            return Together(None, sentence(str(error)), twice)
+            return Together(None, error_text(error), twice)
 
 
 def _joint_audit(release: Source, columns: Sequence[Column], held: dict[Any, JointCounts], level: float) -> TableAudit:

@@ -1,4 +1,4 @@
-"""What the page says about each column, as numbers; doubts and warnings of the library as sentences."""
+"""What the page says about each column, as numbers; caveats and warnings of the library as notes."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -14,12 +14,22 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.auditing import Audit, audit
 from subsetprivacy.data import JointCounts, SubsetCounts
 from subsetprivacy.design import Design
-from subsetprivacy.errors import SubsetPrivacyError, SubsetPrivacyWarning
+from subsetprivacy.errors import (
+    BoundaryWarning,
+    BudgetWarning,
+    ConvergenceWarning,
+    NotPrivateWarning,
+    NotUniqueWarning,
+    SmallCountWarning,
+    SubsetPrivacyError,
+    SubsetPrivacyWarning,
+)
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning import RepeatRisk, repeat_risk
-from subsetprivacy.report.wording import sentence, unlike
+from subsetprivacy.report.wording import error_text, unlike
 
 MOST_SHOWN, SHOWN = 24, 20  # categories up to which all are shown, and how many of more
 
@@ -66,7 +76,7 @@ class Column:
     audit, repeat
         What the column gives away, and what a second draw would.
     notes
-        Doubts, as sentences.
+        The caveats.
     problem
         Why there is no estimate; empty where there is one.
     """
@@ -79,7 +89,7 @@ class Column:
     by_ratio: bool = False
     audit: Audit | None = None
     repeat: RepeatRisk | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     problem: str = ""
 
     @cached_property
@@ -105,7 +115,7 @@ class Column:
 class Heard:
     """The warnings that were heard: what the library says once to a programmer, the page says to its readers."""
 
-    texts: list[str] = field(factory=list)
+    notes: list[Note] = field(factory=list)
 
 
 @contextmanager
@@ -116,10 +126,24 @@ def listening() -> Iterator[Heard]:
         warnings.simplefilter("always")
         yield heard
     for one in caught:
-        if issubclass(one.category, SubsetPrivacyWarning):
-            heard.texts.append(str(one.message))
+        if isinstance(one.message, SubsetPrivacyWarning):
+            heard.notes.append(_note_of(one.message))
         else:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+_KINDS: Mapping[type[SubsetPrivacyWarning], NoteKind] = {
+    BoundaryWarning: NoteKind.BOUNDARY,
+    SmallCountWarning: NoteKind.SMALL_COUNTS,
+    NotUniqueWarning: NoteKind.NOT_UNIQUE,
+    ConvergenceWarning: NoteKind.NOT_CONVERGED,
+    BudgetWarning: NoteKind.BUDGET,
+    NotPrivateWarning: NoteKind.NOT_PRIVATE,
+}
+
+
+def _note_of(warning: SubsetPrivacyWarning) -> Note:
+    return Note(_KINDS.get(type(warning), NoteKind.ASSUMPTION), warning.message, warning.advice)
 
 
 def look_at(name: str, counts: SubsetCounts, level: float) -> Column:
@@ -130,14 +154,14 @@ def look_at(name: str, counts: SubsetCounts, level: float) -> Column:
             fit = fitted(counts)
             told = fit.to_dict(level)
         except SubsetPrivacyError as error:
-            return Column(name, design, counts, problem=sentence(str(error)))
+            return Column(name, design, counts, problem=error_text(error))
         # Of a column that holds several variables under one code: what the combinations give away.
         given = attempt(lambda: estimate(counts).w) if isinstance(counts, JointCounts) else None
         report = attempt(audit, counts, given, level=level)
         repeat = attempt(repeat_risk, design, None if report is None else report.setting.w)
-    texts = unlike(sentence(text, fit.on_boundary) for text in (*fit.notes, *heard.texts))
+    notes = unlike((*fit.notes, *heard.notes))
     bounds = np.column_stack([told["lower"], told["upper"]])
-    return Column(name, design, counts, fit, bounds, "adjusted" in told["interval"], report, repeat, tuple(texts))
+    return Column(name, design, counts, fit, bounds, "adjusted" in told["interval"], report, repeat, notes)
 
 
 def fitted(counts: SubsetCounts) -> Estimate:

@@ -77,7 +77,7 @@ def _worst(column: Column, facts: dict[str, Any]) -> list[tuple[Any, ...]]:
             fine_share(facts["largest_posterior"]),
             "In the most telling row that can occur, the likeliest value has this probability. "
             + (
-                "It is 100 % because some value is estimated as 0, not because a row names a value."
+                "It is 100% because some value is estimated as 0, not because a row names a value."
                 if facts["largest_posterior"] == 1 and facts["smallest_set"] > 1
                 else "It is high where one value is frequent anyway."
             ),

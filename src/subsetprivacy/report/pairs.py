@@ -9,8 +9,8 @@ from subsetprivacy.auditing import TableAudit
 from subsetprivacy.pvalues import p_equals, pvalue_text
 from subsetprivacy.report.crossing import Pair, Together
 from subsetprivacy.report.markup import Html, bullets, el, lines, table, with_range
-from subsetprivacy.report.wording import at_level, bits, count_of, fine_share, label_text, share, whole
-from subsetprivacy.tables import number
+from subsetprivacy.report.wording import bits, count_of, fine_share, label_text, note_text, share, whole
+from subsetprivacy.tables import number, percent
 
 MOST_SIDE = 12  # rows or columns of a joint table
 _BASES = {
@@ -32,7 +32,7 @@ def pair_section(pair: Pair, order: int, level: float) -> Html:
         return el("section", "\n", lines(parts), "\n", id=f"pair-{order}")
     if pair.test is not None:
         parts.append(_verdict(pair, level))
-    parts += [_facts(pair, level), _heat(pair), bullets(pair.notes, class_="notes")]
+    parts += [_facts(pair, level), _heat(pair), bullets([note_text(note) for note in pair.notes], class_="notes")]
     return el("section", "\n", lines(parts), "\n", id=f"pair-{order}")
 
 
@@ -77,7 +77,7 @@ def _facts(pair: Pair, level: float) -> Html:
             (
                 "Cramér’s V",
                 with_range(number(measure.value, 3), f"{number(measure.lower, 3)} to {number(measure.upper, 3)}"),
-                f"How strongly they go together, with its {at_level(level)} interval: 0 if independent, 1 if one "
+                f"How strongly they go together, with its {percent(level)} interval: 0 if independent, 1 if one "
                 "decides the other.",
             )
         )
@@ -193,7 +193,7 @@ def _total_row(name: str, numbers: Sequence[float], most: str) -> tuple[str, ...
         f"{most}{share(guess)}",
         share(without),
         whole(smallest),
-        fine_share(posterior) if not most or posterior < 1 else "up to 100 %",
+        fine_share(posterior) if not most or posterior < 1 else "up to 100%",
     )
 
 
@@ -211,7 +211,7 @@ def _in_words(found: TableAudit, total: dict[str, float]) -> str:
         )
     if total["largest_posterior"] == 1 and total["smallest_set"] > 1:
         text += (
-            " The largest posterior is 100 % because some combinations are estimated as 0, so that a "
+            " The largest posterior is 100% because some combinations are estimated as 0, so that a "
             "row seems to leave one only; no row names a single combination."
         )
     each = ", ".join(f"{name} {share(chance)}" for name, chance in found.guesses.items())

@@ -1,31 +1,46 @@
 """Numbers and labels as people read them."""
 
-import re
 from collections.abc import Callable, Iterable
 from math import ceil, floor, isfinite, log10
-from typing import Any
 
 import numpy as np
 
+from subsetprivacy import tables
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy._words import plural
-from subsetprivacy.tables import number, percent
+from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.rendering import for_page, with_hint
+from subsetprivacy.tables import number
 
 _LONGEST = 60  # characters of a label
 _LISTED = 8
 _GAP = "\N{NO-BREAK SPACE}"  # between a number and its unit
-_HINT = re.compile(r"\s*Hint:.*\Z", re.DOTALL)
 
 
 def label_text(label: Label) -> str:
-    """Return a label for people, that of joined variables as "Female, low"; a very long one is cut.
+    """Return a label for people, that of joined variables as "Female & low"; a very long one is cut.
 
     Examples
     --------
     >>> label_text(("Female", "low")), label_text(7)
-    ('Female, low', '7')
+    ('Female & low', '7')
     """
-    text = ", ".join(label_text(part) for part in label) if isinstance(label, tuple) else str(label)
+    return _cut(tables.label_text(label))
+
+
+def set_text(labels: Iterable[Label]) -> str:
+    """Return the members of a set in a row; a very long one is cut.
+
+    Examples
+    --------
+    >>> set_text(["never", "once"])
+    'never, once'
+    """
+    return _cut(", ".join(map(label_text, labels)))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
@@ -37,12 +52,19 @@ def listed(labels: Iterable[Label], most: int = _LISTED) -> str:
     return shown if len(texts) <= most else f"{shown}{mark}… ({whole(len(texts))} in all)"
 
 
-def sentence(text: str, labels: Iterable[Label] = ()) -> str:
-    """Return a note of the library for readers: labels as they are printed here, without advice to programmers."""
-    for label in labels:
-        if isinstance(label, tuple):
-            text = text.replace(str(label), f"“{' and '.join(label_text(part) for part in label)}”")
-    return re.sub(r"\blrt\b", "the likelihood ratio test", _HINT.sub("", text))
+def note_text(note: Note) -> str:
+    """Return a note for readers of a page, with the advice that is for them."""
+    return with_hint(note.text, for_page(note.advice))
+
+
+def error_text(error: SubsetPrivacyError) -> str:
+    """Return an error for readers of a page, with the advice that is for them."""
+    return with_hint(error.message, for_page(error.advice))
+
+
+def capital(text: str) -> str:
+    """Return a message, which begins small, as a sentence that stands alone."""
+    return text[:1].upper() + text[1:]
 
 
 def whole(value: float) -> str:
@@ -52,16 +74,16 @@ def whole(value: float) -> str:
 
 def share(value: float, digits: int = 1) -> str:
     """Return a share in percent; a dash where there is none."""
-    return f"{number(100 * value, digits)}{_GAP}%" if isfinite(value) else "–"
+    return f"{number(100 * value, digits)}%" if isfinite(value) else "–"
 
 
 def fine_share(value: float) -> str:
-    """Return a probability in percent, with more digits the nearer it is to 0 or 100: "100 %" is said of 1 alone."""
+    """Return a probability in percent, with more digits the nearer it is to 0 or 100: "100%" is said of 1 alone."""
     rest = min(value, 1 - value)
     if value in (0.0, 1.0):
-        return f"{100 * value:.0f}{_GAP}%"
+        return f"{100 * value:.0f}%"
     if rest < 1e-6:
-        return f"below 0.0001{_GAP}%" if value < 0.5 else f"above 99.9999{_GAP}%"
+        return "below 0.0001%" if value < 0.5 else "above 99.9999%"
     return share(value, max(1, ceil(-log10(rest)) - 1))
 
 
@@ -81,15 +103,11 @@ def bits(value: float) -> str:
     return f"{number(value, 2)}{_GAP}bit" if value else f"0{_GAP}bit"
 
 
-def at_level(level: float) -> str:
-    """Return a confidence level: "95 %", in one piece."""
-    return percent(level).replace(" ", _GAP)
-
-
-def span(low: float, high: float, form: Callable[[float], str]) -> str:
-    """Return an interval, the unit once: "0.40 to 0.42 bit"."""
-    first, last = form(low), form(high)
-    return f"{first.partition(_GAP)[0]} to {last}" if isfinite(low) and isfinite(high) else ""
+def span(low: float, high: float, form: Callable[[float], str], between: str = "to") -> str:
+    """Return an interval, the unit once: "0.40 to 0.42 bit", "8.1 to 9.3%"; empty where there is none."""
+    if not (isfinite(low) and isfinite(high)):
+        return ""
+    return f"{form(low).partition(_GAP)[0].rstrip('%')} {between} {form(high)}"
 
 
 def count_of(amount: float, one: str, many: str) -> str:
@@ -97,6 +115,12 @@ def count_of(amount: float, one: str, many: str) -> str:
     return f"{whole(amount)} {plural(amount, one, many)}"
 
 
-def unlike(texts: Iterable[Any]) -> list[str]:
-    """Return different texts, each once, in order; empty ones left out."""
-    return [text for text in dict.fromkeys(map(str, texts)) if text]
+def unlike(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Return notes that say different things, each once, in order.
+
+    A warning says again what a note of the result says, and has no kind of its own: so texts are compared.
+    """
+    first: dict[str, Note] = {}
+    for note in notes:
+        first.setdefault(note.text, note)
+    return tuple(first.values())

@@ -13,6 +13,7 @@ from subsetprivacy._seeds import seed_number
 from subsetprivacy._types import Seed
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 from subsetprivacy.report.crossing import MOST_PAIRS, Effort, look_across, look_together, pairs_of
 from subsetprivacy.report.gathering import Column, Source, look_at
 from subsetprivacy.report.page import Findings, page
@@ -153,7 +154,7 @@ def write_report(
     """
     target = local_path(path)
     if target.exists() and not overwrite:
-        raise DataFileError(f"`path` must be a new file; got {str(target)!r}, which exists. Hint: overwrite=True.")
+        raise DataFileError(f"`path` must be a new file; got {str(target)!r}, which exists.", REPLACE_OUTPUT)
     if not target.parent.is_dir():
         raise DataFileError(f"`path` must be in a folder that exists; got {str(target)!r}.")
     text = report_html(

@@ -105,7 +105,7 @@ def test_upgrade_refuses_a_newer_schema(path):
     with sqlite3.connect(path) as connection:
         connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0099'")
     connection.close()
-    assert "got schema 0099, of a newer version. Hint: pip install --upgrade" in error_of(run("upgrade", "--db", path))
+    assert "got schema 0099, of a newer version. Hint: pip install -U" in error_of(run("upgrade", "--db", path))
 
 
 @pytest.mark.parametrize("command", [["check"], ["backup", "x.db"], ["upgrade"]], ids=lambda words: words[0])

@@ -130,11 +130,11 @@ def test_a_study_forgets_how_a_deleted_survey_asked(store):
     """Nothing is left of it, so nothing is compared with it; while it is there, closed or not, it is."""
     first, other = published(store), published(store, COFFEE)
     close(store, first.id, last_wave=False)
-    with pytest.raises(PublishingError, match="must have the same design"):
+    with pytest.raises(PublishingError, match="must have the same `design`"):
         published(store, OTHERWISE)
     delete(store, first.id)
     assert published(store, OTHERWISE).study == other.study
-    with pytest.raises(PublishingError, match="must have the same design"):
+    with pytest.raises(PublishingError, match="must have the same `design`"):
         published(store, TEA)
 
 

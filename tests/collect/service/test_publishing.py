@@ -72,11 +72,12 @@ def test_what_publishing_would_refuse_is_told_and_nothing_is_written(store):
     first = published(store)
     assert told(TEA) is None
     for text in (TEA.replace('"none"', '"no tea"'), OPEN.replace('"none"', '"no tea"')):
-        with pytest.raises(PublishingError, match="must have the same options") as caught:
+        with pytest.raises(PublishingError, match="must have the same `options`") as caught:
             published(store, text)
-        assert told(text) == str(caught.value)
+        assert str(told(text)) == str(caught.value)
+        assert told(text).advice.name == "ask_alike"
     close(store, first.id)
-    assert "whose key is secret" in told(TEA)
+    assert "whose key is secret" in told(TEA).message
     assert told(OPEN) is None
     assert [line.id for line in surveys(store)] == [first.id]
 
@@ -308,9 +309,9 @@ def test_a_draft_that_changes_while_it_is_read_is_read_again(engine, monkeypatch
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('"white", ', ""), "must have the same options and design as in the survey 'Tea'"),
-        (('"none"]', '"none"]\ndesign = "hadamard"'), "must have the same design as"),
-        (('"white", "none"', '"none", "white"'), "must have the same options"),
+        (('"white", ', ""), "must have the same `options` and `design` as in the survey 'Tea'"),
+        (('"none"]', '"none"]\ndesign = "hadamard"'), "must have the same `design` as"),
+        (('"white", "none"', '"none", "white"'), "must have the same `options`"),
     ],
 )
 def test_another_question_about_the_same_variable_is_refused(engine, change, message):
@@ -319,7 +320,7 @@ def test_another_question_about_the_same_variable_is_refused(engine, change, mes
         published(engine, TEA.replace(*change))
     assert "'tea'" in str(caught.value)
     assert first.id in str(caught.value)
-    assert "Hint" in str(caught.value)
+    assert caught.value.advice.name == "ask_alike"
     assert [line.id for line in surveys(engine)] == [first.id]
     elsewhere = TEA.replace(*change).replace("drinks", "elsewhere")
     assert published(engine, elsewhere).study == "elsewhere"

@@ -15,6 +15,7 @@ from subsetprivacy.collect.service.results import results, results_document
 from subsetprivacy.collect.service.results_document import document_text
 from subsetprivacy.collect.survey.submission import Framing
 from subsetprivacy.collect.survey.tallies import row_codes
+from subsetprivacy.messages import NoteKind
 
 SIX = options(6)
 LISTED = sp.partition(
@@ -225,7 +226,7 @@ def test_forty_eight_options_of_which_all_subsets_are_asked(found):
     assert variable.draws.test.by == "pairs of options"
     assert (variable.skips.said, variable.skips.problem) == ("Nobody skipped.", "There is nothing to compare.")
     assert variable.leaning.se < 0.06
-    assert "even shares" in variable.notes[0]
+    assert [note.kind for note in variable.notes] == [NoteKind.ASSUMPTION]
     assert variable.privacy.fingerprint_bits == pytest.approx(47, abs=1e-9)
 
 

@@ -213,7 +213,7 @@ def test_the_limit_stands_in_the_text_of_the_check(monkeypatch):
     check = results(drawn(survey_of(designs), truth, manners={"a": Manners(steers=prefer)})).variables[0].draws
     assert check.test.law == "simulated (2000)"
     assert check.is_alarm
-    assert "2,000 samples" in check.notes[0]
+    assert "2,000 samples" in check.notes[0].text
 
 
 # The statistics that are drawn ------------------------------------------------------------------
@@ -278,6 +278,6 @@ def test_a_rough_law_stays_where_there_is_no_time_and_it_is_said():
     assert look.test.pvalue < 0.05
     hurried, slow = look.settled(Alarm(24, seconds=0.01)), look.settled(Alarm(24))
     assert (hurried.test.law, hurried.test.pvalue) == ("half chi-square", look.test.pvalue)
-    assert "take too long here" in hurried.notes[-1]
+    assert "take too long here" in hurried.notes[-1].text
     assert slow.test.law.startswith("simulated")
-    assert "drawn from the fit" in slow.notes[-1]
+    assert "drawn from the fit" in slow.notes[-1].text

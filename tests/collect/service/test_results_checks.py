@@ -16,6 +16,7 @@ from subsetprivacy.collect.service.results_draws import audit_draws
 from subsetprivacy.collect.service.results_leaning import leaning
 from subsetprivacy.collect.service.results_skips import skips
 from subsetprivacy.collect.service.results_tests import pair_counts, pearson_test
+from subsetprivacy.messages import NoteKind
 
 FIVE, EIGHT, NINE = sp.uniform(options(5)), sp.uniform(options(8)), sp.partition(options(9), 3)
 
@@ -59,7 +60,7 @@ def test_steered_draws_are_flagged_and_only_moments_suffer(design):
     assert found.draws.is_alarm
     assert found.is_alarm
     assert not found.moments_hold
-    assert any("moments" in note for note in found.notes)
+    assert NoteKind.MOMENTS in [note.kind for note in found.notes]
     assert (np.abs(found.shares.w - w) < 4 * found.shares.se).all()
     assert (np.abs(found.moments.w - w) > 4 * found.moments.se).any()
 
@@ -278,20 +279,22 @@ def test_random_answers_that_cannot_be_told_say_why_in_the_librarys_words():
     assert four.problem.startswith("Answers given by chance cannot be told from honest ones here")
     assert "degree of freedom" not in four.problem
     (detail,) = four.notes
-    assert detail.startswith("The answers must leave a degree of freedom to be checked")
-    assert "Hint" not in detail
+    assert detail.kind is NoteKind.NOT_TESTED
+    assert detail.text.startswith("The answers must leave a degree of freedom to be checked")
+    assert detail.advice is None
     thirds = look(NINE, 500).honesty
     assert thirds.answers is not None
     assert thirds.share is None
-    assert any("splits the categories evenly" in note for note in thirds.notes)
+    assert {note.kind for note in thirds.notes} >= {NoteKind.RANDOM_ANSWERS, NoteKind.TESTED_TOGETHER}
 
 
 def test_an_alarm_over_small_counts_is_made_sure_of():
     found = look(EIGHT, 600, Manners(at_random=0.7)).honesty
     assert found.is_alarm
     assert found.test.law == "simulated (2000)"  # four times as many as a level of .01 for five tests takes
-    assert found.notes[-1].startswith("Many answers are expected less than five times")
-    assert "2,000" in found.notes[-1]
+    assert [note.kind for note in found.notes] == [NoteKind.NULL_LAW]
+    assert found.notes[-1].text.startswith("Many answers are expected less than five times")
+    assert "2,000" in found.notes[-1].text
 
 
 def test_the_share_that_would_be_found_is_that_of_the_one_sided_test_at_the_level_of_the_alarm():

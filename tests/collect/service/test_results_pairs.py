@@ -11,6 +11,7 @@ from subsetprivacy.collect.service import results_pairs
 from subsetprivacy.collect.service.results import results, results_document
 from subsetprivacy.collect.survey.tallies import row_codes
 from subsetprivacy.errors import BoundaryWarning
+from subsetprivacy.messages import NoteKind
 
 DESIGNS = {"one": sp.uniform(options(5)), "two": sp.warner(("no", "yes")), "three": sp.fixed_size(options(3), 2)}
 
@@ -102,23 +103,23 @@ def test_among_few_people_no_strength_is_made_of_chance():
         assert (((pair.shares - alone) ** 2)[alone > 0] / alone[alone > 0]).sum() / 3 > 0.3**2
         assert pair.strength.value is None
         assert pair.strength.lower == 0
-        assert any("not given as one value" in note for note in pair.notes)
-        assert any("cannot be told from 0" in note for note in pair.notes)
+        assert {NoteKind.BIASED, NoteKind.TOO_FEW_PEOPLE} <= {note.kind for note in pair.notes}
+        assert "not given as one value" in pair.strength.note.text
 
 
 def test_a_strength_is_given_with_what_chance_would_add():
     pair = small(1500, 1, dependent=True).pairs[0]
     assert pair.strength.value > 0.9
-    (note,) = [note for note in pair.notes if "Cramér" in note]
-    assert "without the part that chance adds" in note
-    assert not any("cannot be told from 0" in note for note in small(1500, 1).pairs[0].notes)
+    (note,) = [note for note in pair.notes if note.kind is NoteKind.BIASED]
+    assert "without the part that chance adds" in note.text
+    assert NoteKind.TOO_FEW_PEOPLE not in [note.kind for note in small(1500, 1).pairs[0].notes]
 
 
 def test_the_document_says_the_same_words_and_has_the_intervals():
     found = small(50, 3)
     (held,) = results_document(found)["pairs"]
     assert held["strength"] == {"value": None, "se": None, "lower": 0.0, "upper": found.pairs[0].strength.upper}
-    assert held["notes"] == list(found.pairs[0].notes)
+    assert held["notes"] == [note.text for note in found.pairs[0].notes]
     assert np.array(held["lower"]).shape == np.array(held["upper"]).shape == (4, 4)
 
 

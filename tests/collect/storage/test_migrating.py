@@ -124,7 +124,7 @@ def test_a_newer_store_is_refused_and_left_alone(empty):
     migrate(empty)
     with empty.begin() as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
-    with pytest.raises(StoreError, match=r"schema 0001 or older; got schema 9999.*Hint: pip install --upgrade"):
+    with pytest.raises(StoreError, match=r"schema 0001 or older; got schema 9999.*Hint: pip install -U"):
         migrate(empty)
     with empty.connect() as connection:
         assert revision_of(connection) == "9999"

@@ -52,7 +52,7 @@ def test_a_good_file_is_described(good):
     assert "Linked: health, income (6.1 bits)." in said
     assert "16.1 bits in all" in said
     assert "Notice: sport: the answer is marked on the respondent's device" in said
-    assert "The pair reveals which answer it is not." in said
+    assert "The pair reveals which one it is not." in said
 
 
 def test_large_numbers_of_questions_are_short(tmp_path):

@@ -116,7 +116,7 @@ def read(options):
 def test_options_that_look_alike_are_refused(pair):
     for one, other in (pair, pair[::-1]):
         assert can_be_confused(one, other)
-        with pytest.raises(SurveyError, match="must differ from the other options; option 2") as caught:
+        with pytest.raises(SurveyError, match="must differ from the others; number 2") as caught:
             read(["Rome", one, "Berlin", other])
         (problem,) = caught.value.problems
         assert problem.place == "variable 1 (v), option 4"
@@ -132,7 +132,7 @@ def test_the_pair_and_the_letter_are_named():
     with pytest.raises(SurveyError, match="1 problem") as caught:
         read_survey(text, "toml")
     assert str(caught.value.problems[0]) == (
-        'line 5, variable 1 (town), option 3: must differ from the other options; option 1, "Paris", looks the same: '
+        'line 5, variable 1 (town), option 3: must differ from the others; number 1, "Paris", looks the same: '
         "character 1 is CYRILLIC CAPITAL LETTER ER here and LATIN CAPITAL LETTER P there."
     )
 

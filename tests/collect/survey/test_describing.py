@@ -10,6 +10,7 @@ from lopsided import ABCDE, ASKED, GIVEN, GROUPS, SEVEN, TWO_GROUPS, WARNER
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.describing import (
+    NoticeKind,
     design_words,
     fingerprint_bits,
     kept_rows,
@@ -101,13 +102,15 @@ def test_facts_of_the_example():
     assert facts.groups[0] == (("health", "income"), pytest.approx(math.log2(10) + math.log2(7)))
     assert Counter(len(names) for names, _ in facts.groups) == {2: 1, 1: 3}
     assert facts.bits == pytest.approx(sum(bits.values()))
-    assert facts.notices == (
-        "smokes: an answer multiplies the odds of an option by at most 3.",
-        "sport: the answer is marked on the respondent's device, and 2 of the 3 options are sent. "
-        "The pair reveals which answer it is not.",
-        "health and income are kept side by side: the draws alone make up to 70 different rows of people with the same "
+    assert [notice.kind for notice in facts.notices] == [NoticeKind.ODDS, NoticeKind.ON_DEVICE, NoticeKind.LINKED]
+    assert [notice.about for notice in facts.notices] == [("smokes",), ("sport",), ("health", "income")]
+    assert [str(notice) for notice in facts.notices] == [
+        "smokes: an answer multiplies the odds of a value by at most 3.",
+        "sport: the answer is marked on the respondent's device, and 2 of the 3 possible answers are sent. "
+        "The pair reveals which one it is not.",
+        "health and income: kept side by side. The draws alone make up to 70 different rows of people with the same "
         "answers (6.1 bits). With fewer people than that, most rows are like no other.",
-    )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +159,7 @@ def test_rows_of_linked_groups_are_fewer_than_their_questions():
     assert len(rows) == 25  # the partner of the value is one of five; there are 15 x 15 questions
     facts = survey_facts(survey)
     (notice,) = facts.notices
-    assert "up to 25 different rows of people with the same answers (4.6 bits)" in notice
+    assert "up to 25 different rows of people with the same answers (4.6 bits)" in notice.text
     assert facts.groups == ((("a", "b"), pytest.approx(2 * math.log2(5))),)
     assert facts.bits == pytest.approx(2 * math.log2(15))
 
@@ -181,18 +184,18 @@ def document(**more):
 def test_a_guess_that_makes_an_answer_certain_is_noticed():
     rare = document(guess=[0.96, 0.01, 0.01, 0.01, 0.01])
     (notice,) = survey_facts(survey_from_document(rare)).notices
-    assert notice == (
-        "a: if the guess is right, some answer leaves one option 99% likely. Merge options that are rare."
-    )
+    assert notice.kind is NoticeKind.LIKELY
+    assert str(notice) == "a: if the guess is right, some answer leaves one value 99% likely. Merge rare ones."
     assert not survey_facts(survey_from_document(document(guess=[0.2] * 5))).notices
 
 
 def test_other_notices():
     (notice,) = survey_facts(survey_from_document(document(design="pair"))).notices
-    assert notice.endswith("2 of the 5 options are sent. It never leaves the device alone.")
+    assert notice.text.endswith("2 of the 5 possible answers are sent. It never leaves the device alone.")
     (notice,) = survey_facts(survey_from_document({**document(), "mode": "open"})).notices
-    assert notice.startswith("open mode: whoever has the link can answer")
+    assert notice.kind is NoticeKind.OPEN
+    assert str(notice).startswith("open mode: anyone who has the link can answer")
     wide = {"title": "T", "variables": [{"id": f"v{k}", "question": "?", "options": list("pqrst")} for k in range(9)]}
     wide["links"] = [{"variables": [f"v{k}" for k in range(9)]}]
     (notice,) = survey_facts(survey_from_document(wide)).notices
-    assert "more than a million different rows of people with the same answers (29.9 bits)" in notice
+    assert "more than a million different rows of people with the same answers (29.9 bits)" in notice.text

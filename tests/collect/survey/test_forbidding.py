@@ -192,7 +192,7 @@ def read(options, never_alone, **others):
 def said(options, never_alone, **others):
     with pytest.raises(SurveyError, match="a survey must have no problem") as caught:
         read(options, never_alone, **others)
-    return [f"{problem.place}: {problem.message}" for problem in caught.value.problems]
+    return [f"{problem.place}: {problem.text}" for problem in caught.value.problems]
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -220,18 +220,22 @@ def test_nothing_forbidden_is_as_if_it_were_not_there():
     [
         (FIVE, "never", 'v), never_alone: must be a list of sets of options like ["a", "b"]; got "never".'),
         (FIVE, ["never"], 'v), forbidden set 1: must be a list of options; got "never".'),
-        (FIVE, [["never", "onse"]], 'forbidden set 1, number 2: must be one of the options; got "onse". Hint: "once"?'),
-        (FIVE, [["never"]], "forbidden set 1: must be two options or more; got 1."),
-        (FIVE, [["never", "never"]], "forbidden set 1: must name an option once; it has one twice."),
-        (FIVE, [FIVE[:4]], "forbidden set 1: must leave out two options at least; it has 4 of 5."),
+        (
+            FIVE,
+            [["never", "onse"]],
+            'set 1, number 2: must be one of the `options`; got "onse". Hint: "once"?',
+        ),
+        (FIVE, [["never"]], "forbidden set 1: must be two of the `options` or more; got 1."),
+        (FIVE, [["never", "never"]], "forbidden set 1: must name each of the `options` once; it has one twice."),
+        (FIVE, [FIVE[:4]], "forbidden set 1: must leave out two of the `options` at least; it has 4 of 5."),
         (FIVE, [FIVE[:2], FIVE[1::-1]], "forbidden set 2: must be forbidden once; set 1 is the same."),
         (FIVE, [FIVE[:2]] * (MOST_FORBIDDEN + 1), "never_alone: must be at most 100 sets; got 101."),
-        (["no", "yes"], [["no", "yes"]], "never_alone: must not be there with two options; no answer rules one"),
-        (FIVE[:3], [FIVE[:2]], "with 3 options every pair is needed. Hint: make it five options or more."),
+        (["no", "yes"], [["no", "yes"]], "never_alone: must not be there with two `options`; no answer rules one"),
+        (FIVE[:3], [FIVE[:2]], "with 3 `options` every pair is needed. Hint: make it five options or more."),
         (
             FIVE[:4],
             [FIVE[:2]],
-            "never_alone: must leave enough questions to tell the shares; with 4 options all three questions are "
+            "never_alone: must leave enough questions to tell the shares; with 4 `options` all three questions are "
             "needed. Hint: make it five options or more, or let answers be marked on the device, "
             'design = {kind = "fixed_size", size = 3}.',
         ),

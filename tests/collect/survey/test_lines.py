@@ -11,7 +11,7 @@ from subsetprivacy.collect.survey import lines_yaml
 from subsetprivacy.collect.survey.lines_json import read_json
 from subsetprivacy.collect.survey.lines_toml import read_toml
 from subsetprivacy.collect.survey.lines_yaml import plain_scalar, read_yaml
-from subsetprivacy.collect.survey.positions import MOST_DEPTH, REFUSED, Unclear, UnreadableError
+from subsetprivacy.collect.survey.positions import MOST_DEPTH, REFUSED, Fault, Unclear, UnreadableError
 from subsetprivacy.collect.survey.shipped import example_text
 
 TOML = '''# a comment with [brackets] and "quotes
@@ -246,7 +246,7 @@ def test_what_yaml_must_not_have():
         "a: &x 1\nb: *x\nc: !!str 012\nd: !!python/object:os.system [1, {a: b}]\nb: 2\n5: x\n? [k]\n: v\n"
     )
     assert marked.data == {"a": 1, "b": REFUSED, "c": REFUSED, "d": REFUSED}
-    assert [(path, line) for path, line, _ in marked.faults] == [
+    assert [(fault.path, fault.line) for fault in marked.faults] == [
         (("a",), 1),
         (("b",), 2),
         (("c",), 3),
@@ -255,15 +255,15 @@ def test_what_yaml_must_not_have():
         ((), 6),
         ((), 7),
     ]
-    said = " ".join(message for _, _, message in marked.faults)
-    for word in ("an anchor", "an alias", "a tag", "stands here again", "keys that are text"):
+    said = " ".join(fault.message for fault in marked.faults)
+    for word in ("an anchor", "an alias", "a tag", "is here again", "keys that are text"):
         assert word in said
 
 
 def test_a_repeated_key_of_json_keeps_the_first():
     marked = read_json('{"a": 1,\n "a": {"b": 2}}')
     assert marked.data == {"a": 1}
-    assert marked.faults == ((("a",), 2, "must stand once; it stands here again."),)
+    assert marked.faults == (Fault(("a",), 2, "must be there once; it is here again."),)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_repeated_key_of_json_keeps_the_first():
         (read_toml, 'a = "x"\nb = """y\n"z"\nc = 1\n', 2, "must close every quote"),
         (read_toml, "a = 'it's'\n", 1, "must be TOML: Expected newline or end of document after a statement.$"),
         (read_toml, 'a = "so "x""\n', 1, r'after a statement. Hint: a quote inside of text is written \\"\.$'),
-        (read_toml, "a = 1\nb = “x”", 2, "must be TOML: Invalid value. Hint: text stands in straight quotes"),
+        (read_toml, "a = 1\nb = “x”", 2, "must be TOML: Invalid value. Hint: text is in straight quotes"),
         (read_yaml, 'a: 1\nb: "x\nc: 2\n', 2, "must close every quote"),
         (read_yaml, "a: 'x\n---\n", 1, "must close every quote"),
         (read_toml, "a = [1,\n2", 2, "must be TOML: Unclosed array"),

@@ -114,7 +114,7 @@ def test_a_newer_version_is_refused():
 
 def test_a_design_that_cannot_be_asked_is_not_frozen():
     bad = Variable("one", "One", "?", ("a", "b"), sp.nonprivate(["a", "b"]))
-    with pytest.raises(InvalidDesignError, match="must leave two options"):
+    with pytest.raises(InvalidDesignError, match="must leave two of the `options`"):
         freeze(Survey("t", (bad,), "s"))
 
 

@@ -65,14 +65,14 @@ Among fewer people at a time, one answer could be worked out from the others.
 10: variable 1 (income), option 4: must be text; got the truth value true. Hint: put it in quotes.
 10: variable 1 (income), option 5: must be text; got 2026-01-01, which may be read as a date. Hint: put it in quotes.
 12: variable 2 (income): must have `question`; it is missing.
-13: variable 2 (income), id: must be unique; variable 1 has it too.
-14: variable 2 (income), option 3: must differ from the other options; option 1, "a", looks the same: \
+13: variable 2 (income), id: must be unique; number 1 has it too.
+14: variable 2 (income), option 3: must differ from the others; number 1, "a", looks the same: \
 only capital letters differ.
-21: variable 3 (three), design: a uniform design must have at least 4 options; got 3. \
+21: variable 3 (three), design: a uniform design must have at least 4 `options`; got 3. \
 Hint: "recommended" fits any number of options.
 22: variable 3 (three), guess: must sum to 1; the sum is 1.1.
-25: link 1, variable 2: must be the id of a variable; got "incom". Hint: "income"?
-27: link 2, variables: must be at least two ids; got 1.
+25: link 1, variable 2: must be the `id` of a question; got "incom". Hint: "income"?
+27: link 2, variables: must be at least two; got 1.
 27: link 2, variable 1: must be in one link only, once; link 1 has "income" too.
 """
 
@@ -126,8 +126,8 @@ Hint: leave it out; right-to-left text is shown as such by its letters.
 14: variable 2 (Sport), lable: must be a known key; got "lable". Hint: `label`?
 17: variable 2 (Sport), option 2: must be text; got the number 5. Hint: put it in quotes.
 18: variable 2 (Sport), option 3: must be text; got nothing.
-19: variable 2 (Sport), option 4: must have no control characters; got U+0007. Hint: type the text anew.
-20: variable 2 (Sport), options: must stand once; it stands here again.
+19: variable 2 (Sport), option 4: must have no control characters; got U+0007. Hint: type the text again.
+20: variable 2 (Sport), options: must be there once; it is here again.
 27: variable 3 (which), design, size: must be a key of the kind partition, which has groups, partitions.
 30: variable 4 (last), options: must be a list of answers; got a table.
 31: variable 4 (last), share 2: must be a number; got "x".
@@ -154,12 +154,12 @@ JSON = """{
 """
 JSON_SAYS = """
 2: title: must not be empty.
-3: title: must stand once; it stands here again.
+3: title: must be there once; it is here again.
 4: batch: must be a finite number; got inf.
 5: study: must be text; got the number 2026. Hint: put it in quotes.
 7: variable 1 (a), options: must be 2 to 48 answers; got 1.
-8: variable 2 (b), question: must stand on one line; it has several.
-11: variable 2 (b), design, questions, number 2, number 1, number 2: must be one of the options; got "q".
+8: variable 2 (b), question: must be on one line; it has several.
+11: variable 2 (b), design, questions, number 2, number 1, number 2: must be one of the `options`; got "q".
 12: variable 2 (b), design, questions, number 3, number 2: must be a number; got "0.25".
 13: variable 3: must be a table with id, question and options; got "c".
 15: variable 4 (d), design: `q` must hide the answer: an answer may multiply the odds by 20 at most; got 0.01, which \
@@ -169,7 +169,7 @@ multiplies them by 99. Hint: q = 0.25.
 
 
 def said(error):
-    return [f"{problem.line}: {problem.place}: {problem.message}" for problem in error.problems]
+    return [f"{problem.line}: {problem.place}: {problem.text}" for problem in error.problems]
 
 
 @pytest.mark.parametrize(
@@ -268,12 +268,12 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (("batch",), 10**7, "to 1000000; got the number 10000000.$"),
         (("batch",), 1 << 53, r"must be a number below 2\^53"),
         (("practice",), 1, "must be true or false"),
-        (("variables",), [], "must be 1 to 64 variables; got 0"),
+        (("variables",), [], "must be 1 to 64; got 0"),
         (("variables",), ..., "must have `variables`"),
         (("variables",), {"a": 1}, "must be a list of variables; got a table"),
         (("variables", 0), [1], "must be a table with id, question and options; got a list"),
         (("variables", 0, "id"), ..., "must have `id`"),
-        (("variables", 0, "id"), "b", "must be unique; variable 1 has it too"),
+        (("variables", 0, "id"), "b", "must be unique; number 1 has it too"),
         (("variables", 0, "id"), "é", "must be a short name"),
         (("variables", 0, "question"), "x" * 501, "at most 500"),
         (("variables", 0, "question"), "", "must not be empty"),
@@ -282,16 +282,16 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (("variables", 0, "colour"), 5, 'must be a known key; got "colour". Hint: the keys are id, label'),
         ((*OPTIONS, 0), "", "must not be empty"),
         ((*OPTIONS, 0), "x" * 201, "at most 200"),
-        ((*OPTIONS, 1), "p", "must differ from the other options; option 1 is the same"),
-        ((*OPTIONS, 1), "ｐ", 'option 1, "p", looks the same: character 1 is FULLWIDTH LATIN SMALL LETTER P here'),
-        ((*OPTIONS, 1), "P", 'option 1, "p", looks the same: only capital letters differ'),
+        ((*OPTIONS, 1), "p", "must differ from the others; number 1 is the same"),
+        ((*OPTIONS, 1), "ｐ", 'number 1, "p", looks the same: character 1 is FULLWIDTH LATIN SMALL LETTER P here'),
+        ((*OPTIONS, 1), "P", 'number 1, "p", looks the same: only capital letters differ'),
         ((*OPTIONS, 1), "p\u00ad", "looks the same: character 2 here is SOFT HYPHEN, which cannot be seen"),
         ((*OPTIONS, 1), "p\ufe0f", "looks the same: character 2 here is VARIATION SELECTOR-16, which cannot be seen"),
         ((*OPTIONS, 1), "p\u2065", r"must have only characters of Unicode .* got U\+2065"),
         ((*OPTIONS, 1), "p\U000e01f0", r"must have only characters of Unicode .* got U\+E01F0"),
         ((*OPTIONS, 1), "p\uf8ff", r"must have no characters for private use; got U\+F8FF"),
         (OPTIONS, [f"o{k}" for k in range(49)], "must be 2 to 48 answers; got 49"),
-        (("variables", 0, "guess"), [0.2, 0.2], "must have a share for each of the 5 options; got 2"),
+        (("variables", 0, "guess"), [0.2, 0.2], "must have a share for each of the 5 `options`; got 2"),
         (("variables", 0, "guess"), [0.25, 0.25, 0.25, 0.25, 0], "must be above 0; got 0"),
         (("variables", 0, "guess"), [0.2, 0.2, 0.2, 0.2, 0.2 + 2e-6], r"must sum to 1; the sum is 1\.000002"),
         (("variables", 0, "guess"), [0.2, 0.2, 0.2, 0.2, True], "must be a number; got the truth value true"),
@@ -305,24 +305,36 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (DESIGN, "fixed size", r'got "fixed size". Hint: write a table, \{kind = "fixed_size"'),
         (DESIGN, "zzz", 'got "zzz". Hint: "recommended" fits any number of options.$'),
         (DESIGN, "partition", r'Hint: write a table, \{kind = "partition"'),
-        (DESIGN, "warner", "Warner's question must have two options; got 5"),
-        (DESIGN, "hadamard", "with 5 options some answer leaves fewer than two"),
+        (DESIGN, "warner", "a warner design must have two `options`; got 5"),
+        (DESIGN, "hadamard", "with 5 categories some answer leaves fewer than two"),
         (DESIGN, {}, "must be one of uniform, hadamard.*it is missing"),
         (DESIGN, {"kind": "covered"}, 'got "covered"'),
         (DESIGN, {"kind": "Partitions"}, r'got "Partitions". Hint: "partition"\?$'),
         (DESIGN, {"kind": "partition", "group": 2}, r'which has groups, partitions. Hint: "groups"\?$'),
         (DESIGN, {"kind": "covered", "base": {}}, 'got "covered"'),
         (DESIGN, {"kind": "uniform", "size": 2}, "must be a key of the kind uniform, which has no other keys"),
-        (DESIGN, {"kind": "partition", "groups": 3}, "`groups` must be at most 2 for 5 options"),
+        (
+            DESIGN,
+            {"kind": "partition", "groups": 3},
+            r"must be 2 for 5 `options`; got 3. Hint: the nearest is 2\.$",
+        ),
         (DESIGN, {"kind": "partition", "groups": 2.0}, "must be a whole number; got the number 2"),
         (DESIGN, {"kind": "partition", "partitions": [["p"]]}, "must be a list of options"),
         (DESIGN, {"kind": "partition", "partitions": [1]}, "must be a list of partitions"),
         (DESIGN, {"kind": "partition", "partitions": [[["p"], ["q"]]]}, "a group must have at least two members"),
         (DESIGN, {"kind": "fixed_size"}, "must have `size` for the kind fixed_size"),
-        (DESIGN, {"kind": "fixed_size", "size": 5}, "`size` must be from 2 to 4 for 5 options"),
+        (
+            DESIGN,
+            {"kind": "fixed_size", "size": 5},
+            r"from 2 to 4 for 5 `options`; got 5. Hint: the nearest is 4\.$",
+        ),
         (DESIGN, {"kind": "independent", "questions": PAIRS[:1]}, "nu must sum to 1; got 0.5"),
         (DESIGN, {"kind": "independent", "questions": PAIRS}, "must tell different shares apart"),
-        (DESIGN, {"kind": "independent", "questions": [*PAIRS, [["q", "p"], 0]]}, "must name each set of options once"),
+        (
+            DESIGN,
+            {"kind": "independent", "questions": [*PAIRS, [["q", "p"], 0]]},
+            "must name each set of `options` once",
+        ),
         (DESIGN, {"kind": "independent", "questions": [["p", 1]]}, "must be a list of options"),
         (DESIGN, {"kind": "independent", "questions": [1]}, "must be a list of pairs"),
         (DESIGN, {"kind": "independent", "questions": [[["p"], 1]]}, "must leave two candidates after either answer"),
@@ -337,13 +349,13 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (("variables", 2, "design"), {"kind": "hadamard", "questions": 4}, "one less than a power of two"),
         (("variables", 1, "design"), {"kind": "warner", "q": 0.5}, "`q` must not be 1/2"),
         (("variables", 1, "design"), {"kind": "warner", "q": 2}, "`q` must be between 0 and 1"),
-        (("variables", 1, "design"), "pair", "a fixed size design must have at least 3 options; got 2"),
+        (("variables", 1, "design"), "pair", "a pair design must have at least 3 `options`; got 2"),
         (("links",), [{}], "must have `variables`"),
         (("links",), [1], "must be a table with `variables`; got the number 1"),
         (("links",), [{"variables": "ab"}], "must be a list of ids"),
         (("links",), [{"variables": ["a", "a"]}], 'once; this link has "a" too'),
         (("links",), [{"variables": ["a", 1]}], "must be text"),
-        (("links",), [{"variables": ["a", "z"]}], 'must be the id of a variable; got "z".$'),
+        (("links",), [{"variables": ["a", "z"]}], 'must be the `id` of a question; got "z".$'),
         (("links",), [{"variables": ["a", "b"], "name": "x"}], "must be a known key"),
     ],
     ids=lambda value: None if isinstance(value, (dict, list)) else str(value)[:40].encode("ascii", "replace").decode(),

@@ -248,7 +248,7 @@ def test_second_version_that_would_narrow_answers_down_is_refused(site, owner):
     made = owner.send("POST", "/api/v1/drafts", {"format": "toml", "text": SMALL.replace('"black", ', "")}).json()
     seen = {"revision": made["revision"]}
     held = refusal(owner.send("POST", f"/api/v1/drafts/{made['id']}/publish", seen), 409)
-    assert "must have the same options" in held.message
+    assert "must have the same `options`" in held.message
 
 
 def test_programs_publish_replace_and_delete_what_they_have_read(site, owner):

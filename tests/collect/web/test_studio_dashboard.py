@@ -5,12 +5,17 @@ from html import unescape
 
 import numpy as np
 import pytest
+from attrs import evolve
 from released import Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
-from subsetprivacy.collect.service.results import results
+from subsetprivacy.collect.service.results import results, results_document
+from subsetprivacy.collect.service.results_document import plain
 from subsetprivacy.collect.web.studio_dashboard import dashboard
 from subsetprivacy.collect.web.studio_pages import _environment
+from subsetprivacy.collect.web.studio_panels import variable_panel
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, MORE_PEOPLE_OR_MOM
 
 SOME = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.1)
 DESIGNS = {
@@ -84,11 +89,11 @@ def test_nobody_skipped_is_said_once(k):
 
 def test_a_margin_says_what_it_is(board):
     labels = [label for label, _ in board.variables[3].needed]
-    assert [label.replace("\N{NO-BREAK SPACE}", " ") for label in labels] == [
-        "± 1 percentage point (95 % interval)",
-        "± 2 percentage points (95 % interval)",
-        "± 5 percentage points (95 % interval)",
-        "± 10 percentage points (95 % interval)",
+    assert labels == [
+        "± 1 percentage point (95% interval)",
+        "± 2 percentage points (95% interval)",
+        "± 5 percentage points (95% interval)",
+        "± 10 percentage points (95% interval)",
     ]
     people = [text for _, text in board.variables[3].needed]
     assert all(re.fullmatch(r"enough people|[\d,]+ more people|out of reach", text) for text in people)
@@ -121,7 +126,7 @@ def test_cells_of_a_table_have_their_intervals(board):
         for j, (share, span) in enumerate(cells):
             low, high = (100 * table[i, j] for table in (held.lower, held.upper))
             assert share.startswith(f"{100 * held.shares[i, j]:.1f}")
-            assert span.replace("\N{NO-BREAK SPACE}", " ") == f"{low:.1f} to {high:.1f} %"
+            assert span == f"{low:.1f} to {high:.1f}%"
             assert f'<td data-of="{held.columns[j]}"><span>{share} <span class="range">{span}</span>' in page
 
 
@@ -141,3 +146,62 @@ def test_the_least_p_value_of_random_tables_is_said_to_be_that():
     assert re.fullmatch(
         r"p = [\d.]+ \(from \d+ random tables, none of them as far off\)", facts["Test of independence"]
     )
+
+
+# Names, notes and advice ----------------------------------------------------------------------
+
+
+def alike(label="Sleep", n=600):
+    """Return the dashboard of two linked variables that are titled alike."""
+    designs = {"weekday": sp.uniform(options(4)), "weekend": sp.uniform(options(4))}
+    survey = survey_of(designs, [["weekday", "weekend"]])
+    survey = evolve(survey, variables=tuple(evolve(one, label=label) for one in survey.variables))
+    truth = values([4, 3, 2, 1], n, 1)
+    released = drawn(survey, {"weekday": truth, "weekend": truth})
+    return dashboard(released, results(released))
+
+
+def test_two_variables_titled_alike_are_told_apart_everywhere():
+    board = alike()
+    (pair,) = board.pairs
+    assert pair.title == "Sleep (weekday) and Sleep (weekend)"
+    assert pair.said.startswith("“Sleep (weekday)” and “Sleep (weekend)” go together")
+    assert "Sleep (weekday) by Sleep (weekend)" in pair.figure
+    assert board.groups[0].title == "Sleep (weekday), Sleep (weekend)"
+    page = _page("pair", pair)
+    assert not re.search(r"Sleep(?! \(week)", page), "nowhere by the label alone"
+    for k, name in enumerate(("weekday", "weekend")):
+        page = variable_page(board, k)
+        assert f"Estimated shares of Sleep ({name})" in board.variables[k].figure
+        assert f"Sleep ({name})</h2>" in page
+        assert not re.search(r"Sleep(?! \(week)", page)
+
+
+def test_the_document_has_labels_as_they_were_written_and_ids_in_its_sentences():
+    document = results_document(alike().held)
+    assert [one["label"] for one in document["variables"]] == ["Sleep", "Sleep"]
+    assert "title" not in document["variables"][0]
+    assert document["pairs"][0]["said"].startswith("“weekday” and “weekend” go together")
+
+
+def test_a_label_that_is_another_variables_id_is_not_replaced():
+    (pair,) = alike("weekend").pairs
+    assert pair.said.startswith("“weekend (weekday)” and “weekend (weekend)” go together")
+
+
+def test_a_share_of_zero_is_said_in_plain_words():
+    released = drawn(survey_of({"a": sp.uniform(options(5))}), {"a": values([1, 0, 0, 1, 1], 400, 2)})
+    held = results(released).variables[0]
+    notes = [note for note in held.shares.notes if note.kind is NoteKind.BOUNDARY]
+    assert len(notes) == 1
+    assert re.match(r"The estimate for .* is 0\. Standard errors are rough then", notes[0].text)
+    assert not JARGON.search(outside_details(variable_page(dashboard(released, results(released)), 0)))
+
+
+def test_a_page_shows_advice_that_is_for_readers_and_no_other(board):
+    panel = board.variables[3]
+    advised = Note(NoteKind.SMALL_COUNTS, "Few people.", MORE_PEOPLE_OR_MOM)
+    for_programs = Note(NoteKind.BOUNDARY, "A zero.", AUTO_INTERVAL)
+    shown = variable_panel(evolve(panel.held, notes=(advised, for_programs)))
+    assert shown.notes[-2:] == ("Few people. Hint: collect more people.", "A zero.")
+    assert [plain(advised), plain(for_programs)] == ["Few people.", "A zero."]

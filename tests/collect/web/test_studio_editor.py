@@ -9,13 +9,16 @@ import pytest
 from sites import OWNER, PASSWORD, SMALL, Site, light_hashes
 
 from subsetprivacy.collect.service import accounts, publishing
+from subsetprivacy.collect.survey.describing import NoticeKind, survey_facts
 from subsetprivacy.collect.survey.documents import survey_document
 from subsetprivacy.collect.survey.manifest import read_manifest
 from subsetprivacy.collect.survey.problems import Problem
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.web.respond import page_bytes
 from subsetprivacy.collect.web.studio_examples import EXAMPLES
-from subsetprivacy.collect.web.studio_places import in_words_of_the_form, notice_in_words
+from subsetprivacy.collect.web.studio_places import error_in_words, in_words_of_the_form
+from subsetprivacy.collect.web.studio_promises import promises
+from subsetprivacy.messages.for_surveys import ASK_ALIKE
 
 
 @pytest.fixture(scope="module")
@@ -240,16 +243,16 @@ def test_problems_of_the_form_speak_of_questions_and_answers(owner, draft):
     document["batch"] = 3
     problems = save_form(owner, f"/studio/drafts/{draft}", document).json()["problems"]
     said = {one["place"]: one["message"] for one in problems}
-    assert said["Question 2, answer 3"].startswith("must differ from the other answers; answer 1 ")
+    assert said["Question 2, answer 3"].startswith("must differ from the others; number 1 ")
     assert {"Batch", "Question 2, name", "Link 1"} <= set(said)
-    assert "questions" in said["Link 1"]
+    assert said["Link 1"] == "must be at least two; got 1."
     for place, message in said.items():
         without = re.sub('"[^"]*"', "", f"{place} {message}")
         assert not re.search(r"\b(variables?|options?|ids?)\b", without), (place, message)
 
 
 def test_words_that_were_typed_are_not_translated():
-    problem = Problem(1, "variable 1", 'must be one of the options; got "options of a variable".', ("variables", 0))
+    problem = Problem(1, "variable 1", 'must be one of the `options`; got "options of a variable".', ("variables", 0))
     held = in_words_of_the_form(problem)
     assert held["message"] == 'must be one of the answers; got "options of a variable".'
     assert (held["place"], held["path"]) == ("Question 1", ["variables", 0])
@@ -288,10 +291,33 @@ def test_study_follows_the_title_until_people_were_asked(site, owner):
 
 def test_notices_name_questions_by_their_labels():
     survey = read_survey(SMALL.replace('"Smokes"', '"The option to smoke"'), "toml")
-    notice = notice_in_words(survey, "smokes: an answer multiplies the odds of an option by at most 3.")
-    assert notice == "“The option to smoke”: an answer multiplies the odds of an answer by at most 3."
-    linked = notice_in_words(survey, "colour and day are kept side by side: the day of options.")
-    assert linked == "“Colour” and “Day” are kept side by side: the day of answers."
+    linked, *_ = [one for one in promises(survey).notices if "side by side" in one]
+    assert linked.startswith("“Colour” and “Day”: kept side by side.")
+    (odds,) = [one for one in promises(survey).notices if "odds" in one]
+    assert odds == "“The option to smoke”: an answer multiplies the odds of a value by at most 3."
+
+
+def test_questions_with_the_same_label_are_told_apart_before_they_are_published():
+    said = promises(read_survey(SMALL.replace('"Colour"', '"Day"'), "toml"))
+    assert [line.label for line in said.lines][:2] == ["Day (colour)", "Day (day)"]
+    assert said.linked[0][0] == "Day (colour), Day (day)"
+    assert any(notice.startswith("“Day (colour)” and “Day (day)”: ") for notice in said.notices)
+
+
+def test_an_open_survey_is_a_warning_and_no_notice_besides():
+    survey = read_survey(SMALL, "toml")
+    assert NoticeKind.OPEN in [notice.kind for notice in survey_facts(survey).notices]
+    said = promises(survey)
+    assert any("Anybody with the link" in warning for warning in said.warnings)
+    assert not any(notice.startswith("open mode") for notice in said.notices)
+
+
+def test_errors_on_a_page_speak_of_questions_and_answers():
+    error = publishing.PublishingError("'a' must have the same `options` and `design` as before.", ASK_ALIKE)
+    said = error_in_words(error)
+    assert said.startswith("'a' must have the same answers and way of asking as before. Hint: take those")
+    assert "give the question another name" in said
+    assert "give the variable another id" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,10 @@ fit.interval(method="prifile")  # arg-type: "Literal['prifile']"; expected "Lite
 fit.plot(kind="estimat")  # arg-type: "Literal['estimat']"; expected "Literal['estimate',
 fit.plot(ax=3)  # arg-type: "ax" to "plot" of "Estimate" has incompatible type "int"; expected "Axes | None"
 fit.to_frame(engine="panda")  # call-overload: No overload variant of "to_frame" of "Estimate"
-table.to_frame(engine="panda")  # call-overload: No overload variant of "to_frame" of "SubsetTable"
+table.to_frame(engine="panda")  # call-overload: No overload variant of "to_frame" of "Result"
 table.to_frame(engine="polars").iloc  # attr-defined: "DataFrame" has no attribute "iloc"
 table.codes  # attr-defined: "SubsetTable" has no attribute "codes"
-sp.count(data, by=["a", "b"]).n  # attr-defined: "dict[Hashable, SubsetCounts]" has no attribute "n"
+sp.count(data, by=["a", "b"]).n  # attr-defined: "GroupedCounts[SubsetCounts]" has no attribute "n"
 sp.ask(both).resolve(True)  # attr-defined: "dict[str, Question]" has no attribute "resolve"
 sp.audit(table).persons()  # attr-defined: "TableAudit" has no attribute "persons"
 sp.independence_test(sp.crosstab(table), "person")  # arg-type: "Literal['person']"; expected "Literal['lrt',

@@ -91,3 +91,66 @@ def test_a_plan_is_that_of_the_library():
     assert result.output.rpartition("---")[0] == expected.rpartition("---")[0]  # below it are notes, with advice
     facts = json.loads(run("plan", "--n-categories", 6, "--people", 2000, "--w", ".5,.1,.1,.1,.1,.1", "--json").output)
     assert facts
+
+
+HABITS = ["never", "once", "monthly", "weekly", "daily"]
+W = [0.5, 0.2, 0.15, 0.1, 0.05]
+
+
+@pytest.mark.parametrize(
+    ("options", "aims"),
+    [
+        (["--category", "daily", "--margin", ".03"], {"category": "daily", "margin": 0.03}),
+        (
+            ["--category", "daily", "--relative", ".2", "--w", "0.5,0.2,0.15,0.1,0.05"],
+            {"category": "daily", "relative": 0.2, "w": W},
+        ),
+        (["--groups", "2", "--margin", ".05"], {"groups": 2, "margin": 0.05}),
+        (["--group", "f=.3", "--group", "m=.7", "--people", 2000], {"groups": {"f": 0.3, "m": 0.7}, "n": 2000}),
+        (
+            ["--subgroup", "18=29=.2", "--subgroup", "30 and older=.8"],
+            {"subgroups": {"18=29": 0.2, "30 and older": 0.8}},
+        ),
+    ],
+)
+def test_the_aims_of_a_plan_are_those_of_the_library(options, aims):
+    made, expected = json.loads(run("plan", *HABITS, *options, "--json").output), sp.plan(HABITS, **aims).to_dict()
+    for facts in (made, expected):  # notes have the advice of each audience
+        for one in (facts, *facts["options"]):
+            one["notes"] = [note["kind"] for note in one["notes"]]
+    assert made == expected
+
+
+def test_numbered_categories_are_named_by_their_number():
+    made = json.loads(run("plan", "--n-categories", 6, "--category", 3, "--json").output)
+    assert made["category"] == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--category", "often"], "--category must be one of the 5 categories; got 'often'"),
+        (["--relative", "0.2"], "--relative must come with --w"),
+        (["--relative", "0.2", "--margin", "0.02"], "either --margin or --relative must be given; got both"),
+        (["--groups", "1"], "--groups must be from 2 to 1000; got 1"),
+        (["--groups", "2", "--group", "f=1"], "give either --groups or --group"),
+        (["--group", "f"], "--group must be NAME=SHARE, as young=0.2; got 'f'"),
+        (["--group", "=0.5"], "--group must be NAME=SHARE, as young=0.2; got '=0.5'"),
+        (["--subgroup", "f=half"], "--subgroup must be NAME=SHARE, as young=0.2; got 'f=half'"),
+        (["--subgroup", "f=.1", "--subgroup", "f=.2"], "--subgroup must name each group once; got 'f' twice"),
+        (["--subgroup", "f=.7", "--subgroup", "m=.7"], "--subgroup must have shares that sum to at most 1; got 1.4"),
+        (["--margin", "2"], "--margin must be between 0 and 0.5; got 2.0. Hint: two points are 0.02."),
+        (["--relative", ".2"], "Hint: --w gives the distribution to plan for."),
+        (["--groups", "1"], "Hint: --groups 2 for two of the same size, or --group f=0.3 --group m=0.7."),
+    ],
+)
+def test_bad_aims_are_said_in_a_line(options, message):
+    result = run("plan", *HABITS, *options)
+    assert result.exit_code in (1, 2)
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_plan_fits_a_terminal_of_100_characters():
+    table = run("plan", *HABITS).output.splitlines()[1:5]
+    assert max(map(len, table)) <= 100

@@ -254,7 +254,7 @@ def test_two_columns_give_a_cross_table(fine, private, codes, tmp_path):
 def test_a_cross_table_is_printed_if_it_is_not_too_wide(fine, private, codes, monkeypatch):
     words = ["count", private, "--column", "race", "--column", "both"]
     monkeypatch.setenv("COLUMNS", "300")
-    assert fine(*words).startswith("n_ab: race by sex x income, n = 900")
+    assert fine(*words).startswith("Reported subsets, race by sex x income, n = 900")
     monkeypatch.setenv("COLUMNS", "80")
     lines = fine(*words).splitlines()
     assert lines[0] == "Subsets of race and both, n = 900"

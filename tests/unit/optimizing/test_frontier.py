@@ -132,12 +132,12 @@ def test_several_distributions():
 
 
 def test_frames(told, even):
-    columns = ["loss", "people", "gap", "subsets"]
+    columns = ["leakage", "loss", "people", "gap", "subsets"]
     assert list(told.to_frame().columns) == columns
-    frame = told.to_frame("polars")
+    frame = told.to_frame(engine="polars")
     np.testing.assert_allclose(frame["loss"], told.loss)
     np.testing.assert_allclose(frame["people"] * told.direct_loss, told.loss)
-    assert list(even.to_frame("pyarrow").column_names) == ["leakage", *columns, "bound"]
+    assert list(even.to_frame(engine="pyarrow").column_names) == [*columns, "bound"]
 
 
 def test_summary_and_repr(asked):

@@ -21,6 +21,8 @@ from subsetprivacy.errors import (
     NotIdentifiableError,
 )
 from subsetprivacy.examples import URN, adult
+from subsetprivacy.messages import NoteKind
+from subsetprivacy.messages.for_plans import MORE_COLUMNS
 from subsetprivacy.planning import choices, plan
 
 Z = norm.ppf(0.975)
@@ -30,6 +32,10 @@ SKEWED = np.array([0.6, 0.2, 0.1, 0.04, 0.03, 0.01, 0.01, 0.01])
 @pytest.fixture(scope="module")
 def nine():
     return plan(9, margin=0.02)
+
+
+def texts(made, kind):
+    return [note.text for note in made.notes if note.kind is kind]
 
 
 def people_by_name(made):
@@ -112,7 +118,7 @@ def test_people_of_a_covered_design_are_real_people():
         assert option.people > bare[option.name.removesuffix(", floor 0.1")]
         # The floor is reached: each dummy category has a tenth of all rows.
         assert option.dummies / D / (option.people + option.dummies) == pytest.approx(0.1, rel=1e-3)
-    assert f"{made.best.dummies} dummy rows come on top" in str(made.summary())
+    assert f"{made.best.dummies} dummy rows are added to the people." in texts(made, NoteKind.DUMMIES)
 
 
 def test_leaks_are_those_of_the_audit():
@@ -126,12 +132,13 @@ def test_leaks_are_those_of_the_audit():
 def test_unlisted_designs_say_that_they_are_simulated():
     w = np.arange(1, 26) / 325
     made = plan(25, margin=0.05, w=w, designs=[sp.uniform(range(25))])
-    assert "uniform: simulated, within 0." in str(made.summary())
+    (text,) = texts(made, NoteKind.SIMULATED)
+    assert text.startswith("uniform: simulated, within 0.")
 
 
 def test_many_categories_say_which_estimator():
     made = plan(100, margin=0.02)
-    assert "for the moment estimator; maximum likelihood needs no more" in str(made.summary())
+    assert texts(made, NoteKind.MOMENTS)
     assert made.recommended == hadamard(range(100))
 
 
@@ -146,10 +153,12 @@ def test_no_law_is_shown_twice():
 def test_few_categories_have_their_own_designs():
     two = plan(["no", "yes"])
     assert two.recommended == warner(["no", "yes"])
-    assert "two answers can multiply the odds of a value by up to 9" in str(two.summary())
+    assert "two answers can multiply the odds of a value by up to 9" in texts(two, NoteKind.REPEATED)[0]
     three = plan(["a", "b", "c"])
     assert three.recommended == fixed_size(["a", "b", "c"], 2)
-    assert "respondent who draws the others in the set herself" in str(three.summary())
+    assert "fixed_size, 2: drawn where the value is: by a publisher, or by the respondent." in texts(
+        three, NoteKind.ASSUMPTION
+    )
 
 
 def test_a_number_stands_for_that_many_categories():
@@ -185,15 +194,17 @@ def test_among_equally_cheap_designs_the_largest_sets():
     assert uniform.people < rows.people < 1.05 * uniform.people
     assert uniform.smallest_set < rows.smallest_set
     assert made.best is rows
-    assert made.reason.endswith("it is within 5 % of the fewest people and has the largest sets")
+    assert made.reason.split(":")[0].endswith("it is within 5% of the fewest people and has the largest sets")
 
 
 def test_the_next_cheaper_design_and_its_price(nine):
     assert nine.cheaper.name == "partition, 3 groups"
-    assert "it gives away up to 1.58 bit instead of 1.00, and leaves 3 values or more instead of 4" in str(
-        nine.summary()
-    )
-    assert plan(5, maximal_leakage=5).cheaper is None
+    assert texts(nine, NoteKind.ALTERNATIVE) == [
+        "Next cheaper: partition, 3 groups: 4269 people (44% fewer), up to 1.58 bit, at least 3 values left."
+    ]
+    free = plan(5, maximal_leakage=5)
+    assert free.cheaper is None
+    assert not texts(free, NoteKind.ALTERNATIVE)
 
 
 @pytest.mark.parametrize(
@@ -202,9 +213,9 @@ def test_the_next_cheaper_design_and_its_price(nine):
         ({}, "it needs the fewest people"),
         (
             {"smallest": 4},
-            "it alone gives away at most 1 bit (the default: a yes/no question) and always leaves 4 or more values",
+            "it alone is within the limits: at most 1 bit (the default: a yes/no question), at least 4 values left",
         ),
-        ({"maximal_leakage": 1.6}, "it gives away at most 1.6 bit"),
+        ({"maximal_leakage": 1.6}, "at most 1.6 bit, at least 2 values left"),
     ],
 )
 def test_the_reason_in_words(limits, words):
@@ -227,7 +238,7 @@ def test_two_categories_are_not_given_away_by_default():
     made = plan(["no", "yes"], designs=[telling, safe])
     assert made.recommended == safe
     assert made.options[0].people < 0.3 * made.people
-    assert "0.585 bit (the default for two categories: Warner's question with q = 1/4, which triples" in made.reason
+    assert "at most 0.585 bit (the default: Warner's question, q = 1/4)" in made.reason
     asked_for = plan(["no", "yes"], designs=[telling, safe], maximal_leakage=1)
     assert asked_for.recommended == telling
     assert "the default" not in asked_for.reason
@@ -317,8 +328,8 @@ def test_labels_without_a_length_are_counted_too(monkeypatch):
         (4.6, "a whole number of them; got 4.6. Hint: the nearest is 5"),
         (np.array(4.6), "a whole number of them; got 4.6. Hint: the nearest is 5"),
         (1e30, "Hint: the nearest is 1048576"),
-        (np.nan, r"got nan. Hint: plan\(5\) has the categories 0 to 4"),
-        (True, "got True. Hint: plan"),
+        (np.nan, r"got nan. Hint: sp.plan\(5\) has the categories 0 to 4"),
+        (True, "got True. Hint: sp.plan"),
         (2 + 1j, "whole number of them; got"),
     ],
 )
@@ -345,11 +356,15 @@ def test_limits_at_the_edge_are_met():
 
 def test_numbers_under_stable_names(nine):
     facts = nine.to_dict()
-    assert list(facts) == ["recommended", "reason", "level", "direct", "options"]
+    assert list(facts) == [
+        *("recommended", "reason", "people", "by_group", "margin", "relative", "category", "level", "direct"),
+        *("options", "notes"),
+    ]
     assert list(facts["options"][0]) == [
         *("design", "people", "margin", "dummies", "people_even", "margin_even", "cost", "cost_even", "loss"),
         *("efficiency", "maximal_leakage", "smallest_set"),
         *("size_leakage", "mi_leakage", "prediction_leakage", "prediction_baseline", "largest_posterior"),
+        *("category", "by_group", "notes"),
     ]
     json.dumps(facts, allow_nan=False)
 
@@ -360,7 +375,7 @@ def test_what_is_not_finite_is_no_number_in_json_and_a_dash_in_the_table():
     facts = evolve(survey, options=(free,), best=free)
     assert facts.to_dict()["options"][0]["cost"] is None
     json.dumps(facts.to_dict(), allow_nan=False)
-    assert "(-)" in facts.summary().rows[0][1]
+    assert facts.summary().rows[0][2] == "-"
     assert "inf" not in str(facts.summary())
 
 
@@ -387,46 +402,60 @@ def test_frames(engine):
 
 def test_the_table_for_people(nine):
     text = str(nine.summary())
-    assert text.startswith("Plan for 9 categories: ±2 points at 95 %, whatever the distribution")
-    assert "people, worst w" in text
+    assert text.startswith("Plan for 9 categories: ±2 points at 95%, whatever the distribution")
     assert "* partition, 2 groups" in text
-    assert "Asking directly: 2401 people" in text
-    assert "Ask each person once: a second draw would leave 2.58 candidates on average" in text
+    assert texts(nine, NoteKind.PRICE) == ["Asking directly: 2401 people."]
+    assert "two draws leave 2.58 values on average" in texts(nine, NoteKind.REPEATED)[0]
 
 
 def test_the_table_for_a_margin():
     made = plan(9, n=2000, w=np.arange(1, 10) / 45)
     text = str(made.summary())
-    assert text.startswith("Plan for 9 categories: 2000 people at 95 %, the given distribution")
+    assert text.startswith("Plan for 9 categories: 2000 people at 95%, the given distribution")
     assert f"±{made.margin:.4f}" in text
-    assert "margin, given w" in text
+    assert made.summary().columns[1] == "margin"
     assert "has the smallest margin" in made.reason
 
 
 def test_a_remark_is_said_once_in_the_order_of_the_table():
-    two = str(plan(["no", "yes"]).summary())
-    assert two.count("the respondent draws the bit") == 1
-    assert "All designs: the respondent draws the bit" in two
+    drawn = [text for text in texts(plan(["no", "yes"]), NoteKind.ASSUMPTION) if "the bit" in text]
+    assert drawn == ["All designs: the respondent draws the bit, which is never shown or sent."]
     own = [hadamard(range(100), questions=511), hadamard(range(100))]
-    notes = plan(100, designs=own).summary().notes
-    assert "All designs: for the moment estimator; maximum likelihood needs no more." in notes
+    moments = "All designs: for the moment estimator; maximum likelihood needs no more."
+    assert texts(plan(100, designs=own), NoteKind.MOMENTS) == [moments]
     sized = [fixed_size(range(5), k) for k in (3, 2)] + [sp.uniform(range(5))]
-    notes = plan(5, designs=sized, maximal_leakage=2).summary().notes
-    assert sum(note.startswith("fixed_size, 3; fixed_size, 2: for whoever holds the value") for note in notes) == 1
+    notes = texts(plan(5, designs=sized, maximal_leakage=2), NoteKind.ASSUMPTION)
+    assert sum(text.startswith("fixed_size, 3; fixed_size, 2: drawn where the value is") for text in notes) == 1
 
 
 def test_every_column_of_the_table_is_explained(nine):
-    table = nine.summary()
-    assert "efficiency" not in table.columns
-    legend = " ".join(table.notes[-2:])
-    for column in ("loss", "bound met", "max. leak", "MI", "size", "guess", "posterior", "Smallest"):
-        assert f"{column}" in legend
-    assert {"bound met, even w", "smallest", "posterior", "guess", "size", "MI", "max. leak"} < set(table.columns)
+    columns = nine.summary().columns
+    assert len(columns) == 7
+    legend = " ".join(texts(nine, NoteKind.LEGEND))
+    for column in ("times direct", "max. leak", "smallest set", "best guess"):
+        assert column in columns
+        assert f"{column}: " in legend
+    # What the table leaves out is in the data frame.
+    assert {"loss", "efficiency", "mi_leakage", "size_leakage", "largest_posterior"} < set(nine.to_frame().columns)
+    assert nine.notes[-1].advice == MORE_COLUMNS()
+
+
+@pytest.mark.parametrize("p", [2, 3, 4, 5, 9, 14, 100])
+@pytest.mark.parametrize("asked", [{"margin": 0.001}, {"n": 10**6}])
+def test_tables_fit_a_terminal_of_100_characters(p, asked):
+    assert max(map(len, str(plan(p, **asked).summary()).splitlines()[1:5])) <= 100
+
+
+@pytest.mark.parametrize("p", [2, 3, 4, 5, 9, 14])
+def test_notes_are_short(p):
+    assert max(len(note.text) for note in plan(p, margin=0.02).notes) <= 110
 
 
 def test_looks():
     made = plan(ABCD, margin=0.05)
-    assert repr(made) == "<Plan: <uniform: 865 people for ±0.05> of 1 design>"
+    assert repr(made) == "<Plan: uniform, 865 people for ±0.05, of 1 design>"
+    assert repr(made.best) == "<PlanOption uniform: 865 people for ±0.05>"
+    assert ("people", "865") in made.best.summary().rows
     assert "<table>" in made._repr_html_()
 
 
@@ -442,7 +471,10 @@ def test_the_picture_marks_the_recommended_design(asked):
     wanted = [option.people if "margin" in asked else option.margin for option in made.options]
     assert list(lines["worst w" if "margin" in asked else "given w"]) == pytest.approx(wanted)
     assert lines["asking directly"][0] == pytest.approx(made.direct)
-    assert "1.58 bit, sets of 3 or more" in [text.get_text() for text in axes.texts]
+    remarks = [text.get_text() for text in axes.texts]
+    thirds = made.options[[option.name for option in made.options].index("partition, 3 groups")]
+    planned = f"{thirds.people:,}" if "margin" in asked else f"±{thirds.margin:.4f}"
+    assert f"{planned}; 1.58 bit, sets of 3 or more" in remarks
 
 
 def test_covered_designs_of_ones_own():

@@ -46,5 +46,7 @@ def test_intervals_of_that_half_width_hold_what_they_promise(name):
     worst = int(limit_covariance(design, made.w).diagonal().argmax())
     with quietly():
         fits = np.array([sp.estimate(sp.simulate(design, made.w, made.people, seed=k)).w[worst] for k in range(1500)])
-    inside = np.abs(fits - made.w[worst]) <= 0.03
-    assert inside.mean() == pytest.approx(0.95, abs=0.02)
+    inside = (np.abs(fits - made.w[worst]) <= 0.03).mean()
+    assert inside >= 0.93
+    if made.w.min() > 0.03:  # else estimates stop at zero within the margin, and all of them vary less
+        assert inside <= 0.97

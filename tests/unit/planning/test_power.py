@@ -91,7 +91,11 @@ def test_a_thousand_categories_and_more():
         ({"n1": 100, "category": "x"}, CategoryError, "one of the 4 categories"),
         ({"n1": 100, "contrast": [1, 1, 1, 1]}, ArgumentError, "not all the same"),
         ({"n1": 100, "contrast": [1, 2]}, ArgumentError, r"or be 4 of them .* got the shape \(2,\)"),
-        ({"n1": 100, "contrast": {"a": "x"}}, ArgumentError, r"must map labels to finite numbers.*Hint: {'a': 1, 'd'"),
+        (
+            {"n1": 100, "contrast": {"a": "x"}},
+            ArgumentError,
+            r"must map labels to finite numbers.*Hint: contrast={'a': 1, 'd'",
+        ),
         ({"n1": 100, "contrast": {"a": None}}, ArgumentError, "must map labels to finite numbers"),
         ({"n1": 100, "contrast": {"a": np.nan}}, ArgumentError, "must map labels to finite numbers"),
         ({"n1": 100, "contrast": {"x": 1}}, CategoryError, "one of the 4 categories"),
@@ -148,8 +152,19 @@ def test_the_test_rejects_as_often():
 
 def test_looks():
     found = power(ASKED, ONE, TWO, 500, category="a")
-    assert str(found.summary()).startswith("Two-sided z test at 5 %")
+    assert str(found.summary()).startswith("Two-sided z test at 5%")
     assert "<table>" in found._repr_html_()
+    known = power(ASKED, ONE, 0.2, 500, category="a")
+    assert repr(known).startswith(f"<Power {known.power:.4f} with 500 people: difference")
+
+
+def test_the_picture_goes_through_the_power_that_was_worked_out():
+    found = power(ASKED, ONE, TWO, 500, 1000, category="a")
+    (line,) = (line for line in found.plot().get_lines() if line.get_label() == "two-sided z test")
+    n, height = line.get_data()
+    more = [power(ASKED, ONE, TWO, round(size), round(2 * size), category="a").power for size in n[[60, 140, 199]]]
+    assert height[[60, 140, 199]] == pytest.approx(more, abs=2e-3)
+    assert np.interp(500, n, height) == pytest.approx(found.power, abs=1e-3)
 
 
 @pytest.mark.parametrize("w2", [[0, 1, 0, 0], 0.5], ids=["another one", "known value"])

@@ -16,11 +16,11 @@ WHOLE = ["a", "b", "c", "d", "e"]
 def test_shares_errors_and_intervals(census, parsed, numbers_in):
     page = parsed(report_html(census, level=0.9, tests=False))
     head, rows = page.table("race: estimated shares")
-    assert head[3:] == ["Lower 90 %", "Upper 90 %"]
+    assert head[3:] == ["Lower 90%", "Upper 90%"]
     told = sp.estimate(census.count("race")).to_dict(0.9)
     for k, label in enumerate(told["categories"]):
         shown = [numbers_in(cell)[0] for cell in rows[label]]
-        wanted = [100 * told[key][k] for key in ("estimate", "std_error", "lower", "upper")]
+        wanted = [100 * told[key][k] for key in ("estimate", "se", "lower", "upper")]
         assert shown == pytest.approx(wanted, abs=0.0051)
 
 
@@ -40,7 +40,7 @@ def test_what_a_column_gives_away(census, census_page, numbers_in):
     assert numbers_in(rows["Price"][0]) == pytest.approx([facts["cost"]], abs=0.0051)
     assert numbers_in(rows["Price"][1])[1] == round(32561 / facts["cost"])
     again = sp.repeat_risk(census.designs["race"], sp.estimate(census.count("race")).w)
-    assert f"a single one for {100 * again.probability:.1f} % of the people" in census_page.text
+    assert f"a single one for {100 * again.probability:.1f}% of the people" in census_page.text
 
 
 def test_tests_and_joint_shares(census, census_page, numbers_in):

@@ -18,6 +18,15 @@ from subsetprivacy.collect.survey.definition import Survey
 from subsetprivacy.collect.survey.manifest import Manifest, freeze
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.messages import Advice
+from subsetprivacy.messages.for_surveys import (
+    ASK_ALIKE,
+    CLOSE_SURVEYS,
+    LOOK_AGAIN,
+    LOOK_AT_VERSIONS,
+    OTHER_STUDY,
+    READ_AGAIN,
+)
 
 MOST_CODES = 100_000
 _ID_BYTES = 10
@@ -40,8 +49,8 @@ class ChangedError(PublishingError):
         The draft as it is now, where it is the draft that has changed.
     """
 
-    def __init__(self, message: str, draft: Draft | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, advice: Advice | None = None, draft: Draft | None = None) -> None:
+        super().__init__(message, advice)
         self.draft = draft
 
 
@@ -151,7 +160,7 @@ def _no_draft() -> NotFoundError:
 
 def _changed(present: Draft) -> ChangedError:
     return ChangedError(
-        "the draft must be the one that was looked at; it was changed in the meantime. Hint: read it again.", present
+        "the draft must be the one that was looked at; it was changed in the meantime.", READ_AGAIN, present
     )
 
 
@@ -204,17 +213,18 @@ def _check_version(connection: Connection, present: Draft, version: int | None) 
         raise AlreadyPublishedError(newest[0])
     raise ChangedError(
         "the draft must have been published as often as was shown; it was published, or a version deleted, in the "
-        "meantime. Hint: look at its versions again."
+        "meantime.",
+        LOOK_AT_VERSIONS,
     )
 
 
-def objection(engine: Engine, survey: Survey) -> str | None:
-    """Return why `publish` would refuse a survey as things are, or None if it would not."""
+def objection(engine: Engine, survey: Survey) -> PublishingError | None:
+    """Return the error that `publish` would raise of a survey as things are, or None if it would not."""
     with reading(engine) as connection:
         try:
             _freeze(connection, survey, read_key(connection, survey.study) or (bytes(storage.KEY_BYTES), False))
         except PublishingError as error:
-            return str(error)
+            return error
     return None
 
 
@@ -230,11 +240,12 @@ def _freeze(connection: Connection, survey: Survey, held: tuple[bytes, bool]) ->
     if survey.mode == "code" and revealed:
         raise PublishingError(
             f"a survey with codes must belong to a study whose key is secret; that of {survey.study!r} was published "
-            "when its last survey closed. Hint: give the survey another study."
+            "when its last survey closed.",
+            OTHER_STUDY,
         )
     manifest = freeze(survey, key if survey.mode == "code" else None)
     if objection := objection_to(manifest, storage.manifests_of_study(connection, survey.study)):
-        raise PublishingError(objection)
+        raise PublishingError(objection, ASK_ALIKE)
     return manifest
 
 
@@ -311,7 +322,8 @@ def publish_key(engine: Engine, survey_id: str, *, state: str | None = None) -> 
         if not storage.reveal_key(connection, manifest.study):
             raise PublishingError(
                 f"all surveys of the study {manifest.study!r} must be closed before its key is published: with it a "
-                "respondent could choose the question. Hint: close those that are open."
+                "respondent could choose the question.",
+                CLOSE_SURVEYS,
             )
 
 
@@ -412,7 +424,8 @@ def _hold(connection: Connection, survey_id: str, state: str | None) -> Manifest
     if state is not None and state != storage.study_state(connection, manifest.study):
         raise ChangedError(
             f"the study {manifest.study!r} must be as it was looked at; in the meantime one of its surveys was "
-            "published, closed or deleted, or its key was published. Hint: look at it again."
+            "published, closed or deleted, or its key was published.",
+            LOOK_AGAIN,
         )
     return manifest
 

@@ -30,8 +30,9 @@ from subsetprivacy.collect.service.results_tests import alarm_for
 from subsetprivacy.collect.service.results_variable import VariableResult, look_at
 from subsetprivacy.collect.survey.describing import kept_rows
 from subsetprivacy.collect.survey.tallies import Release, Released
+from subsetprivacy.collect.survey.titles import titles_of
 from subsetprivacy.errors import SubsetPrivacyError
-from subsetprivacy.report.wording import sentence
+from subsetprivacy.report.wording import error_text
 
 __all__ = ["GroupResult", "Results", "results", "results_document"]
 
@@ -145,8 +146,9 @@ def _results(released: Released) -> Results:
     tables = [group_rows(released, k) for k in range(len(manifest.groups))]
     counts = {name: counts_of(rows, name, manifest.designs[name]) for rows in tables for name in rows.names}
     put = questions_put(released)
+    titles = titles_of({held["id"]: held["label"] for held in manifest.variables})
     looks = [
-        look_at(held, counts[held["id"]], put[k], partial(seed_of, released, held["id"]))
+        look_at(held, titles[held["id"]], counts[held["id"]], put[k], partial(seed_of, released, held["id"]))
         for k, held in enumerate(manifest.variables)
     ]
     alarm = alarm_for([test for one in looks for test in one.tests])
@@ -204,5 +206,5 @@ def _pair(released: Released, rows: GroupRows, names: tuple[str, str], every: in
         counts = joint_counts(rows, names, designs)
     except SubsetPrivacyError as error:
         one, two = (designs[name].categories for name in names)
-        return too_many(names, one, two, sentence(str(error)))
+        return too_many(names, one, two, error_text(error))
     return look_across(counts, min(every, MOST_PAIRS), seed_of(released, "pair", *names))

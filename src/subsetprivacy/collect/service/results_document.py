@@ -11,6 +11,7 @@ from subsetprivacy.collect.service.results_alarms import CHANCE
 from subsetprivacy.collect.service.results_draws import DrawsCheck
 from subsetprivacy.collect.service.results_pairs import PairResult
 from subsetprivacy.collect.service.results_variable import VariableResult
+from subsetprivacy.messages import Note
 
 if TYPE_CHECKING:
     from subsetprivacy.collect.service.results import GroupResult, Results
@@ -92,6 +93,8 @@ def plain(value: Any) -> Any:
         return [plain(one) for one in value.tolist()]
     if isinstance(value, (tuple, list)):
         return [plain(one) for one in value]
+    if isinstance(value, Note):  # its finding; the advice is for the page
+        return value.text
     if isinstance(value, (bool, str, int)) or value is None:
         return value
     if has(type(value)):
@@ -143,7 +146,7 @@ def _shares(one: VariableResult, name: str) -> dict[str, Any] | None:
     columns = [plain(column) for column in (held.w, held.se, held.lower, held.upper)]
     keys = ("option", "share", "se", "lower", "upper")
     lines = [dict(zip(keys, line, strict=True)) for line in zip(one.options, *columns, strict=True)]
-    out = {"method": held.method, "interval": held.interval, "options": lines, "notes": list(held.notes)}
+    out = {"method": held.method, "interval": held.interval, "options": lines, "notes": plain(held.notes)}
     return {**out, "holds": one.moments_hold} if name == "moments" else out
 
 

@@ -12,7 +12,8 @@ from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
 from subsetprivacy.collect.service.results_tests import Checked, Test, pair_counts, pairs_test, pearson_test, settle
 from subsetprivacy.design import Design, Sized
-from subsetprivacy.report.wording import label_text
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.report.wording import set_text
 
 MOST_LISTED = 4096  # answers of a design up to which its questions are counted one by one
 WORST = 20
@@ -56,7 +57,7 @@ class DrawsCheck(Checked):
     cells: tuple[Cell, ...] = ()
     said: str = ""
     problem: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def tests(self) -> tuple[Test, ...]:
@@ -112,7 +113,7 @@ def _by_questions(design: Design, asked: IntArray, n: IntArray, seed: int) -> di
         "test": pearson_test("questions", observed, mu[first], seed) if len(names) > 1 else None,
         "observed": observed[order].astype(np.float64),
         "expected": expected[order],
-        "cells": _worst([label_text(_side(design, int(code))) for code in names], observed, expected),
+        "cells": _worst([_side(design, int(code)) for code in names], observed, expected),
         "problem": "" if len(names) > 1 else "There is one question only, so there is nothing to compare.",
     }
 
@@ -123,7 +124,7 @@ def _by_pairs(design: Design, asked: IntArray, n: IntArray, seed: int) -> dict[s
     observed = pair_counts(groups, n, design.p)[above]
     expected = np.full(len(observed), n.sum() * (design.pair_probability or 0.0))
     labels = [str(label) for label in design.categories]
-    names = [label_text((labels[i], labels[j])) for i, j in zip(*above, strict=True)]
+    names = [set_text((labels[i], labels[j])) for i, j in zip(*above, strict=True)]
     note = (
         "There are too many questions to count each: it is counted how often two options stand on the same side, for "
         "every pair of them."
@@ -141,7 +142,7 @@ def _side(design: Design, code: int) -> str:
     """Return the smaller side of a question as text."""
     other = int(design.complement(code))
     smaller = min(code, other, key=lambda one: (one.bit_count(), one))
-    return ", ".join(str(label) for label in design.members(smaller))
+    return set_text(design.members(smaller))
 
 
 def _worst(names: list[str], observed: FloatArray | IntArray, expected: FloatArray) -> tuple[Cell, ...]:
@@ -160,13 +161,14 @@ def _sides(put: Put, design: Design) -> Test:
     return Test("sides", smaller / n, None, pvalue, "exact")
 
 
-def _small(test: Test | None) -> tuple[str, ...]:
+def _small(test: Test | None) -> tuple[Note, ...]:
     if test is None or not test.samples or test.by != "questions":
         return ()
-    return (
+    text = (
         f"Many questions are expected less than five times: the p-value is from {test.samples:,} samples drawn as the "
-        "design says.",
+        "design says."
     )
+    return (Note(NoteKind.NULL_LAW, text),)
 
 
 def _in_words(check: DrawsCheck) -> str:

@@ -10,14 +10,16 @@ from subsetprivacy.collect.service.results_tests import UNSHOWN, Checked, Test, 
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import NotIdentifiableError, SubsetPrivacyError
 from subsetprivacy.honesty import GoodnessOfFit, HonestyCheck, check_honesty
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.report.gathering import listening
-from subsetprivacy.report.wording import sentence, share, unlike
+from subsetprivacy.report.wording import capital, error_text, share, unlike
 
 LEVEL = 0.95
 LARGE = 50_000_000  # cells times the square of options, beyond which even one fit takes a second
 _SUSPECT = 0.05
 _POWER = 0.8
-_TECHNICAL = ("Answers:", "Draws:", "Rest:", "The draws are not tested")  # the draws have a check of their own
+# What p-values rest on is said by the check itself, and the draws have a check of their own.
+_TECHNICAL = (NoteKind.NULL_LAW, NoteKind.SMALL_COUNTS, NoteKind.BUDGET, NoteKind.NOT_TESTED)
 _ANY_FITS = (
     "Answers given by chance cannot be told from honest ones here: whatever mix of answers comes, some shares explain "
     "it."
@@ -50,7 +52,7 @@ class Honesty(Checked):
     upper: float | None = None
     detectable: float | None = None
     said: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     problem: str = ""
     is_small: bool = field(default=False, metadata=UNSHOWN)
 
@@ -85,11 +87,11 @@ def honesty(counts: SubsetCounts, seed: int) -> Honesty:
         try:
             check = check_honesty(counts, level=LEVEL, method="chi-square")
         except NotIdentifiableError as error:
-            return Honesty(problem=_ANY_FITS, notes=(_capital(sentence(str(error))),))
+            return Honesty(problem=_ANY_FITS, notes=(Note(NoteKind.NOT_TESTED, capital(error.message)),))
         except SubsetPrivacyError as error:
-            return Honesty(problem=_capital(sentence(str(error))))
+            return Honesty(problem=capital(error_text(error)))
     answers, test = _tests(check, seed)
-    notes = tuple(unlike(sentence(text) for text in check.notes if not text.startswith(_TECHNICAL)))
+    notes = unlike(note for note in check.notes if note.kind not in _TECHNICAL)
     held = Honesty(answers, test, notes=notes, is_small=bool(check.answers.notes))
     if check.random is None:
         return held
@@ -113,20 +115,22 @@ def _plain(part: GoodnessOfFit) -> Test:
     return Test("answers", part.statistic, part.df, part.pvalue, part.law)
 
 
-def _laws(look: Honesty, check: Honesty) -> tuple[str, ...]:
+def _laws(look: Honesty, check: Honesty) -> tuple[Note, ...]:
     """Say what p-values rest on where counts are small, from the check before and after it was settled."""
-    if not check.is_small:
-        return ()
+    return (Note(NoteKind.NULL_LAW, f"{_SMALL}: {_law(look, check)}"),) if check.is_small else ()
+
+
+def _law(look: Honesty, check: Honesty) -> str:
     drawn = " and ".join(f"{test.samples:,}" for test in check.tests if test.samples)
     both = zip(look.tests, check.tests, strict=True)
     if any(before.sampler is not None and not after.samples for before, after in both):
         return (
-            f"{_SMALL}: p-values are rough. The samples that would make sure of an alarm take too long here; "
-            "check_honesty of the package draws them from the export.",
+            "p-values are rough. The samples that would make sure of an alarm take too long here; check_honesty of the "
+            "package draws them from the export."
         )
     if drawn:
-        return (f"{_SMALL}: a p-value near an alarm is from samples drawn from the fit ({drawn}).",)
-    return (f"{_SMALL}: the p-value of whether any shares explain them is rough.",)
+        return f"a p-value near an alarm is from samples drawn from the fit ({drawn})."
+    return "the p-value of whether any shares explain them is rough."
 
 
 def _in_words(check: Honesty) -> str:
@@ -143,7 +147,3 @@ def _in_words(check: Honesty) -> str:
     if least is None or not np.isfinite(least) or least >= 1:
         return "No sign of answers given by chance, but among so few people none could be found."
     return f"No sign of answers given by chance. A share of {share(least)} would be found in 80 of 100 such surveys."
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

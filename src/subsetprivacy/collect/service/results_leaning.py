@@ -26,11 +26,11 @@ class Leaning(CheckedOnce):
         The answers that were looked at.
     share, se, lower, upper
         Of yes/no questions the estimated share of people who say yes whatever is asked, less the share who say no;
-        its standard error and 95 % interval. None where there are no such questions.
+        its standard error and 95% interval. None where there are no such questions.
     detectable
         The share that raises an alarm in 80 of 100 such samples.
     power
-        In how many such samples a share of 5 % does.
+        In how many such samples a share of 5% does.
     positions
         Of questions with groups: how often each place was chosen, from the first.
     test

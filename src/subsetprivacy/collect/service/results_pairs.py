@@ -6,7 +6,7 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.collect.service.results_shares import doubt
+from subsetprivacy.collect.service.results_shares import in_plain_words
 from subsetprivacy.collect.service.results_tests import UNSHOWN
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import SubsetPrivacyError, SubsetPrivacyWarning
@@ -14,9 +14,10 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence import IndependenceResult, independence_test
 from subsetprivacy.measures import association
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import p_equals
 from subsetprivacy.report.gathering import listening
-from subsetprivacy.report.wording import sentence, unlike
+from subsetprivacy.report.wording import capital, error_text, unlike
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import number
 
@@ -60,9 +61,9 @@ class Strength:
         The corrected value and its standard error; None where the bias is at least as large as what is left of
         :math:`V^2`, or not known.
     lower, upper
-        The 95 % interval, which allows for the bias, and is given either way.
-    said
-        How to read it, in a sentence.
+        The 95% interval, which allows for the bias, and is given either way.
+    note
+        How to read it.
 
     Notes
     -----
@@ -76,7 +77,7 @@ class Strength:
     se: float | None
     lower: float
     upper: float
-    said: str = field(default="", metadata=UNSHOWN)
+    note: Note = field(metadata=UNSHOWN)
 
 
 @frozen(eq=False)
@@ -90,7 +91,7 @@ class PairResult:
     n, incomplete
         People who answered both, and the others.
     method, shares, se, lower, upper
-        "mle" or "mom"; the joint shares, a row per option of the first variable, their standard errors and 95 %
+        "mle" or "mom"; the joint shares, a row per option of the first variable, their standard errors and 95%
         intervals (Wald's; not finite where there are none).
     test, strength
         The test of independence, and Cramér's V; None where there is none.
@@ -109,7 +110,7 @@ class PairResult:
     test: Dependence | None = None
     strength: Strength | None = None
     said: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     problem: str = ""
 
 
@@ -133,12 +134,11 @@ def look_across(counts: JointCounts, pairs: int, seed: int) -> PairResult:
             fit = _fit(counts)
             told = fit.to_dict(LEVEL, method="wald")
         except SubsetPrivacyError as error:
-            return evolve(held, problem=sentence(str(error)))
+            return evolve(held, problem=error_text(error))
         strength = _strength(fit)
         test, refused = _test(counts, pairs, seed)
-    se, lower, upper = (_table(told[name], one, two) for name in ("std_error", "lower", "upper"))
-    few = _too_few(lower)
-    said = [few, strength.said if strength else "", *fit.notes, *_doubts(test), *heard.texts, refused]
+    se, lower, upper = (_table(told[name], one, two) for name in ("se", "lower", "upper"))
+    own = [*_too_few(lower), *([strength.note] if strength else [])]
     return evolve(
         held,
         method=fit.method.partition(",")[0],
@@ -148,8 +148,8 @@ def look_across(counts: JointCounts, pairs: int, seed: int) -> PairResult:
         upper=upper,
         test=None if test is None else _plain(test),
         strength=strength,
-        said=_in_words(names, test),
-        notes=tuple(unlike(doubt(text, fit) for text in said)),
+        said=pair_sentence(names, test),
+        notes=(*own, *in_plain_words(unlike([*fit.notes, *_of_limit_law(test), *heard.notes, *refused]), fit)),
     )
 
 
@@ -162,11 +162,11 @@ def _nothing(names: tuple[str, str], rows: Categories, columns: Categories, n: i
     return PairResult(names, tuple(map(str, rows)), tuple(map(str, columns)), n, incomplete)
 
 
-def _doubts(test: IndependenceResult | None) -> list[str]:
+def _of_limit_law(test: IndependenceResult | None) -> list[Note]:
     """Return the notes on a limit law, which do not matter where the p-value is from tables."""
     if test is None or test.null != "asymptotic":
         return []
-    return [text for text in test.notes if not text.startswith("Budget")]
+    return [note for note in test.notes if note.kind is not NoteKind.BUDGET]
 
 
 def is_heavy(counts: JointCounts) -> bool:
@@ -182,14 +182,15 @@ def _table(column: list[float | None], rows: Categories, columns: Categories) ->
     return np.array(column, np.float64).reshape(rows.p, columns.p)
 
 
-def _too_few(lower: FloatArray) -> str:
+def _too_few(lower: FloatArray) -> list[Note]:
     """Say where most cells of a table cannot be told from empty ones."""
     if not np.isfinite(lower).all():
-        return "The table has too many cells for intervals of its shares."
+        return [Note(NoteKind.NO_STANDARD_ERRORS, "The table has too many cells for intervals of its shares.")]
     empty = int((lower <= 0).sum())
     if 2 * empty <= lower.size:
-        return ""
-    return f"Few people for so large a table: {empty} of its {lower.size} shares cannot be told from 0."
+        return []
+    text = f"Few people for so large a table: {empty} of its {lower.size} shares cannot be told from 0."
+    return [Note(NoteKind.TOO_FEW_PEOPLE, text)]
 
 
 def _strength(fit: Estimate) -> Strength | None:
@@ -203,12 +204,12 @@ def _strength(fit: Estimate) -> Strength | None:
     lower, upper = max(0.0, less.lower), less.upper if np.isfinite(less.upper) else 1.0
     if less.value**2 > raw.value**2 / 2:
         said = f"Cramér’s V is given without the part that chance adds; with it, it would be {number(raw.value, 2)}."
-        return Strength(less.value, less.se, lower, upper, said)
+        return Strength(less.value, less.se, lower, upper, Note(NoteKind.BIASED, said))
     said = (
         "Cramér’s V is not given as one value: among so few people chance adds at least as much to it as would be "
         "left. Its interval allows for that."
     )
-    return Strength(None, None, lower, upper, said)
+    return Strength(None, None, lower, upper, Note(NoteKind.BIASED, said))
 
 
 def budget_for(pairs: int) -> float:
@@ -216,19 +217,19 @@ def budget_for(pairs: int) -> float:
     return min(BUDGET, TOTAL_BUDGET / max(pairs, 1))
 
 
-def _test(counts: JointCounts, pairs: int, seed: int) -> tuple[IndependenceResult | None, str]:
+def _test(counts: JointCounts, pairs: int, seed: int) -> tuple[IndependenceResult | None, tuple[Note, ...]]:
     """Test by the likelihood ratio; by moments where random tables of it take long, by 2 x 2 tables of very many."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they stand in the notes of the result
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are in the notes of the result
         try:
             if is_heavy(counts):
-                return independence_test(counts, "bonferroni", permutations=0), ""
+                return independence_test(counts, "bonferroni", permutations=0), ()
             found = independence_test(counts, permutations=PERMUTATIONS, budget=budget_for(pairs), seed=seed)
             if found.null == "asymptotic" and len(counts.observed_codes) <= MOST_ROWS:
                 found = independence_test(counts, "lrt-mom", permutations=FEWER, budget=None, seed=seed)
         except SubsetPrivacyError as error:
-            return None, str(error)
-    return found, ""
+            return None, (Note(NoteKind.NOT_TESTED, capital(error.message), error.advice),)
+    return found, ()
 
 
 def _plain(test: IndependenceResult) -> Dependence:
@@ -237,7 +238,8 @@ def _plain(test: IndependenceResult) -> Dependence:
     )
 
 
-def _in_words(names: tuple[str, str], test: IndependenceResult | None) -> str:
+def pair_sentence(names: tuple[str, str], test: IndependenceResult | Dependence | None) -> str:
+    """Say what a test of two variables found, by the names that they are to have; empty where there is none."""
     one, two = names
     if test is None:
         return ""

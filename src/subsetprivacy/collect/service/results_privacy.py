@@ -14,6 +14,7 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import ArtificialBit, Design, Sized
 from subsetprivacy.design.held import EQUAL
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.report.gathering import listening
 from subsetprivacy.report.wording import label_text
@@ -28,7 +29,7 @@ class Leak:
     Attributes
     ----------
     leakage, lower, upper
-        At the estimate, with its 95 % interval where there is one.
+        At the estimate, with its 95% interval where there is one.
     baseline, nonprivate
         The same without any answer, and if the value itself were sent.
     """
@@ -79,7 +80,7 @@ class Privacy:
     epsilon: float | None
     cost: float | None
     fingerprint_bits: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def privacy(design: Design, counts: SubsetCounts, fit: Estimate | None) -> Privacy:
@@ -91,9 +92,11 @@ def privacy(design: Design, counts: SubsetCounts, fit: Estimate | None) -> Priva
     answer, option = _most_telling(design, w)
     notes = []
     if facts["largest_posterior"] == 1 and facts["smallest_set"] > 1:
-        notes.append("The largest posterior is 100 % because some option is estimated as 0, not because it is named.")
+        text = "The largest posterior is 100% because some option is estimated as 0, not because it is named."
+        notes.append(Note(NoteKind.BOUNDARY, text))
     if "mi_simulation_error" in facts:
-        notes.append("Information was simulated, since the design has too many subsets to list.")
+        text = "Information was simulated, since the design has too many subsets to list."
+        notes.append(Note(NoteKind.SIMULATED, text))
     return Privacy(
         "even shares" if fit is None else "estimate",
         _leak(facts, "mi"),

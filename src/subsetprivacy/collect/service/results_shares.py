@@ -1,5 +1,6 @@
 """The estimated shares of one variable, and how many people would make them more precise."""
 
+from collections.abc import Iterable
 from math import ceil, isfinite
 
 import numpy as np
@@ -13,9 +14,10 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.variance import precision
 from subsetprivacy.report.gathering import listening
-from subsetprivacy.report.wording import sentence, unlike
+from subsetprivacy.report.wording import capital, error_text, listed, unlike
 
 LEVEL = 0.95
 MARGINS = (0.01, 0.02, 0.05, 0.10)
@@ -23,6 +25,15 @@ PROFILE_OPTIONS = 24
 PROFILE_WORK = 1_000_000  # distinct subsets times the square of options: a quarter of a second
 _FEW_COUNTS = 5
 _MOST_PEOPLE = 10**12
+_NAMED = 6  # options in a note
+_MANY_ZEROS = (
+    "So many zeros mean too few people for so many categories: the other shares are pulled down as well, and intervals "
+    "may miss them."
+)
+_EVEN_SHARES = Note(
+    NoteKind.ASSUMPTION,
+    "How many people are needed is worked out for even shares, since the design has too many subsets to list.",
+)
 
 
 @frozen(eq=False)
@@ -36,9 +47,9 @@ class Shares:
     interval
         "profile" or "wald".
     w, se, lower, upper
-        The estimate, its standard errors and 95 % intervals; not finite where there are none.
+        The estimate, its standard errors and 95% intervals; not finite where there are none.
     notes
-        Doubts, as sentences.
+        The caveats.
     """
 
     method: str
@@ -47,7 +58,7 @@ class Shares:
     se: FloatArray
     lower: FloatArray
     upper: FloatArray
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @frozen
@@ -87,15 +98,20 @@ def fit_shares(counts: SubsetCounts) -> Fitted:
             kind: IntervalMethod = "profile" if _is_doubtful(fit) else "wald"
             told = fit.to_dict(LEVEL, method=kind)
         except SubsetPrivacyError as error:
-            return Fitted(None, None, sentence(str(error)))
-    notes = unlike(doubt(text, fit) for text in (*fit.notes, *heard.texts))
+            return Fitted(None, None, error_text(error))
+    notes = in_plain_words(unlike((*fit.notes, *heard.notes)), fit)
     return Fitted(fit, _shares("mle", kind, fit, told, notes))
 
 
-def doubt(text: str, fit: Estimate) -> str:
-    """Return a doubt of the library about an estimate for readers, who need no word for where a share of 0 lies."""
-    said = sentence(text, fit.on_boundary).removeprefix("On the boundary: ")
-    return said[:1].upper() + said[1:]
+def in_plain_words(notes: Iterable[Note], fit: Estimate) -> tuple[Note, ...]:
+    """Return notes for people who run surveys: of shares of 0 in words of our own, without the term for them."""
+    zero = f"The estimate for {listed(fit.on_boundary, _NAMED)} is 0. Standard errors are rough then"
+    words = {
+        NoteKind.BOUNDARY: f"{zero}, and rather too wide.",
+        NoteKind.TOO_FEW_PEOPLE: f"{zero}. {_MANY_ZEROS}",
+    }
+    said = words if fit.on_boundary else {}
+    return tuple(Note(note.kind, said.get(note.kind, note.text), note.advice) for note in notes)
 
 
 def moment_shares(counts: SubsetCounts) -> Shares | None:
@@ -106,12 +122,12 @@ def moment_shares(counts: SubsetCounts) -> Shares | None:
             told = fit.to_dict(LEVEL, method="wald")
         except SubsetPrivacyError:
             return None
-    return _shares("mom", "wald", fit, told, unlike(doubt(text, fit) for text in (*fit.notes, *heard.texts)))
+    return _shares("mom", "wald", fit, told, in_plain_words(unlike((*fit.notes, *heard.notes)), fit))
 
 
-def _shares(method: str, kind: str, fit: Estimate, told: dict[str, list[float]], notes: list[str]) -> Shares:
-    se, lower, upper = (np.array(told[name], np.float64) for name in ("std_error", "lower", "upper"))
-    return Shares(method, kind, fit.w, se, lower, upper, tuple(notes))
+def _shares(method: str, kind: str, fit: Estimate, told: dict[str, list[float]], notes: tuple[Note, ...]) -> Shares:
+    se, lower, upper = (np.array(told[name], np.float64) for name in ("se", "lower", "upper"))
+    return Shares(method, kind, fit.w, se, lower, upper, notes)
 
 
 def _is_doubtful(fit: Estimate) -> bool:
@@ -126,26 +142,24 @@ def lifted(w: FloatArray, n: float) -> FloatArray:
     return (n * w + 1) / (n + len(w))
 
 
-def needed(design: Design, fit: Estimate, asked: int) -> tuple[tuple[Needed, ...], str]:
-    r"""Return how many people make the intervals as short as wanted, and a remark on how it was found.
+def needed(design: Design, fit: Estimate, asked: int) -> tuple[tuple[Needed, ...], tuple[Note, ...]]:
+    r"""Return how many people make the intervals as short as wanted, and a note on how it was found.
 
     Notes
     -----
     :math:`(z/x)^2 \max_j V_{jj}` with the limit covariance V of maximum likelihood at the estimate, lifted off zero.
     """
     answered = float(fit.n)
-    w, said = lifted(fit.w, answered), ""
+    w, notes = lifted(fit.w, answered), tuple[Note, ...]()
     if not design.enumerable:  # the information would have to be simulated
         w = np.full(design.p, 1 / design.p)
-        said = (
-            "How many people are needed is worked out for even shares, since the design has too many subsets to list."
-        )
+        notes = (_EVEN_SHARES,)
     try:
         variance = precision(design, w).largest
     except SubsetPrivacyError as error:
-        return (), sentence(str(error))
+        return (), (Note(NoteKind.NO_ESTIMATE, capital(error.message), error.advice),)
     z, part = float(ndtri(0.5 + LEVEL / 2)), answered / asked
-    return tuple(_needed(x, (z / x) ** 2 * variance, answered, part) for x in MARGINS), said
+    return tuple(_needed(x, (z / x) ** 2 * variance, answered, part) for x in MARGINS), notes
 
 
 def _needed(margin: float, wanted: float, answered: float, part: float) -> Needed:

@@ -50,7 +50,7 @@ class Skips(CheckedOnce):
     Attributes
     ----------
     asked, skipped, rate, lower, upper
-        People, and the share that skips with its 95 % interval (Wilson's).
+        People, and the share that skips with its 95% interval (Wilson's).
     test
         The test that skipping does not depend on the question; None where there is nothing to compare, and
         `problem` says why.

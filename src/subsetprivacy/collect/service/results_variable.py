@@ -15,9 +15,11 @@ from subsetprivacy.collect.service.results_shares import Needed, Shares, fit_sha
 from subsetprivacy.collect.service.results_skips import Skips, skips
 from subsetprivacy.collect.service.results_tests import Checked, Test
 from subsetprivacy.data import SubsetCounts
+from subsetprivacy.messages import Note, NoteKind
 
-_MOMENTS_FAIL = (
-    "The questions do not come as the design says, and moments rest on that: read the estimate by maximum likelihood."
+_MOMENTS_FAIL = Note(
+    NoteKind.MOMENTS,
+    "The questions do not come as the design says, and moments rest on that: read the estimate by maximum likelihood.",
 )
 
 
@@ -29,6 +31,8 @@ class VariableResult(Checked):
     ----------
     id, label, question, kind, design, options
         What was asked, in which way, by which kind of design, with which possible answers.
+    title
+        What people call it: the label, with the id where another variable has the same label.
     n, answered, skipped
         People asked, and how many of them answered.
     shares
@@ -49,6 +53,7 @@ class VariableResult(Checked):
     kind: str
     design: str
     options: tuple[str, ...]
+    title: str
     n: int
     answered: int
     skipped: int
@@ -61,7 +66,7 @@ class VariableResult(Checked):
     leaning: Leaning
     skips: Skips
     honesty: Honesty
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     problem: str = ""
 
     @property
@@ -83,13 +88,15 @@ class VariableResult(Checked):
         )
 
 
-def look_at(held: dict[str, Any], counts: SubsetCounts, put: Put, seeds: Any) -> VariableResult:
+def look_at(held: dict[str, Any], title: str, counts: SubsetCounts, put: Put, seeds: Any) -> VariableResult:
     """Estimate one variable and look at its data; what is an alarm is settled when all variables are looked at.
 
     Parameters
     ----------
     held
         What the manifest says of it.
+    title
+        What people call it.
     counts, put
         How often each subset came, and how its question was put and answered.
     seeds
@@ -97,12 +104,13 @@ def look_at(held: dict[str, Any], counts: SubsetCounts, put: Put, seeds: Any) ->
     """
     kind, design, people = str(held["kind"]), counts.design, int(counts.counts.sum())
     found = fit_shares(counts)
-    wanted, remark = ((), "") if found.fit is None else needed(design, found.fit, people)
+    wanted, notes = ((), ()) if found.fit is None else needed(design, found.fit, people)
     w = np.full(design.p, 1 / design.p) if found.fit is None else lifted(found.fit.w, float(found.fit.n))
     return VariableResult(
         **{name: str(held[name]) for name in ("id", "label", "question", "kind")},
         design=design.kind,
         options=tuple(map(str, held["options"])),
+        title=title,
         n=people,
         answered=int(counts.n),
         skipped=int(counts.n_missing),
@@ -115,6 +123,6 @@ def look_at(held: dict[str, Any], counts: SubsetCounts, put: Put, seeds: Any) ->
         leaning=leaning(kind, design, put, w, seeds("leaning")),
         skips=skips(kind, design, put, seeds("skips")),
         honesty=honesty(counts, seeds("honesty")),
-        notes=(remark,) if remark else (),
+        notes=notes,
         problem=found.problem,
     )

@@ -28,7 +28,7 @@ warnings.simplefilter("ignore", SubsetPrivacyWarning)  # doubts, which the dashb
 
 
 def show_variable(counts):
-    """Print shares with standard errors and 95 % intervals, and what an answer gives away."""
+    """Print shares with standard errors and 95% intervals, and what an answer gives away."""
     try:
         fit = sp.estimate(counts)  # maximum likelihood
     except SubsetPrivacyError as error:

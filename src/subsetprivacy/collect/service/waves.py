@@ -20,11 +20,9 @@ def objection_to(manifest: Manifest, others: Iterable[Manifest]) -> str | None:
             asked = before.get(held["id"], held)
             changed = [name for name in ("options", "design") if asked[name] != held[name]]
             if changed:
+                keys = " and ".join(f"`{name}`" for name in changed)
                 return (
-                    f"the variable {held['id']!r} must have the same {' and '.join(changed)} as in the survey "
-                    f"{other.title!r} ({other.id}) of the study {manifest.study!r}: two different questions about one "
-                    "value narrow it down. Hint: take those (what is never left alone is part of the design), give the "
-                    "variable another id if it is another question, or the survey another study if it is put to other "
-                    "people."
+                    f"{held['id']!r} must have the same {keys} as in the survey {other.title!r} ({other.id}) of the "
+                    f"study {manifest.study!r}: two different questions about one value narrow it down."
                 )
     return None

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from subsetprivacy.collect.storage.opening import StoreError
+from subsetprivacy.messages.for_surveys import LOOK_AT_FOLDER, STOP_OTHER_SERVER
 
 try:
     import fcntl
@@ -42,16 +43,14 @@ def _lock(beside: Path, path: Path) -> int:
             opened = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise StoreError(
-                f"the folder of {path} must be one you may write to; got {error.strerror!r}. Hint: look at its name "
-                "and permissions."
+                f"the folder of {path} must be one you may write to; got {error.strerror!r}.", LOOK_AT_FOLDER
             ) from None
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(opened)
             raise StoreError(
-                f"the database must be served by one server at a time; another has {path}. Hint: stop that one, or "
-                "name another file by --db."
+                f"the database must be served by one server at a time; another has {path}.", STOP_OTHER_SERVER
             ) from None
         if _is_still_there(opened, beside):
             return opened

@@ -24,6 +24,7 @@ from subsetprivacy.collect.storage.schema import (
     survey,
 )
 from subsetprivacy.collect.survey.manifest import read_manifest
+from subsetprivacy.messages.for_surveys import MAKE_FOLDER, NAME_ANOTHER
 
 __all__ = ["Finding", "backup", "check", "sqlite_address"]
 
@@ -59,9 +60,9 @@ def backup(engine: Engine, target: Path, *, everything: bool = False) -> None:
         If the file exists or cannot be written.
     """
     if target.exists():
-        raise StoreError(f"a backup must be a new file; {target} exists. Hint: name another.")
+        raise StoreError(f"a backup must be a new file; {target} exists.", NAME_ANOTHER)
     if not target.absolute().parent.is_dir():
-        raise StoreError(f"the folder of a backup must exist; that of {target} does not. Hint: make it first.")
+        raise StoreError(f"the folder of a backup must exist; that of {target} does not.", MAKE_FOLDER)
     with _written_whole(target) as part:
         made = make_engine(sqlite_address(part))
         try:

@@ -9,6 +9,8 @@ from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from subsetprivacy.collect.storage import migrations
+from subsetprivacy.messages import Advice
+from subsetprivacy.messages.for_surveys import LOOK_AT_FILE, LOOK_AT_SERVER, OWN_DATABASE, UPGRADE
 
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
@@ -95,8 +97,8 @@ def _upgrade(connection: Connection) -> None:
     found = revision_of(connection)
     if found is not None and found not in {script.revision for script in scripts.walk_revisions()}:
         raise _store_error(
-            f"the database must be of schema {newest_revision()} or older; got schema {found}, of a newer version. "
-            "Hint: pip install --upgrade subsetprivacy."
+            f"the database must be of schema {newest_revision()} or older; got schema {found}, of a newer version.",
+            UPGRADE,
         )
 
     def steps(current: Any, _: MigrationContext) -> Any:
@@ -124,8 +126,7 @@ def _refuse_foreign_tables(names: Iterable[str]) -> None:
     held = set(names)
     if held and VERSION_TABLE not in held:
         raise _store_error(
-            f"the database must be empty or one of this package; got one with {len(held)} other tables. "
-            "Hint: name a database of its own, such as --db survey.db."
+            f"the database must be empty or one of this package; got one with {len(held)} other tables.", OWN_DATABASE
         )
 
 
@@ -133,14 +134,11 @@ def _unusable(error: Exception) -> Exception:
     """Return the error to raise in place of a driver's, whose words on SQLite are short and hold nothing secret."""
     cause = getattr(error, "orig", error)
     said = str(cause) if isinstance(cause, sqlite3.Error) else type(cause).__name__
-    if isinstance(cause, sqlite3.Error):
-        hint = "look at the name of the file, its permissions, and whether another program uses it"
-    else:
-        hint = "look whether the server runs, and at the host, user, password and name of the database"
-    return _store_error(f"the database must be one that can be opened; got {said!r}. Hint: {hint}.")
+    advice = LOOK_AT_FILE if isinstance(cause, sqlite3.Error) else LOOK_AT_SERVER
+    return _store_error(f"the database must be one that can be opened; got {said!r}.", advice)
 
 
-def _store_error(message: str) -> Exception:
+def _store_error(message: str, advice: Advice) -> Exception:
     from subsetprivacy.collect.storage.opening import StoreError  # which itself migrates
 
-    return StoreError(message)
+    return StoreError(message, advice)

@@ -12,6 +12,7 @@ from sqlalchemy.exc import NoSuchModuleError
 
 from subsetprivacy.collect.storage.migrating import migrate
 from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.messages.for_surveys import MAKE_FOLDER, NAME_DATABASE, NAME_FILE
 
 _PRAGMAS = {
     "journal_mode": "WAL",
@@ -90,18 +91,15 @@ def _read_url(url: str | URL) -> URL:
     except (BadUrl, NoSuchModuleError, ValueError):  # whose words may hold part of a password
         backend = ""
     if backend not in {"sqlite", "postgresql"} or (backend == "sqlite" and place.host):
-        raise StoreError(
-            "the database must be a file or a postgresql:// address. Hint: --db survey.db, or --db "
-            "postgresql://user@host/name."
-        )
+        raise StoreError("the database must be a file or a postgresql:// address.", NAME_DATABASE)
     return place
 
 
 def _sqlite(place: URL, *, hurried: bool) -> Engine:
     if not place.database or place.database == ":memory:":
-        raise StoreError("the database must be a file. Hint: --db survey.db.")
+        raise StoreError("the database must be a file.", NAME_FILE)
     if not Path(place.database).absolute().parent.is_dir():
-        raise StoreError("the folder of the database must exist. Hint: make it first.")
+        raise StoreError("the folder of the database must exist.", MAKE_FOLDER)
     engine = create_engine(
         place.set(drivername="sqlite+pysqlite"),
         connect_args={"check_same_thread": False},

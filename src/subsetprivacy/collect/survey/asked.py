@@ -34,20 +34,20 @@ def read_variables(given: Any, mode: str, linked: set[str], findings: Findings) 
     given
         The list in the file.
     mode, linked
-        The mode, and the ids that stand in a link: what is recommended depends on them.
+        The mode, and the ids that are in a link: what is recommended depends on them.
     """
     listed = read_list(given, "variables", ("variables",), findings)
     if listed is None:
         return []
     if not 1 <= len(listed) <= MOST_VARIABLES:
-        findings.add(("variables",), f"must be 1 to {MOST_VARIABLES} variables; got {len(listed)}.")
+        findings.add(("variables",), f"must be 1 to {MOST_VARIABLES}; got {len(listed)}.")
     variables: list[Variable | None] = []
     first: dict[str, int] = {}
     for k, held in enumerate(listed[:MOST_VARIABLES]):
         variables.append(_variable(held, mode, linked, ("variables", k), findings))
         name = id_of(held)
         if name is not None and first.setdefault(name, k) != k:
-            findings.add(("variables", k, "id"), f"must be unique; variable {first[name] + 1} has it too.")
+            findings.add(("variables", k, "id"), f"must be unique; number {first[name] + 1} has it too.")
     return [variable for variable in variables if variable is not None]
 
 
@@ -124,9 +124,9 @@ def _confused(text: str, options: list[str], alike: dict[str, list[int]]) -> int
 
 def _likeness(text: str, earlier: str, place: int) -> str:
     if text == earlier:
-        return f"must differ from the other options; option {place + 1} is the same."
+        return f"must differ from the others; number {place + 1} is the same."
     return (
-        f"must differ from the other options; option {place + 1}, {shown(earlier)}, looks the same: "
+        f"must differ from the others; number {place + 1}, {shown(earlier)}, looks the same: "
         f"{difference(text, earlier)}."
     )
 
@@ -138,7 +138,7 @@ def _guess(given: Any, options: tuple[str, ...] | None, path: Path, findings: Fi
         return None
     if len(listed) != (len(options) if options is not None else min(len(listed), MOST_OPTIONS)):
         wanted = MOST_OPTIONS if options is None else len(options)
-        findings.add(path, f"must have a share for each of the {wanted} options; got {len(listed)}.")
+        findings.add(path, f"must have a share for each of the {wanted} `options`; got {len(listed)}.")
         return None
     shares = [read_number(share, (*path, k), findings) for k, share in enumerate(listed)]
     read = [share for share in shares if share is not None]
@@ -177,11 +177,11 @@ def _trouble_with_set(
     labels: list[str], chosen: tuple[str, ...], options: tuple[str, ...], before: list[tuple[str, ...]]
 ) -> str | None:
     if len(chosen) < len(labels):
-        return "must name an option once; it has one twice."
+        return "must name each of the `options` once; it has one twice."
     if len(chosen) < 2:
-        return f"must be two options or more; got {len(chosen)}. An option is never left alone anyway."
+        return f"must be two of the `options` or more; got {len(chosen)}. One is never left alone anyway."
     if len(options) > 3 and len(chosen) > len(options) - 2:
-        return f"must leave out two options at least; it has {len(chosen)} of {len(options)}."
+        return f"must leave out two of the `options` at least; it has {len(chosen)} of {len(options)}."
     if chosen in before:
         return f"must be forbidden once; set {before.index(chosen) + 1} is the same."
     return None
@@ -196,5 +196,5 @@ def _without(
     try:
         return without(design, codes_of(options, forbidden))
     except SubsetPrivacyError as error:
-        findings.add(path, str(error))
+        findings.add(path, error.message, error.advice)
         return None

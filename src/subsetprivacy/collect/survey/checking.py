@@ -20,6 +20,7 @@ from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.positions import REFUSED, Marked, Path, UnreadableError, plain
 from subsetprivacy.collect.survey.problems import Findings, Problem, SurveyError
 from subsetprivacy.collect.survey.texts import read_text, shown
+from subsetprivacy.messages.for_surveys import FEWER_QUESTIONS
 
 LANGUAGES = ("en", "de", "ar")
 SURVEY_KEYS = (
@@ -54,7 +55,7 @@ def check(marked: Marked) -> Survey:
     try:
         held = plain(marked)
     except UnreadableError as error:
-        raise SurveyError([Problem(error.line, "the survey", error.message)]) from None
+        raise SurveyError([Problem(error.line, "the survey", error.message, advice=error.advice)]) from None
     findings = Findings(held)
     survey = _survey(held.data, findings)
     if survey is None or findings:
@@ -135,12 +136,12 @@ def _link(given: Any, path: Path, findings: Findings) -> list[str]:
     check_keys(held, ("variables",), ("variables",), path, findings)
     names = read_list(held.get("variables", REFUSED), "ids", (*path, "variables"), findings)
     if names is not None and len(names) < 2:
-        findings.add((*path, "variables"), f"must be at least two ids; got {len(names)}.")
+        findings.add((*path, "variables"), f"must be at least two; got {len(names)}.")
     return [read_text(name, (*path, "variables", i), findings, most=100) for i, name in enumerate(names or [])]
 
 
 def _check_links(links: list[list[str]], data: dict[str, Any], findings: Findings) -> None:
-    """Note ids that no variable has, and variables that stand in two links or twice in one."""
+    """Note ids that no variable has, and variables that are in two links or twice in one."""
     listed = data.get("variables")
     ids = {id_of(held) for held in listed} if isinstance(listed, list) else set()
     known = sorted(name[:_MOST_ID] for name in ids if name)
@@ -149,8 +150,8 @@ def _check_links(links: list[list[str]], data: dict[str, Any], findings: Finding
         for i, name in enumerate(group):
             path = ("links", k, "variables", i)
             if name and name not in ids:
-                hint = meant(name, known, findings)
-                findings.add(path, f"must be the id of a variable; got {shown(name)}.{hint}")
+                advice = meant(name, known, findings)
+                findings.add(path, f"must be the `id` of a question; got {shown(name)}.", advice)
             elif name and name in place:
                 where = "this link" if place[name] == k else f"link {place[name] + 1}"
                 findings.add(path, f"must be in one link only, once; {where} has {shown(name)} too.")
@@ -163,5 +164,6 @@ def _check_size(survey: Survey, findings: Findings) -> None:
         findings.add(
             ("variables",),
             f"must fit into {MOST_MANIFEST >> 10} kB with all of their questions, which every respondent loads; they "
-            f"take {size >> 10}. Hint: designs with fewer questions.",
+            f"take {size >> 10}.",
+            FEWER_QUESTIONS,
         )

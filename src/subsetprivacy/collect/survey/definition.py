@@ -4,6 +4,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from subsetprivacy.collect.survey.titles import titles_of
 from subsetprivacy.design import Design
 
 MODES = ("code", "open")
@@ -118,6 +119,11 @@ class Survey:
             "contact": self.contact,
             "practice": self.practice,
         }
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The titles of the variables by their ids; no two are the same."""
+        return titles_of({variable.id: variable.label for variable in self.variables})
 
     def variable(self, name: str) -> Variable:
         """Return the variable with this id."""

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
 
 import numpy as np
 from attrs import frozen
@@ -60,6 +61,39 @@ class VariableFacts:
     price: Price | None
 
 
+class NoticeKind(StrEnum):
+    """What a notice is about."""
+
+    ODDS = "odds"  # how much an answer to randomized response tells
+    ON_DEVICE = "on_device"  # the device draws around the answer
+    LIKELY = "likely"  # some answer tells nearly everything
+    LINKED = "linked"  # variables that are kept side by side
+    OPEN = "open"  # the people select themselves
+
+
+@frozen
+class Notice:
+    """What the author of a survey should know.
+
+    Attributes
+    ----------
+    about
+        The ids of the variables that it is about; empty where it is about the survey.
+    """
+
+    kind: NoticeKind
+    about: tuple[str, ...]
+    text: str
+
+    def naming(self, names: Mapping[str, str]) -> str:
+        """Return the notice with names in the place of ids."""
+        about = " and ".join(names[name] for name in self.about)
+        return f"{about}: {self.text}" if about else self.text
+
+    def __str__(self) -> str:
+        return self.naming({name: name for name in self.about})
+
+
 @frozen
 class SurveyFacts:
     """What there is to know of a survey.
@@ -71,13 +105,13 @@ class SurveyFacts:
     bits
         The fingerprint of everything a person sends, which only the server sees together, while it arrives.
     notices
-        What its author should know, a sentence each.
+        What its author should know.
     """
 
     variables: tuple[VariableFacts, ...]
     groups: tuple[tuple[tuple[str, ...], float], ...]
     bits: float
-    notices: tuple[str, ...]
+    notices: tuple[Notice, ...]
 
 
 def design_words(kind: str) -> str:
@@ -100,8 +134,12 @@ def survey_facts(survey: Survey) -> SurveyFacts:
     notices += [_linked(names, [kept[name] for name in names]) for names in survey.groups if len(names) > 1]
     if survey.mode == "open":
         notices.append(
-            "open mode: whoever has the link can answer, and a cleared browser draws another question. "
-            "The people select themselves."
+            Notice(
+                NoticeKind.OPEN,
+                (),
+                "open mode: anyone who has the link can answer, and a cleared browser draws another question. The "
+                "people select themselves.",
+            )
         )
     return SurveyFacts(facts, groups, math.fsum(each.bits for each in facts), tuple(notices))
 
@@ -217,36 +255,31 @@ def _entropy_bits(weights: Iterable[float]) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def _notices(variable: Variable, facts: VariableFacts) -> list[str]:
+def _notices(variable: Variable, facts: VariableFacts) -> list[Notice]:
     notices = []
-    design = variable.design
+    design, about = variable.design, (variable.id,)
     if isinstance(design, ArtificialBit):
         odds = max(design.q, 1 - design.q) / min(design.q, 1 - design.q)
-        notices.append(f"{variable.id}: an answer multiplies the odds of an option by at most {odds:.3g}.")
+        text = f"an answer multiplies the odds of a value by at most {odds:.3g}."
+        notices.append(Notice(NoticeKind.ODDS, about, text))
     if facts.kind == "local":
-        sent = f"{facts.smallest_set} of the {facts.options} options" if isinstance(design, Sized) else "some options"
-        notices.append(
-            f"{variable.id}: the answer is marked on the respondent's device, and {sent} are sent. "
-            + (
-                "The pair reveals which answer it is not."
-                if facts.options == 3
-                else "It never leaves the device alone."
-            )
-        )
+        some = f"{facts.smallest_set} of the {facts.options}" if isinstance(design, Sized) else "some"
+        told = "The pair reveals which one it is not." if facts.options == 3 else "It never leaves the device alone."
+        text = f"the answer is marked on the respondent's device, and {some} possible answers are sent. {told}"
+        notices.append(Notice(NoticeKind.ON_DEVICE, about, text))
     if variable.guess is not None:
         likely = design.largest_posterior(np.array(variable.guess) / math.fsum(variable.guess))
         if likely >= _LIKELY:
-            notices.append(
-                f"{variable.id}: if the guess is right, some answer leaves one option {likely:.0%} likely. "
-                "Merge options that are rare."
-            )
+            text = f"if the guess is right, some answer leaves one value {likely:.0%} likely. Merge rare ones."
+            notices.append(Notice(NoticeKind.LIKELY, about, text))
     return notices
 
 
-def _linked(names: tuple[str, ...], kept: list[KeptRows]) -> str:
+def _linked(names: tuple[str, ...], kept: list[KeptRows]) -> Notice:
     number, bits = math.prod(each.number for each in kept), math.fsum(each.bits for each in kept)
     rows = "more than a million" if number > 10**6 else f"up to {number:,}"
-    return (
-        f"{' and '.join(names)} are kept side by side: the draws alone make {rows} different rows of people with the "
-        f"same answers ({bits:.1f} bits). With fewer people than that, most rows are like no other."
+    text = (
+        f"kept side by side. The draws alone make {rows} different rows of people with the same answers ({bits:.1f} "
+        "bits). With fewer people than that, most rows are like no other."
     )
+    return Notice(NoticeKind.LINKED, names, text)

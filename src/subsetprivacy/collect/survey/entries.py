@@ -8,6 +8,8 @@ from typing import Any
 from subsetprivacy.collect.survey.positions import REFUSED, Path
 from subsetprivacy.collect.survey.problems import Findings
 from subsetprivacy.collect.survey.texts import read_text, shown
+from subsetprivacy.messages import Hint
+from subsetprivacy.messages.for_surveys import KEYS_ARE, MEANT
 
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _NAME_HINT = "small letters a to z, digits, - and _, a letter first, at most 32"
@@ -26,8 +28,8 @@ def check_keys(
     for key in held:
         if key not in known and not findings.are_many:
             near = nearest(key, known)
-            hint = f"Hint: `{near}`?" if near else f"Hint: the keys are {', '.join(known)}."
-            findings.add((*path, key), f"must be a known key; got {shown(key)}. {hint}")
+            advice = MEANT(word=f"`{near}`") if near else KEYS_ARE(keys=", ".join(known))
+            findings.add((*path, key), f"must be a known key; got {shown(key)}.", advice)
 
 
 def nearest(given: Any, known: Iterable[str], least: float = 0.6) -> str | None:
@@ -39,10 +41,10 @@ def nearest(given: Any, known: Iterable[str], least: float = 0.6) -> str | None:
     return spelled[near[0]] if near else None
 
 
-def meant(given: Any, known: Iterable[str], findings: Findings, least: float = 0.6) -> str:
-    """Return the hint at that word, with a blank before it."""
+def meant(given: Any, known: Iterable[str], findings: Findings, least: float = 0.6) -> Hint | None:
+    """Return the advice to take that word, if there is one."""
     near = None if findings.are_many else nearest(given, known, least)
-    return f" Hint: {shown(near)}?" if near else ""
+    return MEANT(word=shown(near)) if near else None
 
 
 def read_name(given: Any, path: Path, findings: Findings) -> str:
@@ -59,8 +61,8 @@ def read_choice(given: Any, allowed: tuple[str, ...], path: Path, findings: Find
     if isinstance(given, str) and given in allowed:
         return given
     if given is not REFUSED:
-        hint = meant(given, allowed, findings, _ALIKE)
-        findings.add(path, f"must be one of {', '.join(allowed)}; got {shown(given)}.{hint}")
+        advice = meant(given, allowed, findings, _ALIKE)
+        findings.add(path, f"must be one of {', '.join(allowed)}; got {shown(given)}.", advice)
     return allowed[0]
 
 

@@ -34,6 +34,15 @@ from subsetprivacy.design import (
 from subsetprivacy.design.hadamard import with_columns
 from subsetprivacy.design.sized import codes_of_size
 from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.messages import Advice
+from subsetprivacy.messages.for_surveys import (
+    ADD_OPTIONS_OR_DEVICE,
+    FEWER_OPTIONS_OR_DEVICE,
+    FIVE_OPTIONS,
+    FIVE_OPTIONS_OR_DEVICE,
+    FORBID_FEWER_OR_DEVICE,
+    RECOMMENDED_OR_DEVICE,
+)
 
 Forbidden = tuple[int, ...]
 _MOST_GROUPS = 4096  # of all listed partitions together: two lists of them must fit into a manifest
@@ -69,23 +78,23 @@ def without(design: Design, forbidden: Forbidden) -> Design:
         If the questions that are left cannot tell the shares, with what to take instead.
     """
     found = _sought(design, forbidden)
-    if isinstance(found, str):
-        raise InvalidDesignError(found)
+    if isinstance(found, InvalidDesignError):
+        raise InvalidDesignError(found.message, found.advice)
     return found
 
 
 @lru_cache(maxsize=256)  # an editor checks its text with every change
-def _sought(design: Design, forbidden: Forbidden) -> Design | str:
+def _sought(design: Design, forbidden: Forbidden) -> Design | InvalidDesignError:
     """Return the design, or why there is none: a refusal can take as long as a design, and is kept as well."""
     try:
         return _found(design, forbidden)
     except InvalidDesignError as error:
-        return str(error)
+        return InvalidDesignError(error.message, error.advice)  # without the traceback, which holds everything
 
 
 def _found(design: Design, forbidden: Forbidden) -> Design:
     if isinstance(design, ArtificialBit):
-        raise InvalidDesignError("must not be there with two options; no answer rules one of them out.")
+        raise InvalidDesignError("must not be there with two `options`; no answer rules one of them out.")
     kind, rule = asking(design)
     if not _can_leave(design, forbidden):
         return design
@@ -125,20 +134,19 @@ def _can_leave(design: Design, forbidden: Forbidden) -> bool:
 def _refusal(design: Design, forbidden: Forbidden) -> InvalidDesignError:
     p = design.p
     if p == 4:
-        why, hints = "with 4 options all three questions are needed", ["make it five options or more"]
+        why, advice = "with 4 `options` all three questions are needed", FIVE_OPTIONS_OR_DEVICE
     else:
-        named = isinstance(design, (Uniform, Hadamard))
-        why = f"those about {p} options that are left do not"
-        hints = ["forbid fewer or smaller sets", "add options" if named else 'take design = "recommended"']
-    return _told(f"must leave enough questions to tell the shares; {why}", hints, p, forbidden)
+        why = f"those about {p} `options` that are left do not"
+        advice = ADD_OPTIONS_OR_DEVICE if isinstance(design, (Uniform, Hadamard)) else RECOMMENDED_OR_DEVICE
+    return _advised(f"must leave enough questions to tell the shares; {why}.", advice, p, forbidden)
 
 
-def _told(why: str, hints: list[str], p: int, forbidden: Forbidden) -> InvalidDesignError:
-    """Return the error, with the one way that is always there: larger sets, drawn on the device."""
+def _advised(message: str, advice: Advice, p: int, forbidden: Forbidden) -> InvalidDesignError:
+    """Return the error. Its advice names larger sets, drawn on the device, which are there but for three options."""
     size = max(held.bit_count() for held in forbidden) + 1
-    if size < p:
-        hints = [*hints, f'let answers be marked on the device, design = {{kind = "fixed_size", size = {size}}}']
-    return InvalidDesignError(f"{why}. Hint: {', or '.join(hints)}.")
+    if size >= p:
+        return InvalidDesignError(message, FIVE_OPTIONS)
+    return InvalidDesignError(message, advice(size=size, design=f'{{kind = "fixed_size", size = {size}}}'))
 
 
 # Yes or no ----------------------------------------------------------------------------------------
@@ -253,17 +261,17 @@ def _around(design: Design, forbidden: Forbidden) -> Design:
     else:
         size = design.smallest_set
         if math.comb(p, size) > MOST_LISTED:
-            few = f"must leave at most {MOST_LISTED} sets, which a respondent's page loads; there are more"
-            raise _told(few, ["take fewer options"], p, forbidden)
+            few = f"must leave at most {MOST_LISTED} sets, which a respondent's page loads; there are more."
+            raise _advised(few, FEWER_OPTIONS_OR_DEVICE, p, forbidden)
         codes = codes_of_size(p, size)
         weights = np.full(len(codes), 1 / math.comb(p - 1, size - 1))
     left = ~is_within(codes, forbidden)
     fitted = _fitted(codes[left].tolist(), weights[left].tolist(), p)
     made = None if fitted is None else conditional(design.categories.labels, fitted)
     if made is None or not made.is_identifiable:
-        why = "with 3 options every pair is needed" if p == 3 else f"those of the {p} options that are left do not"
-        hints = ["make it five options or more" if p < 5 else "forbid fewer sets"]
-        raise _told(f"must leave enough sets to hide every answer; {why}", hints, p, forbidden)
+        why = f"those of the {p} `options` that are left do not" if p > 3 else "with 3 `options` every pair is needed"
+        advice = FIVE_OPTIONS_OR_DEVICE if p < 5 else FORBID_FEWER_OR_DEVICE
+        raise _advised(f"must leave enough sets to hide every answer; {why}.", advice, p, forbidden)
     return made
 
 

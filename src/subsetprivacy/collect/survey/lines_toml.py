@@ -5,6 +5,7 @@ import tomllib
 from contextlib import suppress
 
 from subsetprivacy.collect.survey.positions import MOST_DEPTH, Marked, Path, UnreadableError, open_quote, too_deep
+from subsetprivacy.messages.for_surveys import ESCAPE_QUOTES, KEY_ONCE, STRAIGHT_QUOTES
 
 _PLACE = re.compile(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", re.DOTALL)
 _SPACE = re.compile(r"[ \t]*")
@@ -20,10 +21,10 @@ STRINGS = tuple(  # the long ones first; without possessive repeats, which the f
     )
 )
 _OTHER = re.compile(r"[^,\]}#\n]+")
-_HINTS = {  # by the beginning of what the standard library says
-    "Invalid value": ' Hint: text stands in straight quotes, "like this"; true and false do not.',
-    "Expected newline": ' Hint: a quote inside of text is written \\".',
-    "Cannot overwrite": " Hint: a key stands once.",
+_ADVICE = {  # by the beginning of what the standard library says
+    "Invalid value": STRAIGHT_QUOTES,
+    "Expected newline": ESCAPE_QUOTES,
+    "Cannot overwrite": KEY_ONCE,
 }
 
 
@@ -53,10 +54,10 @@ def _unreadable(said: str, finder: "_Finder") -> UnreadableError:
         return UnreadableError(None, "must be TOML: a number is too large.")
     lines = finder.text.split("\n")
     line = int(found[2]) if found[2] else len(lines)
-    hint = next((hint for start, hint in _HINTS.items() if found[1].startswith(start)), "")
-    if "inside of text" in hint and lines[line - 1].count('"') < 3:
-        hint = ""
-    return UnreadableError(line, f"must be TOML: {found[1]}.{hint}")
+    advice = next((advice for start, advice in _ADVICE.items() if found[1].startswith(start)), None)
+    if advice is ESCAPE_QUOTES and lines[line - 1].count('"') < 3:
+        advice = None
+    return UnreadableError(line, f"must be TOML: {found[1]}.", advice)
 
 
 class _LostError(Exception):

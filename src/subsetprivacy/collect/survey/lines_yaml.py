@@ -25,6 +25,7 @@ from subsetprivacy.collect.survey.positions import (
     UnreadableError,
     open_quote,
 )
+from subsetprivacy.messages.for_surveys import LEAVE_OUT_OR_QUOTE, QUOTE_KEY, WRITE_OUT
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _NUMBER_TO_SOME = re.compile(r"[-+]?[0-9._]+([eE][-+]?[0-9]+)?|0o[0-7]+")
@@ -107,12 +108,12 @@ class _Reader(Notes):
     def node(self, event: Any, path: Path) -> Any:
         line = event.start_mark.line + 1
         if isinstance(event, AliasEvent):
-            self.fault(path, line, "must not refer to another place by an alias (*). Hint: write it out.")
+            self.fault(path, line, "must not refer to another place by an alias (*).", WRITE_OUT)
             return REFUSED
         if event.anchor is not None:
-            self.fault(path, line, "must not have an anchor (&). Hint: leave it out, or put text in quotes.")
+            self.fault(path, line, "must not have an anchor (&).", LEAVE_OUT_OR_QUOTE)
         if event.tag is not None:
-            self.fault(path, line, "must not have a tag (!). Hint: leave it out, or put text in quotes.")
+            self.fault(path, line, "must not have a tag (!).", LEAVE_OUT_OR_QUOTE)
             self.skip(event)
             return REFUSED
         if isinstance(event, ScalarEvent):
@@ -146,6 +147,6 @@ class _Reader(Notes):
                 held.setdefault(key, value)
                 continue
             if key is not REFUSED:
-                self.fault(path, line, "must have keys that are text. Hint: put the key in quotes.")
+                self.fault(path, line, "must have keys that are text.", QUOTE_KEY)
             self.node(self.next(), (*path, "key"))
         return held

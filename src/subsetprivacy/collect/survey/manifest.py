@@ -15,6 +15,7 @@ from subsetprivacy.collect.survey.definition import Survey, Variable
 from subsetprivacy.collect.survey.rules import asking
 from subsetprivacy.design import Design, design_from_json
 from subsetprivacy.errors import MismatchError
+from subsetprivacy.messages.for_files import TAKE_A_NEWER_PACKAGE
 
 FORMAT = "subsetprivacy.survey"
 VERSION = 1
@@ -141,10 +142,7 @@ def read_manifest(text: bytes) -> Manifest:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
-        raise MismatchError(
-            f"a manifest must have the format {FORMAT} and version {VERSION}. "
-            "Hint: a newer version of the package may read it."
-        )
+        raise MismatchError(f"a manifest must have the format {FORMAT} and version {VERSION}.", TAKE_A_NEWER_PACKAGE)
     digest = sha256(text)
     return Manifest(text, document, digest.hexdigest(), b32encode(digest.digest()).decode().lower()[:ID_LETTERS])
 

@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from datetime import date, time
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import field, frozen
+
+from subsetprivacy.messages import Advice, Hint
+from subsetprivacy.messages.advice import as_hint
+from subsetprivacy.messages.for_surveys import CLOSE_QUOTES
+from subsetprivacy.messages.rendering import for_python, with_hint
 
 Path = tuple[str | int, ...]
-Fault = tuple[Path, int | None, str]
 MOST_DEPTH = 24  # a survey needs 7
 LARGEST = 1 << 53
 MOST_DIGITS = 400
@@ -23,6 +27,16 @@ class Unclear:
 
     text: str
     like: str
+
+
+@frozen
+class Fault:
+    """What is wrong in a file itself: where, and what to do about it."""
+
+    path: Path
+    line: int | None
+    message: str
+    advice: Hint | None = field(default=None, converter=as_hint)
 
 
 class _Refused:
@@ -44,7 +58,7 @@ class Marked:
     lines
         The line of a path of keys and positions; of a value the line of its key.
     faults
-        What was wrong in the file itself: path, line and message.
+        What was wrong in the file itself.
     """
 
     data: Any
@@ -66,12 +80,18 @@ class UnreadableError(Exception):
     ----------
     line
         Where, if known.
+    message, advice
+        What is wrong, and what to do about it.
     """
 
-    def __init__(self, line: int | None, message: str) -> None:
+    def __init__(self, line: int | None, message: str, advice: Advice | Hint | None = None) -> None:
         super().__init__(message)
         self.line = line
         self.message = message
+        self.advice = as_hint(advice)
+
+    def __str__(self) -> str:
+        return with_hint(self.message, for_python(self.advice))
 
 
 def too_deep(line: int | None) -> UnreadableError:
@@ -81,9 +101,7 @@ def too_deep(line: int | None) -> UnreadableError:
 
 def open_quote(line: int) -> UnreadableError:
     """Return the error of a file with a text that does not end."""
-    return UnreadableError(
-        line, 'must close every quote; one that is opened here stays open. Hint: "text" has a quote at both ends.'
-    )
+    return UnreadableError(line, "must close every quote; one that is opened here stays open.", CLOSE_QUOTES)
 
 
 class Notes:
@@ -93,9 +111,9 @@ class Notes:
         self.lines: dict[Path, int] = {(): 1}
         self.faults: list[Fault] = []
 
-    def fault(self, path: Path, line: int | None, message: str) -> None:
+    def fault(self, path: Path, line: int | None, message: str, advice: Advice | None = None) -> None:
         """Note a fault."""
-        self.faults.append((path, line, message))
+        self.faults.append(Fault(path, line, message, advice))
 
     def key(self, path: Path, key: str, line: int, held: Mapping[str, Any]) -> Path:
         """Note a key of a table that holds these already, and return the path of its value."""
@@ -103,7 +121,7 @@ class Notes:
         if key not in held:
             self.lines[inner] = line
             return inner
-        self.fault(inner, line, "must stand once; it stands here again.")
+        self.fault(inner, line, "must be there once; it is here again.")
         return (*inner, "again")  # which nobody asks for: it is read for its grammar alone
 
     def check_depth(self, path: Path, line: int) -> None:
@@ -135,14 +153,14 @@ def plain(marked: Marked) -> Marked:
             return [walk(value, (*path, k)) for k, value in enumerate(held)]
         message = _trouble_with(held)
         if message is not None:
-            faults.append((path, marked.line(path), message))
+            faults.append(Fault(path, marked.line(path), message))
             return REFUSED
         return Unclear(str(held), "a date") if isinstance(held, (date, time)) else held
 
     def is_key(key: Any, path: Path) -> bool:
         good = isinstance(key, str) and not _HALF.search(key)
         if not good:
-            faults.append((path, marked.line(path), "must have keys that are text; one is not."))
+            faults.append(Fault(path, marked.line(path), "must have keys that are text; one is not."))
         return good
 
     return Marked(walk(marked.data, ()), marked.lines, tuple(faults))

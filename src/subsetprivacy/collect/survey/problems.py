@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from subsetprivacy._words import counted
 from subsetprivacy.collect.survey.positions import Marked, Path
 from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.messages import Advice, Hint
+from subsetprivacy.messages.advice import as_hint
+from subsetprivacy.messages.rendering import for_python, with_hint
 
 MOST_PROBLEMS = 200
 _MOST_SHOWN = 40
@@ -31,19 +34,27 @@ class Problem:
     place
         The place in words: "variable 2 (income), option 3".
     message
-        What must be, what was found, what to do.
+        What must be, and what was found. Keys of the file are between backquotes.
     path
         The place as keys and positions from 0: ``("variables", 1, "options", 2)``.
+    advice
+        What to do about it; None where that goes without saying.
     """
 
     line: int | None
     place: str
     message: str
     path: Path = ()
+    advice: Hint | None = field(default=None, converter=as_hint)
+
+    @property
+    def text(self) -> str:
+        """The message with its advice, for people who write the file."""
+        return with_hint(self.message, for_python(self.advice))
 
     def __str__(self) -> str:
         where = "" if self.line is None else f"line {self.line}, "
-        return f"{where}{self.place}: {self.message}"
+        return f"{where}{self.place}: {self.text}"
 
 
 class SurveyError(SubsetPrivacyError):
@@ -70,23 +81,23 @@ class Findings:
         self._marked = marked
         self._found: list[Problem] = []
         self._more = 0
-        for path, line, message in marked.faults:
-            self._keep(path, line, message)
+        for fault in marked.faults:
+            self._keep(fault.path, fault.line, fault.message, fault.advice)
 
-    def add(self, path: Path, message: str) -> None:
-        """Note a problem."""
-        self._keep(path, self._marked.line(path), message)
+    def add(self, path: Path, message: str, advice: Advice | Hint | None = None) -> None:
+        """Note a problem, and what to do about it."""
+        self._keep(path, self._marked.line(path), message, advice)
 
     @property
     def are_many(self) -> bool:
         """Whether no more are kept: looking for hints would be in vain."""
         return len(self._found) >= MOST_PROBLEMS
 
-    def _keep(self, path: Path, line: int | None, message: str) -> None:
+    def _keep(self, path: Path, line: int | None, message: str, advice: Advice | Hint | None) -> None:
         if self.are_many:
             self._more += 1
         else:
-            self._found.append(Problem(line, place_of(path, self._marked.data), message, path))
+            self._found.append(Problem(line, place_of(path, self._marked.data), message, path, advice))
 
     def __bool__(self) -> bool:
         return bool(self._found)

@@ -10,6 +10,8 @@ from subsetprivacy.collect.survey.positions import Marked, UnreadableError
 from subsetprivacy.collect.survey.problems import Problem, SurveyError
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
 from subsetprivacy.frames.trouble import described, trouble
+from subsetprivacy.messages.for_general import INSTALL
+from subsetprivacy.messages.for_surveys import SAVE_IN_UTF8
 
 __all__ = ["FORMATS", "MOST_BYTES", "Problem", "SurveyError", "format_of", "load_survey", "read_survey"]
 
@@ -49,7 +51,7 @@ def read_survey(source: str | bytes, format: str) -> Survey:
     try:
         marked = _reader_of(format)(_decoded(source))
     except UnreadableError as error:
-        raise SurveyError([Problem(error.line, "the file", error.message)]) from None
+        raise SurveyError([Problem(error.line, "the file", error.message, advice=error.advice)]) from None
     return check(marked)
 
 
@@ -89,16 +91,16 @@ def _decoded(source: str | bytes) -> str:
     try:
         held = source.encode() if isinstance(source, str) else source
     except UnicodeEncodeError as error:
-        raise UnreadableError(str(source).count("\n", 0, error.start) + 1, _NO_UTF8) from None
+        raise UnreadableError(str(source).count("\n", 0, error.start) + 1, _NO_UTF8, SAVE_IN_UTF8) from None
     if len(held) > MOST_BYTES:
         raise UnreadableError(None, f"must have at most {MOST_BYTES >> 10} kB; it has more.")
     try:
         return held.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableError(held.count(b"\n", 0, error.start) + 1, _NO_UTF8) from None
+        raise UnreadableError(held.count(b"\n", 0, error.start) + 1, _NO_UTF8, SAVE_IN_UTF8) from None
 
 
-_NO_UTF8 = "must be text in UTF-8; it has other bytes. Hint: save it anew in the encoding UTF-8."
+_NO_UTF8 = "must be text in UTF-8; it has other bytes."
 
 
 def _reader_of(format: str) -> Callable[[str], Marked]:
@@ -115,6 +117,6 @@ def _reader_of(format: str) -> Callable[[str], Marked]:
         try:
             from subsetprivacy.collect.survey.lines_yaml import read_yaml
         except ImportError:
-            raise MissingDependencyError("YAML needs PyYAML. Hint: pip install 'subsetprivacy[serve]'.") from None
+            raise MissingDependencyError("YAML needs PyYAML.", INSTALL(extra="serve")) from None
         return read_yaml
     raise ArgumentError(f"`format` must be one of {', '.join(FORMATS)}; got {format!r}.")

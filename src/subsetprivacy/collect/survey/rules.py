@@ -27,6 +27,13 @@ from subsetprivacy.design import (
 )
 from subsetprivacy.design.held import MOST_ODDS
 from subsetprivacy.errors import InvalidDesignError
+from subsetprivacy.messages.for_surveys import (
+    ASKABLE_KINDS,
+    HIDING_Q,
+    MORE_QUESTIONS,
+    TAKE_RECOMMENDED,
+    UNLISTED_KINDS,
+)
 
 KINDS = ("yes_no", "groups", "bit", "local")
 MOST_LISTED = 2048  # questions that a manifest may list
@@ -62,14 +69,15 @@ def asking(design: Design) -> tuple[str, dict[str, Any]]:
         shares; with what to take instead.
     """
     if design.p > MOST_OPTIONS:
-        raise InvalidDesignError(f"a variable must have at most {MOST_OPTIONS} options to be asked; got {design.p}.")
+        raise InvalidDesignError(f"`options` must be at most {MOST_OPTIONS} to be asked; got {design.p}.")
     _check_askable(design)
     if isinstance(design, ArtificialBit):
         return "bit", {"rule": "bit", "p": 2, "ones": round(design.q * (1 << WORD_BITS))}
     if not design.is_subset_private:
         raise InvalidDesignError(
-            f"a design must leave two options after every answer to be asked; a {design.kind} design does not. "
-            'Hint: design = "recommended".'
+            "a design must leave two of the `options` possible, whatever is answered, to be asked; a "
+            f"{design.kind} design does not.",
+            TAKE_RECOMMENDED,
         )
     if isinstance(design, Uniform):
         return "yes_no", {"rule": "uniform", "p": design.p}
@@ -82,8 +90,8 @@ def asking(design: Design) -> tuple[str, dict[str, Any]]:
         return "local", {"rule": "companions", "p": design.p, "size": design.k}
     if not design.is_identifiable:
         raise InvalidDesignError(
-            "a design must tell different shares apart; from the answers to these questions some could not be told. "
-            'Hint: ask more questions, or take design = "recommended".'
+            "a design must tell different shares apart; from the answers to these questions some could not be told.",
+            MORE_QUESTIONS,
         )
     return _given(design) if isinstance(design, Conditional) else _listed(design)
 
@@ -119,8 +127,7 @@ def _check_askable(design: Design) -> None:
         _check_odds(design.q)
     elif not isinstance(design, (Uniform, EvenPartition, FixedSize)):
         raise InvalidDesignError(
-            f"a design must be one that a browser can ask by; got a {design.kind} design. Hint: design = "
-            '"recommended", or a table with the kind uniform, hadamard, partition, independent, fixed_size or warner.'
+            f"a design must be one that a browser can ask by; got a {design.kind} design.", ASKABLE_KINDS
         )
 
 
@@ -129,7 +136,8 @@ def _check_odds(q: float) -> None:
     if odds > MOST_ODDS:
         raise InvalidDesignError(
             f"`q` must hide the answer: an answer may multiply the odds by {MOST_ODDS:g} at most; got {q:g}, which "
-            f"multiplies them by {odds:.3g}. Hint: q = 0.25."
+            f"multiplies them by {odds:.3g}.",
+            HIDING_Q,
         )
 
 
@@ -142,7 +150,7 @@ def _listed(design: Design) -> tuple[str, dict[str, Any]]:
     rows, nu = _questions(design)
     if (rows == 0).any():
         raise InvalidDesignError(
-            "a question must be about some of the options; the design also asks about all of them."
+            "a question must be about some of the `options`; the design also asks about all of them."
         )
     rule = {"rule": "listed", "p": design.p, "questions": rows.tolist(), "weights": _whole(nu)}
     return ("yes_no" if rows.shape[1] == 2 else "groups"), rule
@@ -162,8 +170,8 @@ def _questions(design: Design) -> tuple[IntArray, FloatArray]:
 def _check_number(number: int) -> None:
     if number > MOST_LISTED:
         raise InvalidDesignError(
-            f"a design must list at most {MOST_LISTED} questions to be asked in a browser; got {number}. "
-            "Hint: the kinds uniform, hadamard and partition need no list."
+            f"a design must list at most {MOST_LISTED} questions to be asked in a browser; got {number}.",
+            UNLISTED_KINDS,
         )
 
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
-from subsetprivacy.collect.survey.definition import RECOMMENDED
+from subsetprivacy.collect.survey.definition import MOST_OPTIONS, RECOMMENDED
 from subsetprivacy.collect.survey.entries import meant, nearest, read_number, read_whole
 from subsetprivacy.collect.survey.positions import REFUSED, Path, Unclear
 from subsetprivacy.collect.survey.problems import Findings
@@ -25,21 +25,40 @@ from subsetprivacy.design import (
     warner,
 )
 from subsetprivacy.design.written import DOCUMENT_FORMAT
-from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.errors import InvalidDesignError, SubsetPrivacyError
+from subsetprivacy.messages import Hint
+from subsetprivacy.messages.advice import as_hint
+from subsetprivacy.messages.for_general import NEAREST
+from subsetprivacy.messages.for_surveys import MEANT, PUT_IN_QUOTES, RECOMMENDED_FITS, WRITE_TABLE
+from subsetprivacy.messages.rendering import for_page, for_python, with_names
 
 Options = tuple[str, ...]
 NAMES = (RECOMMENDED, "uniform", "hadamard", "warner", "pair")
-_SAFE = 'Hint: "recommended" fits any number of options.'
 _DOCUMENTS = ("uniform", "independent", "conditional", "fixed_size", "partition", "hadamard", "artificial_bit")
 
 
 @frozen
 class _Kind:
-    """A kind of design: how its entries are read, which must be there, and what makes it of them."""
+    """A kind of design.
+
+    Attributes
+    ----------
+    readers, needed
+        How its entries are read, and which must be there.
+    make
+        What makes it of them.
+    fewest, most
+        The numbers of options that it is for.
+    names
+        How the file calls the arguments that the library names.
+    """
 
     readers: dict[str, Callable[[Any, Path, Options, Findings], Any]]
     needed: tuple[str, ...]
     make: Callable[[Options, dict[str, Any]], Design]
+    fewest: int = 2
+    most: int = MOST_OPTIONS
+    names: dict[str, str] = field(factory=dict)
 
 
 def read_design(
@@ -61,13 +80,13 @@ def read_design(
         read = _read_table(given, options, path, findings)
     else:
         if given is not REFUSED:
-            findings.add(path, f"must be a name or a table; got {shown(given)}. {_SAFE}")
+            findings.add(path, f"must be a name or a table; got {shown(given)}.", RECOMMENDED_FITS)
         return None
     if read is not None:
         try:
             asking(read[0])
         except SubsetPrivacyError as error:
-            findings.add(path, _in_words_of_a_file(error))
+            findings.add(path, error.message, error.advice or RECOMMENDED_FITS)
             return None
     return read
 
@@ -80,10 +99,10 @@ def _read_name(
     if name in NAMES:
         return _made(name, {}, options, path, findings, name)
     near = None if findings.are_many else nearest(name, [*NAMES, *KINDS])
-    hint = f" Hint: {shown(near)}?" if near in NAMES else f' Hint: write a table, {{kind = "{near}", …}}.'
-    findings.add(
-        path, f"must be one of {', '.join(NAMES)}, or a table; got {shown(name)}.{hint if near else f' {_SAFE}'}"
-    )
+    advice = as_hint(RECOMMENDED_FITS)
+    if near is not None:
+        advice = MEANT(word=shown(near)) if near in NAMES else WRITE_TABLE(table=f'{{kind = "{near}", …}}')
+    findings.add(path, f"must be one of {', '.join(NAMES)}, or a table; got {shown(name)}.", advice)
     return None
 
 
@@ -91,17 +110,35 @@ def _made(
     kind: str, entries: dict[str, Any], options: Options, path: Path, findings: Findings, written: Any
 ) -> tuple[Design, Any] | None:
     try:
+        _check_options(kind, len(options), entries)
         return KINDS[kind].make(options, entries), written
     except SubsetPrivacyError as error:
-        findings.add(path, _in_words_of_a_file(error))
+        _add_refusal(error, KINDS[kind].names, path, findings)
         return None
 
 
-def _in_words_of_a_file(error: SubsetPrivacyError) -> str:
-    """Return what the library says with a hint for a file in the place of one for Python."""
-    said = str(error).replace("`k`", "`size`").replace("categories", "options")
-    reason, _, hint = said.partition(" Hint: ")
-    return said if hint and "sp." not in said else f"{reason.partition(' sp.')[0]} {_SAFE}"
+def _check_options(kind: str, p: int, entries: dict[str, Any]) -> None:
+    """Raise, in the words of the file, where a kind is not for so many options, or not for such groups of them."""
+    held = KINDS[kind]
+    if not held.fewest <= p <= held.most:
+        wanted = "two" if held.most == 2 else f"at least {held.fewest}"
+        raise InvalidDesignError(f"a {kind} design must have {wanted} `options`; got {p}.")
+    # So that each group has two members, and a set of that size leaves something out.
+    for key, most in (("groups", p // 2), ("size", p - 1)):
+        given = entries.get(key)
+        if isinstance(given, int) and not 2 <= given <= most:
+            allowed = "2" if most == 2 else f"from 2 to {most}"
+            message = f"`{key}` must be {allowed} for {p} `options`; got {given}."
+            raise InvalidDesignError(message, NEAREST(nearest=min(max(given, 2), most)))
+
+
+def _add_refusal(error: SubsetPrivacyError, names: dict[str, str], path: Path, findings: Findings) -> None:
+    """Note why the library refuses a design; advice that is for Python gives way to what is right in any file."""
+    findings.add(path, with_names(error.message, names), _for_everyone(error.advice) or RECOMMENDED_FITS)
+
+
+def _for_everyone(advice: Hint | None) -> Hint | None:
+    return advice if for_page(advice) is not None and for_page(advice) == for_python(advice) else None
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -111,15 +148,15 @@ def _read_table(given: dict[str, Any], options: Options, path: Path, findings: F
     name = given.get("kind")
     if not isinstance(name, str) or name not in KINDS:
         missing = "it is missing" if "kind" not in given else f"got {shown(name)}"
-        hint = meant(name, KINDS, findings) or f" {_SAFE}"
-        findings.add((*path, "kind"), f"must be one of {', '.join(KINDS)}; {missing}.{hint}")
+        advice = meant(name, KINDS, findings) or RECOMMENDED_FITS
+        findings.add((*path, "kind"), f"must be one of {', '.join(KINDS)}; {missing}.", advice)
         return None
     kind, good = KINDS[name], True
     entries: dict[str, Any] = {}
     for key in [key for key in given if key != "kind" and key not in kind.readers]:
         known = ", ".join(kind.readers) or "no other keys"
-        hint = meant(key, kind.readers, findings)
-        findings.add((*path, key), f"must be a key of the kind {name}, which has {known}.{hint}")
+        near = meant(key, kind.readers, findings)
+        findings.add((*path, key), f"must be a key of the kind {name}, which has {known}.", near)
         good = False
     for key, reader in kind.readers.items():
         if key in given:
@@ -151,9 +188,9 @@ def read_subset(given: Any, path: Path, options: Options, findings: Findings) ->
         if text in options:
             labels.append(str(text))
         elif label is not REFUSED:
-            hint = meant(text, options, findings)
-            quotes = " Hint: put it in quotes." if isinstance(label, (bool, int, float, Unclear)) else ""
-            findings.add((*path, k), f"must be one of the options; got {shown(label)}.{hint or quotes}")
+            quotes = PUT_IN_QUOTES if isinstance(label, (bool, int, float, Unclear)) else None
+            advice = meant(text, options, findings) or quotes
+            findings.add((*path, k), f"must be one of the `options`; got {shown(label)}.", advice)
     return labels if len(labels) == len(given) else None
 
 
@@ -184,7 +221,7 @@ def _weighted(given: Any, path: Path, options: Options, findings: Findings) -> l
         first: dict[frozenset[str], int] = {}
         for k, (subset, _) in enumerate(read):
             if first.setdefault(frozenset(subset), k) != k:
-                findings.add((*path, k), "must name each set of options once; this one stands there before.")
+                findings.add((*path, k), "must name each set of `options` once; this one is there before.")
                 read = None
     return read
 
@@ -205,23 +242,30 @@ def _few_hadamard(options: Options, questions: int | None = None) -> Design:
 
 
 KINDS = {
-    "uniform": _Kind({}, (), lambda options, _: uniform(options)),
-    "hadamard": _Kind({"questions": _whole}, (), lambda options, entries: _few_hadamard(options, **entries)),
+    "uniform": _Kind({}, (), lambda options, _: uniform(options), fewest=4),
+    "hadamard": _Kind({"questions": _whole}, (), lambda options, entries: _few_hadamard(options, **entries), fewest=4),
     "partition": _Kind(
-        {"groups": _whole, "partitions": _partitions}, (), lambda options, entries: partition(options, **entries)
+        {"groups": _whole, "partitions": _partitions},
+        (),
+        lambda options, entries: partition(options, **entries),
+        fewest=4,
     ),
     "independent": _Kind(
         {"questions": _weighted},
         ("questions",),
         lambda options, entries: independent(options, _by_subset(entries["questions"])),
+        names={"weights": "`questions`"},
     ),
-    "fixed_size": _Kind({"size": _whole}, ("size",), lambda options, entries: fixed_size(options, entries["size"])),
-    "pair": _Kind({}, (), lambda options, _: fixed_size(options, 2)),
-    "warner": _Kind({"q": _probability}, (), lambda options, entries: warner(options, **entries, reveals=True)),
+    "fixed_size": _Kind(
+        {"size": _whole}, ("size",), lambda options, entries: fixed_size(options, entries["size"]), fewest=3
+    ),
+    "pair": _Kind({}, (), lambda options, _: fixed_size(options, 2), fewest=3),
+    "warner": _Kind({"q": _probability}, (), lambda options, entries: warner(options, **entries, reveals=True), most=2),
     "conditional": _Kind(
         {"subsets": _weighted},
         ("subsets",),
         lambda options, entries: conditional(options, _by_subset(entries["subsets"])),
+        names={"weights": "`subsets`"},
     ),
 }
 
@@ -248,7 +292,7 @@ def _read_document(
     try:
         design = design_from_json(json.dumps(given))
     except SubsetPrivacyError as error:
-        findings.add(path, _in_words_of_a_file(error))
+        _add_refusal(error, {"k": "`size`"}, path, findings)
     except TypeError:  # a part that JSON has no word for: a date, an unquoted `no`
         findings.add(path, "must hold text and numbers only; put the others in quotes.")
     else:

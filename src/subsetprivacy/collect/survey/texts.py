@@ -1,4 +1,4 @@
-"""Which texts may stand in a survey: nothing that hides, turns around or looks like another."""
+"""Which texts may be in a survey: nothing that hides, turns around or looks like another."""
 
 import unicodedata
 from typing import Any
@@ -6,6 +6,14 @@ from typing import Any
 from subsetprivacy.collect.survey.confusable import looks
 from subsetprivacy.collect.survey.positions import REFUSED, Path, Unclear
 from subsetprivacy.collect.survey.problems import Findings
+from subsetprivacy.messages import Advice
+from subsetprivacy.messages.for_surveys import (
+    NO_PRIVATE_USE,
+    NO_TURNING,
+    NO_UNKNOWN_LETTER,
+    PUT_IN_QUOTES,
+    TYPE_AGAIN,
+)
 
 # They turn the direction of what follows, so that a person reads something else than was written.
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -64,45 +72,43 @@ def read_text(value: Any, path: Path, findings: Findings, *, most: int, long: bo
     if not isinstance(value, str):
         if value is not REFUSED:
             quotes = isinstance(value, (bool, int, float, Unclear))
-            findings.add(path, f"must be text; got {shown(value)}.{' Hint: put it in quotes.' if quotes else ''}")
+            findings.add(path, f"must be text; got {shown(value)}.", PUT_IN_QUOTES if quotes else None)
         return ""
     text = normal(value)
-    trouble = _trouble(text, most, long)
-    if trouble is None and not text and not empty:
-        trouble = "must not be empty."
-    if trouble is not None:
-        findings.add(path, trouble)
+    fault = _fault_of(text, most, long)
+    if fault is None and not text and not empty:
+        fault = "must not be empty.", None
+    if fault is not None:
+        findings.add(path, *fault)
         return ""
     return text
 
 
-def _trouble(text: str, most: int, long: bool) -> str | None:
+def _fault_of(text: str, most: int, long: bool) -> tuple[str, Advice | None] | None:
+    """Return what is wrong with a text and what to do about it, or None."""
     if len(text) > most:
-        return f"must have at most {most} characters; got {len(text)}."
+        return f"must have at most {most} characters; got {len(text)}.", None
     if _has_heap_of_marks(text):
-        return f"must have at most {MOST_MARKS} marks on one letter; it has more."
+        return f"must have at most {MOST_MARKS} marks on one letter; it has more.", None
     for sign in text:
-        if sign == "\n" and long:
-            continue
-        if sign == "\n":
-            return "must stand on one line; it has several."
-        if unicodedata.category(sign) == "Cc" or sign in _BREAKING or ord(sign) & 0xFFFE == 0xFFFE:
-            return f"must have no control characters; got U+{ord(sign):04X}. Hint: type the text anew."
-        if sign in _TURNING:
-            return (
-                f"must have no characters that turn the direction of reading; got U+{ord(sign):04X}. "
-                "Hint: leave it out; right-to-left text is shown as such by its letters."
-            )
-        if unicodedata.category(sign) == "Co":
-            return (
-                f"must have no characters for private use; got U+{ord(sign):04X}. "
-                "Hint: leave it out; each device shows it in its own way, or not at all."
-            )
-        if unicodedata.category(sign) == "Cn":
-            return (
-                f"must have only characters of Unicode {unicodedata.unidata_version}; got U+{ord(sign):04X}. "
-                "Hint: leave it out; if it is a newer emoji or letter, a newer Python knows it."
-            )
+        if sign == "\n" and not long:
+            return "must be on one line; it has several.", None
+        fault = None if sign == "\n" else _fault_of_character(sign)
+        if fault is not None:
+            return f"{fault[0]}; got U+{ord(sign):04X}.", fault[1]
     if text and not looks(text):
-        return "must have a character that can be seen; it has none."
+        return "must have a character that can be seen; it has none.", None
+    return None
+
+
+def _fault_of_character(sign: str) -> tuple[str, Advice] | None:
+    category = unicodedata.category(sign)
+    if category == "Cc" or sign in _BREAKING or ord(sign) & 0xFFFE == 0xFFFE:
+        return "must have no control characters", TYPE_AGAIN
+    if sign in _TURNING:
+        return "must have no characters that turn the direction of reading", NO_TURNING
+    if category == "Co":
+        return "must have no characters for private use", NO_PRIVATE_USE
+    if category == "Cn":
+        return f"must have only characters of Unicode {unicodedata.unidata_version}", NO_UNKNOWN_LETTER
     return None

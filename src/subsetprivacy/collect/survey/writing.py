@@ -7,6 +7,7 @@ from subsetprivacy.collect.survey.definition import Survey
 from subsetprivacy.collect.survey.documents import survey_document
 from subsetprivacy.collect.survey.reading import FORMATS
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
+from subsetprivacy.messages.for_general import INSTALL
 
 _WIDTH = 100
 
@@ -30,7 +31,7 @@ def write_survey(survey: Survey, format: str) -> str:
         try:
             from subsetprivacy.collect.survey.writing_yaml import yaml_text
         except ImportError:
-            raise MissingDependencyError("YAML needs PyYAML. Hint: pip install 'subsetprivacy[serve]'.") from None
+            raise MissingDependencyError("YAML needs PyYAML.", INSTALL(extra="serve")) from None
         return yaml_text(document)
     if format == "json":
         return _json_text(document, "") + "\n"

@@ -169,4 +169,4 @@ def _variable(facts: VariableFacts) -> DraftVariable:
 
 
 def _lines(error: SurveyError) -> list[dict[str, object]]:
-    return [{"line": one.line, "place": one.place, "message": one.message} for one in error.problems]
+    return [{"line": one.line, "place": one.place, "message": one.text} for one in error.problems]

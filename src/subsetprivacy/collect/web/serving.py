@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from subsetprivacy.collect.web.connections import SOCKET_BYTES, Connection, Crowd
 from subsetprivacy.collect.web.logs import log_settings
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_surveys import HIGH_PORT, LOCAL_HOST, OTHER_PORT
 
 _MOST_CONNECTIONS = 8000
 _BACKLOG = 512  # connections that are taken at once, before others are closed for them
@@ -40,7 +41,7 @@ def bind(host: str, port: int) -> socket.socket:
             taken.close()
             raise
     except socket.gaierror:
-        raise ArgumentError(f"`host` must be an address of this machine; got {host!r}. Hint: 127.0.0.1.") from None
+        raise ArgumentError(f"`host` must be an address of this machine; got {host!r}.", LOCAL_HOST) from None
     except OSError as error:
         raise _refused(error, host, port) from None
     return taken
@@ -48,12 +49,10 @@ def bind(host: str, port: int) -> socket.socket:
 
 def _refused(error: OSError, host: str, port: int) -> ArgumentError:
     if error.errno == errno.EADDRINUSE:
-        return ArgumentError(
-            f"`port` must be free; something else listens on {port}. Hint: --port {port + 1}, or --port 0 for any."
-        )
+        return ArgumentError(f"`port` must be free; something else listens on {port}.", OTHER_PORT(next=port + 1))
     if error.errno == errno.EACCES:
-        return ArgumentError(f"`port` must be one you may take; got {port}. Hint: --port 8000, behind a proxy.")
-    return ArgumentError(f"`host` must be an address of this machine; got {host!r}. Hint: 127.0.0.1.")
+        return ArgumentError(f"`port` must be one you may take; got {port}.", HIGH_PORT)
+    return ArgumentError(f"`host` must be an address of this machine; got {host!r}.", LOCAL_HOST)
 
 
 def run(app: FastAPI, taken: socket.socket, started: Callable[[], None] = lambda: None) -> None:

@@ -7,12 +7,12 @@ from attrs import frozen
 from subsetprivacy.collect.service.exporting import python_snippet
 from subsetprivacy.collect.service.figures import pair_figure, releases_figure
 from subsetprivacy.collect.service.results import GroupResult, Results
-from subsetprivacy.collect.service.results_pairs import Dependence, PairResult
+from subsetprivacy.collect.service.results_pairs import Dependence, PairResult, Strength, pair_sentence
 from subsetprivacy.collect.survey.tallies import Released
 from subsetprivacy.collect.web.studio_panels import VariablePanel, variable_panel
 from subsetprivacy.pvalues import p_equals
 from subsetprivacy.report.markup import Html
-from subsetprivacy.report.wording import bits, share, span, whole
+from subsetprivacy.report.wording import bits, note_text, share, span, whole
 from subsetprivacy.tables import number
 
 _LAST_SEALS = 12
@@ -31,16 +31,17 @@ class PairPanel:
     """
 
     held: PairResult
-    labels: tuple[str, str]
+    titles: tuple[str, str]
     said: str
     figure: Html
     rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     facts: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
 
     @property
     def title(self) -> str:
-        """The two labels."""
-        return f"{self.labels[0]} and {self.labels[1]}"
+        """The titles of the two."""
+        return f"{self.titles[0]} and {self.titles[1]}"
 
     @property
     def is_wide(self) -> bool:
@@ -53,7 +54,7 @@ class GroupPanel:
     """A group of variables whose answers are kept side by side: what can be saved of it, and what it risks."""
 
     number: int
-    label: str
+    title: str
     risk: str
 
 
@@ -84,12 +85,12 @@ class Dashboard:
 
 def dashboard(released: Released, held: Results) -> Dashboard:
     """Return all that is shown of a survey, from what is released and its results."""
-    labels = {one.id: one.label for one in held.variables}
+    titles = {one.id: one.title for one in held.variables}
     return Dashboard(
         held,
         tuple(variable_panel(one) for one in held.variables),
-        tuple(_pair(one, labels) for one in held.pairs),
-        tuple(_group(k, one, labels) for k, one in enumerate(held.groups)),
+        tuple(_pair(one, titles) for one in held.pairs),
+        tuple(_group(k, one, titles) for k, one in enumerate(held.groups)),
         releases_figure(held.releases, "People released"),
         tuple((str(one.no), whole(one.n), one.day, one.chain_sha256) for one in reversed(held.releases[-_LAST_SEALS:])),
         max(0, len(held.releases) - _LAST_SEALS),
@@ -97,13 +98,18 @@ def dashboard(released: Released, held: Results) -> Dashboard:
     )
 
 
-def _pair(held: PairResult, labels: dict[str, str]) -> PairPanel:
-    names = (labels[held.names[0]], labels[held.names[1]])
+def _pair(held: PairResult, titles: dict[str, str]) -> PairPanel:
+    names = (titles[held.names[0]], titles[held.names[1]])
     figure = pair_figure(held, names, f"{names[0]} by {names[1]}") if held.shares is not None else Html()
-    said = held.said
-    for name, label in zip(held.names, names, strict=True):
-        said = said.replace(f"“{name}”", f"“{label}”")
-    return PairPanel(held, names, said, figure, tuple(_pair_rows(held)), tuple(_pair_facts(held)))
+    return PairPanel(
+        held,
+        names,
+        pair_sentence(names, held.test),
+        figure,
+        tuple(_pair_rows(held)),
+        tuple(_pair_facts(held)),
+        tuple(map(note_text, held.notes)),
+    )
 
 
 def _pair_rows(held: PairResult) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
@@ -118,10 +124,13 @@ def _pair_facts(held: PairResult) -> list[tuple[str, str]]:
     if held.test is not None:
         facts.append(("Test of independence", f"{p_equals(held.test.pvalue)} ({_law(held.test)})"))
     if held.strength is not None:
-        value, at = held.strength.value, span(held.strength.lower, held.strength.upper, lambda x: number(x, 2))
-        text = f"between {at.replace(' to ', ' and ')}" if value is None else f"{number(value, 2)} ({at})"
-        facts.append(("Cramér’s V, less its bias (95\N{NO-BREAK SPACE}% interval)", text))
+        facts.append(("Cramér’s V, less its bias (95% interval)", _strength(held.strength)))
     return facts
+
+
+def _strength(held: Strength) -> str:
+    ends = (held.lower, held.upper, lambda x: number(x, 2))
+    return f"between {span(*ends, 'and')}" if held.value is None else f"{number(held.value, 2)} ({span(*ends)})"
 
 
 def _law(test: Dependence) -> str:
@@ -132,13 +141,13 @@ def _law(test: Dependence) -> str:
     return f"from {whole(test.tables)} random tables" + (", none of them as far off" if least else "")
 
 
-def _group(k: int, held: GroupResult, labels: dict[str, str]) -> GroupPanel:
-    label = ", ".join(labels[name] for name in held.variables)
+def _group(k: int, held: GroupResult, titles: dict[str, str]) -> GroupPanel:
+    title = ", ".join(titles[name] for name in held.variables)
     if held.candidates is None:
-        return GroupPanel(k, label, f"{bits(held.fingerprint_bits)} of fingerprint in a row")
+        return GroupPanel(k, title, f"{bits(held.fingerprint_bits)} of fingerprint in a row")
     risk = (
         f"{bits(held.fingerprint_bits)} of fingerprint in a row. Somebody who knows all of a person’s values finds "
         f"about {whole(held.candidates.expected)} rows that could be theirs, for the rarest values "
         f"{whole(held.candidates.least)}."
     )
-    return GroupPanel(k, label, risk)
+    return GroupPanel(k, title, risk)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 from fastapi import APIRouter, Depends, Request
 from sqlalchemy import Engine
 from starlette.responses import Response
@@ -26,7 +26,7 @@ from subsetprivacy.collect.web.studio_context import go, is_id, owner, studio_of
 from subsetprivacy.collect.web.studio_examples import EXAMPLES, placeholders_in
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
-from subsetprivacy.collect.web.studio_places import in_words, notice_in_words
+from subsetprivacy.collect.web.studio_places import error_in_words
 from subsetprivacy.collect.web.studio_promises import promises
 from subsetprivacy.collect.web.studio_revealing import revealing_panels
 
@@ -117,7 +117,7 @@ def publish(request: Request, draft_id: str, person: Owner, form: Sent) -> Respo
     except SurveyError:
         return go(f"/studio/drafts/{draft_id}/file")
     except PublishingError as error:
-        return _publish_page(request, person, find_draft(request, draft_id), status=409, problem=str(error))
+        return _publish_page(request, person, find_draft(request, draft_id), status=409, problem=error)
     studio.collector.forget(manifest.id)
     accounts.record(studio.engine, person, f"published “{manifest.title}” as {manifest.id}")
     return go(f"/studio/surveys/{manifest.id}/manage")
@@ -164,7 +164,7 @@ def _publish_page(
     draft: Draft,
     *,
     status: int = 200,
-    problem: str | None = None,
+    problem: PublishingError | None = None,
     is_published: bool = False,
 ) -> Response:
     """Show what publishing means; `is_published` says that it was done by someone else since the page was opened."""
@@ -180,11 +180,11 @@ def _publish_page(
     values: dict[str, Any] = {
         "draft": draft,
         "survey": survey,
-        "said": evolve(said, notices=tuple(notice_in_words(survey, one) for one in said.notices)),
+        "said": said,
         "line": line,
         "is_published": is_published,
         "left": placeholders_in(survey),
-        "problem": None if problem is None else in_words(problem),
+        "problem": None if problem is None else error_in_words(problem),
         "base": studio.base_url or "",
         "panels": revealing_panels(survey),
     }

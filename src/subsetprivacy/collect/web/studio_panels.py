@@ -1,5 +1,6 @@
 """What the dashboard says of one variable, as words and numbers ready for the page."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from subsetprivacy.collect.service.results_shares import Shares
 from subsetprivacy.collect.service.results_tests import Test
 from subsetprivacy.collect.service.results_variable import VariableResult
 from subsetprivacy.collect.survey.describing import design_words
+from subsetprivacy.messages import Note
 from subsetprivacy.pvalues import p_equals
 from subsetprivacy.report.markup import Html
-from subsetprivacy.report.wording import bits, count_of, digits_for, fine_share, share, span, times, whole
+from subsetprivacy.report.wording import bits, count_of, digits_for, fine_share, note_text, share, span, times, whole
 from subsetprivacy.tables import number
 
 _NO_PICTURE = Html()
@@ -75,7 +77,7 @@ def variable_panel(held: VariableResult) -> VariablePanel:
     """Return what is shown of a variable."""
     figure = Html()
     if held.shares is not None:
-        figure = shares_figure(held.options, held.shares, f"Estimated shares of {held.label}")
+        figure = shares_figure(held.options, held.shares, f"Estimated shares of {held.title}")
     return VariablePanel(
         held,
         design_words(held.design),
@@ -85,8 +87,12 @@ def variable_panel(held: VariableResult) -> VariablePanel:
         tuple((_margin(one.margin), _more(one.people)) for one in held.needed),
         tuple(_privacy_rows(held.privacy)),
         (_draws(held), _leaning(held), _honesty(held), _skips(held)),
-        (*(held.shares.notes if held.shares else ()), *held.notes, *held.privacy.notes),
+        _texts((*(held.shares.notes if held.shares else ()), *held.notes, *held.privacy.notes)),
     )
+
+
+def _texts(notes: Iterable[Note]) -> tuple[str, ...]:
+    return tuple(map(note_text, notes))
 
 
 def _share_rows(options: tuple[str, ...], shares: Shares | None) -> tuple[tuple[str, ...], ...]:
@@ -112,7 +118,7 @@ def _points(part: float, digits: int) -> str:
 
 def _margin(margin: float) -> str:
     points = f"{100 * margin:g}"
-    return f"± {points} percentage {'point' if points == '1' else 'points'} (95\N{NO-BREAK SPACE}% interval)"
+    return f"± {points} percentage {'point' if points == '1' else 'points'} (95% interval)"
 
 
 def _more(people: int) -> str:
@@ -192,14 +198,14 @@ def _draws(held: VariableResult) -> Check:
     check = held.draws
     facts = [("Questions asked", whole(check.n))]
     facts += _test("Against the design", check.test) + _test("Either side equally often", check.sides)
-    figure = draws_figure(check, f"Questions of {held.label} that were asked") if len(check.observed) else Html()
+    figure = draws_figure(check, f"Questions of {held.title} that were asked") if len(check.observed) else Html()
     cells = tuple((cell.name, whole(cell.asked), number(cell.expected, 1)) for cell in check.cells[:8])
     return Check(
         "Questions as designed",
         _state(check, check.test),
         check.said or check.problem,
         tuple(facts),
-        check.notes,
+        _texts(check.notes),
         figure,
         cells,
         ("Asked about", "Times", "Expected") if cells else (),
@@ -224,7 +230,7 @@ def _honesty(held: VariableResult) -> Check:
         facts.append(("Answers given by chance", _by_chance(check.share, check.lower, check.upper)))
     facts += _test("Nobody answers by chance", check.test) + _test("Some shares explain the answers", check.answers)
     seen = check.test or check.answers
-    return Check("Random answers", _state(check, seen), check.said or check.problem, tuple(facts), check.notes)
+    return Check("Random answers", _state(check, seen), check.said or check.problem, tuple(facts), _texts(check.notes))
 
 
 def _skips(held: VariableResult) -> Check:

@@ -11,6 +11,7 @@ from subsetprivacy.collect.service.passwords import INVITATION_DAYS, AccountErro
 from subsetprivacy.collect.web.studio_context import go, owner, studio_of
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
+from subsetprivacy.collect.web.studio_places import error_in_words
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
 Owner = Annotated[Person, Depends(owner)]
@@ -43,7 +44,7 @@ def remove(request: Request, person: Owner, form: Sent) -> Response:
     try:
         accounts.remove(studio_of(request).engine, person, form.text("name"))
     except AccountError as error:
-        return _page(request, person, status=422, problem=str(error))
+        return _page(request, person, status=422, problem=error_in_words(error))
     return go("/studio/people")
 
 
@@ -53,7 +54,7 @@ def make_token(request: Request, person: Owner, form: Sent) -> Response:
     try:
         token = accounts.make_token(studio_of(request).engine, person, form.text("name"), form.text("role"))
     except AccountError as error:
-        return _page(request, person, status=422, problem=str(error))
+        return _page(request, person, status=422, problem=error_in_words(error))
     return _page(request, person, token=token)
 
 
@@ -69,7 +70,7 @@ def _inviting(request: Request, person: Person, name: str, make: Any) -> Respons
     try:
         secret = make(studio.engine)
     except AccountError as error:
-        return _page(request, person, status=422, problem=str(error))
+        return _page(request, person, status=422, problem=error_in_words(error))
     link = f"{studio.base_url or ''}/studio/invitation#{name}/{secret}"
     return _page(request, person, invited=name, link=link)
 

@@ -1,10 +1,11 @@
 """What is wrong with a survey, in the words of the form: questions and answers, not the keys of the file."""
 
-import re
 from typing import Any
 
-from subsetprivacy.collect.survey.definition import Survey
 from subsetprivacy.collect.survey.problems import Problem
+from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.messages import Hint
+from subsetprivacy.messages.rendering import for_page, with_hint, with_names
 
 _FIELDS = {
     "title": "title",
@@ -34,40 +35,36 @@ _ONE_OF = {
     "guess": "share of answer {}",
     "never_alone": "set {} never left alone",
 }
-_WORDS = {
-    "variable": "question",
+_NAMES = {  # of keys of the file, in sentences
     "variables": "questions",
-    "option": "answer",
     "options": "answers",
     "id": "name",
-    "ids": "questions",
+    "design": "way of asking",
+    "size": "the number sent together",
+    "groups": "the number of groups",
 }
-_DESIGNS = (  # as the file writes them, and how the form is set to them
-    (r', design = \{kind = "fixed_size", size = (\d+)\}', r" (“How it is asked”: “On the device”, \1 sent together)"),
-    (r'take design = "recommended"', "choose “Recommended” under “How it is asked”"),
-)
-_QUOTED = r"""(?:"[^"]*")|“[^”]*”|(?<!\w)'[^']*'(?!\w)"""  # what was typed
-_WORD = re.compile(rf"{_QUOTED}|\b(?:{'|'.join(_WORDS)})\b")
 
 
 def in_words_of_the_form(problem: Problem) -> dict[str, Any]:
     """Return a problem as the form shows it, with the path that leads to its field."""
-    return {"place": place_in_form(problem.path), "message": in_words(problem.message), "path": list(problem.path)}
+    message = in_words(problem.message, problem.advice)
+    return {"place": place_in_form(problem.path), "message": message, "path": list(problem.path)}
 
 
-def notice_in_words(survey: Survey, notice: str) -> str:
-    """Return a notice about a survey with the labels of its questions in the place of their names."""
-    head, colon, rest = notice.partition(":")  # what it is about stands before the colon
-    labels = {variable.id: f"“{variable.label}”" for variable in survey.variables}
-    about = re.sub(r"[\w-]+", lambda found: labels.get(found[0], found[0]), head)
-    return in_words(about + colon + rest)
+def error_in_words(error: SubsetPrivacyError) -> str:
+    """Return an error as a page shows it."""
+    return in_words(error.message, error.advice)
 
 
-def in_words(text: str) -> str:
-    """Return a sentence about a file in the words of the form; what stands in quotes stays."""
-    for written, chosen in _DESIGNS:
-        text = re.sub(written, chosen, text)
-    return _WORD.sub(lambda found: _WORDS.get(found[0], found[0]), text)
+def in_words(message: str, advice: Hint | None = None) -> str:
+    r"""Return a message and its advice as a page shows them: the keys of the file by what the form calls them.
+
+    Examples
+    --------
+    >>> in_words("must be one of the `options`; got \"options\".")
+    'must be one of the answers; got "options".'
+    """
+    return with_hint(with_names(message, _NAMES), for_page(advice))
 
 
 def place_in_form(path: tuple[str | int, ...]) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy.collect.survey.definition import Survey, Variable
-from subsetprivacy.collect.survey.describing import VariableFacts, design_words, survey_facts
+from subsetprivacy.collect.survey.describing import NoticeKind, VariableFacts, design_words, survey_facts
 from subsetprivacy.report.wording import times, whole
 
 MANY_BITS = 10.0  # about a thousand people told apart
@@ -35,7 +35,7 @@ class Promises:
     Attributes
     ----------
     linked
-        The groups that are kept side by side, by their labels, and the bits of what is kept of them together.
+        The groups that are kept side by side, by their titles, and the bits of what is kept of them together.
     warnings
         What to think about first.
     notices
@@ -50,21 +50,25 @@ class Promises:
 
 def promises(survey: Survey) -> Promises:
     """Return what publishing a survey promises and risks."""
-    facts = survey_facts(survey)
-    lines = tuple(_line(variable, held) for variable, held in zip(survey.variables, facts.variables, strict=True))
-    linked = tuple(
-        (", ".join(survey.variable(name).label for name in group), bits)
-        for group, bits in facts.groups
-        if len(group) > 1
+    facts, titles = survey_facts(survey), survey.titles
+    lines = tuple(
+        _line(titles[variable.id], variable, held)
+        for variable, held in zip(survey.variables, facts.variables, strict=True)
     )
-    notices = tuple(text for text in facts.notices if not text.startswith("open mode"))  # a warning here
+    linked = tuple((", ".join(titles[name] for name in group), bits) for group, bits in facts.groups if len(group) > 1)
+    quoted = {name: f"“{title}”" for name, title in titles.items()}
+    notices = tuple(
+        notice.naming(quoted)
+        for notice in facts.notices
+        if notice.kind is not NoticeKind.OPEN  # a warning here
+    )
     return Promises(lines, linked, tuple(_warnings(survey, linked)), notices)
 
 
-def _line(variable: Variable, facts: VariableFacts) -> Line:
+def _line(title: str, variable: Variable, facts: VariableFacts) -> Line:
     hidden = np.isfinite(variable.design.epsilon)
     return Line(
-        label=variable.label,
+        label=title,
         asked=_KINDS[facts.kind],
         design=design_words(facts.design),
         smallest="all of them" if hidden else f"{whole(facts.smallest_set)} of {whole(facts.options)}",

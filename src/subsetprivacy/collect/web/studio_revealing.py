@@ -76,20 +76,21 @@ def revealing_panels(survey: Survey) -> tuple[RevealingPanel, ...]:
     """
     held = [(one, sets) for one in survey.variables if (sets := revealing_sets(one)) is not None]
     held.sort(key=lambda one: one[1].size)
-    left, panels = _MOST_PRICED, []
+    left, panels, titles = _MOST_PRICED, [], survey.titles
     for variable, sets in held:
         priced = min(left, len(sets.sets[:_SHOWN])) if len(variable.options) <= _MOST_OPTIONS_PRICED else 0
         left -= priced
-        panels.append(_panel(variable, sets, [price_of(variable, one.options) for one in sets.sets[:priced]]))
+        prices = [price_of(variable, one.options) for one in sets.sets[:priced]]
+        panels.append(_panel(titles[variable.id], variable, sets, prices))
     return tuple(panels)
 
 
-def _panel(variable: Variable, held: RevealingSets, prices: list[Price | None]) -> RevealingPanel:
+def _panel(title: str, variable: Variable, held: RevealingSets, prices: list[Price | None]) -> RevealingPanel:
     needed = bool(prices) and not any(prices)
     costs = ["" if needed else _cost(one, is_first=not variable.never_alone) for one in prices] + [""] * _SHOWN
     paid = price(variable)
     return RevealingPanel(
-        label=variable.label,
+        label=title,
         size=held.size,
         options=len(variable.options),
         number=counted(held.number, "pair" if held.size == 2 else f"set of {held.size}", _many(held.size), comma=True),

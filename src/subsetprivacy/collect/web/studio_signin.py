@@ -14,6 +14,7 @@ from subsetprivacy.collect.service.slowing import own_tries
 from subsetprivacy.collect.web.studio_context import SIGN_IN, go, held_cookie, somebody, studio_of
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
+from subsetprivacy.collect.web.studio_places import error_in_words
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
 _WRONG = "This name and password do not belong together."
@@ -83,7 +84,7 @@ async def set_up(request: Request, form: Sent) -> Response:
     except AccountError as error:
         values: dict[str, Any] = {"name": form.text("name")[:64], "least": LEAST_PASSWORD, "ready": bool(expected)}
         values["token"] = given[:64]  # it stood in the fragment, which is gone
-        return render("setup.html", status=422, problem=str(error), **values)
+        return render("setup.html", status=422, problem=error_in_words(error), **values)
     studio.setup_token = None
     return await welcome(request, person)
 
@@ -106,7 +107,7 @@ async def accept_invitation(request: Request, form: Sent) -> Response:
         shown = name if known else ""
         person = await studio.hashing.run(accounts.accept, studio.engine, name, token, password, known=shown)
     except AccountError as error:
-        problem = str(error)
+        problem = error_in_words(error)
         return render("invitation.html", status=422, problem=problem, name=name, token=token, least=LEAST_PASSWORD)
     return await welcome(request, person)
 
@@ -128,7 +129,7 @@ async def change_password(request: Request, person: SignedIn, form: Sent) -> Res
         old, new = form.fields.get("old", ""), form.fields.get("password", "")
         await studio.hashing.run(accounts.change_password, studio.engine, person, old, new, known=person.name)
     except AccountError as error:
-        return render("account.html", status=422, person=person, problem=str(error), least=LEAST_PASSWORD)
+        return render("account.html", status=422, person=person, problem=error_in_words(error), least=LEAST_PASSWORD)
     studio.slowing.let_in(tries)
     return await welcome(request, person)
 

@@ -18,6 +18,7 @@ from subsetprivacy.collect.web.studio_context import Studio, go, owner, somebody
 from subsetprivacy.collect.web.studio_drafts import draft_lines
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
+from subsetprivacy.collect.web.studio_places import error_in_words
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
 Owner = Annotated[Person, Depends(owner)]
@@ -72,7 +73,7 @@ def keep_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> R
     except NotFoundError:
         raise Refused(404) from None
     except PublishingError as error:
-        return _manage(request, person, line, problem=str(error))
+        return _manage(request, person, line, problem=error_in_words(error))
     accounts.record(studio.engine, person, f"let {len(codes)} earlier links into “{line.title}” ({line.id})")
     return _manage(request, person, line, told=f"{len(codes)} links of the earlier wave now open this survey, too.")
 

@@ -1,0 +1,295 @@
+r"""What is asked of a plan: how precise, for which share, and of whom.
+
+Everything a plan works out is :math:`n = (z/t)^2 f v`: the half-width t that is wanted, the limit variance v of one
+person's report, and the factor f of the groups that the people fall into.
+"""
+
+from collections.abc import Mapping
+from math import ceil, floor, sqrt
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+from scipy.special import ndtri
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.messages.for_general import NEAREST
+from subsetprivacy.messages.for_plans import (
+    DIVIDE_BY_100,
+    GIVE_W,
+    GROUPS_OR_SUBGROUPS,
+    GROUPS_WITH_SHARES,
+    LEAVE_OUT_THE_UNKNOWN,
+    MARGIN_OR_RELATIVE,
+    ONE_OF_THE_CATEGORIES,
+    RELATIVE_SHARE,
+    SHARE_OR_CATEGORY,
+    SMALL_SHARES,
+    SUBGROUPS_WITH_SHARES,
+    TWO_POINTS,
+)
+from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import label_text
+
+MARGIN = 0.02
+MOST_PEOPLE = 10**12
+MOST_PARTS = 1000
+_ROUNDING = 1e-12  # of a number of people: no more than this is a rounding error
+_SUM = 1e-6  # how far the shares of groups may be from a sum of 1
+
+
+@frozen
+class Parts:
+    """The groups that the people fall into.
+
+    Attributes
+    ----------
+    shares
+        The share of the people in each group, by its name; empty where there are no groups.
+    compared
+        Whether the differences between groups are to be precise; else the shares in each.
+    """
+
+    shares: Mapping[str, float] = field(factory=dict)
+    compared: bool = False
+
+    @property
+    def factor(self) -> float:
+        """How many times the people of one sample it takes, rounding apart."""
+        if not self.shares:
+            return 1.0
+        inverse = sorted((1 / share for share in self.shares.values()), reverse=True)
+        return inverse[0] + inverse[1] if self.compared else inverse[0]
+
+    def planned(self, each: float) -> tuple[int, dict[str, int]]:
+        """Return the people in all and in each group where one sample would need `each`, which is not rounded."""
+        if not self.shares:
+            return max(_up(each), 1), {}
+        if self.compared:
+            sizes = {name: max(_up(self.factor * each * share), 1) for name, share in self.shares.items()}
+            return sum(sizes.values()), sizes
+        total = _up(max(_up(each), 1) / min(self.shares.values()))
+        return total, {name: floor(total * share * (1 + _ROUNDING)) for name, share in self.shares.items()}
+
+    def divided(self, n: int) -> dict[str, int]:
+        """Return how many of n people are expected in each group."""
+        return {name: floor(n * share + 0.5) for name, share in self.shares.items()}
+
+
+@frozen
+class Demand:
+    """What is asked of a plan.
+
+    Attributes
+    ----------
+    z
+        The quantile of the confidence level.
+    margin, relative, n
+        The half-width, or its ratio to the share, or the number of people; the other two are None.
+    category
+        The position of the category whose share is to be that precise; None for all of them.
+    parts
+        The groups.
+    """
+
+    z: float
+    margin: float | None = None
+    n: int | None = None
+    relative: float | None = None
+    category: int | None = None
+    parts: Parts = field(factory=Parts)
+
+    def per_share(self, variances: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the variances, divided by the squared shares where a relative margin is asked for."""
+        return variances if self.relative is None else variances / w**2
+
+    def hardest(self, variances: FloatArray, w: FloatArray) -> int:
+        """Return the category that takes the most people."""
+        return int(self.per_share(variances, w).argmax()) if self.category is None else self.category
+
+    def largest(self, variances: FloatArray, w: FloatArray) -> float:
+        """Return the variance that people are worked out by."""
+        return float(self.per_share(variances, w)[self.hardest(variances, w)])
+
+    def planned(self, variance: float) -> tuple[int, dict[str, int]]:
+        """Return how many people are needed, or are there: in all, and in each group."""
+        wanted = self.margin if self.relative is None else self.relative
+        if self.n is not None or wanted is None:
+            assert self.n is not None
+            return self.n, self.parts.divided(self.n)
+        return self.parts.planned((self.z / wanted) ** 2 * variance)
+
+    def half_width(self, variance: float, share: float) -> float:
+        """Return the half-width that is asked for at a share, or that these people give."""
+        if self.n is not None:
+            return self.z * sqrt(self.parts.factor * variance / self.n)
+        if self.relative is not None:
+            return self.relative * share
+        assert self.margin is not None
+        return self.margin
+
+
+def _up(number: float) -> int:
+    return ceil(number * (1 - _ROUNDING))
+
+
+# Arguments ------------------------------------------------------------------------------------
+
+
+def read_demand(
+    labels: Categories,
+    level: float,
+    *,
+    margin: Any,
+    relative: Any,
+    n: Any,
+    category: Any,
+    groups: Any,
+    subgroups: Any,
+    w: FloatArray | None,
+) -> Demand:
+    """Return what is asked for.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is out of its range, or two do not go together.
+    CategoryError
+        If the category is unknown.
+    """
+    z = float(ndtri(0.5 + level / 2))
+    position = None if category is None else _read_category(category, labels)
+    parts = _read_parts(groups, subgroups)
+    if margin is not None and relative is not None:
+        raise ArgumentError("either `margin` or `relative` must be given; got both.", MARGIN_OR_RELATIVE)
+    if n is not None:
+        given = "margin" if margin is not None else "relative"
+        if margin is not None or relative is not None:
+            raise ArgumentError(f"either `{given}` or `n` must be given; got both.", LEAVE_OUT_THE_UNKNOWN)
+        return Demand(z, n=_read_n(n, labels, parts), category=position, parts=parts)
+    if relative is not None:
+        ratio = _read_relative(relative, w, position, labels)
+        return Demand(z, relative=ratio, category=position, parts=parts)
+    return Demand(z, margin=_read_margin(MARGIN if margin is None else margin), category=position, parts=parts)
+
+
+def read_people(value: Any, name: str) -> int:
+    """Return a number of people, if there can be so many."""
+    people = check_count(value, name, least=1)
+    if people > MOST_PEOPLE:
+        raise ArgumentError(f"`{name}` must be at most {MOST_PEOPLE}; got more.", NEAREST(nearest=MOST_PEOPLE))
+    return people
+
+
+def require_spread(name: str, *distributions: FloatArray) -> None:
+    """Raise if all weight is on one category: nothing varies then, and a limit law says that one person is enough.
+
+    Parameters
+    ----------
+    name
+        The argument, for the message.
+    distributions
+        The distributions, of which one must have two categories or more.
+    """
+    if all(w.max() > 1 - 1e-12 for w in distributions):
+        raise ArgumentError(
+            f"`{name}` must give weight to two categories or more, or nothing is left to estimate; got all of it "
+            "on one.",
+            SMALL_SHARES,
+        )
+
+
+def _read_category(category: Label, labels: Categories) -> int:
+    try:
+        return labels.index(category)
+    except CategoryError:
+        shown = repr(category) if isinstance(category, (str, int, float)) else type(category).__name__
+        raise CategoryError(
+            f"`category` must be one of the {labels.p} categories; got {shown}.",
+            ONE_OF_THE_CATEGORIES(categories=labels.preview()),
+        ) from None
+
+
+def _read_n(n: Any, labels: Categories, parts: Parts) -> int:
+    smallest = min(parts.shares.values(), default=1.0)
+    least = _up((labels.p - 1) / smallest)
+    if read_people(n, "n") < least:
+        where = " in every group" if parts.shares else ""
+        raise ArgumentError(
+            f"`n` must be at least {least} for {labels.p} categories{where}: fewer answers cannot tell all "
+            f"distributions apart; got {n}.",
+            NEAREST(nearest=least),
+        )
+    return int(n)
+
+
+def _read_margin(margin: Any) -> float:
+    if not _is_number(margin) or not 0 < margin < 0.5:
+        raise ArgumentError(f"`margin` must be between 0 and 0.5; got {_shown(margin)}.", TWO_POINTS)
+    return float(margin)
+
+
+def _read_relative(relative: Any, w: FloatArray | None, category: int | None, labels: Categories) -> float:
+    if not _is_number(relative) or not 0 < relative <= 1:
+        raise ArgumentError(f"`relative` must be above 0 and at most 1; got {_shown(relative)}.", RELATIVE_SHARE)
+    if w is None:
+        raise ArgumentError("`relative` must come with `w`: a part of a share that is not known is no number.", GIVE_W)
+    smallest = int(w.argmin()) if category is None else category
+    if w[smallest] <= 0:
+        raise ArgumentError(
+            f"`relative` must be of shares above 0; got 0 for {labels.labels[smallest]!r}, of which no interval is "
+            "a part.",
+            SHARE_OR_CATEGORY,
+        )
+    return float(relative)
+
+
+def _read_parts(groups: Any, subgroups: Any) -> Parts:
+    if groups is not None and subgroups is not None:
+        raise ArgumentError("either `groups` or `subgroups` must be given; got both.", GROUPS_OR_SUBGROUPS)
+    if subgroups is not None:
+        return Parts(_read_shares(subgroups, "subgroups", 1, SUBGROUPS_WITH_SHARES))
+    if groups is None:
+        return Parts()
+    if isinstance(groups, (int, np.integer)) and not isinstance(groups, bool):
+        if not 2 <= groups <= MOST_PARTS:
+            raise ArgumentError(f"`groups` must be from 2 to {MOST_PARTS}; got {groups}.", GROUPS_WITH_SHARES)
+        return Parts({f"group {k + 1}": 1 / int(groups) for k in range(int(groups))}, compared=True)
+    shares = _read_shares(groups, "groups", 2, GROUPS_WITH_SHARES)
+    if sum(shares.values()) < 1 - _SUM:
+        raise ArgumentError(
+            f"`groups` must have shares that sum to 1; got {sum(shares.values()):.6g}.", GROUPS_WITH_SHARES
+        )
+    return Parts(shares, compared=True)
+
+
+def _read_shares(given: Any, name: str, fewest: int, advice: Any) -> dict[str, float]:
+    """Return the share of each group by its name, if they are positive and sum to 1 at most."""
+    if not isinstance(given, Mapping):
+        raise ArgumentError(f"`{name}` must map names to shares of the people; got {type(given).__name__}.", advice)
+    if not fewest <= len(given) <= MOST_PARTS:
+        raise ArgumentError(f"`{name}` must be from {fewest} to {MOST_PARTS}; got {len(given)}.", advice)
+    wrong = [label_text(label) for label, share in given.items() if not _is_number(share) or not 0 < share < 1e9]
+    if wrong:
+        raise ArgumentError(f"`{name}` must have shares above 0; got something else for {wrong[0]!r}.", advice)
+    total = float(sum(given.values()))
+    if total > 1 + _SUM:
+        percentages = abs(total - 100) < 1
+        raise ArgumentError(
+            f"`{name}` must have shares that sum to at most 1; got {total:.6g}.",
+            DIVIDE_BY_100 if percentages else advice,
+        )
+    shares = {label_text(label): float(share) for label, share in given.items()}
+    if len(shares) < len(given):
+        raise ArgumentError(f"`{name}` must have different names; got one twice.", advice)
+    return shares
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, (int, float)) else type(value).__name__

@@ -1,0 +1,202 @@
+"""What a plan says below its table: a short note each."""
+
+from collections.abc import Sequence
+from math import inf, isfinite
+
+from attrs import frozen
+
+from subsetprivacy._words import counted, plural
+from subsetprivacy.design import Conditional, Design
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_plans import (
+    ASK_AS_INDEPENDENT,
+    INVITE_MORE,
+    MORE_COLUMNS,
+    PLAN_FOR_PUBLISHING,
+)
+from subsetprivacy.planning.choices import can_be_asked
+from subsetprivacy.planning.options import PlanOption, bits
+from subsetprivacy.planning.repeats import repeat_risk
+from subsetprivacy.tables import label_text, percent
+
+_ROUNDING = 1e-9  # of bits
+_SHOWN = 8  # groups that a note lists
+
+
+@frozen
+class Limits:
+    """What a recommended design must keep to.
+
+    Attributes
+    ----------
+    bits
+        The most bits that it may reveal.
+    smallest
+        The fewest values that every report must leave possible.
+    is_default
+        Whether `bits` is the default.
+    asked
+        Whether some question must realize it.
+    """
+
+    bits: float
+    smallest: int
+    is_default: bool
+    asked: bool
+
+    def allow(self, option: PlanOption) -> bool:
+        """Tell whether a design keeps to the limits, if it can be asked."""
+        return option.maximal_leakage <= self.bits + _ROUNDING and option.smallest_set >= self.smallest
+
+    def of_bits(self, p: int) -> str:
+        """Return the most bits in words, and what a default means for p categories."""
+        if not self.is_default:
+            return f"{self.bits:g} bit"
+        if p == 2:
+            return f"{self.bits:.3f} bit (the default: Warner's question, q = 1/4)"
+        return f"{self.bits:g} bit (the default: a yes/no question)"
+
+
+def reason(options: Sequence[PlanOption], best: PlanOption, limits: Limits) -> str:
+    """Return why a design is recommended, with the limits."""
+    return f"{_preferred(options, best, limits)}: {_limits(best, limits)}"
+
+
+def _limits(best: PlanOption, limits: Limits) -> str:
+    return f"at most {limits.of_bits(best.design.p)}, at least {counted(limits.smallest, 'value')} left"
+
+
+def _preferred(options: Sequence[PlanOption], best: PlanOption, limits: Limits) -> str:
+    """Return what the design has over the others."""
+    solves_people = best.demand.n is None
+    within = [o for o in options if limits.allow(o) and (not limits.asked or can_be_asked(o.design))]
+    if len(within) == 1:
+        return "it alone is within the limits" if len(options) > 1 else "no other design was compared"
+    what = "needs the fewest people" if solves_people else "has the smallest margin"
+    if best.variance > min(o.variance for o in within):
+        what = f"is within 5% of the {'fewest people' if solves_people else 'best'} and has the largest sets"
+    return f"of {len(within)} designs within the limits it {what}"
+
+
+def notes(
+    options: Sequence[PlanOption],
+    best: PlanOption,
+    cheaper: PlanOption | None,
+    limits: Limits,
+    *,
+    at_given_w: bool,
+) -> tuple[Note, ...]:
+    """Return the recommendation, what it rests on, and what the columns mean."""
+    return (
+        Note(NoteKind.RECOMMENDED, f"Recommended (*): {best.name}; {_preferred(options, best, limits)}."),
+        Note(NoteKind.RECOMMENDED, f"Limits: {_limits(best, limits)}."),
+        *_per_group(best),
+        *_alternatives(options, best, cheaper, limits),
+        _price(best),
+        *_assumptions(best, limits),
+        _if_asked_twice(best.design),
+        *_approximations(options),
+        *_legend(best, at_given_w=at_given_w),
+    )
+
+
+def _per_group(best: PlanOption) -> list[Note]:
+    sizes = best.by_group
+    if not sizes:
+        return []
+    listed = ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:_SHOWN])
+    if len(sizes) > 1 and len(set(sizes.values())) == 1:
+        listed = f"{next(iter(sizes.values()))} in each of {len(sizes)}"
+    elif len(sizes) > _SHOWN:
+        listed += ", …"
+    by = "group" if best.demand.parts.compared else "subgroup, as expected from its share"
+    return [Note(NoteKind.PER_GROUP, f"People by {by}: {listed}.")]
+
+
+def _alternatives(
+    options: Sequence[PlanOption], best: PlanOption, cheaper: PlanOption | None, limits: Limits
+) -> list[Note]:
+    found = []
+    if cheaper is not None:
+        found.append(Note(NoteKind.ALTERNATIVE, _next_cheaper(best, cheaper)))
+    names = [o.name for o in options if not can_be_asked(o.design)] if limits.asked else []
+    if names:
+        text = f"Not recommended: {'; '.join(names)}. No question realizes {plural(len(names), 'it', 'them')}."
+        found.append(Note(NoteKind.ALTERNATIVE, text, PLAN_FOR_PUBLISHING))
+    return found
+
+
+def _next_cheaper(best: PlanOption, other: PlanOption) -> str:
+    if best.demand.n is None:
+        fewer = f"{100 * (1 - other.variance / best.variance):.0f}% fewer"
+        gain = f"{counted(other.people, 'person', 'people')} ({fewer})"
+    else:
+        gain = f"±{other.margin:.4f}"
+    left = counted(other.smallest_set, "value")
+    return f"Next cheaper: {other.name}: {gain}, up to {bits(other.maximal_leakage)} bit, at least {left} left."
+
+
+def _price(best: PlanOption) -> Note:
+    demand = best.demand
+    if demand.n is None:
+        direct = counted(demand.planned(best.direct)[0], "person", "people")
+    else:
+        direct = f"±{demand.half_width(best.direct, 1.0):.4f}"
+    return Note(NoteKind.PRICE, f"Asking directly: {direct}.")
+
+
+def _assumptions(best: PlanOption, limits: Limits) -> list[Note]:
+    found = [Note(NoteKind.ASSUMPTION, "People are those who answer.", INVITE_MORE)]
+    if best.demand.relative is not None:
+        share, hardest = float(best.w[best.position]), label_text(best.category)
+        text = f"{percent(best.demand.relative)} of the share of {hardest}, {share:.3g}, is ±{best.margin:.3g}."
+        found.append(Note(NoteKind.ASSUMPTION, text))
+    if best.dummies:
+        added = counted(best.dummies, "dummy row is", "dummy rows are")
+        found.append(Note(NoteKind.DUMMIES, f"{added} added to the people."))
+    if limits.asked and isinstance(best.design, Conditional) and best.design.p > 3 and best.smallest_set > 1:
+        found.append(Note(NoteKind.ASSUMPTION, "Yes/no questions realize the design.", ASK_AS_INDEPENDENT))
+    even = 1 / best.design.p
+    if best.margin > even:
+        text = f"The margin is above an even share of {even:.2g}: rare categories will not be told from 0."
+        found.append(Note(NoteKind.NEAR_ZERO, text))
+    return found
+
+
+def _if_asked_twice(design: Design) -> Note:
+    again = repeat_risk(design)
+    if isfinite(again.odds):
+        text = f"Ask each person once: two answers can multiply the odds of a value by up to {again.odds:.3g}."
+        return Note(NoteKind.REPEATED, text)
+    left = f"{again.expected:.3g}" if again.expected < 100 else f"{again.expected:.0f}"
+    text = (
+        f"Ask each person once: two draws leave {left} values on average, a single one with probability "
+        f"{again.probability:.2g}."
+    )
+    return Note(NoteKind.REPEATED, " ".join([text, *(note.text for note in again.approximations)]))
+
+
+def _approximations(options: Sequence[PlanOption]) -> list[Note]:
+    """Return each note of the designs once, in the order of the table, with the designs it is about."""
+    about: dict[tuple[NoteKind, str], list[str]] = {}
+    for o in options:
+        for note in o.notes:
+            about.setdefault((note.kind, note.text), []).append(o.name)
+    every = len(options) if len(options) > 1 else inf
+    return [
+        Note(kind, f"{'All designs' if len(names) == every else '; '.join(names)}: {text}.")
+        for (kind, text), names in about.items()
+    ]
+
+
+def _legend(best: PlanOption, *, at_given_w: bool) -> list[Note]:
+    """Say what the columns mean."""
+    where = "the given" if at_given_w else "the even"
+    guess = best.leaks["prediction_baseline"]
+    lines = (
+        "times direct: the people over those of asking directly.",
+        "max. leak: the most bits that a report reveals. smallest set: the fewest values that it leaves.",
+        f"best guess: how often it is right at {where} distribution ({guess:.2g} without data).",
+    )
+    more = Note(NoteKind.LEGEND, "Not shown: loss, efficiency and other leakages.", MORE_COLUMNS)
+    return [*(Note(NoteKind.LEGEND, line) for line in lines), more]
