@@ -94,7 +94,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     (
         r"py:class",
-        r"subsetprivacy\..*\.(AnswerTable|Codes|Crossing|Demand|EstimateOptions|Limit)",
+        r"subsetprivacy\..*\.(AnswerTable|C|Codes|Crossing|Demand|EstimateOptions|Limit)",
     ),  # what results keep inside
     (
         r"py:.*",

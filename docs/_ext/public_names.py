@@ -44,7 +44,7 @@ class Public(SphinxDirective):
             a_class = isclass(_find(name))
             yield from ("", f".. auto{'class' if a_class else 'function'}:: subsetprivacy.{name}")
             if a_class and "brief" not in self.options:
-                yield from ("   :members:", "   :inherited-members:")
+                yield from ("   :members:", "   :inherited-members: dict")
 
 
 class Name(SphinxRole):

@@ -61,6 +61,7 @@ _PUBLIC = {
     "mechanism.keyed": ("read_key",),
     "mechanism.publish": ("privatize",),
     "mechanism.simulate": ("simulate", "simulate_many"),
+    "messages": ("Note", "NoteKind"),
     "optimizing": ("Frontier", "Optimum", "frontier", "optimal"),
     "planning": (
         "IndependencePower",

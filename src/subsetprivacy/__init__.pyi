@@ -51,6 +51,7 @@ from subsetprivacy.mechanism.cover import cover
 from subsetprivacy.mechanism.keyed import read_key
 from subsetprivacy.mechanism.publish import privatize
 from subsetprivacy.mechanism.simulate import simulate, simulate_many
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
 from subsetprivacy.planning import (
     IndependencePower,
@@ -93,6 +94,8 @@ __all__ = [
     "JointCounts",
     "Margin",
     "Measure",
+    "Note",
+    "NoteKind",
     "Optimum",
     "PairTests",
     "PersonLeakage",

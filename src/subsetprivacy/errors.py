@@ -40,7 +40,7 @@ from subsetprivacy.messages.note import Note, NoteKind
 from subsetprivacy.messages.rendering import for_python, with_hint
 
 
-class _Advised(Exception):
+class Advised(Exception):
     """An error or a warning with advice.
 
     Attributes
@@ -66,7 +66,7 @@ class _Advised(Exception):
         return with_hint(self.message, for_python(self.advice))
 
 
-class SubsetPrivacyError(_Advised, ValueError):
+class SubsetPrivacyError(Advised, ValueError):
     """Base of the package's errors."""
 
 
@@ -122,11 +122,11 @@ class TooLargeError(SubsetPrivacyError):
     """An exact computation would be too large."""
 
 
-class MissingDependencyError(_Advised, ImportError):
+class MissingDependencyError(Advised, ImportError):
     """An optional dependency is not installed."""
 
 
-class SubsetPrivacyWarning(_Advised, UserWarning):
+class SubsetPrivacyWarning(Advised, UserWarning):
     """Base of the package's warnings."""
 
 
