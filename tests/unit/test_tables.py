@@ -48,7 +48,7 @@ def test_numbers_are_for_people(value, digits, text):
     assert number(value, digits) == text
 
 
-@pytest.mark.parametrize(("level", "text"), [(0.95, "95 %"), (0.9, "90 %"), (0.999, "99.9 %"), (0.975, "97.5 %")])
+@pytest.mark.parametrize(("level", "text"), [(0.95, "95%"), (0.9, "90%"), (0.999, "99.9%"), (0.975, "97.5%")])
 def test_levels_in_column_names(level, text):
     assert percent(level) == text
 

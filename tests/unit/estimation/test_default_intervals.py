@@ -90,7 +90,7 @@ def test_a_seed_repeats_the_bootstrap_of_every_output():
     asked = {"method": "bootstrap", "replications": 40, "seed": 5}
     bounds = fit.interval(**asked)
     assert fit.to_dict(**asked)["lower"] == bounds[:, 0].tolist()
-    assert np.array_equal(fit.to_frame(**asked)["upper 95 %"], bounds[:, 1])
+    assert np.array_equal(fit.to_frame(**asked)["upper"], bounds[:, 1])
     assert f"{bounds[0, 0]:.4f}" in str(fit.summary(**asked))
     drawn = fit.plot(**asked)
     assert drawn is not None
@@ -102,7 +102,7 @@ def test_some_categories_on_request():
     assert fit.interval(categories=["d", "b"]) == pytest.approx(everything[[3, 1]])
     assert fit.interval(categories="c") == pytest.approx(everything[[2]])
     assert [row[0] for row in fit.summary(categories=["d", "b"]).rows] == ["d", "b"]
-    assert list(fit.to_frame(categories=["d"]).index) == ["d"]
+    assert list(fit.to_frame(categories=["d"])["category"]) == ["d"]
     assert fit.to_dict(categories=["e"])["categories"] == ["e"]
     with pytest.raises(CategoryError, match="'z'"):
         fit.interval(categories=["z"])
