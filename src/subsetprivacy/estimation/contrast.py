@@ -202,7 +202,8 @@ def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contra
     if method == "wald":
         half = asked.quantile * se
         lower, upper = asked.ends(value - half, value + half, least, most)
-        z = (value - asked.null) / se if se > 0 else (0.0 if value == asked.null else float("inf"))
+        gap = value - asked.null
+        z = gap / se if se > 0 else (float(np.copysign(np.inf, gap)) if gap else 0.0)
         return _made(named, asked, method, (value, se, max(lower, least), min(upper, most), z, asked.pvalue(z)))
     one = LinearProfile(Peak(fit._base.counts, np.maximum(fit._base.w, 0.0)), fit._lift(c))
     z = signed(one, asked.null, score=method == "score")

@@ -248,7 +248,8 @@ def _drawn(
         raise ArgumentError(
             "`data` must have a known design to draw samples from; got subsets of an unknown one.", CHI_SQUARE_NULL
         )
-    people = round(counts.total / (1 - counts.design.mu_full))  # some of whom draw the full set, which says nothing
+    # Some people draw the full set, which says nothing; dummy rows are nobody, and are drawn besides.
+    people = round(counts.total * counts.design.real_share / (1 - counts.design.mu_full))
     samples = simulate_many(counts.design, w0, n=people, size=replications, seed=seed)
     seen = ~samples.design.is_missing(samples.codes)
     codes, table = samples.codes[seen], samples.counts[:, seen].astype(np.float64)
