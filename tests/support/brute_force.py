@@ -29,16 +29,22 @@ class Sample:
     def variance(self, w, c):
         """Return the variance of c'w by the expected information, over the categories that have weight."""
         information = self.n * (self._all.T * (self._mu / np.maximum(self._all @ w, 1e-12))) @ self._all
-        free = w > 1e-6
+        free = _free(w, c)
         basis = np.linalg.svd(np.ones((1, int(free.sum()))))[2][1:].T
         inside = basis.T @ information[np.ix_(free, free)] @ basis
         return float(c[free] @ basis @ np.linalg.solve(inside, basis.T @ c[free]))
 
     def multiplier(self, w, c):
         """Return b where the score is a + b c on the categories that have weight."""
-        free = w > 1e-6
+        free = _free(w, c)
         X = np.column_stack([np.ones(int(free.sum())), c[free]])
         return float(np.linalg.lstsq(X, -self.slope(w)[free], rcond=None)[0][1])
+
+
+def _free(w, c):
+    """Tell which categories have weight; at an end of the range also those that can take the sum away from it."""
+    free = w > 1e-6
+    return free if np.ptp(c[free]) else free | (c != c[free][0])
 
 
 def best(samples, constraint=None):
