@@ -99,10 +99,21 @@ class TwoSamples:
 
     def pvalue(self, null: float, *, score: bool) -> tuple[float, float]:
         """Return the signed statistic of a difference of `null` and its two-sided p-value."""
-        multiplier = self._multiplier_of(null)
-        pair = self.at(multiplier)
+        pair = self._with_difference(null)
         z = pair.score if score else float(np.copysign(pair.root, self.top - null))
         return z, float(2 * ndtr(-abs(z)))
+
+    def _with_difference(self, d: float) -> Pair:
+        """Return the highest points with the difference d."""
+        pair = self.at(self._multiplier_of(d))
+        if abs(pair.difference - d) <= 10 * _FINE * self.error:
+            return pair
+        # In a small sample a profile can be a line over some range, and jumps from its one end to the other: the
+        # point lies between, and the other sample says where.
+        ones, twos = self._one.at(pair.two.v + d), self._two.at(pair.one.v - d)
+        found = [Pair(one, two) for one, two in ((ones, pair.two), (pair.one, twos)) if one and two]
+        found = [each for each in found if abs(each.difference - d) <= 1e-6]
+        return min(found, key=lambda each: each.root, default=pair)
 
     def _multiplier_of(self, d: float) -> float:
         """Return the multiplier at which the difference is d."""
@@ -119,7 +130,10 @@ class TwoSamples:
 
 
 def _crossing(excess: Callable[[float], float], first: float) -> float | None:
-    """Return where a function that is negative at 0 and grows away from it is 0, on the side of `first`; or None."""
+    """Return where a function that is negative at 0 and grows away from it is 0, on the side of `first`; or None.
+
+    Where it jumps over 0, the end of the jump.
+    """
     inside, outside = (0.0, excess(0.0)), None
     if inside[1] >= -_FINE:
         return 0.0
@@ -142,4 +156,6 @@ def _crossing(excess: Callable[[float], float], first: float) -> float | None:
         assert outside is not None
         share = inside[1] / (inside[1] - outside[1])
         m = inside[0] + float(np.clip(share, 0.05, 0.95)) * (outside[0] - inside[0])
-    return m
+        if abs(outside[0] - inside[0]) <= 1e-12 * abs(outside[0]):
+            break
+    return m if outside is None else outside[0]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import Sample, root_and_score
+from brute_force import Sample, best, root_and_score
 from problems import quietly, rising
 from scipy.stats import norm
 
@@ -231,3 +231,14 @@ def test_a_contrast_as_a_frame_and_a_table(fit):
     assert "test that it is less than 0.2" in text
     assert "upper 90%" in text
     assert "Interval and test by method 'score'." in text
+
+
+def test_undetermined_shares_against_a_general_optimiser():
+    # Subsets ad, bd and cd: moving weight from a, b and c to d changes nothing, and some sums have many maxima.
+    with quietly():
+        fit = sp.estimate(sp.SubsetCounts([9, 10, 12], [2, 2, 1], U4))
+    sample, c = Sample(fit.counts), np.eye(4)[3]
+    top = best([sample])[0]
+    for v in (0.02, 0.08, 0.3, 0.5):
+        root = np.sqrt(2 * (best([sample], ([c], v))[0] - top))
+        assert fit.contrast({"d": 1}, null=v, method="profile").zscore == pytest.approx(root, rel=1e-3)

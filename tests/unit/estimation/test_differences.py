@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from brute_force import Sample, root_and_score
+from brute_force import Sample, best, root_and_score
 from problems import lopsided, quietly, rising
 from scipy.optimize import brentq
 from scipy.stats import chi2, chi2_contingency, norm
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, MismatchError, SmallCountWarning
+from subsetprivacy.estimation import linear_profile
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, CONTRAST_BY_WALD, JOINT_WAVES
 
@@ -384,3 +385,34 @@ def test_a_joint_distribution_of_two_samples():
     for method, z in (("profile", root), ("score", score)):
         pvalue = margin.pvalues(null=0.05, alternative="greater", method=method)[1]
         assert norm.isf(pvalue) == pytest.approx(z, rel=1e-2, abs=5e-3)
+
+
+# Small samples --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(5, 5), (300, 5), (12, 30)])
+def test_few_people_against_a_general_optimiser(sizes):
+    # Few distinct subsets leave shares undetermined, and the profile has straight parts.
+    for seed in (3, 4):
+        with quietly():
+            one, two = drawn(n=sizes[0], seed=seed), drawn(n=sizes[1], seed=100 + seed)
+        found = one.difference(two)
+        samples = [Sample(one.counts), Sample(two.counts)]
+        for k, null in ((3, 0.3), (1, -0.6), (0, 0.8)):
+            c = np.eye(4)[k]
+            at, _ = best(samples, ([c, -c], null))
+            root = np.sqrt(2 * max(at - best(samples)[0], 0.0))
+            assert norm.isf(found.pvalues(null=null, method="profile")[k] / 2) == pytest.approx(root, rel=5e-3, abs=2e-3)
+
+
+def test_five_people_have_an_interval_soon(monkeypatch):
+    # Steep profiles once took a search within a search: a minute for five people.
+    calls = []
+    fit = linear_profile.LinearProfile._fit
+    monkeypatch.setattr(
+        linear_profile.LinearProfile, "_fit", lambda self, b, v: (calls.append(1), fit(self, b, v))[1]
+    )
+    with quietly():
+        found = drawn().difference(drawn(n=5, seed=4)).interval()
+    assert (np.diff(found) > 0.3).all()
+    assert len(calls) < 20_000
