@@ -94,7 +94,8 @@ def root_and_score(samples, weights, v):
     top, peaks = best(samples)
     at, w = best(samples, (weights, v))
     sign = np.sign(sum(c @ peak for c, peak in zip(weights, peaks, strict=True)) - v)
-    variance = [sample.variance(part, c) for sample, part, c in zip(samples, w, weights, strict=True)]
-    pull = [sample.multiplier(part, c) for sample, part, c in zip(samples, w, weights, strict=True)]
-    score = float(np.dot(variance, pull)) / np.sqrt(sum(variance))
-    return sign * np.sqrt(max(2 * (at - top), 0.0)), score
+    there, start = (
+        sum(s.variance(part, c) * s.multiplier(part, c) ** 2 for s, part, c in zip(samples, shares, weights, strict=True))
+        for shares in (w, peaks)
+    )
+    return sign * np.sqrt(max(2 * (at - top), 0.0)), sign * np.sqrt(max(there - start, 0.0))

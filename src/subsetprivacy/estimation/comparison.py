@@ -210,10 +210,11 @@ class Comparison(Result):
         if len(self.differences) <= 6:
             ax: Any = None
             for each in self.differences.values():
-                bounds = each._bounds(level, method)
+                at = self._places(each)
+                bounds = each._bounds(level, method)[at]
                 ax = draw.differences(
                     labels,
-                    each.estimate,
+                    each.estimate[at],
                     bounds[:, 0],
                     bounds[:, 1],
                     level=level,
@@ -224,16 +225,20 @@ class Comparison(Result):
                 )
             return ax
         found = list(self.differences.values())
-        ends = np.array([each._bounds(level, method) for each in found])
+        ends = np.array([each._bounds(level, method)[self._places(each)] for each in found])
         return draw.by_group(
             [f"{each.names[0]} - {each.names[1]}" for each in found],
             labels,
-            np.array([each.estimate for each in found]),
+            np.array([each.estimate[self._places(each)] for each in found]),
             ends[..., 0],
             ends[..., 1],
             level=level,
             title=heading,
         )
+
+    def _places(self, each: Difference) -> list[int]:
+        """Return where a difference has the categories of the first estimate; it has them in an order of its own."""
+        return [each.categories.index(label) for label in self.categories]
 
     def __repr__(self) -> str:
         names = ", ".join(map(group_text, list(self.estimates)[:6])) + (", …" if len(self.estimates) > 6 else "")

@@ -208,7 +208,7 @@ def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contra
     one = LinearProfile(Peak(fit._base.counts, np.maximum(fit._base.w, 0.0)), fit._lift(c))
     z = signed(one, asked.null, score=method == "score")
     lower, upper = (
-        search_end(one, end, SignedScore(asked.quantile, score=method == "score"), asked.quantile)
+        search_end(one, end, SignedScore(asked.quantile, score=method == "score", start=one.start), asked.quantile)
         for end in (one.least, one.most)
     )
     return _made(named, asked, method, (value, se, *asked.ends(lower, upper, least, most), z, asked.pvalue(z)))
@@ -241,9 +241,7 @@ def signed(one: LinearProfile, v: float, *, score: bool) -> float:
     point = one.at(v)
     if point is None:  # an observed subset is impossible then
         return float(np.copysign(np.inf, one.top - v))
-    if score:
-        return point.score * float(np.sign(point.slope))
-    return float(np.copysign(point.root, one.top - v))
+    return float(np.copysign(SignedScore(0.0, score=score, start=one.start)(point), one.top - v))
 
 
 def read_weights(weights: Distribution, categories: Categories) -> FloatArray:

@@ -379,7 +379,7 @@ def _kept(one: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[fl
     """Return the ends of the differences that the test keeps."""
     if isinstance(one, TwoSamples):
         return one.interval(z, score=score)
-    test = SignedScore(z, score=score)
+    test = SignedScore(z, score=score, start=one.start)
     return search_end(one, one.least, test, z), search_end(one, one.most, test, z)
 
 

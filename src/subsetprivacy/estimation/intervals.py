@@ -299,14 +299,19 @@ class _Both:
 
 
 class SignedScore:
-    """The score test, or the likelihood ratio test."""
+    """The score test, or the likelihood ratio test.
 
-    def __init__(self, z: float, *, score: bool) -> None:
-        self._z, self._score = z, score
+    The score is measured from what it is at the peak, `start`, as the likelihood is: where the peak is cut off at an
+    end of the range, a sample that asks for a value beyond it would otherwise reject all values.
+    """
+
+    def __init__(self, z: float, *, score: bool, start: float = 0.0) -> None:
+        self._z, self._score, self._start = z, score, start
 
     def __call__(self, point: Point) -> float:
         """Return how far beyond rejection the value is."""
-        return (point.score if self._score else point.root) - self._z
+        size = sqrt(max(point.score**2 - self._start**2, 0.0)) if self._score else point.root
+        return size - self._z
 
 
 def _adjusted(top: float, level: float, z: float) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ the w that has a given v; for a given b, which two samples share, v is a fixed p
 """
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import brentq
@@ -49,6 +50,16 @@ class LinearProfile:
     def top(self) -> float:
         """The sum at the peak."""
         return float(self._c @ self._peak.w)
+
+    @cached_property
+    def start(self) -> float:
+        """The score statistic at the peak: 0, but where an end of the range cuts the peak off."""
+        near = 1e-9 * (self.most - self.least)
+        for end in (self.least, self.most):
+            if abs(self.top - end) <= near:
+                point = self.at(end)
+                return 0.0 if point is None else point.score
+        return 0.0
 
     def error(self) -> float:
         """Return roughly the standard error of the sum, infinite if unknown."""

@@ -4,11 +4,12 @@ With :math:`l_i` the profiles of the sum :math:`v_i = c^\top w_i` in the two sam
 :math:`d = v_1 - v_2` is highest where :math:`n_1 l_1'(v_1) = -n_2 l_2'(v_2)`: one multiplier says all, and a search
 over it finds every value that a test keeps. The score statistic is
 
-.. math:: z = (V_1 u_1 - V_2 u_2)/\sqrt{V_1 + V_2},
+.. math:: z^2 = V_1 u_1^2 + V_2 u_2^2,
 
-with :math:`u_i = n_i l_i'` and :math:`V_i` the variance of the sum at the point. Away from the ends of the range it is
-:math:`u\sqrt{V_1+V_2}`; for shares that are seen directly it is the statistic of Miettinen and Nurminen (1985) without
-their factor N/(N-1).
+with :math:`u_i = n_i l_i'` and :math:`V_i` the variance of the sum at the point, less its value at the two peaks. Away
+from the ends of the range it is 0 there, and :math:`z = u\sqrt{V_1+V_2}`; for shares that are seen directly that is the
+statistic of Miettinen and Nurminen (1985) without their factor N/(N-1). At an end, which may cut off a peak, the
+difference makes the test keep the estimate, as the likelihood ratio does.
 """
 
 from collections.abc import Callable
@@ -39,25 +40,13 @@ class Pair:
 
     @property
     def score(self) -> float:
-        """The score statistic: positive where the samples have a larger difference than this."""
-        a, b = _variance(self.one), _variance(self.two)
-        if not 0 < a + b < np.inf:
-            return 0.0
-        return float((a * _pull(self.one) - b * _pull(self.two)) / np.sqrt(a + b))
+        """The size of the score statistic, not yet less that at the peaks."""
+        return float(np.hypot(self.one.score, self.two.score))
 
     @property
     def root(self) -> float:
         """The root of the likelihood ratio statistic, without a sign."""
         return float(np.sqrt(2 * (self.one.people * self.one.drop + self.two.people * self.two.drop)))
-
-
-def _variance(point: Point) -> float:
-    known = point.people * point.information
-    return 1 / known if known > 0 else np.inf
-
-
-def _pull(point: Point) -> float:
-    return point.people * point.slope
 
 
 class TwoSamples:
@@ -85,8 +74,7 @@ class TwoSamples:
         """Return the differences that the test keeps: those with a statistic of at most z in size."""
 
         def excess(multiplier: float) -> float:
-            pair = self.at(multiplier)
-            return (abs(pair.score) if score else pair.root) - z
+            return self._size(self.at(multiplier), score=score) - z
 
         first = z / max(self.error, 1e-12)
         low = _crossing(excess, first)
@@ -100,8 +88,14 @@ class TwoSamples:
     def pvalue(self, null: float, *, score: bool) -> tuple[float, float]:
         """Return the signed statistic of a difference of `null` and its two-sided p-value."""
         pair = self._with_difference(null)
-        z = pair.score if score else float(np.copysign(pair.root, self.top - null))
+        z = float(np.copysign(self._size(pair, score=score), self.top - null))
         return z, float(2 * ndtr(-abs(z)))
+
+    def _size(self, pair: Pair, *, score: bool) -> float:
+        """Return the statistic without its sign."""
+        if not score:
+            return pair.root
+        return float(np.sqrt(max(pair.score**2 - self._one.start**2 - self._two.start**2, 0.0)))
 
     def _with_difference(self, d: float) -> Pair:
         """Return the highest points with the difference d."""
