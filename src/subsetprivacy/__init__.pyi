@@ -23,7 +23,12 @@ from subsetprivacy.design import (
     uniform,
     warner,
 )
-from subsetprivacy.estimation.dispatch import EstimateBatch, estimate, estimate_many
+from subsetprivacy.estimation.comparison import Comparison, compare
+from subsetprivacy.estimation.contrast import Contrast
+from subsetprivacy.estimation.difference import Difference
+from subsetprivacy.estimation.dispatch import estimate, estimate_many
+from subsetprivacy.estimation.fit_test import FitTest, fit_test
+from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.frames.door import privatize_table
@@ -64,11 +69,15 @@ __all__ = [
     "Association",
     "Audit",
     "Categories",
+    "Comparison",
     "Conditional",
+    "Contrast",
     "CountsBatch",
     "Design",
+    "Difference",
     "Estimate",
     "EstimateBatch",
+    "FitTest",
     "Frontier",
     "HonestyCheck",
     "IndependencePower",
@@ -94,6 +103,7 @@ __all__ = [
     "check_draws",
     "check_honesty",
     "check_mechanism",
+    "compare",
     "conditional",
     "conditional_independence_test",
     "count",
@@ -104,6 +114,7 @@ __all__ = [
     "draw_questions",
     "estimate",
     "estimate_many",
+    "fit_test",
     "fixed_size",
     "frontier",
     "fully_private",

@@ -1,4 +1,6 @@
-"""Maxima of the likelihood under a constraint, by a general optimiser: what the tests of comparisons are held against."""
+"""Maxima of the likelihood under a constraint, by a general optimiser: an independent check of comparisons."""
+
+import itertools
 
 import numpy as np
 from scipy.optimize import minimize
@@ -62,7 +64,7 @@ def best(samples, constraint=None):
     total = sum(sample.n for sample in samples)
 
     def parts(x):
-        return [x[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [x[a:b] for a, b in itertools.pairwise(ends)]
 
     one = np.array([np.repeat(np.eye(len(sizes))[k], sizes) for k in range(len(sizes))])
     rules = [{"type": "eq", "fun": lambda x, row=row: row @ x - 1, "jac": lambda x, row=row: row} for row in one]
@@ -95,7 +97,10 @@ def root_and_score(samples, weights, v):
     at, w = best(samples, (weights, v))
     sign = np.sign(sum(c @ peak for c, peak in zip(weights, peaks, strict=True)) - v)
     there, start = (
-        sum(s.variance(part, c) * s.multiplier(part, c) ** 2 for s, part, c in zip(samples, shares, weights, strict=True))
+        sum(
+            s.variance(part, c) * s.multiplier(part, c) ** 2
+            for s, part, c in zip(samples, shares, weights, strict=True)
+        )
         for shares in (w, peaks)
     )
     return sign * np.sqrt(max(2 * (at - top), 0.0)), sign * np.sqrt(max(there - start, 0.0))

@@ -333,14 +333,16 @@ def cut_quantile(distance: float, level: float, z: float) -> float:
         return z
     if distance < 1e-3:
         return float(ndtri(level))
-    q = z
-    for _ in range(20):
+    q, least, most = z, max(distance, float(ndtri(level))), z  # between which the root lies
+    for _ in range(60):
         below = (distance + q * q / distance) / 2  # of x below its mean
         excess = ndtr(q) - ndtr(-below) - level
         slope = (exp(-q * q / 2) + exp(-below * below / 2) * q / distance) / sqrt(2 * pi)
-        q -= excess / slope
         if abs(excess) < 1e-12:
             break
+        least, most = (q, most) if excess < 0 else (least, q)
+        q -= excess / slope if slope > 0 else np.inf
+        q = q if least < q < most else (least + most) / 2
     return float(min(q, z))
 
 

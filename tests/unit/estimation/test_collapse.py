@@ -41,7 +41,9 @@ def test_a_profile_interval_against_a_general_optimiser(fit):
         return 2 * (best([sample], ([c], v))[0] - top) - 1.6448536**2
 
     middle = float(c @ peak[0])
-    assert bounds == pytest.approx([brentq(excess, 1e-3, middle, xtol=1e-5), brentq(excess, middle, 0.5, xtol=1e-5)], abs=1e-4)
+    assert bounds == pytest.approx(
+        [brentq(excess, 1e-3, middle, xtol=1e-5), brentq(excess, middle, 0.5, xtol=1e-5)], abs=1e-4
+    )
 
 
 def test_the_interval_of_a_category_alone_is_that_of_the_estimate(fit):
@@ -104,7 +106,7 @@ def test_moments_can_be_collapsed():
 
 def test_methods_of_a_margin(fit):
     merged = fit.collapse({"x": ["a", "b"]})
-    with pytest.raises(ArgumentError, match="`method` must be one of .*; got 'bootstrap'"):
+    with pytest.raises(ArgumentError, match=r"`method` must be one of .*; got 'bootstrap'"):
         merged.interval(method="bootstrap")
     with pytest.raises(ArgumentError, match="`level` must be between 0 and 1"):
         merged.interval(95)

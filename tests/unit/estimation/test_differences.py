@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from brute_force import Sample, best, root_and_score
 from problems import lopsided, quietly, rising
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import chi2, chi2_contingency, norm
 
 import subsetprivacy as sp
@@ -46,9 +46,9 @@ def mee(x1, n1, x2, n2, d):
     return (x1 / n1 - x2 / n2 - d) / np.sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
 
 
-# Mee's interval for 56/70 - 48/80 is printed as 0.0533 to 0.3377 by Newcombe (1998, table II, method 5). statsmodels
-# 0.15.0, confint_proportions_2indep(56, 70, 48, 80, method="score", correction=False), gives 0.0531 to 0.3436: its cubic
-# has a count where Miettinen and Nurminen have a sample size. At a difference of 0 the two agree: z = 2.650172.
+# For 56/70 - 48/80 the interval is 0.0533 to 0.3377, also by a maximisation without the cubic. statsmodels 0.15.0,
+# confint_proportions_2indep(56, 70, 48, 80, method="score", correction=False), gives 0.0531 to 0.3436: its cubic has
+# `count0 * diff` where `nobs0 * diff` is needed. At a difference of 0, without the cubic, it agrees: z = 2.650172.
 PROPORTIONS = [(56, 70, 48, 80), (90, 100, 83, 110), (7, 40, 5, 65)]
 
 
@@ -67,7 +67,16 @@ def test_proportions_have_the_statistic_and_the_interval_of_mee(counts):
     assert found.interval(level)[1] == pytest.approx([-ends[1], -ends[0]], abs=1e-5)
 
 
-def test_the_interval_of_newcombes_table():
+def test_intervals_by_a_maximisation_without_the_cubic():
+    def statistic(d):  # of 56/70 - 48/80, by a search over the second share
+        def loss(p):
+            return -56 * np.log(p + d) - 14 * np.log(1 - p - d) - 48 * np.log(p) - 32 * np.log(1 - p)
+
+        p = minimize_scalar(loss, bounds=(max(0, -d) + 1e-9, min(1, 1 - d) - 1e-9), method="bounded").x
+        return (0.2 - d) / np.sqrt((p + d) * (1 - p - d) / 70 + p * (1 - p) / 80)
+
+    ends = [brentq(lambda d, z=z: statistic(d) - z, a, b) for z, a, b in ((1.959964, -0.5, 0.2), (-1.959964, 0.2, 0.6))]
+    assert direct(56, 14).difference(direct(48, 32)).interval()[0] == pytest.approx(ends, abs=1e-4)
     assert direct(56, 14).difference(direct(48, 32)).interval()[0].round(4).tolist() == [0.0533, 0.3377]
     assert direct(10, 0).difference(direct(0, 20)).interval()[0].round(4).tolist() == [0.7225, 1.0]
 
@@ -403,16 +412,16 @@ def test_few_people_against_a_general_optimiser(sizes):
             c = np.eye(4)[k]
             at, _ = best(samples, ([c, -c], null))
             root = np.sqrt(2 * max(at - best(samples)[0], 0.0))
-            assert norm.isf(found.pvalues(null=null, method="profile")[k] / 2) == pytest.approx(root, rel=5e-3, abs=2e-3)
+            assert norm.isf(found.pvalues(null=null, method="profile")[k] / 2) == pytest.approx(
+                root, rel=5e-3, abs=2e-3
+            )
 
 
 def test_five_people_have_an_interval_soon(monkeypatch):
     # Steep profiles once took a search within a search: a minute for five people.
     calls = []
     fit = linear_profile.LinearProfile._fit
-    monkeypatch.setattr(
-        linear_profile.LinearProfile, "_fit", lambda self, b, v: (calls.append(1), fit(self, b, v))[1]
-    )
+    monkeypatch.setattr(linear_profile.LinearProfile, "_fit", lambda self, b, v: (calls.append(1), fit(self, b, v))[1])
     with quietly():
         found = drawn().difference(drawn(n=5, seed=4)).interval()
     assert (np.diff(found) > 0.3).all()

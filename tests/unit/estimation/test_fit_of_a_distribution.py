@@ -92,7 +92,9 @@ def test_a_reference_with_zeros():
 
 def test_many_categories():
     design = sp.hadamard(range(70))
-    found = sp.fit_test(sp.simulate(design, np.full(70, 1 / 70), 2000, seed=1), np.full(70, 1 / 70), replications=19, seed=1)
+    found = sp.fit_test(
+        sp.simulate(design, np.full(70, 1 / 70), 2000, seed=1), np.full(70, 1 / 70), replications=19, seed=1
+    )
     assert len(found.statistics) == 19
     assert found.pvalue > 0.05
     # On the boundary, as here, chi-square with all degrees of freedom is far too large.

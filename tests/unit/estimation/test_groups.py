@@ -68,7 +68,7 @@ def test_a_column_called_like_a_number_keeps_both(people):
     data, sex, _ = people
     fits = sp.estimate_many(Groups(data, sex.tolist(), ("n",)))
     frame = fits.to_frame()
-    assert list(frame.columns)[0] == "n (group)"
+    assert next(iter(frame.columns)) == "n (group)"
     assert frame["n"].max() == 800
 
 
