@@ -13,6 +13,7 @@ from result_examples import EXAMPLES
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, MissingDependencyError, SubsetPrivacyWarning
+from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.messages import Note
 from subsetprivacy.results import Result
 from subsetprivacy.tables import Table
@@ -42,7 +43,7 @@ def result_types() -> dict[str, type]:
         value.__name__: value
         for module in modules()
         for value in vars(module).values()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and value is not Result
+        if inspect.isclass(value) and value.__module__ == module.__name__ and value not in (Result, Shares)
         if hasattr(value, "summary") or issubclass(value, Result)
     }
 

@@ -198,7 +198,7 @@ def fit_test(
     w, statistic = _statistic(counts, w0)
     df = counts.categories.p - 1
     asymptotic = float(chdtrc(df, statistic))
-    notes = () if w.min() > 1e-9 else (Note(NoteKind.BOUNDARY, _BOUNDARY),)
+    notes = () if min(w.min(), w0.min()) > 1e-9 else (Note(NoteKind.BOUNDARY, _BOUNDARY),)
     shared: dict[str, Any] = {
         "categories": counts.categories.labels,
         "estimate": w,
@@ -230,7 +230,10 @@ def fit_test(
     )
 
 
-_BOUNDARY = "On the boundary: some share is estimated as 0, where the chi-square distribution is only approximate."
+_BOUNDARY = (
+    "On the boundary: some share is 0 in the estimate or in the reference, where the chi-square distribution is only "
+    "approximate."
+)
 
 
 def _statistic(counts: SubsetCounts, w0: FloatArray) -> tuple[FloatArray, float]:

@@ -82,6 +82,7 @@ def test_a_reference_with_zeros():
     possible = sp.simulate(U4, [0.5, 0.3, 0.2, 0], 500, seed=1)
     kept = sp.fit_test(possible, [0.5, 0.3, 0.2, 0], replications=199, seed=1)
     assert kept.pvalue > 0.01
+    assert [note.kind for note in kept.notes] == [NoteKind.BOUNDARY]
     # The subset cd was reported, which this reference rules out.
     ruled_out = sp.fit_test(sp.simulate(U4, W, 500, seed=1), [0.5, 0.5, 0, 0], replications=99, seed=1)
     assert ruled_out.statistic == np.inf
