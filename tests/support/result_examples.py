@@ -123,6 +123,39 @@ def frontier() -> Any:
 
 
 @example
+def margin() -> Any:
+    return sp.estimate(pairs()).margin("x")
+
+
+@example
+def contrast() -> Any:
+    return sp.estimate(colors()).contrast({"red": 1, "black": -1}, null=0.05, alternative="greater")
+
+
+@example
+def difference() -> Any:
+    # The second sample is small and lacks a color, so that there are notes.
+    other = colors(n=100, w=(0.0, 0.02, 0.3, 0.68), seed=2)
+    return sp.estimate(colors()).difference(sp.estimate(other), names=("2025", "2024"))
+
+
+@example
+def comparison() -> Any:
+    waves = {2023: colors(seed=1), 2024: colors(seed=2), 2025: colors(w=(0.2, 0.2, 0.3, 0.3), seed=3)}
+    return sp.compare({year: sp.estimate(counts) for year, counts in waves.items()})
+
+
+@example
+def estimate_batch() -> Any:
+    return sp.estimate_many({"f": colors(seed=1), "m": colors(n=60, w=(0.0, 0.0, 0.3, 0.7), seed=2)})
+
+
+@example
+def fit_test() -> Any:
+    return sp.fit_test(colors(), [0.25, 0.25, 0.25, 0.25], replications=99, seed=1)
+
+
+@example
 def association() -> Any:
     return sp.association(pairs())
 

@@ -15,8 +15,16 @@ from subsetprivacy.errors import ArgumentError, MismatchError, SubsetPrivacyErro
 from subsetprivacy.estimation.contrast import chosen_method
 from subsetprivacy.estimation.difference import KINDS, Difference, difference_of
 from subsetprivacy.estimation.groups import EstimateBatch, group_text
-from subsetprivacy.estimation.homogeneity import ChiSquare, chi_square, inverse_and_rank, same_distribution
+from subsetprivacy.estimation.homogeneity import (
+    NOT_TESTED,
+    ChiSquare,
+    chi_square,
+    inverse_and_rank,
+    same_distribution,
+    why_not,
+)
 from subsetprivacy.estimation.shares import Shares
+from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_estimates import ALL_ROWS, NAME_ESTIMATES
 from subsetprivacy.pvalues import p_equals, positive, pvalue_text
@@ -69,6 +77,8 @@ class Comparison(Result):
         samples = list(self.estimates.values())
         if all(fit._base is fit and chosen_method(fit, "auto") == "score" for fit in samples):
             return same_distribution(samples, [self._order(fit) for fit in samples])
+        if self.categories.p > MAX_MATRIX:
+            return NOT_TESTED
         values = [self._order(fit).T @ fit.w for fit in samples]
         precisions = [inverse_and_rank(self._order(fit).T @ fit._cov @ self._order(fit)) for fit in samples]  # type: ignore[attr-defined]
         return chi_square(values, precisions, "wald")
@@ -178,7 +188,7 @@ class Comparison(Result):
         """What the test of all together says."""
         test = self.test
         if test.df == 0:
-            return Note(NoteKind.NOT_TESTED, "No test of all together: nothing varies.")
+            return Note(NoteKind.NOT_TESTED, f"No test of all together: {why_not(test)}.")
         kind = "score test" if test.method == "score" else "Wald test"
         text = f"All together, {kind} that the distributions are the same: chi-square {number(test.statistic, 2)}"
         return Note(NoteKind.NULL_LAW, f"{text}, df {test.df}, {p_equals(self.pvalue)}.")
@@ -200,10 +210,11 @@ class Comparison(Result):
         if len(self.differences) <= 6:
             ax: Any = None
             for each in self.differences.values():
-                bounds = each._bounds(level, method)
+                at = self._places(each)
+                bounds = each._bounds(level, method)[at]
                 ax = draw.differences(
                     labels,
-                    each.estimate,
+                    each.estimate[at],
                     bounds[:, 0],
                     bounds[:, 1],
                     level=level,
@@ -214,16 +225,20 @@ class Comparison(Result):
                 )
             return ax
         found = list(self.differences.values())
-        ends = np.array([each._bounds(level, method) for each in found])
+        ends = np.array([each._bounds(level, method)[self._places(each)] for each in found])
         return draw.by_group(
             [f"{each.names[0]} - {each.names[1]}" for each in found],
             labels,
-            np.array([each.estimate for each in found]),
+            np.array([each.estimate[self._places(each)] for each in found]),
             ends[..., 0],
             ends[..., 1],
             level=level,
             title=heading,
         )
+
+    def _places(self, each: Difference) -> list[int]:
+        """Return where a difference has the categories of the first estimate; it has them in an order of its own."""
+        return [each.categories.index(label) for label in self.categories]
 
     def __repr__(self) -> str:
         names = ", ".join(map(group_text, list(self.estimates)[:6])) + (", …" if len(self.estimates) > 6 else "")
@@ -269,7 +284,7 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
         raise ArgumentError(f"`estimates` must be estimates or margins; got {wrong[0]}.", NAME_ESTIMATES)
     if len(named) < 2:
         raise ArgumentError(f"`estimates` must be two or more; got {len(named)}.", NAME_ESTIMATES)
-    if baseline is not None and baseline not in named:
+    if baseline is not None and baseline not in list(named):
         raise ArgumentError(f"`baseline` must be one of the {len(named)} names; got another.")
     pairs = len(named) - 1 if baseline is not None else len(named) * (len(named) - 1) // 2
     if pairs > _MOST_PAIRS:

@@ -202,12 +202,13 @@ def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contra
     if method == "wald":
         half = asked.quantile * se
         lower, upper = asked.ends(value - half, value + half, least, most)
-        z = (value - asked.null) / se if se > 0 else (0.0 if value == asked.null else float("inf"))
+        gap = value - asked.null
+        z = gap / se if se > 0 else (float(np.copysign(np.inf, gap)) if gap else 0.0)
         return _made(named, asked, method, (value, se, max(lower, least), min(upper, most), z, asked.pvalue(z)))
     one = LinearProfile(Peak(fit._base.counts, np.maximum(fit._base.w, 0.0)), fit._lift(c))
     z = signed(one, asked.null, score=method == "score")
     lower, upper = (
-        search_end(one, end, SignedScore(asked.quantile, score=method == "score"), asked.quantile)
+        search_end(one, end, SignedScore(asked.quantile, score=method == "score", start=one.start), asked.quantile)
         for end in (one.least, one.most)
     )
     return _made(named, asked, method, (value, se, *asked.ends(lower, upper, least, most), z, asked.pvalue(z)))
@@ -240,9 +241,7 @@ def signed(one: LinearProfile, v: float, *, score: bool) -> float:
     point = one.at(v)
     if point is None:  # an observed subset is impossible then
         return float(np.copysign(np.inf, one.top - v))
-    if score:
-        return point.score * float(np.sign(point.slope))
-    return float(np.copysign(point.root, one.top - v))
+    return float(np.copysign(SignedScore(0.0, score=score, start=one.start)(point), one.top - v))
 
 
 def read_weights(weights: Distribution, categories: Categories) -> FloatArray:

@@ -12,12 +12,12 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import Alternative, ContrastMethod, Engine
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.contrast import METHODS, Question, chosen_method, signed
 from subsetprivacy.estimation.doubt import with_better
-from subsetprivacy.estimation.homogeneity import ChiSquare, by_covariance, same_distribution
-from subsetprivacy.estimation.intervals import SignedScore, level_of_each, search_end
+from subsetprivacy.estimation.homogeneity import NOT_TESTED, ChiSquare, by_covariance, same_distribution, why_not
+from subsetprivacy.estimation.intervals import SignedScore, level_of_each, search_end, together_by
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.estimation.shares import Shares
@@ -136,7 +136,10 @@ class Difference(Result):
             swap = np.zeros((p, p))
             swap[self.order, np.arange(p)] = 1.0
             return same_distribution([self.one, self.two], [np.eye(p), swap])
-        return by_covariance(self.estimate, self._cov)
+        try:
+            return by_covariance(self.estimate, self._cov)
+        except TooLargeError:
+            return NOT_TESTED
 
     @property
     def pvalue(self) -> float:
@@ -219,7 +222,7 @@ class Difference(Result):
         check_level(level)
         kind = self._method(method)
         if simultaneous:
-            level = level_of_each(None if self._doubts else self._cov, self.categories.p, level)
+            level = level_of_each(self._cov if self._together == "normal" else None, self.categories.p, level)
         z = float(ndtri(0.5 + level / 2))
         if kind == "wald":
             half = z * self._se
@@ -227,8 +230,9 @@ class Difference(Result):
         return np.array([_kept(one, z, score=kind == "score") for one in self._profiles])
 
     @property
-    def _doubts(self) -> tuple[Note, ...]:
-        return tuple(note for base in self._bases for note in base._doubts)
+    def _together(self) -> str:
+        """What makes the level hold for all intervals together."""
+        return together_by(self._bases, self._se)
 
     # Output ---------------------------------------------------------------------------------------
 
@@ -316,8 +320,7 @@ class Difference(Result):
         )
         notes = [self.test_note, Note(NoteKind.INTERVAL_METHOD, KINDS[self._method(method)])]
         if simultaneous:
-            together = "bonferroni" if self._doubts else "normal"
-            notes.append(Note(NoteKind.SIMULTANEOUS, presenting.SIMULTANEOUS[together]))
+            notes.append(Note(NoteKind.SIMULTANEOUS, presenting.SIMULTANEOUS[self._together]))
         return Table(self._title, head, rows, (*notes, *self.notes))
 
     @property
@@ -331,7 +334,7 @@ class Difference(Result):
         test = self.test
         kind = "score test" if test.method == "score" else "Wald test"
         if test.df == 0:
-            return Note(NoteKind.NOT_TESTED, "No test of all differences together: nothing varies.")
+            return Note(NoteKind.NOT_TESTED, f"No test of all differences together: {why_not(test)}.")
         text = f"All together, {kind} that no share differs: chi-square {number(test.statistic, 2)}, df {test.df}"
         return Note(NoteKind.NULL_LAW, f"{text}, {p_equals(self.pvalue)}.")
 
@@ -376,7 +379,7 @@ def _kept(one: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[fl
     """Return the ends of the differences that the test keeps."""
     if isinstance(one, TwoSamples):
         return one.interval(z, score=score)
-    test = SignedScore(z, score=score)
+    test = SignedScore(z, score=score, start=one.start)
     return search_end(one, one.least, test, z), search_end(one, one.most, test, z)
 
 
@@ -384,8 +387,8 @@ def difference_of(one: Shares, other: Any, names: Sequence[str], *, same_people:
     """Return the difference of two estimates, or raise where they cannot be subtracted."""
     if not isinstance(other, Shares):
         raise ArgumentError(f"`other` must be an estimate or a margin; got {type(other).__name__}.")
-    if isinstance(names, str) or len(names) != 2:
-        raise ArgumentError("`names` must be two names; got another number.")
+    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != 2:
+        raise ArgumentError("`names` must be two names; got something else.")
     paired = one._base is other._base
     if one is other or (not paired and one._base.counts is other._base.counts):
         raise MismatchError("`other` must be of another sample; got the same.")

@@ -101,8 +101,9 @@ def _observed(fit: Estimate) -> FloatArray:
         return _expected(fit)  # of subsets that were not reported the sample says nothing, but the design does
     covariance = tangent_inverse(J)
     seen = J.diagonal() > 0
-    if not seen.all():
+    if not seen.all() and seen.sum() > 1:
         # A category that no reported subset holds has weight 0 whatever the others do: it must not widen their errors.
+        # (If there is only one other, its share is 1, and the error is as rough as any on the boundary.)
         covariance[np.ix_(seen, ~seen)] = covariance[np.ix_(~seen, seen)] = 0.0
         covariance[np.ix_(seen, seen)] = tangent_inverse(J[np.ix_(seen, seen)])
     return _less_known_part(fit, covariance / fit.n, fit.counts.incidence, fit.counts.shares)

@@ -198,7 +198,7 @@ def fit_test(
     w, statistic = _statistic(counts, w0)
     df = counts.categories.p - 1
     asymptotic = float(chdtrc(df, statistic))
-    notes = () if w.min() > 1e-9 else (Note(NoteKind.BOUNDARY, _BOUNDARY),)
+    notes = () if min(w.min(), w0.min()) > 1e-9 else (Note(NoteKind.BOUNDARY, _BOUNDARY),)
     shared: dict[str, Any] = {
         "categories": counts.categories.labels,
         "estimate": w,
@@ -230,7 +230,10 @@ def fit_test(
     )
 
 
-_BOUNDARY = "On the boundary: some share is estimated as 0, where the chi-square distribution is only approximate."
+_BOUNDARY = (
+    "On the boundary: some share is 0 in the estimate or in the reference, where the chi-square distribution is only "
+    "approximate."
+)
 
 
 def _statistic(counts: SubsetCounts, w0: FloatArray) -> tuple[FloatArray, float]:
@@ -248,7 +251,8 @@ def _drawn(
         raise ArgumentError(
             "`data` must have a known design to draw samples from; got subsets of an unknown one.", CHI_SQUARE_NULL
         )
-    people = round(counts.total / (1 - counts.design.mu_full))  # some of whom draw the full set, which says nothing
+    # Some people draw the full set, which says nothing; dummy rows are nobody, and are drawn besides.
+    people = round(counts.total * counts.design.real_share / (1 - counts.design.mu_full))
     samples = simulate_many(counts.design, w0, n=people, size=replications, seed=seed)
     seen = ~samples.design.is_missing(samples.codes)
     codes, table = samples.codes[seen], samples.counts[:, seen].astype(np.float64)

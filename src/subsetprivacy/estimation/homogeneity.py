@@ -33,6 +33,14 @@ class ChiSquare:
     method: str
 
 
+NOT_TESTED = ChiSquare(np.nan, 0, np.nan, "none")  # too many categories for a covariance matrix
+
+
+def why_not(test: ChiSquare) -> str:
+    """Return why there is nothing to test, in words."""
+    return "too many categories" if test.method == "none" else "nothing varies"
+
+
 def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -> ChiSquare:
     """Test that independent samples have the same distribution.
 

@@ -19,6 +19,7 @@ from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak, Point, Profile
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
+from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_estimates import (
     ADJUSTED_FOR_SOME,
@@ -36,6 +37,7 @@ _MAX_COST = 2e7  # multiplications: about a second
 _CHORD = 8  # a search beyond 64 categories, in units of the square of their number
 _COMPARISON = 8  # searches that a comparison takes, in units of a profile interval
 _EVALUATIONS = 100
+_MOST_TOGETHER = 256  # intervals whose joint distribution is integrated: less than a second
 _FINE, _COARSE = 1e-6, 1e-4  # of a standard error: how near to the end a search comes; the latter beyond 64 categories
 
 
@@ -88,7 +90,7 @@ def intervals_of(fit: Estimate, request: Request) -> Intervals:
     at = _positions(fit, request.categories)
     if not request.simultaneous:
         return _each(fit, request, at)
-    together = "normal" if not fit._doubts and np.isfinite(fit._shown_se[at]).all() else "bonferroni"
+    together = together_by([fit], fit._shown_se[at])
     level = level_of_each(fit._cov[np.ix_(at, at)] if together == "normal" else None, len(at), request.level)
     return evolve(_each(fit, evolve(request, level=level), at), together=together)
 
@@ -106,6 +108,21 @@ def _each(fit: Estimate, request: Request, at: IntArray) -> Intervals:
         require_likelihood(fit)
         bounds = profile(fit, request.level, at, adjust=method == "adjusted", progress=request.progress)
     return Intervals(at, bounds, (method,) * len(at), method == "wald" and bool(fit._doubts), AUTO_INTERVAL)
+
+
+def together_by(bases: Sequence[Estimate], se: FloatArray) -> str:
+    """Return what makes a level hold for several intervals together.
+
+    Parameters
+    ----------
+    bases
+        The estimates that they are read off.
+    se
+        Their standard errors.
+    """
+    few = len(se) <= _MOST_TOGETHER and all(base.categories.p <= MAX_MATRIX for base in bases)
+    certain = few and np.isfinite(se).all() and not any(base._doubts for base in bases)
+    return "normal" if certain else "bonferroni"
 
 
 def level_of_each(cov: FloatArray | None, number: int, level: float) -> float:
@@ -282,14 +299,19 @@ class _Both:
 
 
 class SignedScore:
-    """The score test, or the likelihood ratio test."""
+    """The score test, or the likelihood ratio test.
 
-    def __init__(self, z: float, *, score: bool) -> None:
-        self._z, self._score = z, score
+    The score is measured from what it is at the peak, `start`, as the likelihood is: where the peak is cut off at an
+    end of the range, a sample that asks for a value beyond it would otherwise reject all values.
+    """
+
+    def __init__(self, z: float, *, score: bool, start: float = 0.0) -> None:
+        self._z, self._score, self._start = z, score, start
 
     def __call__(self, point: Point) -> float:
         """Return how far beyond rejection the value is."""
-        return (point.score if self._score else point.root) - self._z
+        size = sqrt(max(point.score**2 - self._start**2, 0.0)) if self._score else point.root
+        return size - self._z
 
 
 def _adjusted(top: float, level: float, z: float) -> tuple[Any, Any]:
@@ -311,14 +333,16 @@ def cut_quantile(distance: float, level: float, z: float) -> float:
         return z
     if distance < 1e-3:
         return float(ndtri(level))
-    q = z
-    for _ in range(20):
+    q, least, most = z, max(distance, float(ndtri(level))), z  # between which the root lies
+    for _ in range(60):
         below = (distance + q * q / distance) / 2  # of x below its mean
         excess = ndtr(q) - ndtr(-below) - level
         slope = (exp(-q * q / 2) + exp(-below * below / 2) * q / distance) / sqrt(2 * pi)
-        q -= excess / slope
         if abs(excess) < 1e-12:
             break
+        least, most = (q, most) if excess < 0 else (least, q)
+        q -= excess / slope if slope > 0 else np.inf
+        q = q if least < q < most else (least + most) / 2
     return float(min(q, z))
 
 

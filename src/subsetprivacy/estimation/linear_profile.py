@@ -7,6 +7,7 @@ the w that has a given v; for a given b, which two samples share, v is a fixed p
 """
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import brentq
@@ -20,6 +21,7 @@ from subsetprivacy.incidence import Incidence, Rows
 
 _FREE = 1e-9  # a share below this has no weight
 _STEPS = 60
+_FEW_STEPS = 12  # of the iteration for v, before a bracket is searched instead
 _CLOSE = 1e-10  # of the range of c: how near v must come
 _INSIDE = 1 - 1e-12  # of the range of slopes with positive costs
 
@@ -48,6 +50,16 @@ class LinearProfile:
     def top(self) -> float:
         """The sum at the peak."""
         return float(self._c @ self._peak.w)
+
+    @cached_property
+    def start(self) -> float:
+        """The score statistic at the peak: 0, but where an end of the range cuts the peak off."""
+        near = 1e-9 * (self.most - self.least)
+        for end in (self.least, self.most):
+            if abs(self.top - end) <= near:
+                point = self.at(end)
+                return 0.0 if point is None else point.score
+        return 0.0
 
     def error(self) -> float:
         """Return roughly the standard error of the sum, infinite if unknown."""
@@ -87,18 +99,19 @@ class LinearProfile:
                 return self._with_unseen(v, unseen)
         b = min(max(self._slope, _INSIDE * lowest), _INSIDE * highest)
         here = excess(b)
-        below, above = (_INSIDE * lowest, np.inf), (_INSIDE * highest, -np.inf)
+        below, above = _INSIDE * lowest, _INSIDE * highest
+        sides = _Sides()
         last: tuple[float, float] | None = None
-        for _ in range(_STEPS):
+        for k in range(_STEPS):
             if abs(here) <= _CLOSE * reach:
                 break
-            if here > 0:
-                below = (b, here)
-            else:
-                above = (b, here)
+            sides.add(here, self._near)
+            below, above = (b, above) if here > 0 else (below, b)
             step = _secant(last, (b, here), self._curvature)
-            last, b = (b, here), step if below[0] < step < above[0] else (below[0] + above[0]) / 2
+            last, b = (b, here), step if below < step < above and k < _FEW_STEPS else (below + above) / 2
             here = excess(b)
+        else:
+            self._near = sides.between(self._near)
         self._slope = b
         return self._point(self._near, v)
 
@@ -119,35 +132,44 @@ class LinearProfile:
 
     def _fixed_point(self, b: float) -> FloatArray:
         v = self.top
-        for _ in range(_STEPS):
+        for _ in range(_FEW_STEPS):
             if min(1 + b * (self.most - v), 1 + b * (self.least - v)) < 1e-9:
                 break
             w = self._fit(b, v)
             moved, v = abs(float(self._c @ w) - v), float(self._c @ w)
             if moved <= _CLOSE * (self.most - self.least):
                 return w
-        return self._by_bisection(b)
+        return self._by_bracket(b)
 
-    def _by_bisection(self, b: float) -> FloatArray:
-        """Return the shares at which the slope is b, by a search for v; needed where few people make it steep."""
-        tiny = 1e-9 * (self.most - self.least)
-        ends = self.least + tiny, self.most - tiny
+    def _by_bracket(self, b: float) -> FloatArray:
+        """Return the shares at which the slope is b, by a bracket for v; needed where few people make it steep."""
+        # With costs 1 + b(c - v) the fit has the sum v where its shares sum to one, and these rise or fall with v.
+        cheapest = self.least if b > 0 else self.most  # whose cost falls to 0 as v leaves it
+        limit = cheapest + _INSIDE / b
+        limit = min(limit, self.most) if b > 0 else max(limit, self.least)
 
         def excess(v: float) -> float:
-            point = self.at(v)
-            assert point is not None
-            return float(np.clip(point.slope - b, -1e6, 1e6))
+            return float(self._c @ self._fit(b, v)) - v
 
-        if excess(ends[0]) <= 0:
-            return self._point_at(ends[0]).w
-        if excess(ends[1]) >= 0:
-            return self._point_at(ends[1]).w
-        return self._point_at(float(brentq(excess, *ends, xtol=tiny))).w
+        if excess(cheapest) * b <= 0:
+            return self._near
+        if excess(limit) * b >= 0:
+            unseen = self._unseen & (self._c == cheapest)
+            if unseen.any():  # its cost is 0, so that it takes what the others leave
+                left = 1 - 1 / (1 + b * (float(self._c @ self._near) - limit))
+                w = (1 - left) * self._near
+                w[int(unseen.argmax())] += left
+                return w
+            return self._near
+        sides = _Sides()
 
-    def _point_at(self, v: float) -> Point:
-        point = self.at(v)
-        assert point is not None
-        return point
+        def followed(v: float) -> float:
+            here = excess(v)
+            sides.add(here, self._near)
+            return here
+
+        v = brentq(followed, cheapest, limit, xtol=1e-14 * (self.most - self.least))
+        return self._near if abs(excess(float(v))) <= _CLOSE * (self.most - self.least) else sides.between(self._near)
 
     def _fit(self, b: float, v: float) -> FloatArray:
         """Return the maximum with the costs 1 + b(c - v), divided by its sum."""
@@ -216,6 +238,32 @@ class LinearProfile:
             return 0.0, direction
         direction[at] = np.nan_to_num(along / variance)
         return 1 / variance, direction
+
+
+class _Sides:
+    """The last fits on the two sides of a root.
+
+    Few distinct subsets leave several shares equally likely. At some cost the fit then jumps from one vertex of these
+    to another, over the sum that is searched for; all between the two are as good, and one of them has it.
+    """
+
+    def __init__(self) -> None:
+        self._above: tuple[float, FloatArray] | None = None
+        self._below: tuple[float, FloatArray] | None = None
+
+    def add(self, excess: float, w: FloatArray) -> None:
+        """Remember a fit on its side."""
+        if excess > 0:
+            self._above = excess, w
+        else:
+            self._below = excess, w
+
+    def between(self, near: FloatArray) -> FloatArray:
+        """Return the shares between the two sides without an excess; those given where one side is missing."""
+        if self._above is None or self._below is None:
+            return near
+        (more, w), (less, v) = self._above, self._below
+        return (more * v - less * w) / (more - less)
 
 
 def _secant(last: tuple[float, float] | None, here: tuple[float, float], curvature: float) -> float:

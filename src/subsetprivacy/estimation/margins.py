@@ -150,13 +150,14 @@ class Margin(Shares):
             level_of_each,
             of_sums,
             require_likelihood,
+            together_by,
         )
 
         check_level(level)
         check_choice(method, METHODS, "method")
         together = ""
         if simultaneous:
-            together = "bonferroni" if self.fit._doubts or not np.isfinite(self._se).all() else "normal"
+            together = together_by([self.fit], self._se)
             level = level_of_each(self._cov if together == "normal" else None, self.categories.p, level)
         if method == "auto":
             few = self.categories.p <= _FEW and is_affordable(self.fit)

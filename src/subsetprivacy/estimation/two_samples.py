@@ -4,11 +4,12 @@ With :math:`l_i` the profiles of the sum :math:`v_i = c^\top w_i` in the two sam
 :math:`d = v_1 - v_2` is highest where :math:`n_1 l_1'(v_1) = -n_2 l_2'(v_2)`: one multiplier says all, and a search
 over it finds every value that a test keeps. The score statistic is
 
-.. math:: z = (V_1 u_1 - V_2 u_2)/\sqrt{V_1 + V_2},
+.. math:: z^2 = V_1 u_1^2 + V_2 u_2^2,
 
-with :math:`u_i = n_i l_i'` and :math:`V_i` the variance of the sum at the point. Away from the ends of the range it is
-:math:`u\sqrt{V_1+V_2}`; for shares that are seen directly it is the statistic of Miettinen and Nurminen (1985) without
-their factor N/(N-1).
+with :math:`u_i = n_i l_i'` and :math:`V_i` the variance of the sum at the point, less its value at the two peaks. Away
+from the ends of the range it is 0 there, and :math:`z = u\sqrt{V_1+V_2}`; for shares that are seen directly that is the
+statistic of Miettinen and Nurminen (1985) without their factor N/(N-1). At an end, which may cut off a peak, the
+difference makes the test keep the estimate, as the likelihood ratio does.
 """
 
 from collections.abc import Callable
@@ -39,25 +40,13 @@ class Pair:
 
     @property
     def score(self) -> float:
-        """The score statistic: positive where the samples have a larger difference than this."""
-        a, b = _variance(self.one), _variance(self.two)
-        if not 0 < a + b < np.inf:
-            return 0.0
-        return float((a * _pull(self.one) - b * _pull(self.two)) / np.sqrt(a + b))
+        """The size of the score statistic, not yet less that at the peaks."""
+        return float(np.hypot(self.one.score, self.two.score))
 
     @property
     def root(self) -> float:
         """The root of the likelihood ratio statistic, without a sign."""
         return float(np.sqrt(2 * (self.one.people * self.one.drop + self.two.people * self.two.drop)))
-
-
-def _variance(point: Point) -> float:
-    known = point.people * point.information
-    return 1 / known if known > 0 else np.inf
-
-
-def _pull(point: Point) -> float:
-    return point.people * point.slope
 
 
 class TwoSamples:
@@ -85,8 +74,7 @@ class TwoSamples:
         """Return the differences that the test keeps: those with a statistic of at most z in size."""
 
         def excess(multiplier: float) -> float:
-            pair = self.at(multiplier)
-            return (abs(pair.score) if score else pair.root) - z
+            return self._size(self.at(multiplier), score=score) - z
 
         first = z / max(self.error, 1e-12)
         low = _crossing(excess, first)
@@ -99,10 +87,27 @@ class TwoSamples:
 
     def pvalue(self, null: float, *, score: bool) -> tuple[float, float]:
         """Return the signed statistic of a difference of `null` and its two-sided p-value."""
-        multiplier = self._multiplier_of(null)
-        pair = self.at(multiplier)
-        z = pair.score if score else float(np.copysign(pair.root, self.top - null))
+        pair = self._with_difference(null)
+        z = float(np.copysign(self._size(pair, score=score), self.top - null))
         return z, float(2 * ndtr(-abs(z)))
+
+    def _size(self, pair: Pair, *, score: bool) -> float:
+        """Return the statistic without its sign."""
+        if not score:
+            return pair.root
+        return float(np.sqrt(max(pair.score**2 - self._one.start**2 - self._two.start**2, 0.0)))
+
+    def _with_difference(self, d: float) -> Pair:
+        """Return the highest points with the difference d."""
+        pair = self.at(self._multiplier_of(d))
+        if abs(pair.difference - d) <= 10 * _FINE * self.error:
+            return pair
+        # In a small sample a profile can be a line over some range, and jumps from its one end to the other: the
+        # point lies between, and the other sample says where.
+        ones, twos = self._one.at(pair.two.v + d), self._two.at(pair.one.v - d)
+        found = [Pair(one, two) for one, two in ((ones, pair.two), (pair.one, twos)) if one and two]
+        found = [each for each in found if abs(each.difference - d) <= 1e-6]
+        return min(found, key=lambda each: each.root, default=pair)
 
     def _multiplier_of(self, d: float) -> float:
         """Return the multiplier at which the difference is d."""
@@ -119,7 +124,10 @@ class TwoSamples:
 
 
 def _crossing(excess: Callable[[float], float], first: float) -> float | None:
-    """Return where a function that is negative at 0 and grows away from it is 0, on the side of `first`; or None."""
+    """Return where a function that is negative at 0 and grows away from it is 0, on the side of `first`; or None.
+
+    Where it jumps over 0, the end of the jump.
+    """
     inside, outside = (0.0, excess(0.0)), None
     if inside[1] >= -_FINE:
         return 0.0
@@ -142,4 +150,6 @@ def _crossing(excess: Callable[[float], float], first: float) -> float | None:
         assert outside is not None
         share = inside[1] / (inside[1] - outside[1])
         m = inside[0] + float(np.clip(share, 0.05, 0.95)) * (outside[0] - inside[0])
-    return m
+        if abs(outside[0] - inside[0]) <= 1e-12 * abs(outside[0]):
+            break
+    return m if outside is None else outside[0]

@@ -91,8 +91,8 @@ COLLAPSE_FIRST = advise(
 )
 JOINT_WAVES = advise(
     "joint_waves",
-    python="count both answers of each person together: joint = sp.estimate(sp.crosstab(first, second)), then "
-    "joint.margin('first').difference(joint.margin('second'))",
+    python="count both answers of each person together: joint = sp.estimate(sp.crosstab(first, second, "
+    "names=('first', 'second'))), then joint.margin('first').difference(joint.margin('second'))",
 )
 NAME_ESTIMATES = advise("name_estimates", python="sp.compare({{'2024': fit, '2025': other}})")
 COLLAPSE_FORM = advise("collapse_form", python="collapse({{'often': ['weekly', 'daily']}})")

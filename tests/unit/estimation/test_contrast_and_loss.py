@@ -16,7 +16,7 @@ def fit():
 
 
 def test_a_contrast_by_hand(fit):
-    found = fit.contrast({"d": 1, "a": -1}, level=0.9)
+    found = fit.contrast({"d": 1, "a": -1}, level=0.9, method="wald")
     value = fit.w[3] - fit.w[0]
     se = np.sqrt(fit.cov[3, 3] + fit.cov[0, 0] - 2 * fit.cov[0, 3])
     assert found.value == pytest.approx(value)
@@ -25,12 +25,24 @@ def test_a_contrast_by_hand(fit):
     assert found.level == 0.9
     assert found.zscore == pytest.approx(value / se)
     assert found.pvalue == pytest.approx(2 * norm.sf(value / se))
-    assert str(found).startswith(f"{value:.4f} (std. error {se:.4f}, 90 % interval")
+    assert str(found).startswith(f"- a + d: {value:.4f} (std. error {se:.4f}, 90% interval")
+    assert found.method == "wald"
+
+
+def test_the_default_is_the_score_test(fit):
+    default, score = (fit.contrast({"d": 1, "a": -1}, method=method) for method in ("auto", "score"))
+    assert default.to_dict() == score.to_dict()
+    assert default.method == "score"
+    wald = fit.contrast({"d": 1, "a": -1}, method="wald")
+    assert (default.value, default.se) == (wald.value, wald.se)
+    # Near Wald's in a large sample, and not the same.
+    assert (default.lower, default.upper) == pytest.approx((wald.lower, wald.upper), abs=0.05 * wald.se)
+    assert default.lower != pytest.approx(wald.lower, abs=0.001 * wald.se)
 
 
 def test_a_total_and_a_vector(fit):
     total = fit.contrast({"a": 1, "b": 1})
-    assert total == fit.contrast([1, 1, 0, 0])
+    assert total.to_dict() == fit.contrast([1, 1, 0, 0]).to_dict()
     assert total.value == pytest.approx(fit.w[0] + fit.w[1])
 
 

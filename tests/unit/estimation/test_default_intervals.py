@@ -9,6 +9,7 @@ import pytest
 from interval_coverage import FOUR, SIZES, WEIGHTED, plain, study, weighted
 from problems import quietly
 from scipy.integrate import quad
+from scipy.special import ndtr, ndtri
 from scipy.stats import chi2, norm
 
 import subsetprivacy as sp
@@ -90,7 +91,7 @@ def test_a_seed_repeats_the_bootstrap_of_every_output():
     asked = {"method": "bootstrap", "replications": 40, "seed": 5}
     bounds = fit.interval(**asked)
     assert fit.to_dict(**asked)["lower"] == bounds[:, 0].tolist()
-    assert np.array_equal(fit.to_frame(**asked)["upper 95 %"], bounds[:, 1])
+    assert np.array_equal(fit.to_frame(**asked)["upper"], bounds[:, 1])
     assert f"{bounds[0, 0]:.4f}" in str(fit.summary(**asked))
     drawn = fit.plot(**asked)
     assert drawn is not None
@@ -102,7 +103,7 @@ def test_some_categories_on_request():
     assert fit.interval(categories=["d", "b"]) == pytest.approx(everything[[3, 1]])
     assert fit.interval(categories="c") == pytest.approx(everything[[2]])
     assert [row[0] for row in fit.summary(categories=["d", "b"]).rows] == ["d", "b"]
-    assert list(fit.to_frame(categories=["d"]).index) == ["d"]
+    assert list(fit.to_frame(categories=["d"])["category"]) == ["d"]
     assert fit.to_dict(categories=["e"])["categories"] == ["e"]
     with pytest.raises(CategoryError, match="'z'"):
         fit.interval(categories=["z"])
@@ -263,3 +264,17 @@ def test_the_default_interval_covers_everywhere(n):
     rows = [row for row in study(2000, sizes=(n,)) if n > 100 or "weights" not in row.case]
     # 2000 replications: where the true coverage is .98, one in twenty of the figures may lie 0.6 points above.
     assert in_band(rows, slack=0.006) == {}
+
+
+@pytest.mark.parametrize("level", [0.05, 0.3, 0.5, 0.8, 0.95, 0.999])
+@pytest.mark.parametrize("distance", [0.002, 0.02, 0.2, 0.6])
+def test_the_quantile_near_zero_at_any_level(level, distance):
+    z = ndtri(0.5 + level / 2)
+    q = cut_quantile(distance, level, z)
+    if distance >= z:
+        assert q == z
+        return
+    # The definition: x normal with this mean is kept with the probability `level`.
+    kept = ndtr(q) - ndtr((distance**2 - q**2) / (2 * distance) - distance)
+    assert kept == pytest.approx(level, abs=1e-9)
+    assert max(ndtri(level), distance) <= q <= z

@@ -21,6 +21,7 @@ from subsetprivacy.errors import (
     UnknownDesignError,
 )
 from subsetprivacy.estimation.dispatch import METHODS
+from subsetprivacy.messages import NoteKind
 from subsetprivacy.subsets import bits
 
 W = np.array([0.1, 0.2, 0.3, 0.4])
@@ -148,7 +149,7 @@ def test_several_maxima_are_named(method):
         fit = sp.estimate(counts, method)
     assert w[0].filename == __file__
     assert fit.w[:2].sum() == pytest.approx(0.6, abs=1e-6)
-    assert any("Not unique" in note for note in fit.notes)
+    assert NoteKind.NOT_UNIQUE in [note.kind for note in fit.notes]
 
 
 def test_weights_of_a_direction_are_whole_numbers():

@@ -19,11 +19,12 @@ W = np.array([0.1, 0.2, 0.3, 0.4])
 KEYS = [
     "categories",
     "estimate",
-    "std_error",
+    "se",
     "lower",
     "upper",
     "interval",
     "level",
+    "simultaneous",
     "n",
     "n_missing",
     "method",
@@ -140,21 +141,21 @@ def test_to_dict_of_every_method_has_the_same_keys(outside):
 
 def test_to_frame_in_three_libraries(fit):
     bounds = fit.interval(0.9)
-    numbers = ["estimate", "std_error", "lower 90 %", "upper 90 %"]
-    names = [*numbers, "interval"]
+    numbers = ["estimate", "se", "lower", "upper"]
+    names = ["category", *numbers, "level", "interval"]
     expected = np.column_stack([fit.w, fit.se, bounds])
     pandas = fit.to_frame(0.9)
     assert list(pandas.columns) == names
     assert list(pandas["interval"]) == ["adjusted"] * 4
-    assert pandas.index.name == "category"
-    assert list(pandas.index) == list("abcd")
+    assert list(pandas["category"]) == list("abcd")
+    assert list(pandas["level"]) == [0.9] * 4
     assert pandas[numbers].to_numpy() == pytest.approx(expected)
     polars = fit.to_frame(0.9, engine="polars")
-    assert polars.columns == ["category", *names]
+    assert polars.columns == names
     assert polars["category"].to_list() == list("abcd")
     assert polars.select(numbers).to_numpy() == pytest.approx(expected)
     arrow = fit.to_frame(0.9, engine="pyarrow")
-    assert arrow.column_names == ["category", *names]
+    assert arrow.column_names == names
     assert np.column_stack([arrow[name].to_numpy() for name in numbers]) == pytest.approx(expected)
 
 
@@ -175,7 +176,7 @@ def test_summary_reads_like_a_table(fit):
     lines = text.splitlines()
     assert lines[0] == "Distribution from subsets: mle, n = 4000"
     assert lines[2].split("  ")[0] == "category"
-    assert "lower 90 %" in lines[2]
+    assert "lower 90%" in lines[2]
     assert f"{fit.w[0]:.4f}" in lines[4]
     # Moments given the questions are the maximum here, and no step was needed; EM needs several.
     assert lines[-2] == f"log-likelihood {fit.loglik:.6g}, the maximum"

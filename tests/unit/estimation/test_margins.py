@@ -7,6 +7,7 @@ from problems import exact_shares, quietly, rising
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, BoundaryWarning, CategoryError
+from subsetprivacy.messages import NoteKind
 
 BOTH = sp.product({"x": ASKED, "y": GIVEN3})
 W = rising(12)
@@ -60,19 +61,24 @@ def test_margins_are_right_as_far_as_they_claim_to_know():
 
 def test_intervals_contrasts_and_frames():
     margin = FIT.margin("x")
-    bounds = margin.interval(0.9)
+    bounds = margin.interval(0.9, method="wald")
     assert bounds == pytest.approx(
         np.column_stack([margin.w - 1.6448536 * margin.se, margin.w + 1.6448536 * margin.se])
     )
+    # The default follows the likelihood: near Wald's in a large sample, and not the same.
+    assert margin.interval(0.9) == pytest.approx(margin.interval(0.9, method="adjusted"), abs=1e-12)
+    gap = np.abs(margin.interval(0.9) - bounds) / margin.se[:, None]
+    assert 1e-4 < gap.max() < 0.05
     contrast = margin.contrast({"a": 1, "d": -1})
     spread = margin.cov
     assert contrast.se == pytest.approx(np.sqrt(spread[0, 0] + spread[3, 3] - 2 * spread[0, 3]))
     frame = margin.to_frame()
-    assert frame.index.tolist() == ["a", "b", "c", "d"]
+    assert list(frame.columns) == ["category", "estimate", "se", "lower", "upper", "level", "interval"]
+    assert frame["category"].tolist() == ["a", "b", "c", "d"]
     assert frame["estimate"].to_numpy() == pytest.approx(margin.w)
     text = str(margin.summary())
     assert text.startswith("Margin of x: mle, n = ")
-    assert "lower 95 %" in text
+    assert "lower 95%" in text
     assert repr(margin).startswith("<Margin of x: a ")
     assert margin._repr_html_().count("<tr>") == 5
     assert margin.plot(reference=W.reshape(4, 3).sum(axis=1)) is not None
@@ -92,12 +98,21 @@ def test_doubts_of_the_joint_estimate_are_those_of_the_margin():
     with quietly():
         fit = sp.estimate(counts)
     assert fit.on_boundary
-    for ask in (lambda m: m.se, lambda m: m.cov, lambda m: m.interval(), lambda m: m.contrast([1, 0, 0, 0])):
+    for ask in (
+        lambda m: m.se,
+        lambda m: m.cov,
+        lambda m: m.interval(method="wald"),
+        lambda m: m.contrast([1, 0, 0, 0], method="wald"),
+    ):
         with pytest.warns(BoundaryWarning, match="is 0"):
             ask(fit.margin("x"))
-    assert fit.margin("x").summary().notes == tuple(
-        note.removesuffix(" Hint: interval(method='auto').") for note in fit.notes
-    )
+    margin = fit.margin("x")
+    margin.interval()  # that of the likelihood does not warn
+    margin.contrast([1, 0, 0, 0])
+    assert [(note.kind, note.text) for note in margin.notes] == [(note.kind, note.text) for note in fit.notes]
+    assert NoteKind.BOUNDARY in [note.kind for note in margin.notes]
+    assert all(note.advice is None for note in margin.notes)
+    assert margin.summary().notes[-len(margin.notes) :] == margin.notes
 
 
 def test_a_projected_estimate_has_margins_too():

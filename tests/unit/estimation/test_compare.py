@@ -1,0 +1,173 @@
+"""Several estimates compared, and p-values adjusted for their number."""
+
+import numpy as np
+import pytest
+from problems import lopsided, quietly
+from scipy.stats import chi2_contingency
+
+import subsetprivacy as sp
+from subsetprivacy import draw
+from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.estimation.comparison import holm
+from subsetprivacy.messages import NoteKind
+from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, NAME_ESTIMATES
+
+U4 = sp.uniform(list("abcd"))
+W = [0.1, 0.2, 0.3, 0.4]
+WAVES = {
+    year: sp.estimate(sp.simulate(design, w, 800, seed=year))
+    for year, design, w in ((2023, U4, W), (2024, lopsided(), W), (2025, U4, [0.25, 0.2, 0.25, 0.3]))
+}
+
+
+def direct(*counts):
+    design = sp.nonprivate([chr(97 + k) for k in range(len(counts))])
+    seen = [(1 << k, n) for k, n in enumerate(counts) if n]
+    return sp.estimate(sp.SubsetCounts([code for code, _ in seen], [n for _, n in seen], design))
+
+
+def test_holm_by_hand():
+    # The smallest of six is multiplied by 6, the next by 5, …, and none is below one before it.
+    # statsmodels 0.15.0, multipletests(..., method="holm"): [0.05, 0.12, 0.12, 0.03, 0.2, 0.12].
+    found = holm(np.array([0.01, 0.04, 0.03, 0.005, 0.2, 0.04]))
+    assert found == pytest.approx([0.05, 0.12, 0.12, 0.03, 0.2, 0.12])
+
+
+def test_holm_leaves_out_what_is_not_known():
+    found = holm(np.array([0.01, np.nan, 0.6]))
+    assert found[[0, 2]] == pytest.approx([0.02, 0.6])
+    assert np.isnan(found[1])
+    assert holm(np.array([0.7, 0.8])).tolist() == [1, 1]
+    assert not len(holm(np.array([])))
+
+
+def test_each_with_each():
+    compared = sp.compare(WAVES)
+    assert list(compared.differences) == [(2024, 2023), (2025, 2023), (2025, 2024)]
+    frame = compared.to_frame(0.9)
+    assert len(frame) == 12
+    one = WAVES[2025].difference(WAVES[2023])
+    part = frame[(frame.group == 2025) & (frame.against == 2023)]
+    assert part["estimate"].to_numpy() == pytest.approx(one.estimate)
+    assert part[["lower", "upper"]].to_numpy() == pytest.approx(one.interval(0.9))
+    assert part["pvalue"].to_numpy() == pytest.approx(one.pvalues())
+    order = np.argsort(frame["pvalue"].to_numpy())
+    by_hand = np.maximum.accumulate(frame["pvalue"].to_numpy()[order] * np.arange(12, 0, -1)).clip(max=1)
+    assert frame["adjusted_pvalue"].to_numpy()[order] == pytest.approx(by_hand)
+
+
+def test_all_with_one():
+    compared = sp.compare(WAVES, baseline=2024)
+    assert list(compared.differences) == [(2023, 2024), (2025, 2024)]
+    assert compared.test.statistic == pytest.approx(sp.compare(WAVES).test.statistic)
+    assert (compared.to_frame()["against"] == 2024).all()
+    assert "for the 8 comparisons of this table together" in str(compared.summary())
+
+
+@pytest.mark.parametrize("tables", [((30, 50, 20), (60, 45, 33), (20, 20, 40)), ((9, 30), (8, 20), (12, 13), (5, 30))])
+def test_the_test_of_all_is_pearsons(tables):
+    found = sp.compare({k: direct(*row) for k, row in enumerate(tables)}).test
+    statistic, pvalue, df, _ = chi2_contingency(tables, correction=False)
+    assert (found.statistic, found.df, found.pvalue) == (pytest.approx(statistic), df, pytest.approx(pvalue))
+
+
+def test_two_estimates_have_the_test_of_their_difference():
+    two = {year: WAVES[year] for year in (2023, 2025)}
+    one, other = sp.compare(two).test, WAVES[2025].difference(WAVES[2023]).test
+    assert (one.statistic, one.df, one.pvalue) == pytest.approx((other.statistic, other.df, other.pvalue))
+
+
+def test_categories_in_another_order_are_compared_by_name():
+    turned = sp.estimate(sp.simulate(sp.uniform(list("dcba")), W[::-1], 800, seed=5))
+    compared = sp.compare({"one": WAVES[2023], "turned": turned})
+    frame = compared.to_frame().set_index("category")
+    assert frame["estimate"][list("abcd")].to_numpy() == pytest.approx(turned.w[::-1] - WAVES[2023].w)
+    assert compared.pvalue > 1e-4
+    three = sp.compare({"one": WAVES[2023], "two": WAVES[2025], "turned": turned})
+    assert three.pvalue < 0.01
+
+
+def test_a_picture_has_every_category_in_its_row(monkeypatch):
+    turned = sp.estimate(sp.simulate(sp.uniform(list("dcba")), W[::-1], 800, seed=5))
+    seen = []
+    monkeypatch.setattr(draw, "differences", lambda labels, *numbers, **options: seen.append((labels, *numbers)))
+    sp.compare({"one": WAVES[2023], "turned": turned}).plot(method="wald")
+    labels, estimate, lower, upper = seen[0]
+    assert labels == list("abcd")
+    assert estimate == pytest.approx(turned.w[::-1] - WAVES[2023].w)
+    assert (lower < estimate).all()
+    assert (upper > estimate).all()
+
+
+def test_margins_and_merged_categories_are_compared_too():
+    merged = {year: fit.collapse({"ab": ["a", "b"]}) for year, fit in WAVES.items()}
+    compared = sp.compare(merged)
+    assert compared.test.method == "wald"
+    assert compared.test.df == 4
+    assert list(compared.categories) == ["ab", "c", "d"]
+
+
+def test_moments_are_compared_by_wald():
+    moments = {year: sp.estimate(fit.counts, "mom") for year, fit in WAVES.items()}
+    compared = sp.compare(moments)
+    assert compared.test.method == "wald"
+    assert compared.test.df == 6
+    assert compared.test.statistic == pytest.approx(sp.compare(WAVES).test.statistic, rel=0.3)
+
+
+def test_groups_can_be_compared():
+    counts = {name: fit.counts for name, fit in zip("xyz", WAVES.values(), strict=True)}
+    compared = sp.compare(sp.estimate_many(counts), baseline="x")
+    assert list(compared.differences) == [("y", "x"), ("z", "x")]
+
+
+def test_a_long_table_is_cut_and_says_so():
+    many = {k: sp.estimate(sp.simulate(U4, W, 400, seed=k)) for k in range(8)}
+    compared = sp.compare(many)
+    table = compared.summary(method="wald")
+    assert len(table.rows) == 64
+    assert NoteKind.SHORTENED in [note.kind for note in table.notes]
+    assert len(compared.to_frame(method="wald")) == 28 * 4
+    assert compared.plot(method="wald") is not None
+
+
+def test_notes_name_their_group():
+    with quietly():
+        rare = sp.estimate(sp.simulate(U4, [0.97, 0.01, 0.01, 0.01], 60, seed=3))
+    compared = sp.compare({"usual": WAVES[2023], "rare": rare})
+    assert compared.notes
+    assert all(note.text.startswith("rare: ") for note in compared.notes)
+
+
+def test_what_cannot_be_compared():
+    fit = WAVES[2023]
+    for wrong, message in (
+        ([fit, fit], "must be named; got list"),
+        ({"a": fit}, "must be two or more; got 1"),
+        ({"a": fit, "b": fit.counts}, "must be estimates or margins; got SubsetCounts"),
+    ):
+        with pytest.raises(ArgumentError, match=message) as caught:
+            sp.compare(wrong)
+        assert caught.value.advice.advice is NAME_ESTIMATES
+    for baseline in ("other", ["a"]):
+        with pytest.raises(ArgumentError, match="`baseline` must be one of the 3 names; got another"):
+            sp.compare(WAVES, baseline=baseline)
+    with pytest.raises(MismatchError, match="cannot be compared: `other` must be of another sample"):
+        sp.compare({"a": fit, "b": fit})
+    other = sp.estimate(sp.simulate(sp.uniform(list("abce")), W, 300, seed=1))
+    with pytest.raises(MismatchError, match="cannot be compared: `other` must have the same categories") as caught:
+        sp.compare({"a": fit, "b": other})
+    assert caught.value.advice.advice is COLLAPSE_FIRST
+
+
+def test_margins_of_one_estimate_are_not_independent():
+    joint = sp.product({"x": U4, "y": U4})
+    fit = sp.estimate(sp.simulate(joint, np.full(16, 1 / 16), 2000, seed=1))
+    with pytest.raises(MismatchError, match="must be of independent samples; two are read off one estimate"):
+        sp.compare({"x": fit.margin("x"), "y": fit.margin("y")})
+
+
+def test_too_many_pairs_need_a_baseline():
+    fits = dict.fromkeys(range(65), WAVES[2023])
+    with pytest.raises(ArgumentError, match=r"at most 2000 pairs to compare; got 2080\. A baseline leaves 64"):
+        sp.compare(fits)
