@@ -52,7 +52,7 @@ class Difference(Result):
     Notes
     -----
     The default intervals are those of the score test, which near 0 and 1 keep their level where estimate and standard
-    error do not. Measured coverage at 95% is in `docs/explanation/estimators.md`.
+    error do not. Measured coverage is in `docs/measured-levels.md`.
     """
 
     why_not_restored: ClassVar[str] = "keep the counts of both, `counts.to_dict()`, and estimate from them again"
