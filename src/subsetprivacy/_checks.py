@@ -85,7 +85,8 @@ def check_distribution(w: Distribution | ArrayLike, labels: Sequence[Label], nam
     if vector.min() < -1e-12:
         j = int(vector.argmin())
         raise DistributionError(
-            f"`{name}` must be non-negative; got {vector[j]:.4g} for {labels[j]!r}.", PROJECT_THE_SHARES
+            f"`{name}` must be non-negative; got {vector[j]:.4g} for {labels[j]!r}.",
+            PROJECT_THE_SHARES if name == "w" else None,
         )
     if abs(vector.sum() - 1) > SUM_TOLERANCE:
         percentages = abs(vector.sum() - 100) < 1

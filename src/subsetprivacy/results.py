@@ -10,8 +10,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 from subsetprivacy._choices import Engine
-from subsetprivacy.errors import ArgumentError
+from subsetprivacy.errors import ArgumentError, SubsetPrivacyError
 from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_general import KEEP
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 
@@ -63,9 +64,25 @@ class Result:
         Raises
         ------
         ArgumentError
-            If `to_dict` leaves out what the result rests on; the message says what to keep instead.
+            If it is not what `to_dict` wrote, or `to_dict` leaves out what the result rests on; the message says what
+            to keep instead.
         """
-        raise ArgumentError(f"{cls.__name__}.from_dict must have all that the result rests on; {cls.why_not_restored}.")
+        if cls.why_not_restored:
+            raise ArgumentError(
+                f"{cls.__name__} cannot be read back: its numbers are not all that it rests on.",
+                KEEP(what=cls.why_not_restored),
+            )
+        try:
+            return cls._restored(facts)
+        except SubsetPrivacyError:
+            raise
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            raise ArgumentError(f"`facts` must be what {cls.__name__}.to_dict() wrote; it is not.") from None
+
+    @classmethod
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` wrote; every type has it that does not say why not."""
+        raise NotImplementedError
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
@@ -90,7 +107,7 @@ def plain(value: Any) -> Any:
         return value if isfinite(value) else None
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain(inner) for inner in value]
-    return value
+    return value if value is None or isinstance(value, (str, int)) else str(value)  # dates, and other labels
 
 
 def unknown_as_nan(value: float | None) -> float:

@@ -94,6 +94,11 @@ DRAWS |= {
 }
 
 
+def _is_foreign(function):
+    """Tell whether a method is Python's own, of a dict or a string."""
+    return inspect.ismethoddescriptor(function) or inspect.isbuiltin(function)
+
+
 def public_callables():
     """Every public function, and every public method of a public class, by name."""
     for name in sp.__all__:
@@ -101,7 +106,7 @@ def public_callables():
         yield name, thing
         if inspect.isclass(thing):
             for method, function in inspect.getmembers(thing, callable):
-                if not method.startswith("_") and not inspect.ismethoddescriptor(function):  # those of dict
+                if not method.startswith("_") and not _is_foreign(function):
                     yield f"{name}.{method}", function
     yield "draw_urn", draw_urn
 

@@ -186,10 +186,7 @@ def _compared(fits: dict[Any, Any], baseline: Any) -> Any:
     if len(fits) == 2:
         one, two = fits if baseline is None else sorted(fits, key=lambda name: name == baseline)
         return fits[one].difference(fits[two], names=(group_text(one), group_text(two)))
-    if baseline is not None:
-        return run(fits, baseline=baseline)
-    # The library subtracts the earlier from the later, this command the later from the earlier, as it does of two.
-    return run(dict(reversed(fits.items())))
+    return run(fits, baseline=baseline)
 
 
 _NUMBERS = ("estimate", "se", "lower", "upper", "level", "pvalue", "adjusted_pvalue")

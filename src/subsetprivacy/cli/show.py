@@ -71,7 +71,7 @@ def echo_groups(tables: "Sequence[tuple[Any, Table]]", by: Sequence[str]) -> Non
 def group_text(group: Any) -> str:
     """Return the name of a group for people."""
     if isinstance(group, tuple):
-        return ", ".join(map(group_text, group))
+        return " / ".join(map(group_text, group))
     return "(missing)" if group is None else str(group)
 
 

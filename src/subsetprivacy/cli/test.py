@@ -167,6 +167,18 @@ def _counts_by(release: Any, names: tuple[str, ...], by: tuple[str, ...], settin
     return counts_of(release, names, {"by": options.groups(by, names), **settings})
 
 
+def _as_numbers(counted: Any) -> Any:
+    """Return groups that are all numbers as numbers, in their order: a CSV file has only text."""
+    try:
+        numbers = {name: float(name) for name in counted}
+    except (TypeError, ValueError):  # other groups: words, pairs, a missing one
+        return counted
+    named = {name: int(number) if number.is_integer() else number for name, number in numbers.items()}
+    if len(set(named.values())) < len(named):
+        return counted
+    return {named[name]: counted[name] for name in sorted(named, key=named.__getitem__)}
+
+
 def _of_trend(
     release: Any,
     names: tuple[str, ...],
@@ -179,7 +191,7 @@ def _of_trend(
     from subsetprivacy.independence import trend_test
 
     if by:
-        counted = _counts_by(release, names, by, settings)
+        counted = _as_numbers(_counts_by(release, names, by, settings))
         labels = {"scores": release.designs[names[0]].categories, "group_scores": tuple(counted)}
     else:
         counted = counts_of(release, names, settings)

@@ -93,7 +93,7 @@ class CountsBatch(Result):
         return plain({"codes": self.codes, "counts": self.counts, "design": design, "notes": self.notes})
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the samples that `to_dict` wrote.
 
         Raises

@@ -208,7 +208,7 @@ class SubsetCounts(Result):
         )
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the counts that `to_dict` wrote.
 
         Raises

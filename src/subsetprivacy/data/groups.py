@@ -167,7 +167,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         return {"by": list(self.by), "groups": groups, "designs": documents, "notes": notes}
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the counts that `to_dict` wrote.
 
         Raises

@@ -106,7 +106,7 @@ class SubsetData(Result):
         return plain({"codes": self.codes, "design": self.design.document(), "notes": self.notes})
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the data that `to_dict` wrote.
 
         Raises

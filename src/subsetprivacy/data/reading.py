@@ -7,7 +7,7 @@ from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.table import SubsetTable
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.messages.for_data import COUNT_THE_RELEASE, MAKE_DATA, ONE_GROUP_AT_A_TIME
+from subsetprivacy.messages.for_data import COUNT_THE_RELEASE, MAKE_DATA, ONE_GROUP_AT_A_TIME, USE_ITS_COUNTS
 
 
 def as_counts(data: Any) -> SubsetCounts:
@@ -25,6 +25,8 @@ def as_counts(data: Any) -> SubsetCounts:
     advice = MAKE_DATA
     if isinstance(data, Mapping):
         advice = ONE_GROUP_AT_A_TIME
+    if isinstance(getattr(data, "counts", None), SubsetCounts):  # an estimate
+        advice = USE_ITS_COUNTS
     if hasattr(data, "crosstab"):  # a release
         advice = COUNT_THE_RELEASE
     raise ArgumentError(f"`data` must be SubsetData or SubsetCounts; got {type(data).__name__}.", advice)

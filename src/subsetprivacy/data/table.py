@@ -120,7 +120,7 @@ class SubsetTable(Result):
         return plain({"columns": columns, "design": self.design.document(), "notes": self.notes})
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the table that `to_dict` wrote.
 
         Raises

@@ -47,7 +47,7 @@ def read_subset(subset: Any, categories: Categories) -> int:
     try:
         return categories.code(subset)
     except CategoryError as error:
-        raise InvalidDesignError(str(error)) from None
+        raise InvalidDesignError(error.message, error.advice) from None
 
 
 def _read_weight(weight: Any, symbol: str, code: int, categories: Categories) -> float:

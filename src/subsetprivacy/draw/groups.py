@@ -28,6 +28,7 @@ def by_group(
     upper: ArrayLike,
     *,
     level: float,
+    what: str = "share",
     title: str,
 ) -> Figure:
     """Draw estimated shares with their intervals: a panel per category, a row per group, one scale for all.
@@ -38,6 +39,8 @@ def by_group(
         The names of the groups and of the categories. Of very many the first are drawn, and the title says so.
     values, lower, upper : array_like, shape (groups, categories)
         Estimates and intervals, as proportions; a nan is left out.
+    what
+        What they are, for the label of the axis.
     """
     w, low, high = (np.asarray(x, float)[:_MOST_GROUPS, :_MOST_PANELS] for x in (values, lower, upper))
     names, panels = list(groups[:_MOST_GROUPS]), list(labels[:_MOST_PANELS])
@@ -62,7 +65,7 @@ def by_group(
         if k % columns:
             ax.tick_params(axis="y", labelleft=False)
         if k + columns >= len(panels):
-            ax.set_xlabel(f"share, {100 * level:.6g}% interval")
+            ax.set_xlabel(f"{what}, {100 * level:.6g}% interval")
     parts = [(len(names), len(groups), "groups"), (len(panels), len(labels), "categories")]
     cut = [f"the first {shown} of {every} {what}" for shown, every, what in parts if shown < every]
     figure.suptitle(f"{title}{', ' if cut else ''}{' and '.join(cut)}", fontsize="large")

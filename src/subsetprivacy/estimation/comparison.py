@@ -12,21 +12,22 @@ from subsetprivacy import draw
 from subsetprivacy._choices import ContrastMethod, Engine
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError, MismatchError, SubsetPrivacyError
-from subsetprivacy.estimation.contrast import chosen_method
 from subsetprivacy.estimation.difference import KINDS, Difference, difference_of
 from subsetprivacy.estimation.groups import EstimateBatch, group_text
 from subsetprivacy.estimation.homogeneity import (
     NOT_TESTED,
+    TESTS,
     ChiSquare,
     chi_square,
     inverse_and_rank,
+    newton_step,
     same_distribution,
     why_not,
 )
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind, unique
-from subsetprivacy.messages.for_estimates import ALL_ROWS, NAME_ESTIMATES
+from subsetprivacy.messages.for_estimates import ALL_ROWS, ESTIMATE_GROUPS, MARGINS_OF_ONE, NAME_ESTIMATES
 from subsetprivacy.pvalues import p_equals, positive, pvalue_text
 from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
@@ -55,14 +56,16 @@ class Comparison(Result):
 
     @cached_property
     def differences(self) -> dict[tuple[Any, Any], Difference]:
-        """The difference of each pair of names, the later minus the earlier; or of each with the baseline."""
+        """The difference of each pair of names, the first minus the second; or of each other name and the baseline."""
         names = list(self.estimates)
         if self.baseline is not None:
             pairs = [(name, self.baseline) for name in names if name != self.baseline]
         else:
-            pairs = [(later, earlier) for earlier, later in combinations(names, 2)]
+            pairs = list(combinations(names, 2))
         return {
-            (a, b): difference_of(self.estimates[a], self.estimates[b], (group_text(a), group_text(b)))
+            (a, b): difference_of(
+                self.estimates[a], self.estimates[b], (group_text(a), group_text(b)), together=len(pairs)
+            )
             for a, b in pairs
         }
 
@@ -74,14 +77,34 @@ class Comparison(Result):
     @cached_property
     def test(self) -> ChiSquare:
         """The test that all have the same distribution: statistic, degrees of freedom, p-value, method."""
+        return self._test("auto")
+
+    def _test(self, method: ContrastMethod) -> ChiSquare:
         samples = list(self.estimates.values())
-        if all(fit._base is fit and chosen_method(fit, "auto") == "score" for fit in samples):
+        kind = self._method(method)
+        if kind != "wald" and all(fit._base is fit for fit in samples):
             return same_distribution(samples, [self._order(fit) for fit in samples])
         if self.categories.p > MAX_MATRIX:
             return NOT_TESTED
-        values = [self._order(fit).T @ fit.w for fit in samples]
-        precisions = [inverse_and_rank(self._order(fit).T @ fit._cov @ self._order(fit)) for fit in samples]  # type: ignore[attr-defined]
-        return chi_square(values, precisions, "wald")
+        found: list[tuple[FloatArray, FloatArray]] = [
+            (fit.w, fit._cov) if kind == "wald" else newton_step(fit)  # type: ignore[attr-defined]
+            for fit in samples
+        ]
+        orders = [self._order(fit) for fit in samples]
+        values = [order.T @ w for order, (w, _) in zip(orders, found, strict=True)]
+        precisions = [inverse_and_rank(order.T @ V @ order) for order, (_, V) in zip(orders, found, strict=True)]
+        return chi_square(values, precisions, "wald" if kind == "wald" else "newton")
+
+    def _method(self, method: ContrastMethod) -> str:
+        kinds = [each._method(method) for each in self.differences.values()]
+        return "wald" if "wald" in kinds else kinds[0]
+
+    def __getitem__(self, pair: tuple[Any, Any]) -> Difference:
+        """Return the difference of two of the names, the first minus the second."""
+        if pair in self.differences:
+            return self.differences[pair]
+        one, two = pair
+        return difference_of(self.estimates[one], self.estimates[two], (group_text(one), group_text(two)))
 
     def _order(self, fit: Shares) -> FloatArray:
         """Return the matrix that puts shares in the order of the first estimate into that of another."""
@@ -106,7 +129,7 @@ class Comparison(Result):
         return unique(found)
 
     def _columns(self, level: float = 0.95, method: ContrastMethod = "auto") -> dict[str, Any]:
-        parts = [each._columns(level, method) for each in self.differences.values()]
+        parts = [self._in_order(each, level, method) for each in self.differences.values()]
         p = self.categories.p
         names = [pair for pair in self.differences for _ in range(p)]
         joined = {
@@ -152,6 +175,8 @@ class Comparison(Result):
         return plain(
             {
                 "names": list(self.estimates),
+                "categories": list(self.categories),
+                "method": self._method(method),
                 "baseline": self.baseline,
                 "test": {"statistic": test.statistic, "df": test.df, "pvalue": self.pvalue, "method": test.method},
                 "differences": self._columns(level, method),
@@ -165,7 +190,7 @@ class Comparison(Result):
         total = len(columns["group"])
         rows = tuple(
             (
-                f"{group_text(columns['group'][k])} - {group_text(columns['against'][k])}",
+                f"{group_text(columns['group'][k])} − {group_text(columns['against'][k])}",
                 label_text(columns["category"][k]),
                 *(number(columns[name][k]) for name in ("estimate", "se", "lower", "upper")),
                 pvalue_text(columns["pvalue"][k]),
@@ -176,22 +201,23 @@ class Comparison(Result):
         ends = (f"lower {percent(level)}", f"upper {percent(level)}")
         head = ("groups", "category", "difference", "std. error", *ends, "p-value", "adjusted p")
         title = f"Differences of shares between {', '.join(map(group_text, list(self.estimates)[:6]))}"
-        kind = next(iter(self.differences.values()))._method(method)
         text = f"Adjusted p: by Holm's method, for the {total} comparisons of this table together."
-        notes = [self.test_note, Note(NoteKind.INTERVAL_METHOD, KINDS[kind]), Note(NoteKind.ADJUSTED, text)]
+        notes = [
+            self._test_note(self._test(method)),
+            Note(NoteKind.INTERVAL_METHOD, KINDS[self._method(method)]),
+            Note(NoteKind.ADJUSTED, text),
+        ]
         if total > _MOST_ROWS:
             notes.append(Note(NoteKind.SHORTENED, f"The first {_MOST_ROWS} of {total} rows.", ALL_ROWS))
         return Table(title, head, rows, (*notes, *self.notes), text_columns=2)
 
-    @property
-    def test_note(self) -> Note:
-        """What the test of all together says."""
-        test = self.test
+    def _test_note(self, test: ChiSquare) -> Note:
+        """Return what the test of all together says."""
         if test.df == 0:
             return Note(NoteKind.NOT_TESTED, f"No test of all together: {why_not(test)}.")
-        kind = "score test" if test.method == "score" else "Wald test"
-        text = f"All together, {kind} that the distributions are the same: chi-square {number(test.statistic, 2)}"
-        return Note(NoteKind.NULL_LAW, f"{text}, df {test.df}, {p_equals(self.pvalue)}.")
+        found = f"chi-square {number(test.statistic, 2)}"
+        text = f"All together, {TESTS[test.method]} that the distributions are the same: {found}"
+        return Note(NoteKind.NULL_LAW, f"{text}, df {test.df}, {p_equals(positive(test.pvalue))}.")
 
     def plot(
         self, *, level: float = 0.95, method: ContrastMethod = "auto", title: str | None = None
@@ -206,7 +232,9 @@ class Comparison(Result):
             The title; by default the picture describes itself.
         """
         labels = [label_text(label) for label in self.categories]
-        heading = title or f"Differences of shares, {100 * level:.6g}% intervals"
+        found = list(self.differences.values())
+        which = f", {found[0].names[0]} minus {found[0].names[1]}" if len(found) == 1 else ""
+        heading = title or f"Differences of shares{which}, {100 * level:.6g}% intervals"
         if len(self.differences) <= 6:
             ax: Any = None
             for each in self.differences.values():
@@ -224,17 +252,23 @@ class Comparison(Result):
                     ax=ax,
                 )
             return ax
-        found = list(self.differences.values())
         ends = np.array([each._bounds(level, method)[self._places(each)] for each in found])
         return draw.by_group(
-            [f"{each.names[0]} - {each.names[1]}" for each in found],
+            [f"{each.names[0]} − {each.names[1]}" for each in found],
             labels,
             np.array([each.estimate[self._places(each)] for each in found]),
             ends[..., 0],
             ends[..., 1],
             level=level,
+            what="difference",
             title=heading,
         )
+
+    def _in_order(self, each: Difference, level: float, method: ContrastMethod) -> dict[str, Any]:
+        """Return the columns of a difference, its rows in the order of the first estimate."""
+        at = self._places(each)
+        columns = each._columns(level, method)
+        return {name: [column[k] for k in at] for name, column in columns.items()}
 
     def _places(self, each: Difference) -> list[int]:
         """Return where a difference has the categories of the first estimate; it has them in an order of its own."""
@@ -254,7 +288,8 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
         ``{"2024": fit, "2025": other}``, or what `estimate_many` returns for named groups. All must have the same
         categories; designs may differ.
     baseline
-        The name of the estimate that all others are compared with; by default each is compared with each.
+        The name of the estimate that is subtracted from all others. By default each is compared with each, and the
+        one that is named later is subtracted.
 
     Returns
     -------
@@ -274,14 +309,14 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
     True
     >>> frame = compared.to_frame()
     >>> frame[frame.adjusted_pvalue < 0.001][["group", "against", "category"]].values.tolist()[0]
-    [2025, 2023, 'black']
+    [2023, 2025, 'black']
     """
     named = dict(estimates.items()) if isinstance(estimates, (Mapping, EstimateBatch)) else None
     if named is None:
         raise ArgumentError(f"`estimates` must be named; got {type(estimates).__name__} without names.", NAME_ESTIMATES)
     wrong = [type(fit).__name__ for fit in named.values() if not isinstance(fit, Shares)]
     if wrong:
-        raise ArgumentError(f"`estimates` must be estimates or margins; got {wrong[0]}.", NAME_ESTIMATES)
+        raise ArgumentError(f"`estimates` must be estimates or margins; got {wrong[0]}.", ESTIMATE_GROUPS)
     if len(named) < 2:
         raise ArgumentError(f"`estimates` must be two or more; got {len(named)}.", NAME_ESTIMATES)
     if baseline is not None and baseline not in list(named):
@@ -298,7 +333,9 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
         raise type(error)(f"`estimates` cannot be compared: {error.message}", error.advice) from error
     bases = [id(fit._base) for fit in named.values()]
     if len(set(bases)) < len(bases):
-        raise MismatchError("`estimates` must be of independent samples; two are read off one estimate.")
+        raise MismatchError(
+            "`estimates` must be of independent samples; two are read off one estimate.", MARGINS_OF_ONE
+        )
     return made
 
 

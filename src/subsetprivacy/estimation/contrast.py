@@ -5,7 +5,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy._checks import check_choice, check_level
@@ -18,10 +18,9 @@ from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_estimates import (
     CONTRAST_BY_WALD,
-    NULL_INSIDE,
     WEIGHTS_BY_LABEL,
 )
-from subsetprivacy.pvalues import positive, pvalue_text
+from subsetprivacy.pvalues import p_equals, positive, pvalue_text
 from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, label_text, number, percent
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 METHODS: tuple[ContrastMethod, ...] = get_args(ContrastMethod)
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
-AGAINST = {"two-sided": "differs from", "less": "is less than", "greater": "is greater than"}
+AGAINST = {"two-sided": "", "less": "at least ", "greater": "at most "}  # what the null hypothesis says
 _SHOWN = 8
 
 
@@ -83,8 +82,7 @@ class Contrast(Result):
     def __str__(self) -> str:
         test = "no test"
         if self.pvalue == self.pvalue:
-            against = f"that it {AGAINST[self.alternative]} {self.null:g}"
-            test = f"p-value {pvalue_text(self.pvalue)} {against}"
+            test = f"{p_equals(self.pvalue)} against {AGAINST[self.alternative]}{self.null:g}"
         return (
             f"{self.name}: {number(self.value)} (std. error {number(self.se)}, {percent(self.level)} interval "
             f"{number(self.lower)} to {number(self.upper)}, {test})"
@@ -99,7 +97,9 @@ class Contrast(Result):
         head = ("contrast", "estimate", "std. error", f"lower {level}", f"upper {level}", "z", "p-value")
         numbers = [number(x) for x in (self.value, self.se, self.lower, self.upper)]
         row = (self.name, *numbers, number(self.zscore, 2), pvalue_text(self.pvalue))
-        title = f"Weighted sum of shares, test that it {AGAINST[self.alternative]} {self.null:g}"
+        title = "Weighted sum of shares"
+        if self.pvalue == self.pvalue:
+            title += f". Null hypothesis: it is {AGAINST[self.alternative]}{self.null:g}"
         return Table(title, head, (row,), (f"Interval and test by method '{self.method}'.", *self.notes))
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Contrast(Result):
         )
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the contrast that `to_dict` wrote."""
         labels = [tuple(label) if isinstance(label, list) else label for label in facts["categories"]]
         numbers = {name: unknown_as_nan(facts[name]) for name in ("se", "level", "null", "zscore", "pvalue")}
@@ -152,15 +152,20 @@ class Question:
     null: float
     alternative: Alternative
     method: ContrastMethod
+    is_default: bool = False
 
     @classmethod
-    def checked(cls, level: float, null: float, alternative: Alternative, method: ContrastMethod) -> "Question":
+    def checked(cls, level: float, null: float | None, alternative: Alternative, method: ContrastMethod) -> "Question":
         """Return the question, or raise where an argument is out of its range."""
         check_level(level)
         check_choice(alternative, ALTERNATIVES, "alternative")
         check_choice(method, METHODS, "method")
-        if not isinstance(null, Real) or isinstance(null, bool) or not np.isfinite(float(null)):
+        if null is None:
+            return cls(level, 0.0, alternative, method, is_default=True)
+        if not isinstance(null, Real) or isinstance(null, bool):
             raise ArgumentError(f"`null` must be a number; got {type(null).__name__}.")
+        if not np.isfinite(float(null)):
+            raise ArgumentError("`null` must be finite; it is not.")
         return cls(level, float(null), alternative, method)
 
     @property
@@ -185,7 +190,8 @@ class Question:
 def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contrast:
     """Return c'w with its standard error, interval and test."""
     c = read_weights(weights, fit.categories)
-    named = {label: float(x) for label, x in zip(fit.categories, c, strict=True) if x}
+    order = weights if isinstance(weights, Mapping) else fit.categories
+    named = {label: float(x) for label in order if (x := c[fit.categories.index(label)])}
     value = float(c @ fit.w)
     if fit.in_simplex and np.ptp(c) == 0:  # a multiple of the sum of all shares, which is known: nothing to test
         return _made(named, asked, "wald", (value, 0.0, value, value, np.nan, np.nan))
@@ -193,11 +199,13 @@ def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contra
     se = float(np.sqrt(max(variance, 0.0))) if variance == variance else float("inf")
     # A distribution cannot leave the range of the weights; a moment estimate can.
     least, most = (float(c.min()), float(c.max())) if fit.in_simplex else (-np.inf, np.inf)
-    if not least <= asked.null <= most:
+    outside = not least <= asked.null <= most
+    if outside and not asked.is_default:
         raise ArgumentError(
-            f"`null` must be a value that the sum can have, from {least:g} to {most:g}; got {asked.null:g}.",
-            NULL_INSIDE,
+            f"`null` must be a value that the sum can have, from {least:g} to {most:g}; got {asked.null:g}."
         )
+    if outside:  # a sum that cannot be 0, such as a mean score: nothing to test
+        asked = evolve(asked, null=np.nan)
     method = chosen_method(fit, asked.method)
     if method == "wald":
         half = asked.quantile * se
@@ -206,7 +214,7 @@ def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contra
         z = gap / se if se > 0 else (float(np.copysign(np.inf, gap)) if gap else 0.0)
         return _made(named, asked, method, (value, se, max(lower, least), min(upper, most), z, asked.pvalue(z)))
     one = LinearProfile(Peak(fit._base.counts, np.maximum(fit._base.w, 0.0)), fit._lift(c))
-    z = signed(one, asked.null, score=method == "score")
+    z = np.nan if asked.null != asked.null else signed(one, asked.null, score=method == "score")
     lower, upper = (
         search_end(one, end, SignedScore(asked.quantile, score=method == "score", start=one.start), asked.quantile)
         for end in (one.least, one.most)
@@ -221,12 +229,12 @@ def _made(named: Mapping[Label, float], asked: Question, method: str, numbers: t
     )
 
 
-def chosen_method(fit: "Shares", method: ContrastMethod) -> str:
+def chosen_method(fit: "Shares", method: ContrastMethod, comparisons: int = 1) -> str:
     """Return the method; for ``"auto"`` the score test where the likelihood has it in little time, else Wald's."""
     if method == "wald":
         return method
     if method == "auto":
-        return "score" if is_affordable(fit._base) else "wald"
+        return "score" if is_affordable(fit._base, comparisons) else "wald"
     if not fit._base.has_ratio:
         raise ArgumentError(
             f"`method` {method!r} belongs to the likelihood of few categories; got an estimate by "
@@ -265,6 +273,8 @@ def read_weights(weights: Distribution, categories: Categories) -> FloatArray:
         raise ArgumentError(
             f"`weights` must have an entry other than 0; got {'no entries' if empty else 'only zeros'}."
         )
-    if c.shape != (categories.p,) or not np.isfinite(c).all():
+    if c.shape == (categories.p,) and not np.isfinite(c).all():
+        raise ArgumentError("`weights` must be finite; got a number that is not.")
+    if c.shape != (categories.p,):
         raise ArgumentError(f"`weights` must be {categories.p} finite numbers, one per category; got shape {c.shape}.")
     return c

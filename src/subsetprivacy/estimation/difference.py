@@ -16,14 +16,22 @@ from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.contrast import METHODS, Question, chosen_method, signed
 from subsetprivacy.estimation.doubt import with_better
-from subsetprivacy.estimation.homogeneity import NOT_TESTED, ChiSquare, by_covariance, same_distribution, why_not
+from subsetprivacy.estimation.homogeneity import (
+    NOT_TESTED,
+    TESTS,
+    ChiSquare,
+    by_covariance,
+    newton_step,
+    same_distribution,
+    why_not,
+)
 from subsetprivacy.estimation.intervals import SignedScore, level_of_each, search_end, together_by
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.estimation.two_samples import TwoSamples
 from subsetprivacy.messages import Note, NoteKind, unique
-from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, JOINT_WAVES
+from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, JOINT_WAVES, MARGINS_OF_ONE
 from subsetprivacy.pvalues import p_equals, positive, pvalue_text
 from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
@@ -48,6 +56,8 @@ class Difference(Result):
         What the two are called.
     order
         The position in `two` of every category of `one`.
+    together
+        How many such differences are compared.
 
     Notes
     -----
@@ -61,6 +71,12 @@ class Difference(Result):
     two: Shares
     names: tuple[str, str]
     order: IntArray
+    together: int = 1
+
+    @property
+    def comparisons(self) -> int:
+        """How many differences are worked out together, which the default method depends on."""
+        return self.together * self.categories.p
 
     @property
     def categories(self) -> Categories:
@@ -128,18 +144,32 @@ class Difference(Result):
     def test(self) -> ChiSquare:
         """The test that no share differs: statistic, degrees of freedom, p-value, method.
 
-        The score test where both are estimates by likelihood, else Wald's.
+        The score test for estimates by likelihood; for margins and merged categories the same after a Newton step, and
+        for moments Wald's.
         """
-        whole = self.one._base is self.one and self.two._base is self.two
-        if whole and not self.is_paired and all(chosen_method(part, "auto") == "score" for part in self._bases):
-            p = self.categories.p
-            swap = np.zeros((p, p))
-            swap[self.order, np.arange(p)] = 1.0
-            return same_distribution([self.one, self.two], [np.eye(p), swap])
+        return self._test("auto")
+
+    def _test(self, method: ContrastMethod) -> ChiSquare:
+        p, whole = self.categories.p, self.one._base is self.one and self.two._base is self.two
         try:
-            return by_covariance(self.estimate, self._cov)
+            if self._method(method) == "wald":
+                return by_covariance(self.estimate, self._cov)
+            if whole:
+                swap = np.zeros((p, p))
+                swap[self.order, np.arange(p)] = 1.0
+                return same_distribution([self.one, self.two], [np.eye(p), swap])
+            return self._after_a_step()
         except TooLargeError:
             return NOT_TESTED
+
+    def _after_a_step(self) -> ChiSquare:
+        """Test shares that are read off larger estimates."""
+        if not self.is_paired:
+            (one, V), (two, U) = newton_step(self.one), newton_step(self.two)
+            return by_covariance(one - two[self.order], V + U[np.ix_(self.order, self.order)], "newton")
+        base, V = newton_step(self.one._base)
+        both = np.array([a - b for a, b in map(self._directions, range(self.categories.p))])
+        return by_covariance(both @ base, both @ V @ both.T, "newton")
 
     @property
     def pvalue(self) -> float:
@@ -148,7 +178,7 @@ class Difference(Result):
 
     def _method(self, method: ContrastMethod) -> str:
         check_choice(method, METHODS, "method")
-        chosen = [chosen_method(base, method) for base in self._bases]
+        chosen = [chosen_method(base, method, self.comparisons) for base in self._bases]
         return "wald" if "wald" in chosen else chosen[0]
 
     @cached_property
@@ -318,7 +348,7 @@ class Difference(Result):
             )
             for k in at
         )
-        notes = [self.test_note, Note(NoteKind.INTERVAL_METHOD, KINDS[self._method(method)])]
+        notes = [self._test_note(self._test(method)), Note(NoteKind.INTERVAL_METHOD, KINDS[self._method(method)])]
         if simultaneous:
             notes.append(Note(NoteKind.SIMULTANEOUS, presenting.SIMULTANEOUS[self._together]))
         return Table(self._title, head, rows, (*notes, *self.notes))
@@ -328,15 +358,12 @@ class Difference(Result):
         people = " and ".join(base.counts.n_text for base in self._bases)
         return f"Difference of shares, {self.names[0]} minus {self.names[1]}: {people}"
 
-    @property
-    def test_note(self) -> Note:
-        """What the test of all differences together says."""
-        test = self.test
-        kind = "score test" if test.method == "score" else "Wald test"
+    def _test_note(self, test: ChiSquare) -> Note:
+        """Return what the test of all differences together says."""
         if test.df == 0:
             return Note(NoteKind.NOT_TESTED, f"No test of all differences together: {why_not(test)}.")
-        text = f"All together, {kind} that no share differs: chi-square {number(test.statistic, 2)}, df {test.df}"
-        return Note(NoteKind.NULL_LAW, f"{text}, {p_equals(self.pvalue)}.")
+        text = f"All together, {TESTS[test.method]} that no share differs: chi-square {number(test.statistic, 2)}"
+        return Note(NoteKind.NULL_LAW, f"{text}, df {test.df}, {p_equals(positive(test.pvalue))}.")
 
     def plot(
         self,
@@ -383,7 +410,9 @@ def _kept(one: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[fl
     return search_end(one, one.least, test, z), search_end(one, one.most, test, z)
 
 
-def difference_of(one: Shares, other: Any, names: Sequence[str], *, same_people: bool = False) -> Difference:
+def difference_of(
+    one: Shares, other: Any, names: Sequence[str], *, same_people: bool = False, together: int = 1
+) -> Difference:
     """Return the difference of two estimates, or raise where they cannot be subtracted."""
     if not isinstance(other, Shares):
         raise ArgumentError(f"`other` must be an estimate or a margin; got {type(other).__name__}.")
@@ -391,7 +420,7 @@ def difference_of(one: Shares, other: Any, names: Sequence[str], *, same_people:
         raise ArgumentError("`names` must be two names; got something else.")
     paired = one._base is other._base
     if one is other or (not paired and one._base.counts is other._base.counts):
-        raise MismatchError("`other` must be of another sample; got the same.")
+        raise MismatchError("`other` must be of another sample; got the same.", MARGINS_OF_ONE)
     if same_people and not paired:
         raise MismatchError(
             "two answers of the same people must be counted together, person by person, to be compared: separate "
@@ -401,9 +430,14 @@ def difference_of(one: Shares, other: Any, names: Sequence[str], *, same_people:
     mine, theirs = set(one.categories), set(other.categories)
     if mine != theirs:
         raise MismatchError(
-            f"`other` must have the same categories; {len(mine - theirs)} of {len(mine)} are not among its "
-            f"{len(theirs)}.",
-            COLLAPSE_FIRST,
+            f"`other` must have the same categories; {len(mine & theirs)} are in both, {len(mine - theirs)} only here "
+            f"and {len(theirs - mine)} only there.",
+            COLLAPSE_FIRST if mine & theirs else None,
         )
+    if str(names[0]) == str(names[1]):
+        raise ArgumentError("`names` must be two different names; got one twice.")
     order = np.array([other.categories.index(label) for label in one.categories])
-    return Difference(one, other, (str(names[0]), str(names[1])), order)
+    made = Difference(one, other, (str(names[0]), str(names[1])), order, together)
+    if paired and all(np.array_equal(*made._directions(k)) for k in range(one.categories.p)):
+        raise MismatchError("`other` must be of another sample, or another margin; got the same shares.")
+    return made

@@ -12,6 +12,7 @@ from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import (
     ArgumentError,
     ConvergenceWarning,
+    MismatchError,
     NotIdentifiableError,
     NotUniqueWarning,
     SubsetPrivacyError,
@@ -27,7 +28,7 @@ from subsetprivacy.estimation.mom import mom, mom_uniform
 from subsetprivacy.estimation.mom_conditional import mom_conditional
 from subsetprivacy.estimation.one_step import one_step
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.messages.for_estimates import COUNT_FIRST, FEWER_VARIABLES
+from subsetprivacy.messages.for_estimates import COUNT_FIRST, FEWER_VARIABLES, ONE_SAMPLE
 
 METHODS: dict[Estimator, Callable[..., Estimate]] = {
     "mle": mle,
@@ -190,6 +191,11 @@ def estimate_many(
     array([0.1, 0.2, 0.3, 0.4])
     """
     read_method(method)
+    if isinstance(batch, (SubsetCounts, SubsetData)) or not isinstance(batch, Iterable):
+        raise ArgumentError(
+            f"`batch` must be several samples; got {type(batch).__name__}.", None if batch is None else ONE_SAMPLE
+        )
+    names = list(batch) if isinstance(batch, Mapping) else None
     fits: list[Estimate] = []
     doubts: dict[type[Warning], list[int]] = {}
     with warnings.catch_warnings(record=True) as caught:
@@ -198,7 +204,8 @@ def estimate_many(
             try:
                 fits.append(estimate(sample, method, **options))
             except SubsetPrivacyError as error:
-                raise type(error)(f"sample {k}: {error.message}", error.advice) from error
+                where = f"sample {k}" if names is None else f"group {k}, counted from 0"
+                raise type(error)(f"{where}: {error.message}", error.advice) from error
             for warning in caught:
                 doubts.setdefault(warning.category, []).append(k)
             caught.clear()
@@ -207,6 +214,16 @@ def estimate_many(
         warnings.warn(kind(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}."), stacklevel=2)
     if not fits:
         raise ArgumentError("`batch` must hold at least one sample; got none.")
-    if not isinstance(batch, Mapping):
+    _check_categories(fits, names)
+    if names is None:
         return EstimateBatch(tuple(fits), tuple(range(len(fits))), ("sample",))
-    return EstimateBatch(tuple(fits), tuple(batch), tuple(getattr(batch, "by", ("group",))))
+    return EstimateBatch(tuple(fits), tuple(names), tuple(getattr(batch, "by", ("group",))))
+
+
+def _check_categories(fits: list[Estimate], names: list[Any] | None) -> None:
+    """Raise unless all samples have the same categories, in any order."""
+    wanted = set(fits[0].categories)
+    for k, fit in enumerate(fits):
+        if set(fit.categories) != wanted:
+            where = f"sample {k}" if names is None else f"group {k}, counted from 0"
+            raise MismatchError(f"all samples must have the same categories; {where} has others than the first.")

@@ -22,11 +22,12 @@ def doubts(fit: "Estimate") -> tuple[Note, ...]:
         text = f"On the boundary: the estimate for {_listed(fit.on_boundary)} is 0."
         if fit.categories.p > MANY and 3 * len(fit.on_boundary) > fit.categories.p:
             text += (
-                " Standard errors are rough then. So many zeros mean too few people for so many categories: the other "
-                "shares are pulled down as well, and intervals may miss them."
+                " Standard errors are then approximate. So many zeros mean too few people for so many categories: "
+                "the other shares are pulled down as well, and intervals may miss them."
             )
             return (Note(NoteKind.TOO_FEW_PEOPLE, text, UNBIASED_MOMENTS),)
-        return (Note(NoteKind.BOUNDARY, f"{text} Standard errors are rough then, and rather too wide.", better),)
+        text += " Standard errors are then approximate, usually too large."
+        return (Note(NoteKind.BOUNDARY, text, better),)
     if fit.smallest_size < 5 / fit.n:
         text = (
             f"Small counts: some subset has a fitted probability of {fit.smallest_size:.2g}, below 5/n = "

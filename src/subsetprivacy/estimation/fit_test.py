@@ -111,7 +111,7 @@ class FitTest(Result):
         return plain({**arrays, **{name: getattr(self, name) for name in self._NUMBERS}, "notes": self.notes})
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the test that `to_dict` wrote, without the statistics of the samples."""
         numbers = {name: facts[name] for name in cls._NUMBERS}
         # Infinite where a subset was reported that the reference rules out.
@@ -129,6 +129,10 @@ class FitTest(Result):
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw where the statistic lies among those of samples drawn under the reference, and chi-square."""
+        if not np.isfinite(self.statistic):
+            raise ArgumentError(
+                "a picture must have a finite statistic; this one is infinite, which no sample reaches."
+            )
         return draw.null_law(
             self.statistics,
             self.statistic,
@@ -199,6 +203,8 @@ def fit_test(
     df = counts.categories.p - 1
     asymptotic = float(chdtrc(df, statistic))
     notes = () if min(w.min(), w0.min()) > 1e-9 else (Note(NoteKind.BOUNDARY, _BOUNDARY),)
+    if not np.isfinite(statistic):
+        notes = (Note(NoteKind.IMPOSSIBLE, _IMPOSSIBLE),)
     shared: dict[str, Any] = {
         "categories": counts.categories.labels,
         "estimate": w,
@@ -213,7 +219,7 @@ def fit_test(
             chi_square_pvalue=asymptotic,
             null=null,
             replications=0,
-            n=counts.n,
+            n=counts.n * counts.design.real_share,
             notes=notes,
         )
     drawn = _drawn(counts, w0, replications, seed, progress)
@@ -224,12 +230,13 @@ def fit_test(
         chi_square_pvalue=asymptotic,
         null=null,
         replications=replications,
-        n=counts.n,
+        n=counts.n * counts.design.real_share,
         notes=notes,
         statistics=drawn,
     )
 
 
+_IMPOSSIBLE = "The reference is ruled out: some people reported a subset that has probability 0 under it."
 _BOUNDARY = (
     "On the boundary: some share is 0 in the estimate or in the reference, where the chi-square distribution is only "
     "approximate."

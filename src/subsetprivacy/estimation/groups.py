@@ -9,21 +9,21 @@ from attrs import frozen
 
 from subsetprivacy import draw
 from subsetprivacy._choices import Engine, IntervalMethod
-from subsetprivacy._types import AnyArray, FloatArray
+from subsetprivacy._types import AnyArray, FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import CategoryError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.difference import Difference
+from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_estimates import ALL_ROWS, INTERVALS_OF_ONE_GROUP
+from subsetprivacy.messages.for_estimates import ALL_ROWS, INTERVALS_OF_ONE_GROUP, LOOK_AT_NAMES
 from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 
 _MOST_ADJUSTED = 60  # groups for which the default intervals are those of the likelihood: a few seconds
 _MOST_ROWS = 64
-_MOST_NAMES = 6
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -66,14 +66,17 @@ class EstimateBatch(Result):
 
     @cached_property
     def _places(self) -> dict[Any, int]:
-        return {name: k for k, name in enumerate(self.names)}
+        # Groups by a list of one column are tuples of one; its value alone names them as well.
+        alone = {name[0]: k for k, name in enumerate(self.names) if isinstance(name, tuple) and len(name) == 1}
+        return {**alone, **{name: k for k, name in enumerate(self.names)}}
 
     def _position(self, name: Any) -> int:
         try:
             return self._places[name]
         except (KeyError, TypeError):
-            known = "; ".join(map(repr, self.names[:_MOST_NAMES])) + ("; …" if len(self) > _MOST_NAMES else "")
-            raise CategoryError(f"`name` must be a group, one of {known}; got another.") from None
+            raise CategoryError(
+                f"`name` must be one of the {len(self)} groups by {' and '.join(self.by)}; got another.", LOOK_AT_NAMES
+            ) from None
 
     def __repr__(self) -> str:
         return f"<EstimateBatch: {counted(len(self), 'estimate')} by {self.estimates[0].method}>"
@@ -86,14 +89,19 @@ class EstimateBatch(Result):
         return self.estimates[0].categories
 
     @cached_property
+    def _orders(self) -> list[IntArray]:
+        """Where each estimate has the categories of the first; it may list them in an order of its own."""
+        return [np.array([fit.categories.index(label) for label in self.categories]) for fit in self.estimates]
+
+    @cached_property
     def w(self) -> FloatArray:
         """The estimates, a row per group."""
-        return np.array([fit.w for fit in self.estimates])
+        return np.array([fit.w[at] for fit, at in zip(self.estimates, self._orders, strict=True)])
 
     @cached_property
     def se(self) -> FloatArray:
         """The standard errors, a row per group."""
-        return np.array([fit._shown_se for fit in self.estimates])
+        return np.array([fit._shown_se[at] for fit, at in zip(self.estimates, self._orders, strict=True)])
 
     @property
     def n(self) -> FloatArray:
@@ -127,7 +135,7 @@ class EstimateBatch(Result):
         """
         chosen = self._method(method)
         found = [fit._intervals(level, chosen, None, 999, None) for fit in self.estimates]
-        return np.array([each.bounds for each in found])
+        return np.array([each.bounds[at] for each, at in zip(found, self._orders, strict=True)])
 
     def _method(self, method: IntervalMethod) -> IntervalMethod:
         return "wald" if method == "auto" and len(self) > _MOST_ADJUSTED else method
@@ -157,7 +165,7 @@ class EstimateBatch(Result):
 
     def _columns(self, level: float = 0.95, method: IntervalMethod = "auto") -> dict[str, Any]:
         p = self.categories.p
-        parts = [name if len(self.by) > 1 and isinstance(name, tuple) else (name,) for name in self.names]
+        parts = [name if isinstance(name, tuple) and len(name) == len(self.by) else (name,) for name in self.names]
         groups = {
             self._free_name(column): [part[k] for part in parts for _ in range(p)] for k, column in enumerate(self.by)
         }
@@ -237,7 +245,9 @@ class EstimateBatch(Result):
             text = f"Intervals by estimate and standard error, since there are more than {_MOST_ADJUSTED} groups."
             notes.append(Note(NoteKind.INTERVAL_METHOD, text, INTERVALS_OF_ONE_GROUP))
         title = f"Distribution by {' and '.join(self.by)}: {self.estimates[0].method}, {counted(len(self), 'group')}"
-        return Table(title, head, tuple(rows), (*notes, *self.notes), text_columns=2)
+        # Where the intervals are those of the likelihood, what the notes advise is done already.
+        doubts = self.notes if self._method(method) == "wald" else with_better(self.notes, None)
+        return Table(title, head, tuple(rows), (*notes, *doubts), text_columns=2)
 
     def plot(
         self,
@@ -270,7 +280,7 @@ class EstimateBatch(Result):
 def group_text(group: Any) -> str:
     """Return the name of a group for people."""
     if isinstance(group, tuple):
-        return ", ".join(map(group_text, group))
+        return " / ".join(map(group_text, group))
     return "(missing)" if group is None else str(group)
 
 

@@ -23,9 +23,18 @@ from subsetprivacy.incidence import Mapped, Stacked
 _SMALL = 1e-9  # of the largest variance: a direction with less is known, and tests nothing
 
 
+TESTS = {"score": "score test", "newton": "test after a Newton step", "wald": "Wald test"}  # in words
+
+
 @frozen
 class ChiSquare:
-    """A statistic with its degrees of freedom and p-value; NaN where there is nothing to test."""
+    """A statistic with its degrees of freedom and p-value; NaN where there is nothing to test.
+
+    Attributes
+    ----------
+    method
+        ``"score"``, ``"newton"`` (of estimates after one more Newton step) or ``"wald"``.
+    """
 
     statistic: float
     df: int
@@ -66,6 +75,17 @@ def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -
     return chi_square(steps, precisions, "score")
 
 
+def newton_step(shares: Shares) -> tuple[FloatArray, FloatArray]:
+    """Return the shares after one more Newton step, which may leave the simplex, and their covariance matrix.
+
+    A maximum that is cut off at 0 is not normal; where the step from there would lead is, nearly.
+    """
+    peak = Peak(shares._base.counts, np.maximum(shares._base.w, 0.0))
+    V = np.nan_to_num(tangent_inverse(peak.information(peak.w, peak.L)), posinf=0.0)
+    fold = np.array([shares._lift(unit) for unit in np.eye(shares.categories.p)])
+    return fold @ (peak.w + V @ peak.s), fold @ V @ fold.T / peak.counts.n
+
+
 def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArray, int]], method: str) -> ChiSquare:
     """Test that independent estimates have the same mean, by their precision matrices and their ranks."""
     total = np.sum([W for W, _ in precisions], axis=0)
@@ -76,11 +96,11 @@ def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArr
     return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df > 0 else np.nan, method)
 
 
-def by_covariance(difference: FloatArray, cov: FloatArray) -> ChiSquare:
-    """Test that a difference is zero by its covariance matrix (Wald)."""
+def by_covariance(difference: FloatArray, cov: FloatArray, method: str = "wald") -> ChiSquare:
+    """Test that a difference is zero by its covariance matrix."""
     W, df = inverse_and_rank(np.nan_to_num(cov, posinf=0.0))
     statistic = float(difference @ W @ difference)
-    return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df else np.nan, "wald")
+    return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df else np.nan, method)
 
 
 def inverse_and_rank(V: FloatArray) -> tuple[FloatArray, int]:

@@ -35,6 +35,7 @@ _FEW = 12  # categories up to which profile intervals are taken for all
 _NEAR = 4.0  # standard errors from 0 or 1 within which Wald intervals are doubtful
 _MAX_COST = 2e7  # multiplications: about a second
 _CHORD = 8  # a search beyond 64 categories, in units of the square of their number
+_LEAST_COST = 1.5e5  # of a comparison, however few categories there are
 _COMPARISON = 8  # searches that a comparison takes, in units of a profile interval
 _EVALUATIONS = 100
 _MOST_TOGETHER = 256  # intervals whose joint distribution is integrated: less than a second
@@ -194,9 +195,10 @@ def _wanted(fit: Estimate) -> BoolArray:
     return ~far  # also where there is no standard error
 
 
-def is_affordable(fit: Estimate) -> bool:
-    """Tell whether comparisons by likelihood are to be had, each in a fraction of a second."""
-    return fit.has_ratio and fit.categories.p <= MANY and _cost(fit, _COMPARISON) <= _MAX_COST
+def is_affordable(fit: Estimate, comparisons: int = 1) -> bool:
+    """Tell whether so many comparisons by likelihood are to be had in seconds."""
+    cost = comparisons * max(_cost(fit, _COMPARISON), _LEAST_COST)
+    return fit.has_ratio and fit.categories.p <= MANY and cost <= _MAX_COST * (5 if comparisons > 1 else 1)
 
 
 def _cost(fit: Estimate, categories: int) -> float:

@@ -8,6 +8,7 @@ from subsetprivacy._types import FloatArray
 
 _POWER = 15  # of two: the number of points; the quantile is exact to about 0.001
 _SEED = 20210706  # a quantile is a number, not a draw: the same points each time
+_FEW_POINTS = 60
 _LEAST = 1e-10  # of the largest eigenvalue
 
 
@@ -38,4 +39,7 @@ def quantile(cov: FloatArray, level: float) -> float:
     points = qmc.Sobol(root.shape[1], seed=_SEED).random_base2(_POWER)
     errors = ndtri(np.clip(points, 1e-12, 1 - 1e-12)) @ root.T
     largest = float(np.quantile(np.abs(errors).max(axis=1), level))
-    return min(largest, float(ndtri(1 - (1 - level) / (2 * int(used.sum())))))
+    single, bonferroni = float(ndtri(0.5 + level / 2)), float(ndtri(1 - (1 - level) / (2 * int(used.sum()))))
+    if (1 - level) * 2**_POWER < _FEW_POINTS:  # too few points are beyond it to tell the quantile
+        return bonferroni
+    return min(max(largest, single), bonferroni)

@@ -14,7 +14,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_estimates import ALL_ROWS, PROJECT, SINGLE_ERRORS
+from subsetprivacy.messages.for_estimates import ALL_ROWS, SINGLE_ERRORS
 from subsetprivacy.results import plain as dictionary
 from subsetprivacy.tables import Table, label_text, number, percent
 
@@ -32,7 +32,7 @@ def summary(fit: "Estimate", found: "Intervals", level: float) -> Table:
     words = ("weight", "weight") if fit.counts.squares is not None else ("person", "people")
     missing = f", {counted(fit.n_missing, *words)} missing and left out" if fit.n_missing else ""
     title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
-    notes = [certificate(fit)]
+    notes = [] if not np.isfinite(fit.gap) else [certificate(fit)]
     if len(rows) < len(found.at):
         text = (
             f"The {len(rows)} largest of {len(found.at)} categories. Being picked for their size, they look larger "
@@ -111,8 +111,6 @@ def largest(w: FloatArray) -> Sequence[int]:
 
 def certificate(fit: "Estimate") -> Note:
     """Say how near the estimate is to the maximum of the likelihood."""
-    if not np.isfinite(fit.gap):
-        return Note(NoteKind.MOMENTS, "A moment estimate, unbiased and outside the simplex.", PROJECT)
     steps = f" after {counted(fit.iterations, 'iteration')}" if fit.iterations else ""
     if fit.gap < 1e-15:
         return Note(NoteKind.MAXIMUM, f"log-likelihood {fit.loglik:.6g}, the maximum{steps}")

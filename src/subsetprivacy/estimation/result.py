@@ -22,13 +22,14 @@ from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
 from subsetprivacy.messages import Advice, Hint, Note, NoteKind
-from subsetprivacy.messages.for_estimates import AUTO_INTERVAL
+from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, PROJECT
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.intervals import Intervals
 
+OUTSIDE = Note(NoteKind.MOMENTS, "A moment estimate, unbiased and outside the simplex.", PROJECT)
 MAX_PROFILED = 512  # each category is a search of its own
 _ZERO = 1e-9
 
@@ -126,7 +127,8 @@ class Estimate(Shares):
     @property
     def notes(self) -> tuple[Note, ...]:
         """The caveats: what is doubtful about the standard errors, and how the estimate came about."""
-        return (*self._doubts, *self.remarks)
+        outside = () if np.isfinite(self.gap) else (OUTSIDE,)
+        return (*outside, *self._doubts, *self.remarks)
 
     @property
     def _doubts(self) -> tuple[Note, ...]:

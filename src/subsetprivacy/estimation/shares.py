@@ -57,7 +57,7 @@ class Shares(Result):
         self,
         weights: Distribution,
         *,
-        null: float = 0.0,
+        null: float | None = None,
         alternative: Alternative = "two-sided",
         level: float = 0.95,
         method: ContrastMethod = "auto",
@@ -70,7 +70,7 @@ class Shares(Result):
             ``{"red": 1, "blue": -1}`` for a difference, ``{"red": 1, "blue": 1}``
             for a total, ``{"red": 1}`` for one share; or one number per category.
         null
-            The value that is tested.
+            The value that is tested, by default 0; a sum that cannot be 0 has no test then.
         alternative
             ``"two-sided"``; or ``"less"`` or ``"greater"``: a one-sided test, and an interval with one end.
         level

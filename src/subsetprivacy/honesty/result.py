@@ -97,7 +97,7 @@ class GoodnessOfFit(Result):
         return plain({**self.facts(), "notes": self.notes})
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the test that `to_dict` wrote."""
         notes = tuple(map(Note.from_dict, facts["notes"]))
         numbers = (facts["statistic"], facts["df"], facts["pvalue"], facts["law"], facts["least_expected"])
@@ -212,7 +212,7 @@ class RandomAnswers(Result):
         )
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return what `to_dict` wrote."""
         labels = tuple(tuple(label) if isinstance(label, list) else label for label in facts["categories"])
         w, w_se = (np.array([unknown_as_nan(value) for value in facts[name]]) for name in ("w", "w_se"))

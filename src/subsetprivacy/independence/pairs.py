@@ -81,7 +81,7 @@ class PairTests(Result):
         )
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return what `to_dict` wrote; labels are text then."""
         one, two = facts["variables"]
         tables = (np.array(facts[name], np.float64) for name in ("statistics", "pvalues"))

@@ -125,12 +125,9 @@ class TrendResult(Result):
             return self._conditional_means(level, method)
         if method == "auto" and len(self.groups) > _MOST_SEARCHED:
             method = "wald"
-        inside = float(self.scores.min() + self.scores.max()) / 2  # a value that a mean score can have
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SubsetPrivacyWarning)
-            found = [
-                fit.contrast(self.scores, null=inside, level=level, method=method) for fit in self.estimates.values()
-            ]
+            found = [fit.contrast(self.scores, level=level, method=method) for fit in self.estimates.values()]
         return np.array([(one.value, one.se, one.lower, one.upper) for one in found])
 
     def _conditional_means(self, level: float, method: ContrastMethod) -> FloatArray:

@@ -91,7 +91,7 @@ class Measure(Result):
         return plain({**facts, "infinite": infinite, "notes": self.notes})
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the measure that `to_dict` wrote.
 
         Raises

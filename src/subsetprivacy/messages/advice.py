@@ -100,9 +100,15 @@ class Hint:
         """The name of the advice."""
         return self.advice.name
 
+    def __str__(self) -> str:
+        """Return the advice in the words of the library; empty where it has none."""
+        from subsetprivacy.messages.rendering import for_python  # which builds on this module
+
+        return for_python(self) or ""
+
     def to_dict(self) -> dict[str, Any]:
-        """Return name and values, for JSON."""
-        return {"name": self.name, "values": dict(self.values)}
+        """Return name, values and the sentence for users of the library, for JSON."""
+        return {"name": self.name, "values": dict(self.values), "text": str(self)}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Hint":

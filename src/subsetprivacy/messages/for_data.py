@@ -132,3 +132,4 @@ PASS_QUESTION_CODES = advise("pass_question_codes", python="[q.code for q in que
 ASK_ONE_AT_A_TIME = advise(
     "ask_one_at_a_time", "several variables are asked one at a time, a covered design by its base"
 )
+USE_ITS_COUNTS = advise("use_its_counts", python="pass the counts of the estimate, fit.counts")

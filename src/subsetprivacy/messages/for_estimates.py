@@ -81,9 +81,6 @@ CONTRAST_BY_WALD = advise(
     shell="--method wald",
     keyword_of=("Estimate.contrast", "Margin.contrast", "Difference.interval"),
 )
-NULL_INSIDE = advise(
-    "null_inside", python="a share is a number from 0 to 1, so null=0.3 means 30%", keyword_of="Estimate.contrast"
-)
 COLLAPSE_FIRST = advise(
     "collapse_first",
     python="merge categories by fit.collapse({{'often': ['weekly', 'daily']}}) until both have the same",
@@ -105,3 +102,12 @@ INTERVALS_OF_ONE_GROUP = advise(
 CHI_SQUARE_NULL = advise(
     "chi_square_null", python="null='chi-square'", shell="--null chi-square", keyword_of="fit_test"
 )
+MARGINS_OF_ONE = advise(
+    "margins_of_one",
+    python="margins of one estimate are compared by joint.margin('first').difference(joint.margin('second'))",
+)
+ESTIMATE_GROUPS = advise("estimate_groups", python="sp.estimate_many(groups) estimates each of them")
+ONE_SAMPLE = advise(
+    "one_sample", python="sp.estimate(counts) is for one sample, sp.estimate_many({{'a': counts}}) for several"
+)
+LOOK_AT_NAMES = advise("look_at_names", python="the attribute names lists them")

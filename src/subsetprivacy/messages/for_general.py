@@ -29,3 +29,4 @@ GAPS_AS_MISSING = advise(
     "gaps_as_missing",
     python="a column with gaps turns into floats; sp.count and sp.crosstab read it as it is, gaps as missing",
 )
+KEEP = advise("keep", python="{what}")

@@ -34,6 +34,7 @@ class NoteKind(StrEnum):
     MISSING = "missing"  # people who said nothing
     # Tests
     WEIGHTED = "weighted"
+    IMPOSSIBLE = "impossible"  # a report that the hypothesis rules out
     UNOBSERVED = "unobserved"  # pairs or subsets that can be reported and were not
     TOO_MANY_CELLS = "too_many_cells"  # to list
     DEGREES_OF_FREEDOM = "degrees_of_freedom"

@@ -121,7 +121,7 @@ class PowerOfTest(Result):
         return found
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the result that `to_dict` wrote."""
         limit = None if facts["rate"] is None else Limit(facts["rate"], facts["df"])
         return cls(facts["name"], facts["n"], limit=limit, **{name: facts[name] for name in _COUNTS})
@@ -268,7 +268,7 @@ class IndependencePower(Result):
         }
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the result that `to_dict` wrote."""
         tests = {one["name"]: PowerOfTest.from_dict(one) for one in facts["comparison"]}
         one, two = facts["variables"]

@@ -64,7 +64,7 @@ class Power(Result):
         return {**found, "notes": []}
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the result that `to_dict` wrote."""
         return cls(**{name: facts[name] for name in _NUMBERS})
 

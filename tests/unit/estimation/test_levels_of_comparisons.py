@@ -1,6 +1,6 @@
 """How often intervals and tests of comparisons keep their level: 1000 samples of each setting.
 
-The standard error of a share of 95% among 1000 is 0.7%. The tables are in `docs/explanation/estimators.md`; run
+The standard error of a share of 95% among 1000 is 0.7%. The tables are in `docs/measured-levels.md`; run
 ``python tests/support/comparison_coverage.py`` for them.
 """
 
