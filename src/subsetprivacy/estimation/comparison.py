@@ -190,7 +190,7 @@ class Comparison(Result):
         total = len(columns["group"])
         rows = tuple(
             (
-                f"{group_text(columns['group'][k])} − {group_text(columns['against'][k])}",
+                f"{group_text(columns['group'][k])} - {group_text(columns['against'][k])}",
                 label_text(columns["category"][k]),
                 *(number(columns[name][k]) for name in ("estimate", "se", "lower", "upper")),
                 pvalue_text(columns["pvalue"][k]),

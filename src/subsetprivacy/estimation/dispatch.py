@@ -204,7 +204,7 @@ def estimate_many(
             try:
                 fits.append(estimate(sample, method, **options))
             except SubsetPrivacyError as error:
-                where = f"sample {k}" if names is None else f"group {k}, counted from 0"
+                where = f"sample {k}" if names is None else f"group {k} (counted from 0)"
                 raise type(error)(f"{where}: {error.message}", error.advice) from error
             for warning in caught:
                 doubts.setdefault(warning.category, []).append(k)
@@ -225,5 +225,5 @@ def _check_categories(fits: list[Estimate], names: list[Any] | None) -> None:
     wanted = set(fits[0].categories)
     for k, fit in enumerate(fits):
         if set(fit.categories) != wanted:
-            where = f"sample {k}" if names is None else f"group {k}, counted from 0"
-            raise MismatchError(f"all samples must have the same categories; {where} has others than the first.")
+            where = f"sample {k}" if names is None else f"group {k} (counted from 0)"
+            raise MismatchError(f"all samples must have the same categories; those of {where} differ from the first.")

@@ -150,3 +150,17 @@ def test_errors_for_programs(told):
     code, (facts,) = told("test", "out.parquet", "answer", "--by", "year", "--trend", "--scores", "1,2")
     assert (code, facts["kind"]) == (1, "ArgumentError")
     assert "LABEL=1" in facts["advice"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_numbers_of_a_csv_file_are_numbers(fine, tmp_path):
+    """A CSV file has only text: as text, 9 would come after 100."""
+    codes = sp.privatize(ANSWERS * 90, DESIGN, seed=3).codes
+    table = pa.table({"answer": codes, "age": np.tile([9, 10, 100], 120)})
+    found = []
+    for name in ("ages.csv", "ages.parquet"):
+        sp.write_release(table, tmp_path / name, {"answer": DESIGN}, keep=["age"])
+        words = ["test", str(tmp_path / name), "answer", "--by", "age", "--trend", "--permutations", "0", "--json"]
+        found.append(json.loads(fine(*words)))
+    assert found[0]["group_scores"] == found[1]["group_scores"] == [9, 10, 100]
+    assert found[0]["zscore"] == pytest.approx(found[1]["zscore"])

@@ -10,7 +10,7 @@ from subsetprivacy import draw
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.estimation.comparison import holm
 from subsetprivacy.messages import NoteKind
-from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, NAME_ESTIMATES
+from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, ESTIMATE_GROUPS, NAME_ESTIMATES
 
 U4 = sp.uniform(list("abcd"))
 W = [0.1, 0.2, 0.3, 0.4]
@@ -43,11 +43,11 @@ def test_holm_leaves_out_what_is_not_known():
 
 def test_each_with_each():
     compared = sp.compare(WAVES)
-    assert list(compared.differences) == [(2024, 2023), (2025, 2023), (2025, 2024)]
+    assert list(compared.differences) == [(2023, 2024), (2023, 2025), (2024, 2025)]
     frame = compared.to_frame(0.9)
     assert len(frame) == 12
-    one = WAVES[2025].difference(WAVES[2023])
-    part = frame[(frame.group == 2025) & (frame.against == 2023)]
+    one = WAVES[2023].difference(WAVES[2025])
+    part = frame[(frame.group == 2023) & (frame.against == 2025)]
     assert part["estimate"].to_numpy() == pytest.approx(one.estimate)
     assert part[["lower", "upper"]].to_numpy() == pytest.approx(one.interval(0.9))
     assert part["pvalue"].to_numpy() == pytest.approx(one.pvalues())
@@ -81,10 +81,12 @@ def test_categories_in_another_order_are_compared_by_name():
     turned = sp.estimate(sp.simulate(sp.uniform(list("dcba")), W[::-1], 800, seed=5))
     compared = sp.compare({"one": WAVES[2023], "turned": turned})
     frame = compared.to_frame().set_index("category")
-    assert frame["estimate"][list("abcd")].to_numpy() == pytest.approx(turned.w[::-1] - WAVES[2023].w)
+    assert frame["estimate"][list("abcd")].to_numpy() == pytest.approx(WAVES[2023].w - turned.w[::-1])
     assert compared.pvalue > 1e-4
     three = sp.compare({"one": WAVES[2023], "two": WAVES[2025], "turned": turned})
     assert three.pvalue < 0.01
+    assert three.to_frame()["category"].tolist() == list("abcd") * 3  # one order in one table
+    assert three["turned", "two"].estimate == pytest.approx(-three["two", "turned"].estimate[::-1])
 
 
 def test_a_picture_has_every_category_in_its_row(monkeypatch):
@@ -94,7 +96,7 @@ def test_a_picture_has_every_category_in_its_row(monkeypatch):
     sp.compare({"one": WAVES[2023], "turned": turned}).plot(method="wald")
     labels, estimate, lower, upper = seen[0]
     assert labels == list("abcd")
-    assert estimate == pytest.approx(turned.w[::-1] - WAVES[2023].w)
+    assert estimate == pytest.approx(WAVES[2023].w - turned.w[::-1])
     assert (lower < estimate).all()
     assert (upper > estimate).all()
 
@@ -102,8 +104,9 @@ def test_a_picture_has_every_category_in_its_row(monkeypatch):
 def test_margins_and_merged_categories_are_compared_too():
     merged = {year: fit.collapse({"ab": ["a", "b"]}) for year, fit in WAVES.items()}
     compared = sp.compare(merged)
-    assert compared.test.method == "wald"
+    assert compared.test.method == "newton"
     assert compared.test.df == 4
+    assert "Wald test" in str(compared.summary(method="wald"))
     assert list(compared.categories) == ["ab", "c", "d"]
 
 
@@ -144,11 +147,13 @@ def test_what_cannot_be_compared():
     for wrong, message in (
         ([fit, fit], "must be named; got list"),
         ({"a": fit}, "must be two or more; got 1"),
-        ({"a": fit, "b": fit.counts}, "must be estimates or margins; got SubsetCounts"),
     ):
         with pytest.raises(ArgumentError, match=message) as caught:
             sp.compare(wrong)
         assert caught.value.advice.advice is NAME_ESTIMATES
+    with pytest.raises(ArgumentError, match="must be estimates or margins; got SubsetCounts") as caught:
+        sp.compare({"a": fit, "b": fit.counts})
+    assert caught.value.advice.advice is ESTIMATE_GROUPS
     for baseline in ("other", ["a"]):
         with pytest.raises(ArgumentError, match="`baseline` must be one of the 3 names; got another"):
             sp.compare(WAVES, baseline=baseline)

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.messages.for_estimates import CONTRAST_BY_WALD, NULL_INSIDE, WEIGHTS_BY_LABEL
+from subsetprivacy.messages.for_estimates import CONTRAST_BY_WALD, WEIGHTS_BY_LABEL
 
 DESIGNS = {
     "uniform": sp.uniform(range(4)),
@@ -177,14 +177,13 @@ def fit():
 
 @pytest.mark.parametrize("null", [30, -0.1, 1.01])
 def test_a_null_out_of_range_is_refused(fit, null):
-    with pytest.raises(ArgumentError, match="`null` must be a value that the sum can have, from 0 to 1") as caught:
+    with pytest.raises(ArgumentError, match="`null` must be a value that the sum can have, from 0 to 1"):
         fit.contrast({"a": 1}, null=null)
-    assert caught.value.advice.advice is NULL_INSIDE
 
 
-@pytest.mark.parametrize("null", ["0.3", None, True, float("nan"), float("inf")])
+@pytest.mark.parametrize("null", ["0.3", True, float("nan"), float("inf")])
 def test_a_null_that_is_no_number_is_refused(fit, null):
-    with pytest.raises(ArgumentError, match="`null` must be a number"):
+    with pytest.raises(ArgumentError, match="`null` must be (a number|finite)"):
         fit.contrast({"a": 1}, null=null)
 
 
@@ -216,7 +215,7 @@ def test_moments_have_walds_contrast_only(fit, method):
 
 
 def test_the_sum_in_words(fit):
-    assert fit.contrast({"d": 1, "a": -1}).name == "- a + d"
+    assert fit.contrast({"d": 1, "a": -1}).name == "d - a"
     assert fit.contrast({"a": 1, "b": -0.5}).name == "a - 0.5 b"
     many = sp.estimate(sp.simulate(sp.hadamard(range(16)), np.full(16, 1 / 16), 500, seed=1))
     assert many.contrast(np.arange(16)).name.endswith(" …")
@@ -228,7 +227,7 @@ def test_a_contrast_as_a_frame_and_a_table(fit):
     assert frame["pvalue"][0] == found.pvalue
     assert (frame["null"][0], frame["alternative"][0], frame["level"][0]) == (0.2, "less", 0.9)
     text = str(found.summary())
-    assert "test that it is less than 0.2" in text
+    assert "Null hypothesis: it is at least 0.2" in text
     assert "upper 90%" in text
     assert "Interval and test by method 'score'." in text
 

@@ -41,9 +41,9 @@ def test_groups_are_found_by_name(people):
     assert "x" not in fits
     assert dict(fits.items())["m"] is fits["m"]
     assert len(fits) == 2
-    with pytest.raises(CategoryError, match="`name` must be a group, one of 'f'; 'm'; got another"):
+    with pytest.raises(CategoryError, match="`name` must be one of the 2 groups by group; got another"):
         fits["x"]
-    with pytest.raises(CategoryError, match="`name` must be a group"):
+    with pytest.raises(CategoryError, match="`name` must be one of"):
         fits[["f"]]
 
 
@@ -61,7 +61,7 @@ def test_groups_by_several_columns(people):
     assert part[["lower", "upper"]].to_numpy() == pytest.approx(fits["m", 0].interval(0.9))
     assert set(frame["level"]) == {0.9}
     assert "Distribution by sex and year" in str(fits.summary())
-    assert fits.difference(("f", 0), ("m", 0)).names == ("f, 0", "m, 0")
+    assert fits.difference(("f", 0), ("m", 0)).names == ("f / 0", "m / 0")
 
 
 def test_a_column_called_like_a_number_keeps_both(people):
@@ -80,7 +80,7 @@ def test_the_difference_of_two_groups(people):
     assert found.estimate == pytest.approx(fits["f"].w - fits["m"].w)
     with pytest.raises(MismatchError, match="of another sample"):
         fits.difference("f", "f")
-    with pytest.raises(CategoryError, match="`name` must be a group"):
+    with pytest.raises(CategoryError, match="`name` must be one of"):
         fits.difference("f", "x")
 
 
