@@ -183,7 +183,7 @@ def test_a_null_out_of_range_is_refused(fit, null):
 
 @pytest.mark.parametrize("null", ["0.3", True, float("nan"), float("inf")])
 def test_a_null_that_is_no_number_is_refused(fit, null):
-    with pytest.raises(ArgumentError, match="`null` must be (a number|finite)"):
+    with pytest.raises(ArgumentError, match=r"`null` must be (a number|finite)"):
         fit.contrast({"a": 1}, null=null)
 
 

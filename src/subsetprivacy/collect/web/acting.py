@@ -9,7 +9,7 @@ from subsetprivacy.collect.service.publishing import ChangedError, NotFoundError
 from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import Studio
-from subsetprivacy.collect.web.studio_places import error_in_words
+from subsetprivacy.report.wording import error_text
 
 T = TypeVar("T")
 NO_SURVEY = "There is no survey of this id."
@@ -61,7 +61,7 @@ def _tried(act: Callable[[], T]) -> T:
     except ChangedError:
         raise
     except PublishingError as error:
-        raise Refused(409, error_in_words(error)) from None
+        raise Refused(409, error_text(error)) from None
 
 
 def _forget(studio: Studio, line: SurveyLine) -> None:

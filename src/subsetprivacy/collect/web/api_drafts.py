@@ -26,7 +26,7 @@ from subsetprivacy.collect.web.api_models import (
 from subsetprivacy.collect.web.api_surveys import survey_item
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import is_id, studio_of
-from subsetprivacy.collect.web.studio_places import error_in_words
+from subsetprivacy.report.wording import error_text
 
 router = APIRouter(tags=["drafts"])
 
@@ -81,7 +81,7 @@ def delete_draft(
     except NotFoundError:
         raise Refused(404, "There is no draft of this id.") from None
     except ChangedError as error:
-        raise Refused(409, error_in_words(error)) from None
+        raise Refused(409, error_text(error)) from None
     accounts.record(studio_of(request).engine, person, f"deleted the draft “{draft.title}”")
     return Response(status_code=204)
 
@@ -125,7 +125,7 @@ def publish_draft(request: Request, person: Owner, draft_id: Id, reviewed: Revie
     except SurveyError as error:
         raise Refused(422, "The draft has problems.", problems=_lines(error)) from None
     except PublishingError as error:
-        raise Refused(409, error_in_words(error)) from None
+        raise Refused(409, error_text(error)) from None
     studio.collector.forget(manifest.id)
     accounts.record(studio.engine, person, f"published “{manifest.title}” as {manifest.id}")
     line = studio.desk.line(manifest.id)
@@ -147,7 +147,7 @@ def _save(request: Request, sent: NewDraft, draft_id: str | None, revision: str 
     except NotFoundError:
         raise Refused(404, "There is no draft of this id.") from None
     except ChangedError as error:
-        raise Refused(409, error_in_words(error)) from None
+        raise Refused(409, error_text(error)) from None
     except SurveyError as error:
         raise Refused(422, "The survey has problems.", problems=_lines(error)) from None
 
