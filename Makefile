@@ -40,8 +40,8 @@ groups := test check docs bench scale
 demo: .venv/.demo  ## Privatise the Adult data, estimate, audit, save the pictures
 	$(BIN)/subsetprivacy demo -o demo-results
 
-# Two processes more than there are cores: many tests wait for a browser, a disk or a database.
-WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)')
+# One process more than there are cores: many tests wait for a browser, a disk or a database.
+WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 # Each process gets neighbouring tests, which share a browser, a server or a database, and takes some from others when
 # it has done its own.
