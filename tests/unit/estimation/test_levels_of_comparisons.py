@@ -4,9 +4,13 @@ The standard error of a share of 95% among 1000 is 0.7%. The tables are in `docs
 ``python tests/support/comparison_coverage.py`` for them.
 """
 
+import warnings
+
 import comparison_coverage as study
 import numpy as np
 import pytest
+
+import subsetprivacy as sp
 
 N = 1000
 INTERIOR = [name for name in study.DIFFERENCES if " 0" not in name]
@@ -91,3 +95,18 @@ def test_score_intervals_of_a_yes_no_question_cover_roughly():
     found = study.difference_coverage(study.DIFFERENCES["warner, p = 2"], 60)
     assert found["score"].min() >= 0.85
     assert np.allclose(found["score"][0], found["score"][1])  # the two differences are one
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("w", [(0.1, 0.2, 0.3, 0.4), (0.9, 0.06, 0.03, 0.01), (0.9, 0.1, 0, 0)])
+def test_the_test_of_merged_categories_keeps_its_level(w):
+    design, merged = sp.uniform(range(4)), {"x": [2, 3]}
+    first, second = (sp.simulate_many(design, w, n=n, size=1000, seed=n) for n in (200, 300))
+    rejected = 0
+    for one, two in zip(first, second, strict=True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            change = sp.estimate(one).collapse(merged).difference(sp.estimate(two).collapse(merged))
+        assert change.test.method == "newton"
+        rejected += change.pvalue < 0.05
+    assert 0.03 <= rejected / 1000 <= 0.07
