@@ -12,14 +12,33 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.cli.main import main
 from subsetprivacy.messages import MODULES
-from subsetprivacy.messages.advice import ADVICE, Hint
+from subsetprivacy.messages.advice import ADVICE, Advice, Hint
 from subsetprivacy.messages.rendering import for_page, for_python, for_shell
 
 for _module in MODULES:
     import_module(f"subsetprivacy.messages.{_module}")
 
-NAMES = sorted(ADVICE)
-EVERY_ADVICE = pytest.mark.parametrize("name", NAMES)
+NAMES = {
+    module: [
+        value.name
+        for value in vars(import_module(f"subsetprivacy.messages.{module}")).values()
+        if isinstance(value, Advice)
+    ]
+    for module in MODULES
+}
+
+
+def every_advice(check):
+    """Run a check of one piece of advice for all of a module, in one test: there are hundreds."""
+
+    @pytest.mark.parametrize("module", MODULES)
+    def test(module):
+        for name in NAMES[module]:
+            check(name)
+
+    return test
+
+
 # What a user may hold: the methods that advice names without the object.
 CLASSES = [value for value in (getattr(sp, name) for name in sp.__all__) if isclass(value)]
 FOREIGN = {"dict", "list", "sorted", "secrets", "plt", "frame", "pd", "range", "str", "int"}  # not ours
@@ -48,7 +67,7 @@ def example(name: str) -> Hint:
     return Hint(advice, dict.fromkeys(fields, "x"))
 
 
-@EVERY_ADVICE
+@every_advice
 def test_is_defined_under_its_name(name):
     defined = {
         constant: value
@@ -58,7 +77,7 @@ def test_is_defined_under_its_name(name):
     assert defined[name.upper()] is ADVICE[name]
 
 
-@EVERY_ADVICE
+@every_advice
 def test_renders_for_every_audience(name):
     hint = example(name)
     said = [for_python(hint), for_page(hint), *(for_shell(hint, options_of(one)) for one in COMMANDS.values())]
@@ -68,7 +87,7 @@ def test_renders_for_every_audience(name):
         assert text is None or not text.endswith("."), "the renderer ends the sentence"
 
 
-@EVERY_ADVICE
+@every_advice
 def test_options_exist_in_the_command(name):
     for sentence in ADVICE[name].shell:
         own, *others = re.split(r"\bsubsetprivacy (?=[a-z])", sentence)
@@ -121,7 +140,7 @@ def takes(function: object, keyword: str) -> bool:
     return passed and f"``{keyword}``" in (function.__doc__ or "")
 
 
-@EVERY_ADVICE
+@every_advice
 def test_functions_and_keywords_exist(name):
     advice = ADVICE[name]
     text = (for_python(example(name)) or "").replace("(…)", "(...)")
@@ -144,6 +163,10 @@ def _function(path: str) -> object:
     head, _, method = path.partition(".")
     assert head in sp.__all__, path
     return getattr(getattr(sp, head), method) if method else getattr(sp, head)
+
+
+def test_no_advice_is_left_out():
+    assert {name for names in NAMES.values() for name in names} == set(ADVICE)
 
 
 def test_the_python_hint_of_a_static_name_is_found():
