@@ -1,5 +1,7 @@
 """Numbers with the word for what is counted, singular or plural: the one place where that is decided."""
 
+from typing import Any
+
 
 def counted(amount: float, one: str, many: str | None = None, *, comma: bool = False) -> str:
     """Return a whole number and the word for what it counts.
@@ -43,3 +45,10 @@ def people(amount: float) -> str:
     ('1 person', '2 people')
     """
     return counted(amount, "person", "people")
+
+
+def group_text(group: Any) -> str:
+    """Return the name of a group for people."""
+    if isinstance(group, tuple):
+        return " / ".join(map(group_text, group))
+    return "(missing)" if group is None else str(group)

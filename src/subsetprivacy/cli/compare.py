@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 
 from subsetprivacy._choices import ContrastMethod, Form, Missing, WeightsKind
+from subsetprivacy._words import group_text
 from subsetprivacy.cli import options
 from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.count import counts_of
@@ -14,7 +15,7 @@ from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.labels import merge, read_merges, with_merged
 from subsetprivacy.cli.results import Presented, check_output, outputs
 from subsetprivacy.cli.samples import Sample, check_different, is_bare, tables
-from subsetprivacy.cli.show import csv_text, echo_table, group_text
+from subsetprivacy.cli.show import csv_text, echo_table
 
 METHODS: tuple[ContrastMethod, ...] = get_args(ContrastMethod)
 MOST_LISTED = 6

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from subsetprivacy._words import group_text
 from subsetprivacy.cli.audience import in_its_words, wants_json
 from subsetprivacy.cli.files import STANDARD_OUTPUT
 
@@ -66,13 +67,6 @@ def echo_groups(tables: "Sequence[tuple[Any, Table]]", by: Sequence[str]) -> Non
         if by:
             click.echo(f"{chr(10) if number else ''}{' and '.join(by)}: {group_text(group)}")
         echo_table(table)
-
-
-def group_text(group: Any) -> str:
-    """Return the name of a group for people."""
-    if isinstance(group, tuple):
-        return " / ".join(map(group_text, group))
-    return "(missing)" if group is None else str(group)
 
 
 def _narrowed(table: "Table", width: int) -> str:

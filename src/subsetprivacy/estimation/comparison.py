@@ -11,9 +11,11 @@ from attrs import frozen
 from subsetprivacy import draw
 from subsetprivacy._choices import ContrastMethod, Engine
 from subsetprivacy._types import FloatArray
-from subsetprivacy.errors import ArgumentError, MismatchError, SubsetPrivacyError
+from subsetprivacy._words import group_text
+from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, SubsetPrivacyError
+from subsetprivacy.estimation.contrast import chosen_method
 from subsetprivacy.estimation.difference import KINDS, Difference, difference_of
-from subsetprivacy.estimation.groups import EstimateBatch, group_text
+from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.homogeneity import (
     NOT_TESTED,
     TESTS,
@@ -81,7 +83,9 @@ class Comparison(Result):
 
     def _test(self, method: ContrastMethod) -> ChiSquare:
         samples = list(self.estimates.values())
-        kind = self._method(method)
+        # One test, however many pairs there are: only the rows go by standard errors where they are many.
+        kinds = {chosen_method(fit, method) for fit in samples}
+        kind = "wald" if "wald" in kinds else "score"
         if kind != "wald" and all(fit._base is fit for fit in samples):
             return same_distribution(samples, [self._order(fit) for fit in samples])
         if self.categories.p > MAX_MATRIX:
@@ -103,6 +107,8 @@ class Comparison(Result):
         """Return the difference of two of the names, the first minus the second."""
         if pair in self.differences:
             return self.differences[pair]
+        if not (isinstance(pair, tuple) and len(pair) == 2 and all(name in self.estimates for name in pair)):
+            raise CategoryError(f"`pair` must be two of the {len(self.estimates)} names; got something else.")
         one, two = pair
         return difference_of(self.estimates[one], self.estimates[two], (group_text(one), group_text(two)))
 
@@ -171,14 +177,13 @@ class Comparison(Result):
 
     def to_dict(self, level: float = 0.95, *, method: ContrastMethod = "auto") -> dict[str, Any]:
         """Return the numbers as plain lists, for JSON."""
-        test = self.test
         return plain(
             {
                 "names": list(self.estimates),
                 "categories": list(self.categories),
                 "method": self._method(method),
                 "baseline": self.baseline,
-                "test": {"statistic": test.statistic, "df": test.df, "pvalue": self.pvalue, "method": test.method},
+                "test": self._test(method).to_dict(),
                 "differences": self._columns(level, method),
                 "notes": self.notes,
             }

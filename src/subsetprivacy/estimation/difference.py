@@ -152,7 +152,7 @@ class Difference(Result):
     def _test(self, method: ContrastMethod) -> ChiSquare:
         p, whole = self.categories.p, self.one._base is self.one and self.two._base is self.two
         try:
-            if self._method(method) == "wald":
+            if "wald" in [chosen_method(base, method) for base in self._bases]:
                 return by_covariance(self.estimate, self._cov)
             if whole:
                 swap = np.zeros((p, p))
@@ -320,7 +320,6 @@ class Difference(Result):
     ) -> dict[str, Any]:
         """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
         columns = self._columns(level, method, simultaneous)
-        test = self.test
         return plain(
             {
                 "names": self.names,
@@ -330,7 +329,7 @@ class Difference(Result):
                 "simultaneous": simultaneous,
                 "method": self._method(method),
                 "n": self.n,
-                "test": {"statistic": test.statistic, "df": test.df, "pvalue": self.pvalue, "method": test.method},
+                "test": self._test(method).to_dict(),
                 "notes": self.notes,
             }
         )

@@ -10,7 +10,7 @@ from attrs import frozen
 from subsetprivacy import draw
 from subsetprivacy._choices import Engine, IntervalMethod
 from subsetprivacy._types import AnyArray, FloatArray, IntArray
-from subsetprivacy._words import counted
+from subsetprivacy._words import counted, group_text
 from subsetprivacy.errors import CategoryError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.difference import Difference
@@ -275,13 +275,6 @@ class EstimateBatch(Result):
             level=level,
             title=title or f"Estimated shares by {' and '.join(self.by)}, {100 * level:.6g}% intervals",
         )
-
-
-def group_text(group: Any) -> str:
-    """Return the name of a group for people."""
-    if isinstance(group, tuple):
-        return " / ".join(map(group_text, group))
-    return "(missing)" if group is None else str(group)
 
 
 def _shared(found: list[tuple[Any, Note]], groups: int) -> Note:

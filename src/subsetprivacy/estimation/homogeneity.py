@@ -8,6 +8,7 @@ Pearson's statistic of the table of groups and categories.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from attrs import frozen
@@ -19,6 +20,7 @@ from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.incidence import Mapped, Stacked
+from subsetprivacy.pvalues import positive
 
 _SMALL = 1e-9  # of the largest variance: a direction with less is known, and tests nothing
 
@@ -40,6 +42,10 @@ class ChiSquare:
     df: int
     pvalue: float
     method: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, for JSON."""
+        return {"statistic": self.statistic, "df": self.df, "pvalue": positive(self.pvalue), "method": self.method}
 
 
 NOT_TESTED = ChiSquare(np.nan, 0, np.nan, "none")  # too many categories for a covariance matrix

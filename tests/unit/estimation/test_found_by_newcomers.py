@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, InvalidDesignError, MismatchError
+from subsetprivacy.errors import ArgumentError, CategoryError, InvalidDesignError, MismatchError
 from subsetprivacy.estimation.largest_error import quantile
 from subsetprivacy.messages import NoteKind
 
@@ -115,13 +115,17 @@ def test_the_test_below_a_table_is_by_its_method():
     change = FIT.difference(other)
     assert "score test that no share differs" in str(change.summary())
     assert "Wald test that no share differs" in str(change.summary(method="wald"))
+    assert change.to_dict(method="wald")["test"]["method"] == "wald"
     merged = {"often": ["weekly", "daily"]}
     assert FIT.collapse(merged).difference(other.collapse(merged)).test.method == "newton"
 
 
 def test_many_comparisons_are_by_standard_errors():
     fits = {k: sp.estimate(sp.simulate(DESIGN, W, 300, seed=k)) for k in range(40)}
-    assert sp.compare(fits).to_dict()["method"] == "wald"
+    found = sp.compare(fits).to_dict()
+    assert (found["method"], found["test"]["method"]) == ("wald", "score")  # one test, however many pairs
+    with pytest.raises(CategoryError, match="`pair` must be two of the 40 names"):
+        sp.compare(fits)[0, "other"]
     assert sp.compare(fits, baseline=0)._method("auto") == "score"
     design, even = sp.uniform(range(32)), np.full(32, 1 / 32)
     many, other = (sp.estimate(sp.simulate(design, even, 2000, seed=seed)) for seed in (1, 2))
