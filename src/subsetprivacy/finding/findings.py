@@ -1,0 +1,468 @@
+"""`findings`: everything that the counts of a data set say, as numbers and notes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy import draw
+from subsetprivacy._checks import shown
+from subsetprivacy._types import Seed
+from subsetprivacy._words import counted
+from subsetprivacy.auditing import Audit
+from subsetprivacy.data import GroupedCounts, QuestionCounts, SubsetCounts
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.finding.document import document_text, plain, schema_of
+from subsetprivacy.finding.pairs import MOST_PAIRS, PairFindings, pair_findings, pairs_of
+from subsetprivacy.finding.rows import RowFindings, row_findings
+from subsetprivacy.finding.settings import BUDGET, CHANCE, LEVEL, PERMUTATIONS, Settings, seal_of
+from subsetprivacy.finding.sources import Source, chosen, content_seal, source_of
+from subsetprivacy.finding.variable import VariableFindings
+from subsetprivacy.honesty import Checks, make_checks
+from subsetprivacy.messages import Note, NoteKind, unique
+from subsetprivacy.messages.for_general import GROUPS_OF_A_FILE
+from subsetprivacy.results import Result
+from subsetprivacy.tables import Table, number, percent
+
+FORMAT = "subsetprivacy.findings"
+VERSION = 2
+Progress = Callable[[int, int], None]
+
+
+@frozen
+class AlarmLevel:
+    """When a check is an alarm.
+
+    Attributes
+    ----------
+    chance
+        The probability that honest people raise any alarm in the whole data set.
+    tests
+        How many tests are made of the data.
+    level
+        The p-value below which each of them is an alarm.
+    """
+
+    chance: float
+    tests: int
+    level: float
+
+
+@frozen
+class SourceFacts:
+    """What the data set is.
+
+    Attributes
+    ----------
+    name
+        The file, or what the data are called; empty where they have no name.
+    rows
+        The number of rows.
+    kept, alone
+        The columns that are published as they are, and how many rows no other row equals in them; None where that
+        cannot be told.
+    linked
+        The columns that are kept row by row, so that one person's reports can be read together.
+    """
+
+    name: str
+    rows: int
+    kept: tuple[str, ...]
+    alone: int | None
+    linked: tuple[tuple[str, ...], ...]
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Findings(Result):
+    """What a data set of subsets says; made by `findings`, and worked out part by part when it is asked for.
+
+    Index it by the name of a column, ``found["race"]``, for its shares, differences, groups, privacy and checks.
+
+    Attributes
+    ----------
+    source
+        Where the counts come from.
+    settings
+        How everything is made.
+    names
+        The columns that it is about.
+    """
+
+    why_not_restored: ClassVar[str] = "keep the release or the counts, and call sp.findings again"
+    DOCUMENT: ClassVar[tuple[str, ...]] = (
+        "source_facts",
+        "level",
+        "alarm",
+        "variables",
+        "pairs",
+        "pairs_level",
+        "pairs_left_out",
+        "rows",
+        "notes",
+    )
+
+    source: Source
+    settings: Settings
+    names: tuple[str, ...]
+    tested: bool = True
+    wanted: tuple[tuple[str, ...], ...] | None = None
+    questions: Mapping[str, QuestionCounts] = field(factory=dict)
+    earlier: "Findings | None" = None
+    by: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        columns = counted(len(self.names), "column")
+        return f"<Findings of {columns}: {', '.join(map(repr, self.names[:4]))}{', …' * (len(self.names) > 4)}>"
+
+    # Parts ------------------------------------------------------------------------------------
+
+    @property
+    def level(self) -> float:
+        """The confidence level of all intervals."""
+        return self.settings.level
+
+    @cached_property
+    def source_facts(self) -> SourceFacts:
+        """What the data set is."""
+        source = self.source
+        return SourceFacts(self.title, int(source.rows), tuple(source.kept), source.alone(), self.linked)
+
+    @property
+    def title(self) -> str:
+        """What the data are called: the source's own title, or the name of its file."""
+        path = getattr(self.source, "path", None)
+        return getattr(self.source, "title", "") or ("" if path is None else Path(path).name)
+
+    @property
+    def linked(self) -> tuple[tuple[str, ...], ...]:
+        """The chosen columns that are kept row by row."""
+        held = getattr(self.source, "linked", None)
+        every = (tuple(self.source.designs),) if held is None else held
+        mine = (tuple(name for name in names if name in self.names) for names in every)
+        return tuple(names for names in mine if len(names) > 1)
+
+    @cached_property
+    def counts(self) -> dict[str, SubsetCounts]:
+        """The counts of every column."""
+        return {name: self.source.count(name) for name in self.names}
+
+    @cached_property
+    def variables(self) -> tuple[VariableFindings, ...]:
+        """What is found of each column."""
+        titles = getattr(self.source, "titles", {})
+        return tuple(
+            VariableFindings(
+                name,
+                titles.get(name, name),
+                self.counts[name],
+                self.settings,
+                self.questions.get(name),
+                partial(self._earlier_fit, name),
+                partial(self._grouped, name),
+                partial(self._checks_of, name),
+            )
+            for name in self.names
+        )
+
+    def __getitem__(self, name: str) -> VariableFindings:
+        """Return what is found of the column of that name."""
+        for one in self.variables:
+            if one.name == name:
+                return one
+        raise ArgumentError(f"`name` must be one of {', '.join(self.names)}; got {shown(name)}.")
+
+    def __iter__(self) -> Iterator[VariableFindings]:
+        return iter(self.variables)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _earlier_fit(self, name: str) -> tuple[str, Estimate | None] | None:
+        before = self.earlier
+        if before is None or name not in before.names:
+            return None
+        return before.title or "earlier", before[name].fit
+
+    def _grouped(self, name: str) -> GroupedCounts[SubsetCounts] | None:
+        return self.source.count(name, by=list(self.by)) if self.by else None  # type: ignore[call-arg]
+
+    def _checks_of(self, name: str) -> Any:
+        return self.checks[name]
+
+    @cached_property
+    def checks(self) -> Checks:
+        """The checks of all columns, at one level of alarm."""
+        return make_checks(
+            self.counts,
+            self.questions,
+            fits={one.name: one.fit for one in self.variables},
+            chance=self.settings.chance,
+            seconds=self.settings.check_seconds,
+            seed_of=self.settings.seed_of,
+        )
+
+    @property
+    def alarm(self) -> AlarmLevel:
+        """When a check is an alarm."""
+        held = self.checks.alarm
+        return AlarmLevel(self.settings.chance, held.tests, held.level)
+
+    @property
+    def alarms(self) -> int:
+        """How many checks raise an alarm."""
+        return sum(check.is_alarm for one in self.variables for check in one.checks)
+
+    # Together ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _every_pair(self) -> list[tuple[str, ...]]:
+        if self.wanted is not None:
+            return list(self.wanted)
+        return pairs_of(self.linked, {name: self.source.designs[name] for name in self.names})
+
+    @property
+    def pairs_level(self) -> float | None:
+        """The p-value below which a test of two columns is a finding among all of them (Bonferroni); None for one."""
+        tests = sum(pair.test is not None for pair in self.pairs)
+        return (1 - self.level) / tests if tests > 1 else None
+
+    @property
+    def pairs_left_out(self) -> int:
+        """How many pairs of columns are not looked at, because there are so many."""
+        return max(0, len(self._every_pair) - MOST_PAIRS)
+
+    @cached_property
+    def pairs(self) -> tuple[PairFindings, ...]:
+        """What is found of each pair of columns."""
+        return tuple(self._pair(names) for names in self._every_pair[:MOST_PAIRS])
+
+    def _pair(self, names: tuple[str, ...]) -> PairFindings:
+        return pair_findings(
+            self.source, names, min(len(self._every_pair), MOST_PAIRS), self.tested, self.settings
+        )
+
+    @cached_property
+    def rows(self) -> tuple[RowFindings, ...]:
+        """What all reports of one person reveal together, where they are kept row by row."""
+        return tuple(self._row(names) for names in self.linked)
+
+    def _row(self, names: tuple[str, ...]) -> RowFindings:
+        audits = {name: self[name].audit for name in names}
+        known = {name: one if isinstance(one, Audit) else None for name, one in audits.items()}
+        people = max(self[name].people for name in names)
+        return row_findings(self.source, names, known, people, self.level)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of the whole."""
+        notes = []
+        if not any(one.people for one in self.variables):
+            notes.append(Note(NoteKind.NO_ESTIMATE, "There are no people yet."))
+        if self.alarm.tests:
+            text = (
+                f"The data are put to {counted(self.alarm.tests, 'test')}. Each is an alarm below p = "
+                f"{level_text(self.alarm.level)}, so that honest people raise any alarm with a probability of at most "
+                f"{percent(self.settings.chance)}."
+            )
+            notes.append(Note(NoteKind.ADJUSTED, text))
+        return unique(notes)
+
+    def compute(self, progress: Progress | None = None) -> "Findings":
+        """Work out all parts now, and return the findings.
+
+        Parameters
+        ----------
+        progress
+            Called with the number of steps done and the number of all.
+        """
+        tell = progress or (lambda done, total: None)
+        steps: list[Callable[[], object]] = [partial(self._whole_variable, name) for name in self.names]
+        steps += [lambda: self.checks, lambda: self.pairs, lambda: self.rows, self.to_dict]
+        weights = [1] * len(self.names) + [1, max(1, len(self._every_pair[:MOST_PAIRS])), 1, 0]
+        done, total = 0, sum(weights)
+        for step, weight in zip(steps, weights, strict=True):
+            tell(done, total)
+            step()
+            done += weight
+        tell(total, total)
+        return self
+
+    def _whole_variable(self, name: str) -> None:
+        one = self[name]
+        for part in ("shares", "moments", "needed", "difference", "groups", "privacy"):
+            getattr(one, part)
+
+    # Output -----------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, for JSON, by the schema of `schema`: the same for the same counts."""
+        return {"format": FORMAT, "version": VERSION, **plain(self)}
+
+    def to_json(self) -> str:
+        """Return everything as JSON text: the same bytes for the same counts."""
+        return document_text(self.to_dict())
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of `to_dict`."""
+        return schema_of(cls, "Findings of a data set of subsets", format=FORMAT, version=VERSION)
+
+    def _columns(self) -> dict[str, Any]:
+        parts = [one.columns() for one in self.variables]
+        return {
+            name: [x for part in parts for x in part[name]]
+            if name in ("variable", "category")
+            else np.concatenate([part[name] for part in parts])
+            for name in parts[0]
+        }
+
+    def summary(self) -> Table:
+        """Return a row per column: people, the largest share with its interval, alarms of the checks."""
+        rows = tuple(map(self._line, self.variables))
+        head = ("column", "people", "largest share", "estimate", f"lower {percent(self.level)}")
+        head = (*head, f"upper {percent(self.level)}", "checks")
+        return Table(f"Findings{f' of {self.title}' if self.title else ''}", head, rows, self.notes)
+
+    def _line(self, one: VariableFindings) -> tuple[str, ...]:
+        alarms = sum(check.is_alarm for check in one.checks)
+        state = counted(alarms, "alarm") if alarms else "no alarm" if any(one.checks.tests) else "not checked"
+        if one.shares is None:
+            return one.title, f"{one.answered:.0f}", "–", "–", "–", "–", state
+        top, shares = int(np.argmax(one.shares.estimate)), one.shares
+        numbers = (number(float(column[top])) for column in (shares.estimate, shares.lower, shares.upper))
+        return one.title, f"{one.answered:.0f}", one.categories[top], *numbers, state
+
+    def plot(self, name: str | None = None, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
+        """Draw the estimated shares of one column with their intervals.
+
+        Parameters
+        ----------
+        name
+            The column; may be left out where there is one.
+        title, ax
+            As in `Estimate.plot`.
+        """
+        if name is None and len(self.names) > 1:
+            raise ArgumentError(f"`name` must be one of {', '.join(self.names)}; got none.")
+        fit = self[name or self.names[0]].fit
+        if fit is None:
+            raise ArgumentError("`name` must be a column with an estimate; got one without.")
+        return fit.plot(level=self.level, title=title, ax=ax)
+
+
+def level_text(level: float) -> str:
+    """Return the level of a test for people: two figures, no power of ten."""
+    return np.format_float_positional(level, precision=2, fractional=False, trim="-")
+
+
+def findings(
+    what: Any,
+    *,
+    columns: str | Sequence[str] | None = None,
+    level: float = LEVEL,
+    pairs: bool | Sequence[Sequence[str]] = True,
+    questions: QuestionCounts | Mapping[str, QuestionCounts] | None = None,
+    earlier: Any = None,
+    by: str | Sequence[str] | None = None,
+    tests: bool = True,
+    chance: float = CHANCE,
+    permutations: int = PERMUTATIONS,
+    budget: float | None = BUDGET,
+    seed: Seed | None = None,
+) -> Findings:
+    """Find everything that a data set of subsets says: shares, differences, privacy, checks, tables and tests.
+
+    The result holds numbers and notes. `write_report` makes a page of it, ``subsetprivacy check`` and
+    ``subsetprivacy report`` print it, and the survey server shows it. Nothing is computed before it is asked for;
+    `Findings.compute` works out all of it, with progress.
+
+    Parameters
+    ----------
+    what
+        A release (`read_release`), counts, data, a table of subsets, or a mapping of column names to counts.
+    columns
+        The columns that it is about; by default all.
+    level
+        The confidence level of the intervals.
+    pairs
+        Which columns to compare: True for all that are kept row by row (at most 66 pairs), False for none, or a list
+        of pairs of names.
+    questions
+        How the questions were put and answered (`QuestionCounts`), by column, for the checks of skips and leaning.
+    earlier
+        An earlier wave of other people, as `what` or as findings: every share gets its difference to it.
+    by
+        Columns of a release that are kept as they are, to estimate shares by group.
+    tests
+        Whether to test pairs of columns for independence.
+    chance
+        The probability that honest people raise any alarm: all checks of all columns share it.
+    permutations
+        How many random tables a test of two columns draws at most; 0 for limit laws.
+    budget
+        How many seconds of a plain machine random samples and tables may take in all; None for no limit. The same
+        samples are drawn on every machine.
+    seed
+        For random samples and tables. By default they follow from the counts, so that the same counts always give
+        the same findings.
+
+    Raises
+    ------
+    ArgumentError
+        If a column is not there, or another argument is out of its range.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.simulate import simulate
+    >>> counts = simulate(uniform(list("abcde")), [0.4, 0.3, 0.15, 0.1, 0.05], 5000, seed=1)
+    >>> found = findings(counts)
+    >>> found["value"].shares.estimate.round(2).tolist()
+    [0.39, 0.3, 0.16, 0.1, 0.05]
+    >>> found.alarms, found.to_dict()["variables"][0]["privacy"]["smallest_set"]
+    (0, 2)
+    """
+    source = source_of(what)
+    names = tuple(chosen(source, columns))
+    asked = _questions(what, questions, names)
+    before = earlier if earlier is None or isinstance(earlier, Findings) else findings(earlier, level=level, pairs=False)
+    groups = () if by is None else (by,) if isinstance(by, str) else tuple(by)
+    if groups and not hasattr(source, "path"):
+        raise ArgumentError("`by` must be given with a release, whose file has the groups; got counts.", GROUPS_OF_A_FILE)
+    seal = seal_of(seed) or getattr(source, "seal", None)
+    if seal is None:
+        seal = content_seal({name: source.count(name) for name in names})
+    settings = Settings.checked(level, chance, permutations, budget, seal)
+    wanted = _pairs(pairs, names)
+    return Findings(source, settings, names, bool(tests), wanted, asked, before, groups)
+
+
+def _questions(what: Any, questions: Any, names: tuple[str, ...]) -> dict[str, QuestionCounts]:
+    if questions is None:
+        held = getattr(what, "questions", None)
+        if isinstance(what, QuestionCounts):
+            return {names[0]: what}
+        return {name: one for name, one in held.items() if name in names} if isinstance(held, Mapping) else {}
+    if isinstance(questions, QuestionCounts):
+        if len(names) > 1:
+            raise ArgumentError("`questions` must be a mapping of columns to question counts; got one of several.")
+        return {names[0]: questions}
+    absent = [name for name in questions if name not in names]
+    if absent:
+        raise ArgumentError(f"`questions` must name columns of {', '.join(names)}; got {shown(absent[0])}.")
+    return dict(questions)
+
+
+def _pairs(pairs: Any, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...] | None:
+    if pairs is True:
+        return None
+    if pairs is False:
+        return ()
+    wanted = tuple((one,) if isinstance(one, str) else tuple(one) for one in pairs)
+    if not all(len(set(pair)) == len(pair) <= 2 and set(pair) <= set(names) for pair in wanted):
+        raise ArgumentError(f"`pairs` must be True, False, or pairs of {', '.join(names)}; got something else.")
+    return wanted

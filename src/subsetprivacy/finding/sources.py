@@ -1,0 +1,135 @@
+"""What findings are made of: designs and counts, never a row of a person."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from attrs import field, frozen
+
+from subsetprivacy._checks import shown
+from subsetprivacy.counting import count
+from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_general import FINDINGS_OF
+from subsetprivacy.tabulating import crosstab
+
+
+class Source(Protocol):
+    """What findings need of a release: designs and counts.
+
+    A source may also say `title` (what the whole is called), `titles` (of columns), `linked` (which columns are kept
+    row by row; by default all), `questions` (how the questions of a column were put) and `seal` (a text that fixes
+    all random numbers).
+    """
+
+    @property
+    def designs(self) -> Mapping[str, Design]:
+        """The design of each column."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that are published as they are."""
+
+    def alone(self) -> int | None:
+        """Return how many rows are alone in the columns that are kept."""
+
+    def count(self, column: str) -> Any:
+        """Return the counts of one column."""
+
+    def crosstab(self, *columns: str) -> Any:
+        """Return the joint counts of several columns."""
+
+
+@frozen(eq=False)
+class CountedSource:
+    """Counts at hand, of one or of several columns; columns that were counted one by one have no rows."""
+
+    counts: Mapping[str, SubsetCounts]
+    table: SubsetTable | None = None
+    kept: tuple[str, ...] = ()
+    title: str = field(default="")
+
+    @property
+    def designs(self) -> dict[str, Design]:
+        """The design of each column."""
+        return {name: one.design for name, one in self.counts.items()}
+
+    @property
+    def rows(self) -> int:
+        """The most rows that any column has."""
+        return max(round(float(one.counts.sum())) for one in self.counts.values())
+
+    @property
+    def linked(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that are known row by row: those of a table."""
+        return () if self.table is None else (tuple(self.counts),)
+
+    def alone(self) -> int | None:
+        """Return 0: counts have no further columns."""
+        return 0
+
+    def count(self, column: str) -> SubsetCounts:
+        """Return the counts of one column."""
+        return self.counts[column]
+
+    def crosstab(self, *columns: str) -> JointCounts:
+        """Return the joint counts of several columns."""
+        assert self.table is not None  # otherwise nothing is linked
+        return crosstab({name: self.table[name] for name in columns})
+
+
+def source_of(what: Any) -> Source:
+    """Return what can be asked for designs and counts.
+
+    Raises
+    ------
+    ArgumentError
+        If it is neither a release nor counts nor data.
+    """
+    if isinstance(what, JointCounts):
+        return CountedSource({" x ".join(what.names): what})
+    if isinstance(what, (SubsetCounts, SubsetData)):
+        return CountedSource({"value": count(what)})
+    if isinstance(what, QuestionCounts):
+        return CountedSource({"value": what.counts()})
+    if isinstance(what, SubsetTable):
+        return CountedSource({name: what[name].counts() for name in what.names}, what)
+    if isinstance(what, Mapping) and what and all(isinstance(one, (SubsetCounts, SubsetData)) for one in what.values()):
+        return CountedSource({str(name): count(one) for name, one in what.items()})
+    if all(hasattr(what, name) for name in ("designs", "count", "crosstab", "rows")):
+        return what  # type: ignore[no-any-return]
+    raise ArgumentError(
+        f"`what` must be a release, counts, data, or a mapping of them; got {type(what).__name__}.", FINDINGS_OF
+    )
+
+
+def chosen(source: Source, columns: str | Sequence[str] | None) -> list[str]:
+    """Return the names of the columns that are wanted, by default all.
+
+    Raises
+    ------
+    ArgumentError
+        If a column is not there, twice there, or none is named.
+    """
+    held = list(source.designs)
+    if columns is None:
+        return held
+    wanted = [columns] if isinstance(columns, str) else list(columns)
+    absent = [name for name in wanted if name not in held]
+    if absent or not wanted or len(set(wanted)) < len(wanted):
+        got = f"no column {shown(absent[0])}" if absent else "one twice" if wanted else "none"
+        raise ArgumentError(f"`columns` must be different ones of {', '.join(held)}; got {got}.")
+    return wanted
+
+
+def content_seal(counts: Mapping[str, SubsetCounts]) -> str:
+    """Return a text that is the same for the same counts and designs, and for no others."""
+    seal = hashlib.sha256()
+    for name, one in counts.items():
+        seal.update(repr((name, one.design.p, one.design.kind, one.codes.tolist(), one.counts.tolist())).encode())
+    return seal.hexdigest()
