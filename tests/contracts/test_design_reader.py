@@ -17,7 +17,7 @@ from subsetprivacy.mechanism.reports import draw_given
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 PAGE = (REFERENCE / "design-document.md").read_text(encoding="utf-8")
 ALONE, TOGETHER = (REFERENCE / "design-reader.sql").read_text(encoding="utf-8").split("-- PART 3:")
-KINDS = set(document._BUILDERS)
+KINDS = set(document.kinds())
 
 # The seven ways to pair off eight: 4 (7 + 1) is a power of two, which takes a bit more than the largest code.
 PAIRED = sp.partition(
