@@ -41,6 +41,7 @@ _PUBLIC = {
     "estimation.groups": ("EstimateBatch",),
     "estimation.margins": ("Margin",),
     "estimation.result": ("Estimate",),
+    "finding": ("Findings", "findings"),
     "frames.door": ("privatize_table",),
     "frames.reading": ("read_release",),
     "frames.release": ("Release",),

@@ -44,5 +44,8 @@ Over: TypeAlias = Literal["average", "worst"]
 Route: TypeAlias = Literal["warner", "pair", "bit", "dummies"]
 Solver: TypeAlias = Literal["interior", "conic"]
 
+# Pages
+Language: TypeAlias = Literal["en", "de", "ar"]
+
 # Privacy
 AuditPicture: TypeAlias = Literal["designs", "persons"]

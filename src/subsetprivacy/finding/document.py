@@ -8,8 +8,9 @@ import json
 from collections.abc import Mapping
 from enum import Enum
 from math import floor, isfinite, log10
+from numbers import Real
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from attrs import fields, has
@@ -18,7 +19,6 @@ from subsetprivacy.messages import Note
 
 FIGURES = 8  # what is beyond may differ between processors
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_NUMBER = {"type": "number"}
 _NULL = {"type": "null"}
 _PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -50,7 +50,7 @@ def plain(value: Any) -> Any:
         return [plain(one) for one in value]
     if has(type(value)):
         return {name: plain(getattr(value, name)) for name in written(type(value))}
-    return rounded(float(value))
+    return rounded(float(value)) if isinstance(value, Real) else str(value)  # labels may be dates
 
 
 def rounded(value: float) -> float | None:
@@ -68,7 +68,7 @@ def document_text(document: Mapping[str, Any]) -> str:
 # Schema ---------------------------------------------------------------------------------------
 
 
-def schema_of(kind: type, title: str, **constants: Any) -> dict[str, Any]:
+def schema_of(kind: type, title: str, *, inline: bool = False, **constants: Any) -> dict[str, Any]:
     """Return the JSON Schema of what `plain` makes of a class.
 
     Parameters
@@ -77,18 +77,22 @@ def schema_of(kind: type, title: str, **constants: Any) -> dict[str, Any]:
         The class.
     title
         What the document is called.
+    inline
+        Whether classes are written out wherever they occur, for documents that have no place for definitions.
     **constants
         Further keys of the whole document that always have this value.
     """
-    known: dict[str, Any] = {}
+    known: dict[str, Any] | None = None if inline else {}
     whole = _object_schema(kind, known)
     fixed = {name: {"const": value} for name, value in constants.items()}
     whole["properties"] = {**fixed, **whole["properties"]}
     whole["required"] = sorted(whole["properties"])
+    if known is None:
+        return {"title": title, **whole}
     return {"$schema": DIALECT, "title": title, **whole, "$defs": dict(sorted(known.items()))}
 
 
-def _object_schema(kind: type, known: dict[str, Any]) -> dict[str, Any]:
+def _object_schema(kind: type, known: dict[str, Any] | None) -> dict[str, Any]:
     names = written(kind)
     return {
         "type": "object",
@@ -103,21 +107,23 @@ def _type_of(kind: type, name: str) -> Any:
     """Return the type of a field, or what a property returns."""
     member = getattr(kind, name, None)
     getter = getattr(member, "fget", None) or getattr(member, "func", None)
-    return get_type_hints(kind)[name] if getter is None else get_type_hints(getter)["return"]
+    return get_type_hints(kind, include_extras=True)[name] if getter is None else get_type_hints(getter)["return"]
 
 
-def _schema(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
+def _schema(kind: Any, known: dict[str, Any] | None) -> dict[str, Any]:
     if kind is Any:
         return {}
     if kind in _PLAIN:
         return dict(_PLAIN[kind])
     origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:  # an array of two dimensions
+        return {"type": "array", "items": _schema(inner[0], known)}
     if origin is Literal:
         return {"enum": list(inner)}
     if origin in (Union, UnionType):
         return {"anyOf": [_schema(one, known) for one in inner]}
-    if origin is np.ndarray:  # of one dimension or of several
-        return {"type": "array", "items": {"type": ["number", "null", "array"]}}
+    if origin is np.ndarray:
+        return {"type": "array", "items": dict(_PLAIN[float])}
     if origin in (tuple, list):
         return _list_schema(inner, known)
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -125,18 +131,20 @@ def _schema(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
     return _named_schema(kind, known)
 
 
-def _list_schema(inner: tuple[Any, ...], known: dict[str, Any]) -> dict[str, Any]:
+def _list_schema(inner: tuple[Any, ...], known: dict[str, Any] | None) -> dict[str, Any]:
     if len(inner) == 2 and inner[1] is Ellipsis or len(inner) == 1:
         return {"type": "array", "items": _schema(inner[0], known)}
     places = [_schema(one, known) for one in inner]
     return {"type": "array", "prefixItems": places, "minItems": len(places), "maxItems": len(places)}
 
 
-def _named_schema(kind: type, known: dict[str, Any]) -> dict[str, Any]:
+def _named_schema(kind: type, known: dict[str, Any] | None) -> dict[str, Any]:
+    if known is None:
+        return dict(_NOTE) if kind is Note else _object_schema(kind, None)
     name = kind.__name__
     if name not in known:
         known[name] = {}  # a class may hold itself
-        known[name] = _NOTE if kind is Note else _object_schema(kind, known)
+        known[name] = dict(_NOTE) if kind is Note else _object_schema(kind, known)
     return {"$ref": f"#/$defs/{name}"}
 
 

@@ -25,6 +25,7 @@ from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.honesty import Checks, make_checks
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_general import GROUPS_OF_A_FILE
+from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.results import Result
 from subsetprivacy.tables import Table, number, percent
 
@@ -336,6 +337,25 @@ class Findings(Result):
         numbers = (number(float(column[top])) for column in (shares.estimate, shares.lower, shares.upper))
         return one.title, f"{one.answered:.0f}", one.categories[top], *numbers, state
 
+    def pairs_summary(self) -> Table:
+        """Return a row per pair of columns: the p-value and the strength of the dependence."""
+        rows = []
+        for pair in self.pairs:
+            test, strength = pair.test, pair.strength
+            value = "-" if strength is None or strength.value is None else number(strength.value, 2)
+            ends = ("-", "-") if strength is None else (number(strength.lower, 2), number(strength.upper, 2))
+            names = f"{pair.names[0]} and {pair.names[1]}"
+            rows.append((names, f"{pair.n:.0f}", "-" if test is None else pvalue_text(test.pvalue), value, *ends))
+        head = ("columns", "people", "p-value", "Cramér's V", f"lower {percent(self.level)}")
+        problems = [pair.problem for pair in self.pairs if pair.problem is not None]
+        notes = [Note(NoteKind.LEGEND, "Cramér's V is without the part that chance adds.")]
+        if self.pairs_level is not None:
+            text = f"Of several tests, take p-values below {level_text(self.pairs_level)} for a finding (Bonferroni)."
+            notes.append(Note(NoteKind.ADJUSTED, text))
+        return Table(
+            "Which columns go together", (*head, f"upper {percent(self.level)}"), tuple(rows), unique([*notes, *problems])
+        )
+
     def plot(self, name: str | None = None, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the estimated shares of one column with their intervals.
 
@@ -372,7 +392,7 @@ def findings(
     chance: float = CHANCE,
     permutations: int = PERMUTATIONS,
     budget: float | None = BUDGET,
-    seed: Seed | None = None,
+    seed: Seed | str | None = None,
 ) -> Findings:
     """Find everything that a data set of subsets says: shares, differences, privacy, checks, tables and tests.
 
@@ -383,7 +403,8 @@ def findings(
     Parameters
     ----------
     what
-        A release (`read_release`), counts, data, a table of subsets, or a mapping of column names to counts.
+        A release (`read_release`), counts, data, a table of subsets, a mapping of column names to counts, or a list of
+        releases with different columns.
     columns
         The columns that it is about; by default all.
     level
@@ -407,8 +428,8 @@ def findings(
         How many seconds of a plain machine random samples and tables may take in all; None for no limit. The same
         samples are drawn on every machine.
     seed
-        For random samples and tables. By default they follow from the counts, so that the same counts always give
-        the same findings.
+        For random samples and tables: a number, a NumPy generator, or a text such as the seal of a survey's release.
+        By default they follow from the counts, so that the same counts always give the same findings.
 
     Raises
     ------

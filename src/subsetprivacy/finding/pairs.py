@@ -21,6 +21,7 @@ from subsetprivacy.finding.sources import Source
 from subsetprivacy.independence import IndependenceResult, independence_test
 from subsetprivacy.measures import association
 from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import label_text
 from subsetprivacy.variables import JointCategories
 
@@ -200,9 +201,15 @@ def crossed(source: Source, names: Sequence[str]) -> JointCounts:
         raise TooLargeError("There are too many combinations of categories to be shown on a page.")
     joint = source.crosstab(*names)
     named: dict[tuple[str, ...], Design] = {
-        (name,): factor.flattened for name, factor in zip(names, joint.design.factors, strict=True)
+        (name,): flat(factor) for name, factor in zip(names, joint.design.factors, strict=True)
     }
     return JointCounts.trusted(joint.codes, joint.counts, Product.of(named), joint.squares)
+
+
+def flat(design: Design) -> Design:
+    """Return the design with combinations of joined variables as plain categories: the column is one variable."""
+    held = design.categories
+    return design.with_categories(Categories(held.labels)) if isinstance(held, JointCategories) else design
 
 
 def _sides(counts: JointCounts) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class PrivacyFindings:
     smallest_set: int
     subset_private: bool | None
     largest_posterior: float
-    telling_report: tuple[str, ...]
+    telling_report: str
     told_category: str
     likeliest: str
     largest_share: float
@@ -171,9 +171,10 @@ def privacy_findings(found: Audit, counts: SubsetCounts, fit: Estimate | None) -
         except SubsetPrivacyError as error:
             return refusal(error, NoteKind.NOT_IDENTIFIABLE)
     design, w = found.design, found.setting.w
-    telling, told = _most_telling(design, w)
+    with listening():
+        telling, told = _most_telling(design, w)
+        sets, number = _smallest_sets(design, w)
     top = int(np.argmax(w))
-    sets, number = _smallest_sets(design, w)
     epsilon, cost, bound = (_known(facts[key]) for key in ("epsilon", "cost", "cost_bound"))
     return PrivacyFindings(
         at="even shares" if fit is None else "estimate",
@@ -185,7 +186,7 @@ def privacy_findings(found: Audit, counts: SubsetCounts, fit: Estimate | None) -
         maximal_bits=facts["maximal_leakage"],
         maximal_factor=float(design.S),
         smallest_set=facts["smallest_set"],
-        subset_private=facts["subset_private"],
+        subset_private=facts["subset_private"] if design.is_known else None,
         largest_posterior=facts["largest_posterior"],
         telling_report=telling,
         told_category=told,
@@ -237,18 +238,14 @@ def _notes(facts: dict[str, Any]) -> tuple[Note, ...]:
 # Single reports ---------------------------------------------------------------------------------
 
 
-def _most_telling(design: Design, w: FloatArray) -> tuple[tuple[str, ...], str]:
+def _most_telling(design: Design, w: FloatArray) -> tuple[str, str]:
     """Return the report that leaves the largest probability to one category, and that category."""
-    code = design.most_telling_report(w)
-    if code is None:
-        return (), _label(design, int(np.argmax(w)))
-    return _members(design, code), _label(design, int(design.best_guess(np.array([code]), w)[0]))
-
-
-def _members(design: Design, code: int) -> tuple[str, ...]:
-    if int(design.sizes(np.array([code]))[0]) > MOST_MEMBERS:
-        return ()
-    return tuple(label_text(label) for label in design.members(code))
+    found = attempt(design.most_telling, w)
+    if found is None:
+        return "", _label(design, int(np.argmax(w)))
+    code, told = found
+    is_short = int(design.sizes(np.array([code]))[0]) <= MOST_MEMBERS
+    return design.report_text(code) if is_short else "", _label(design, told)
 
 
 def _smallest_sets(design: Design, w: FloatArray) -> tuple[tuple[TellingSet, ...], int | None]:
@@ -264,7 +261,7 @@ def _smallest_sets(design: Design, w: FloatArray) -> tuple[tuple[TellingSet, ...
     guesses = design.best_guess(codes[smallest[order]], w)
     return tuple(
         TellingSet(
-            _members(design, int(codes[smallest[k]])),
+            tuple(label_text(label) for label in design.members(int(codes[smallest[k]]))),
             float(mu[smallest[k]] * size[k]),
             float(posterior[k]),
             _label(design, int(guess)),

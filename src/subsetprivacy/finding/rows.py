@@ -10,7 +10,7 @@ from subsetprivacy.auditing import Audit, TableAudit, audit
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError
 from subsetprivacy.finding.listening import listening, refusal
-from subsetprivacy.finding.pairs import crossed, variables
+from subsetprivacy.finding.pairs import crossed, flat, variables
 from subsetprivacy.finding.sources import Source
 from subsetprivacy.messages import Note, NoteKind
 
@@ -132,7 +132,7 @@ def _joint_audit(
     if any(audits[name] is None for name in names):
         raise SubsetPrivacyError("Not every column has an audit of its own.")
     designs = {name: source.designs[name] for name in names}
-    if not all(design.can_be_crossed for design in designs.values()):
+    if any(design.product or design.covered for design in designs.values()):
         raise SubsetPrivacyError("Columns with dummy rows, or with several answers in one, cannot be put together.")
     try:
         return audit(crossed(source, names), level=level)
@@ -140,7 +140,7 @@ def _joint_audit(
         raise
     except SubsetPrivacyError:
         known = {name: one.setting.w for name, one in audits.items() if one is not None}
-        flat: Mapping[tuple[str, ...], Design] = {(name,): design.flattened for name, design in designs.items()}
+        flat: Mapping[tuple[str, ...], Design] = {(name,): flat(design) for name, design in designs.items()}
         return audit(Product.of(flat), known)
 
 

@@ -75,6 +75,8 @@ class Settings:
 
 
 def seal_of(seed: Any) -> str | None:
-    """Return the seal of a seed that was asked for; None where none was."""
+    """Return the seal of a seed that was asked for, a text as it is; None where none was."""
+    if isinstance(seed, str):
+        return seed
     number = seed_number(seed)
     return None if number is None else f"seed {number}"

@@ -83,6 +83,63 @@ class CountedSource:
         return crosstab({name: self.table[name] for name in columns})
 
 
+@frozen(eq=False)
+class SeveralSources:
+    """Several releases of the same survey: each is kept row by row, and none can be crossed with another."""
+
+    parts: tuple[Source, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Source]) -> "SeveralSources":
+        """Put them together.
+
+        Raises
+        ------
+        ArgumentError
+            If two have a column of the same name.
+        """
+        names = [name for part in parts for name in part.designs]
+        if len(set(names)) < len(names):
+            raise ArgumentError("`what` must be releases of different columns; got a column twice.")
+        return cls(tuple(parts))
+
+    @property
+    def designs(self) -> dict[str, Design]:
+        """The design of each column."""
+        return {name: design for part in self.parts for name, design in part.designs.items()}
+
+    @property
+    def rows(self) -> int:
+        """The most rows that any of them has."""
+        return max(part.rows for part in self.parts)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns of all that are published as they are."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.kept))
+
+    def alone(self) -> int | None:
+        """Return how many rows of all are alone in the columns that are kept."""
+        found = [part.alone() for part in self.parts]
+        return None if None in found else sum(one or 0 for one in found)
+
+    @property
+    def linked(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that are in one file."""
+        return tuple(tuple(part.designs) for part in self.parts)
+
+    def count(self, column: str, **options: Any) -> Any:
+        """Return the counts of one column."""
+        return self._part(column).count(column, **options)
+
+    def crosstab(self, *columns: str) -> Any:
+        """Return the joint counts of several columns of one file."""
+        return self._part(columns[0]).crosstab(*columns)
+
+    def _part(self, column: str) -> Source:
+        return next(part for part in self.parts if column in part.designs)
+
+
 def source_of(what: Any) -> Source:
     """Return what can be asked for designs and counts.
 
@@ -101,10 +158,13 @@ def source_of(what: Any) -> Source:
         return CountedSource({name: what[name].counts() for name in what.names}, what)
     if isinstance(what, Mapping) and what and all(isinstance(one, (SubsetCounts, SubsetData)) for one in what.values()):
         return CountedSource({str(name): count(one) for name, one in what.items()})
+    if isinstance(what, (list, tuple)) and what:
+        return SeveralSources.of([source_of(one) for one in what])
     if all(hasattr(what, name) for name in ("designs", "count", "crosstab", "rows")):
         return what  # type: ignore[no-any-return]
     raise ArgumentError(
-        f"`what` must be a release, counts, data, or a mapping of them; got {type(what).__name__}.", FINDINGS_OF
+        f"`what` must be a release, counts, data, or a mapping of columns to counts; got {type(what).__name__}.",
+        FINDINGS_OF,
     )
 
 

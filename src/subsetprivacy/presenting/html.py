@@ -60,7 +60,7 @@ def table(
     rows: Iterable[Sequence[Any]],
     *,
     words: Sequence[int] = (),
-    look: str = "stacked",
+    look: str = "numbers stacked",
 ) -> Html:
     """Return a table in a box that scrolls where it is too wide.
 
@@ -73,8 +73,8 @@ def table(
     words
         The columns that hold sentences and not numbers.
     look
-        A class for the style sheet: "stacked" for a line per cell on small screens, "explained" for numbers with a
-        sentence each, "cross" for two variables.
+        Classes for the style sheet: "numbers stacked" for a line per cell on small screens, "explained" for numbers
+        with a sentence each, "cross" for two variables.
     """
     top = el("tr", *(el("th", name, scope="col", class_=_kind(k, words)) for k, name in enumerate(head)))
     body = [

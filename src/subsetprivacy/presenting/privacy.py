@@ -64,8 +64,7 @@ def _telling(words: Words, held: PrivacyFindings) -> str:
         return words("privacy.posterior_zero")
     if not held.telling_report:
         return words("privacy.posterior_means")
-    report = words.listed(held.telling_report)
-    return words("privacy.posterior_report", report=report, category=held.told_category)
+    return words("privacy.posterior_report", report=held.telling_report, category=held.told_category)
 
 
 def design_rows(words: Words, one: VariableFindings) -> list[Row]:

@@ -258,7 +258,7 @@ def _groups_table(words: Words, one: VariableFindings, found: GroupFindings, tit
             cells = [_with_ends(words, group.shares, int(j), digits) for j in at]
         rows.append((" & ".join(map(label_text, group.group)), words.whole(group.n), *cells))
     level = words.level(one.settings.level)
-    return table(words("groups.caption", variable=one.title, level=level), head, rows, look="stacked cross")
+    return table(words("groups.caption", variable=one.title, level=level), head, rows, look="numbers stacked cross")
 
 
 def _with_ends(words: Words, shares: ShareFindings, j: int, digits: int) -> Html:

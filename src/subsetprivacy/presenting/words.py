@@ -8,20 +8,22 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from math import ceil, floor, isfinite, log10
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from attrs import frozen
 
 from subsetprivacy import tables
 from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Language
 from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.rendering import for_page, with_hint
 from subsetprivacy.presenting.html import Html, el
 from subsetprivacy.pvalues import pvalue_text
 
-LANGUAGES = ("en", "de", "ar")
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 GAP = "\N{NO-BREAK SPACE}"  # between a number and its unit
 _LONGEST = 60  # characters of a label
 _LISTED = 8
@@ -142,7 +144,7 @@ class Words:
 
 
 @cache
-def words_of(language: str = "en") -> Words:
+def words_of(language: Any = "en") -> Words:
     """Return the words of a language.
 
     Raises
@@ -166,6 +168,11 @@ def label_text(label: Label) -> str:
     """
     text = tables.label_text(label)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def error_text(error: SubsetPrivacyError) -> str:
+    """Return an error for readers of a page, with the advice that is for them."""
+    return with_hint(error.message, for_page(error.advice))
 
 
 def digits_for(errors: FloatArray) -> int:

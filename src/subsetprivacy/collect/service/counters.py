@@ -1,15 +1,14 @@
-"""From released counters to the counts that the library's estimators and tests take."""
+"""From released counters to the counts that the library takes."""
 
 from collections.abc import Mapping
-from hashlib import sha256
 
 import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import IntArray
-from subsetprivacy.collect.survey.submission import CODE_BYTES, SKIPPED
+from subsetprivacy.collect.survey.submission import CODE_BYTES
 from subsetprivacy.collect.survey.tallies import Released
-from subsetprivacy.data import JointCounts, SubsetCounts
+from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts
 from subsetprivacy.design import Design, product
 
 _SHIFTS = 8 * np.arange(CODE_BYTES - 1, -1, -1, dtype=np.int64)
@@ -53,13 +52,13 @@ def counts_of(rows: GroupRows, name: str, design: Design) -> SubsetCounts:
     return SubsetCounts(*_summed(rows.column(name), rows.n), design)
 
 
-def joint_counts(rows: GroupRows, names: tuple[str, str], designs: Mapping[str, Design]) -> JointCounts:
-    """Return how often each pair of subsets of two variables was sent.
+def joint_counts(rows: GroupRows, names: tuple[str, ...], designs: Mapping[str, Design]) -> JointCounts:
+    """Return how often each combination of subsets of several variables was sent.
 
     Raises
     ------
     TooLargeError
-        If the two codes do not fit in one.
+        If the codes do not fit in one.
     """
     both = product({name: designs[name] for name in names}).require_code()
     joint = both.join([rows.column(name) for name in names])
@@ -73,63 +72,28 @@ def _summed(codes: IntArray, n: IntArray) -> tuple[IntArray, IntArray]:
     return distinct, amounts
 
 
-@frozen(eq=False)
-class Put:
-    """How the question of one variable was put and answered, apart from everything else.
-
-    Attributes
-    ----------
-    partitions
-        Of yes/no questions the side with the smaller code, else empty.
-    shown
-        The code of the set that was asked about, of yes/no questions.
-    answers
-        0 for yes, 1 for no, or the position of the chosen group; -1 for a skip.
-    skipped_groups
-        Of questions with groups: the groups of each that was skipped.
-    n
-        How often.
-    """
-
-    partitions: IntArray
-    shown: IntArray
-    answers: IntArray
-    skipped_groups: tuple[tuple[int, ...], ...]
-    n: IntArray
-
-    @property
-    def asked(self) -> int:
-        """How many people were asked."""
-        return int(self.n.sum())
-
-    @property
-    def skipped(self) -> int:
-        """How many of them skipped."""
-        return int(self.n[self.answers == SKIPPED].sum())
-
-
-def questions_put(released: Released) -> list[Put]:
+def question_counts(released: Released) -> dict[str, QuestionCounts]:
     """Return how the question of each variable was put and answered."""
-    lines: list[list[tuple[str, int, int, int]]] = [[] for _ in released.manifest.variables]
+    held = released.manifest.variables
+    lines: list[list[tuple[str, int, int, int]]] = [[] for _ in held]
     for framing, n in released.framings.items():
         lines[framing.variable].append((framing.partition, framing.shown, framing.answer, n))
-    held = released.manifest.variables
-    return [_put(sorted(some), one["kind"], (1 << one["draw"]["p"]) - 1) for some, one in zip(lines, held, strict=True)]
+    return {
+        str(one["id"]): _questions(sorted(some), str(one["kind"]), released.manifest.designs[one["id"]])
+        for some, one in zip(lines, held, strict=True)
+    }
 
 
-def _put(lines: list[tuple[str, int, int, int]], kind: str, full: int) -> Put:
+def _questions(lines: list[tuple[str, int, int, int]], kind: str, design: Design) -> QuestionCounts:
     answers = np.array([answer for _, _, answer, _ in lines], np.int64)
     n = np.array([amount for *_, amount in lines], np.int64)
-    none = np.empty(0, np.int64)
+    shown = None
     if kind == "yes_no":
         sides = np.array([int(partition) for partition, *_ in lines], np.int64)
         larger = np.array([side for _, side, _, _ in lines], np.bool_)
-        return Put(sides, np.where(larger, full - sides, sides), answers, (), n)
-    skipped = [partition for partition, _, answer, _ in lines if answer == SKIPPED and partition]
-    return Put(none, none, answers, tuple(tuple(map(int, text.split(","))) for text in skipped), n)
-
-
-def seed_of(released: Released, *what: str) -> int:
-    """Return the seed of whatever is drawn for this: fixed by the last release's seal, so that nothing ever changes."""
-    seal = released.releases[-1].chain_sha256 if released.releases else ""
-    return int.from_bytes(sha256("\0".join(("subsetprivacy results v1", seal, *what)).encode()).digest()[:4], "big")
+        shown = np.where(larger, (1 << design.p) - 1 - sides, sides)
+    elif kind == "groups":  # only of a skipped question is it kept which groups were shown
+        m = design.options or 0
+        rows = [tuple(map(int, partition.split(","))) if partition else (0,) * m for partition, *_ in lines]
+        shown = np.array(rows, np.int64).reshape(len(rows), m)
+    return QuestionCounts(design, shown, answers=answers, n=n, kind=kind)  # type: ignore[arg-type]
