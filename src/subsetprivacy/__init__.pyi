@@ -3,7 +3,15 @@
 from subsetprivacy import errors as errors
 from subsetprivacy.auditing import Audit, TableAudit, audit
 from subsetprivacy.counting import count
-from subsetprivacy.data import CountsBatch, GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.data import (
+    CountsBatch,
+    GroupedCounts,
+    JointCounts,
+    QuestionCounts,
+    SubsetCounts,
+    SubsetData,
+    SubsetTable,
+)
 from subsetprivacy.design import (
     Design,
     check_mechanism,
@@ -35,7 +43,26 @@ from subsetprivacy.frames.door import privatize_table
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.writing import write_counts, write_release
-from subsetprivacy.honesty import GoodnessOfFit, HonestyCheck, RandomAnswers, Residuals, check_draws, check_honesty
+from subsetprivacy.honesty import (
+    Alarm,
+    AskedCell,
+    Checks,
+    DataTest,
+    DrawsCheck,
+    GoodnessOfFit,
+    HonestyCheck,
+    LeaningCheck,
+    OptionSkips,
+    RandomAnswers,
+    Residuals,
+    SkipsCheck,
+    VariableChecks,
+    check_all,
+    check_draws,
+    check_honesty,
+    check_leaning,
+    check_skips,
+)
 from subsetprivacy.independence import (
     IndependenceResult,
     PairTests,
@@ -72,15 +99,20 @@ from subsetprivacy.tabulating import crosstab
 from subsetprivacy.variables import JointCategories
 
 __all__ = [
+    "Alarm",
+    "AskedCell",
     "Association",
     "Audit",
     "Categories",
+    "Checks",
     "Comparison",
     "ConditionalShares",
     "Contrast",
     "CountsBatch",
+    "DataTest",
     "Design",
     "Difference",
+    "DrawsCheck",
     "Estimate",
     "EstimateBatch",
     "FitTest",
@@ -92,11 +124,13 @@ __all__ = [
     "IndependenceResult",
     "JointCategories",
     "JointCounts",
+    "LeaningCheck",
     "Margin",
     "Measure",
     "Note",
     "NoteKind",
     "Optimum",
+    "OptionSkips",
     "PairTests",
     "PersonLeakage",
     "Plan",
@@ -104,21 +138,27 @@ __all__ = [
     "Power",
     "PowerOfTest",
     "Question",
+    "QuestionCounts",
     "RandomAnswers",
     "Release",
     "RepeatRisk",
     "Residuals",
+    "SkipsCheck",
     "SubsetCounts",
     "SubsetData",
     "SubsetTable",
     "TableAudit",
     "TrendResult",
+    "VariableChecks",
     "ask",
     "association",
     "audit",
+    "check_all",
     "check_draws",
     "check_honesty",
+    "check_leaning",
     "check_mechanism",
+    "check_skips",
     "compare",
     "conditional",
     "conditional_independence_test",

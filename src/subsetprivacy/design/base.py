@@ -382,6 +382,22 @@ class Design(Described):
         known = (self.mu(options.ravel()) > 0) | ((options.ravel() == 0) & (self.mu_full > 0))
         return known.reshape(options.shape).all(axis=1)
 
+    def question_law(self) -> tuple[IntArray, FloatArray] | None:
+        """Return every question and its probability; None where no question is asked, or questions are not listed.
+
+        A question is a row with the codes of its answers, in ascending order.
+
+        Raises
+        ------
+        TooLargeError
+            If there are too many to list.
+        """
+        if not self.is_independent:
+            return None
+        codes, mu = self.support()
+        smaller, first = np.unique(np.minimum(codes, self.complement(codes)), return_index=True)
+        return np.column_stack([smaller, self.complement(smaller)]), mu[first]
+
     def complement(self, codes: Codes) -> Codes:
         """Return the code of "no" for each code of "yes"."""
         return self.missing_code - codes

@@ -278,6 +278,13 @@ class ListedPartition(Design):
         """Return the number of the partition each code answers, where it is recorded."""
         return codes // self.m - 1 if self.recorded else super().strata(codes)
 
+    def question_law(self) -> tuple[IntArray, FloatArray]:
+        """Return every partition that is listed, its codes in ascending order, and its probability."""
+        if self.recorded:
+            return self._support[0].reshape(-1, self.m), np.full(len(self.groups), 1 / len(self.groups))
+        listed, at = np.unique(np.sort(self.groups, axis=1), axis=0, return_inverse=True)
+        return listed, np.bincount(at.ravel(), minlength=len(listed)) / len(self.groups)
+
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
         """Draw the first group of n questions of two groups."""
         return self.draw_partitions(n, source)[:, 0]
