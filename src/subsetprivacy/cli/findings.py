@@ -58,13 +58,14 @@ def findings_of(
     **settings: Any,
 ) -> "Findings":
     """Return the findings of a table, worked out with progress on the screen."""
-    from subsetprivacy.counting.questions import read_questions
     from subsetprivacy.finding import findings
     from subsetprivacy.frames.reading import read_release
 
     release, names = options.open_release(table, columns, design, form, every=True)
     asked = None
     if questions is not None:
+        from subsetprivacy.counting.questions import read_questions
+
         known = {name: release.designs[name] for name in names}
         asked = {name: one for name, one in read_questions(questions, known).items() if name in names}
     found = findings(

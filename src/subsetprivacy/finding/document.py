@@ -5,7 +5,7 @@ text and the schema are made from this one list, so that neither can leave the o
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from enum import Enum
 from math import floor, isfinite, log10
 from numbers import Real
@@ -111,7 +111,7 @@ def _type_of(kind: type, name: str) -> Any:
 
 
 def _schema(kind: Any, known: dict[str, Any] | None) -> dict[str, Any]:
-    if kind is Any:
+    if kind in (Any, Hashable):  # a label may be a text, a number or a list of them
         return {}
     if kind in _PLAIN:
         return dict(_PLAIN[kind])

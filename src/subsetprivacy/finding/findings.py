@@ -17,12 +17,14 @@ from subsetprivacy.data import GroupedCounts, QuestionCounts, SubsetCounts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.finding.document import document_text, plain, schema_of
+from subsetprivacy.finding.listening import listening
 from subsetprivacy.finding.pairs import MOST_PAIRS, PairFindings, pair_findings, pairs_of
 from subsetprivacy.finding.rows import RowFindings, row_findings
 from subsetprivacy.finding.settings import BUDGET, CHANCE, LEVEL, PERMUTATIONS, Settings, seal_of
 from subsetprivacy.finding.sources import Source, chosen, content_seal, source_of
 from subsetprivacy.finding.variable import VariableFindings
-from subsetprivacy.honesty import Checks, make_checks
+from subsetprivacy.finding.shares import lifted
+from subsetprivacy.honesty.everything import Checks, VariableChecks, look_at
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_general import GROUPS_OF_A_FILE
 from subsetprivacy.pvalues import pvalue_text
@@ -191,31 +193,33 @@ class Findings(Result):
     def _grouped(self, name: str) -> GroupedCounts[SubsetCounts] | None:
         return self.source.count(name, by=list(self.by)) if self.by else None  # type: ignore[call-arg]
 
-    def _checks_of(self, name: str) -> Any:
-        return self.checks[name]
+    def _checks_of(self, name: str) -> VariableChecks | None:
+        return self.checks.get(name)
 
     @cached_property
     def checks(self) -> Checks:
-        """The checks of all columns, at one level of alarm."""
-        return make_checks(
-            self.counts,
-            self.questions,
-            fits={one.name: one.fit for one in self.variables},
-            chance=self.settings.chance,
-            seconds=self.settings.check_seconds,
-            seed_of=self.settings.seed_of,
-        )
+        """The checks of all columns, at one level of alarm; columns with sampling weights have none."""
+        fits = {one.name: one.fit for one in self.variables if not one.is_weighted}
+        shares = {
+            name: np.full(self.counts[name].design.p, 1 / self.counts[name].design.p)
+            if fit is None
+            else lifted(np.maximum(fit.w, 0.0), float(fit.n))
+            for name, fit in fits.items()
+        }
+        counts = {name: self.counts[name] for name in fits}
+        with listening():
+            first = look_at(counts, self.questions, self.settings.seed_of, shares)
+            return first.settled(self.settings.chance, self.settings.check_seconds)
 
     @property
     def alarm(self) -> AlarmLevel:
         """When a check is an alarm."""
-        held = self.checks.alarm
-        return AlarmLevel(self.settings.chance, held.tests, held.level)
+        return AlarmLevel(self.settings.chance, self.checks.alarm.tests, self.checks.alarm.level)
 
     @property
     def alarms(self) -> int:
         """How many checks raise an alarm."""
-        return sum(check.is_alarm for one in self.variables for check in one.checks)
+        return sum(one.alarms for one in self.variables)
 
     # Together ---------------------------------------------------------------------------------
 
@@ -329,8 +333,8 @@ class Findings(Result):
         return Table(f"Findings{f' of {self.title}' if self.title else ''}", head, rows, self.notes)
 
     def _line(self, one: VariableFindings) -> tuple[str, ...]:
-        alarms = sum(check.is_alarm for check in one.checks)
-        state = counted(alarms, "alarm") if alarms else "no alarm" if any(one.checks.tests) else "not checked"
+        tested = one.checks is not None and bool(one.checks.tests)
+        state = counted(one.alarms, "alarm") if one.alarms else "no alarm" if tested else "not checked"
         if one.shares is None:
             return one.title, f"{one.answered:.0f}", "–", "–", "–", "–", state
         top, shares = int(np.argmax(one.shares.estimate)), one.shares

@@ -10,7 +10,7 @@ from subsetprivacy._seeds import seed_number
 
 LEVEL = 0.95
 CHANCE = 0.01  # that honest people raise any alarm
-BUDGET = 2.5  # seconds of a plain machine for all samples and tables that are drawn
+BUDGET = 10.0  # seconds of a plain machine for all samples and tables that are drawn
 PERMUTATIONS = 999
 _FOR_CHECKS = 0.6  # of the budget; the rest is for the tests of pairs
 

@@ -27,7 +27,7 @@ from subsetprivacy.finding.shares import (
     people_needed,
     share_findings,
 )
-from subsetprivacy.honesty import VariableChecks
+from subsetprivacy.honesty.everything import VariableChecks
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.tables import label_text
 
@@ -71,7 +71,7 @@ class VariableFindings:
         "groups",
         "privacy",
         "checks",
-        "is_alarm",
+        "alarms",
         "notes",
         "problem",
     )
@@ -83,7 +83,7 @@ class VariableFindings:
     questions: QuestionCounts | None = None
     earlier: Callable[[], tuple[str, Estimate | None] | None] = field(default=lambda: None)
     grouped: Callable[[], GroupedCounts[SubsetCounts] | None] = field(default=lambda: None)
-    checked: Callable[[], VariableChecks] | None = None
+    checked: Callable[[], VariableChecks | None] = field(default=lambda: None)
 
     def __repr__(self) -> str:
         return f"<VariableFindings of {self.name!r}: {self.answered:.0f} people, {len(self.categories)} categories>"
@@ -174,8 +174,7 @@ class VariableFindings:
     @cached_property
     def moments_hold(self) -> bool:
         """Whether the check of the draws leaves the estimate by moments standing."""
-        draws = self.checks.draws
-        return draws is None or not draws.is_alarm
+        return self.checks is None or not self.checks.draws.is_alarm
 
     @cached_property
     def _needed(self) -> tuple[tuple[PeopleNeeded, ...], tuple[Note, ...]]:
@@ -220,15 +219,14 @@ class VariableFindings:
         return None if isinstance(self._privacy, Note) else self._privacy
 
     @cached_property
-    def checks(self) -> VariableChecks:
-        """The checks of the data, at the alarm level of all columns together."""
-        assert self.checked is not None
+    def checks(self) -> VariableChecks | None:
+        """The checks of the data, at the alarm level of all columns together; None for sampling weights."""
         return self.checked()
 
     @property
-    def is_alarm(self) -> bool:
-        """Whether any check raises an alarm."""
-        return self.checks.is_alarm
+    def alarms(self) -> int:
+        """How many checks raise an alarm."""
+        return 0 if self.checks is None else sum(check.is_alarm for _, check in self.checks.items())
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:

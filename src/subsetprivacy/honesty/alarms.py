@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from math import ceil
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import evolve, field, frozen
 
@@ -15,6 +15,7 @@ from subsetprivacy.pvalues import positive
 CHANCE = 0.01  # that honest people raise any alarm
 SECONDS = 1.5  # of a plain machine, which tests that draw further samples share; the same samples on every machine
 SPARES = (4, 2, 1)
+_WRITTEN = ("by", "statistic", "df", "pvalue", "law", "level", "samples")
 SUSPECT = 0.02  # the p-value of the first samples up to which it may end below a level
 
 
@@ -42,6 +43,8 @@ class DataTest:
     sampler
         Draws the samples, and further ones; None where none are needed, and when the test is settled.
     """
+
+    DOCUMENT: ClassVar[tuple[str, ...]] = (*_WRITTEN, "is_rough", "is_alarm")
 
     by: str
     statistic: float
@@ -81,8 +84,7 @@ class DataTest:
 
     def facts(self) -> dict[str, Any]:
         """Return the numbers, for a row of a data frame."""
-        names = ("by", "statistic", "df", "pvalue", "law", "level", "samples")
-        return {**{name: getattr(self, name) for name in names}, "alarm": self.is_alarm}
+        return {**{name: getattr(self, name) for name in _WRITTEN}, "alarm": self.is_alarm}
 
 
 @frozen

@@ -88,6 +88,7 @@ class DrawsCheck(DataCheck):
     """
 
     title: ClassVar[str] = "Draws: whether the questions came as the design says"
+    DOCUMENT: ClassVar[tuple[str, ...]] = ("n", "kind", "test", "sides", "cells", "is_alarm", "problem", "notes")
 
     n: int
     kind: str | None = None

@@ -285,6 +285,19 @@ class HonestyCheck(DataCheck):
     """
 
     title: ClassVar[str] = "Honesty check"
+    DOCUMENT: ClassVar[tuple[str, ...]] = (
+        "answers_test",
+        "random_test",
+        "share",
+        "se",
+        "lower",
+        "upper",
+        "detectable",
+        "is_small",
+        "is_alarm",
+        "problem",
+        "notes",
+    )
 
     counts: SubsetCounts
     _answers: GoodnessOfFit | None = None

@@ -9,7 +9,9 @@ from attrs import frozen
 
 from subsetprivacy.finding.findings import Findings
 from subsetprivacy.finding.variable import VariableFindings
-from subsetprivacy.honesty import DataCheck, DataTest, DrawsCheck, HonestyCheck, LeaningCheck, SkipsCheck
+from subsetprivacy.honesty import DrawsCheck, HonestyCheck, LeaningCheck, SkipsCheck
+from subsetprivacy.honesty.alarms import DataTest
+from subsetprivacy.honesty.checked import DataCheck
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.presenting.html import Html, bullets, details, el, facts, lines, table
 from subsetprivacy.presenting.svg import band_figure
@@ -48,6 +50,8 @@ class Panel:
 def checks_section(words: Words, one: VariableFindings) -> Html:
     """Return all checks of a column: those that say something, then those that cannot be made."""
     panels = panels_of(words, one)
+    if not panels:
+        return lines([el("h3", words("check.heading")), el("p", words("check.weighted"))])
     made = [panel.html(words, one.title) for panel in panels if panel.state != NONE]
     parts = [el("h3", words("check.heading"))]
     if made:
@@ -65,13 +69,12 @@ def checks_section(words: Words, one: VariableFindings) -> Html:
 def panels_of(words: Words, one: VariableFindings) -> list[Panel]:
     """Return the checks of a column."""
     checks = one.checks
-    found = []
-    if checks.draws is not None:
-        found.append(_draws(words, one, checks.draws))
+    if checks is None:
+        return []
+    found = [_draws(words, one, checks.draws)]
     if checks.leaning is not None:
         found.append(_leaning(words, checks.leaning))
-    if checks.honesty is not None:
-        found.append(_honesty(words, checks.honesty))
+    found.append(_honesty(words, checks.honesty))
     if checks.skips is not None:
         found.append(_skips(words, checks.skips))
     return found
@@ -79,8 +82,7 @@ def panels_of(words: Words, one: VariableFindings) -> list[Panel]:
 
 def alarms_text(words: Words, one: VariableFindings) -> str:
     """Return how many alarms there are; empty where there is none."""
-    alarms = sum(check.is_alarm for check in one.checks)
-    return words.count("check.alarms", alarms) if alarms else ""
+    return words.count("check.alarms", one.alarms) if one.alarms else ""
 
 
 def level_sentence(words: Words, found: Findings) -> str:

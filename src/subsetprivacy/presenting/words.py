@@ -4,6 +4,7 @@ A sentence has a key and is written once per language, in `languages`. No senten
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
@@ -27,6 +28,7 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 GAP = "\N{NO-BREAK SPACE}"  # between a number and its unit
 _LONGEST = 60  # characters of a label
 _LISTED = 8
+_UNIT = re.compile(r"[^0-9]+$")
 
 
 @frozen(eq=False)
@@ -122,10 +124,14 @@ class Words:
         return self._local(np.format_float_positional(value, precision=2, fractional=False, trim="-"))
 
     def span(self, low: float, high: float, form: Callable[[float], str]) -> str:
-        """Return an interval, "8.1% to 9.3%"; empty where there is none."""
+        """Return an interval, the unit once: "8.1 to 9.3%", "0.40 to 0.42 bits"; empty where there is none."""
         if not (isfinite(low) and isfinite(high)):
             return ""
-        return self("number.span", low=form(low), high=form(high))
+        least, most = form(low), form(high)
+        unit = _UNIT.search(most)
+        if unit and least.endswith(unit[0]):
+            least = least[: -len(unit[0])]
+        return self("number.span", low=least, high=most)
 
     def with_span(self, value: float, low: float | None, high: float | None, form: Callable[[float], str]) -> str:
         """Return a number and its interval in brackets, where there is one."""

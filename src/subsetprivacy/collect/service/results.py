@@ -23,6 +23,7 @@ from subsetprivacy.finding.document import plain, schema_of
 FORMAT = "subsetprivacy.results"
 VERSION = 2
 
+BUDGET = 2.5  # seconds that samples and tables may take: people wait for a page
 _ALONE = Lock()
 
 
@@ -224,7 +225,7 @@ def results(released: Released) -> Results:
     """
     with _ALONE:
         source = SurveySource(released)
-        found = findings(source).compute()
+        found = findings(source, budget=BUDGET).compute()
         variables = tuple(_variable(held, source) for held in released.manifest.variables)
         return Results(
             _head(released),

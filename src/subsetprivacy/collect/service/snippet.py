@@ -1,5 +1,6 @@
 """A program that makes the dashboard's numbers from an export, by the library alone."""
 
+from subsetprivacy.collect.service.results import BUDGET
 from subsetprivacy.collect.survey.tallies import Released
 
 FOLDER = "data"  # of the tables in an export
@@ -24,7 +25,7 @@ designs = {name: design for release in releases for name, design in release.desi
 asked = HERE / "@FRAMINGS@"  # how the questions were put, for the checks of the data
 questions = sp.read_questions(asked, designs) if asked.exists() else None
 
-found = sp.findings(releases, questions=questions, seed=SEAL).compute()
+found = sp.findings(releases, questions=questions, budget=@BUDGET@, seed=SEAL).compute()
 print(found.summary())
 for variable in found:
     print(variable.fit.summary() if variable.fit else variable.problem)
@@ -46,7 +47,7 @@ def python_snippet(released: Released) -> str:
         The survey and its released counters.
     """
     seal = released.releases[-1].chain_sha256 if released.releases else ""
-    filled = {"SEAL": repr(seal), "FOLDER": FOLDER, "FRAMINGS": FRAMINGS}
+    filled = {"SEAL": repr(seal), "FOLDER": FOLDER, "FRAMINGS": FRAMINGS, "BUDGET": repr(BUDGET)}
     text = _PROGRAM
     for name, value in filled.items():
         text = text.replace(f"@{name}@", value)
