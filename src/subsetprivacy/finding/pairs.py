@@ -17,6 +17,7 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.finding.listening import listening, refusal, unlike
 from subsetprivacy.finding.settings import Settings
+from subsetprivacy.finding.shares import zeros_of
 from subsetprivacy.finding.sources import Source
 from subsetprivacy.independence import IndependenceResult, independence_test
 from subsetprivacy.measures import association
@@ -123,6 +124,8 @@ class PairFindings:
         independent.
     test, strength
         The test of independence, and Cramér's V; None where there is none.
+    zeros
+        The combinations whose share is estimated as 0, at most 100.
     problem
         Why nothing is said.
     """
@@ -142,6 +145,7 @@ class PairFindings:
     deviation_se: Grid | None = None
     test: DependenceTest | None = None
     strength: Strength | None = None
+    zeros: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     problem: Note | None = None
 
@@ -238,6 +242,7 @@ def _look(
         deviation_se=deviation_se,
         test=None if test is None else _plain(test, settings.level),
         strength=_strength(fit, test, settings.level),
+        zeros=zeros_of(fit),
         notes=unlike(notes),
     )
 
@@ -262,7 +267,7 @@ def _too_few(lower: FloatArray) -> list[Note]:
     if 2 * empty <= lower.size:
         return []
     text = f"Few people for so large a table: {empty} of its {lower.size} shares cannot be told from 0."
-    return [Note(NoteKind.TOO_FEW_PEOPLE, text)]
+    return [Note(NoteKind.SMALL_COUNTS, text)]
 
 
 def _deviations(fit: Estimate, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray | None]:

@@ -170,10 +170,13 @@ def share_findings(
         facts = fit.to_dict(level, method=method)
     se, lower, upper = (np.array(facts[name], np.float64) for name in ("se", "lower", "upper"))
     notes = unlike((*fit.notes, *heard, *now.notes))
-    zeros = tuple(label_text(label) for label in fit.on_boundary[:MOST_ZEROS])
-    return ShareFindings(
-        fit.method.partition(",")[0], tuple(facts["interval"]), fit.w, se, lower, upper, zeros, notes
-    )
+    method = fit.method.partition(",")[0]
+    return ShareFindings(method, tuple(facts["interval"]), fit.w, se, lower, upper, zeros_of(fit), notes)
+
+
+def zeros_of(fit: Estimate) -> tuple[str, ...]:
+    """Return the categories whose share is estimated as 0, the first of very many."""
+    return tuple(label_text(label) for label in fit.on_boundary[:MOST_ZEROS])
 
 
 def moment_findings(counts: SubsetCounts, level: float) -> ShareFindings | None:

@@ -7,6 +7,7 @@ import numpy as np
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.finding.pairs import DependenceTest, PairFindings, Strength
 from subsetprivacy.presenting.html import Cell, Html, bullets, el, facts, lines, table
+from subsetprivacy.presenting.shares import note_of_zeros
 from subsetprivacy.presenting.words import Words, label_text
 
 MOST_SIDE = 12  # rows or columns of a joint table
@@ -32,7 +33,7 @@ def pair_section(words: Words, pair: PairFindings, titles: Mapping[str, str], le
     parts.append(el("p", verdict(words, pair, (one, two)), class_="lead"))
     parts.append(facts(_facts(words, pair, level)))
     parts.append(_table(words, pair, (one, two), level))
-    notes = [words.note(note) for note in pair.notes]
+    notes = [note_of_zeros(words, note, pair.zeros) for note in pair.notes]
     return lines([*parts, bullets(notes, class_="notes")])
 
 

@@ -1,11 +1,13 @@
 """Shares of one column as pictures, tables and sentences: now, against an earlier wave, by group, by moments."""
 
+from typing import Any
+
 import numpy as np
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.finding.shares import GroupFindings, PeopleNeeded, ShareFindings
 from subsetprivacy.finding.variable import VariableFindings
-from subsetprivacy.messages import NoteKind
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.presenting.html import Html, bullets, details, el, lines, table
 from subsetprivacy.presenting.svg import Dot, dots_figure
 from subsetprivacy.presenting.words import Words, digits_for, label_text
@@ -53,9 +55,10 @@ def shares_section(words: Words, one: VariableFindings) -> Html:
     at = shown_places(shares)
     title = words("shares.title", variable=one.title)
     level = words.level(one.settings.level)
+    names = [one.categories[j] for j in at]
     figure = el(
         "figure",
-        dots_figure(words, _dots(words, [one.categories[j] for j in at], shares, at), title),
+        dots_figure(words, _dots(words, names, shares, at, min(digits_for(shares.se[at]), 2)), title),
         el("figcaption", words("shares.caption", level=level)),
     )
     return lines(
@@ -66,8 +69,9 @@ def shares_section(words: Words, one: VariableFindings) -> Html:
     )
 
 
-def _dots(words: Words, names: list[str], shares: ShareFindings, at: IntArray, heading: str = "") -> list[Dot]:
-    digits = min(digits_for(shares.se[at]), 2)
+def _dots(
+    words: Words, names: list[str], shares: ShareFindings, at: IntArray, digits: int, heading: str = ""
+) -> list[Dot]:
     return [
         Dot(
             name,
@@ -113,14 +117,19 @@ def notes_list(words: Words, one: VariableFindings, shares: ShareFindings) -> Ht
     if not np.isfinite(shares.se).any():
         notes.append(words("shares.no_errors"))
     for note in (*shares.notes, *one.notes, *(one.privacy.notes if one.privacy else ())):
-        if note.kind in (NoteKind.BOUNDARY, NoteKind.TOO_FEW_PEOPLE) and shares.zeros and note in shares.notes:
-            key = "shares.zeros" if note.kind is NoteKind.BOUNDARY else "shares.many_zeros"
-            notes.append(words(key, categories=words.listed(shares.zeros, _NAMED)))
-        else:
-            notes.append(words.note(note))
+        own = note in shares.notes
+        notes.append(note_of_zeros(words, note, shares.zeros) if own else words.note(note))
     if shares.notes and "adjusted" in shares.interval:
         notes.append(words("shares.profile"))
     return bullets(list(dict.fromkeys(notes)), class_="notes")
+
+
+def note_of_zeros(words: Words, note: Note, zeros: tuple[str, ...]) -> Any:
+    """Return a note; of shares that are estimated as 0 in the words of the page, without the term for them."""
+    keys = {NoteKind.BOUNDARY: "shares.zeros", NoteKind.TOO_FEW_PEOPLE: "shares.many_zeros"}
+    if note.kind not in keys or not zeros:
+        return words.note(note)
+    return words(keys[note.kind], categories=words.listed(zeros, _NAMED))
 
 
 # People needed --------------------------------------------------------------------------------
@@ -183,7 +192,7 @@ def difference_section(words: Words, one: VariableFindings) -> Html:
             _signed(words, float(found.estimate[j]), digits),
             words.number(100 * float(found.se[j]), digits),
             words.span(float(found.lower[j]), float(found.upper[j]), lambda x: _signed(words, x, digits)) or "–",
-            words.pvalue(float(found.pvalue[j])),
+            words.bare_pvalue(float(found.pvalue[j])),
         )
         for j in at
     ]
@@ -236,12 +245,13 @@ def _groups_figure(words: Words, one: VariableFindings, found: GroupFindings, ti
     known = [group for group in found.groups if group.shares is not None]
     if not 1 < len(known) * len(one.categories) <= MOST_DRAWN:
         return Html()
+    digits = min(max(digits_for(group.shares.se) for group in known if group.shares is not None), 2)
     dots = []
     for j, category in enumerate(one.categories):
         for k, group in enumerate(known):
             assert group.shares is not None
             name = " & ".join(group.group)
-            dots += _dots(words, [name], group.shares, np.array([j]), label_text(category) if k == 0 else "")
+            dots += _dots(words, [name], group.shares, np.array([j]), digits, label_text(category) if k == 0 else "")
     return el("figure", dots_figure(words, dots, title))
 
 

@@ -114,10 +114,14 @@ class Words:
         """Return an amount of information with its unit."""
         return self("number.bits", n=self.number(value, 2) if value else "0")
 
+    def bare_pvalue(self, value: float) -> str:
+        """Return "0.0120" or "< 0.0001"."""
+        return self._local(pvalue_text(value)).replace(" ", GAP)
+
     def pvalue(self, value: float) -> str:
-        """Return "p = 0.012" or "p < 0.0001"."""
-        text = self._local(pvalue_text(value))
-        return f"p{GAP}{text.replace(' ', GAP)}" if text.startswith("<") else f"p{GAP}={GAP}{text}"
+        """Return "p = 0.0120" or "p < 0.0001"."""
+        text = self.bare_pvalue(value)
+        return f"p{GAP}{text}" if text.startswith("<") else f"p{GAP}={GAP}{text}"
 
     def small(self, value: float) -> str:
         """Return a small number such as the level of a test: two figures, no power of ten."""
