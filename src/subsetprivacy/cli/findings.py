@@ -32,7 +32,8 @@ def found_by(command: Command) -> Command:
         ),
         click.option("--no-tests", is_flag=True, help="Leave the tests of independence out."),
         click.option(
-            "--questions", type=options.FilePath(exists=True, dir_okay=False, path_type=Path),
+            "--questions",
+            type=options.FilePath(exists=True, dir_okay=False, path_type=Path),
             help="How questions were put and answered: framings.csv of an export, for checks of skips and leaning.",
         ),
         click.option("--earlier", type=_table, help="An earlier wave of other people, to compare with."),

@@ -132,7 +132,7 @@ def _schema(kind: Any, known: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _list_schema(inner: tuple[Any, ...], known: dict[str, Any] | None) -> dict[str, Any]:
-    if len(inner) == 2 and inner[1] is Ellipsis or len(inner) == 1:
+    if (len(inner) == 2 and inner[1] is Ellipsis) or len(inner) == 1:
         return {"type": "array", "items": _schema(inner[0], known)}
     places = [_schema(one, known) for one in inner]
     return {"type": "array", "prefixItems": places, "minItems": len(places), "maxItems": len(places)}

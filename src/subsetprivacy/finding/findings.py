@@ -21,9 +21,9 @@ from subsetprivacy.finding.listening import listening
 from subsetprivacy.finding.pairs import MOST_PAIRS, PairFindings, pair_findings, pairs_of
 from subsetprivacy.finding.rows import RowFindings, row_findings
 from subsetprivacy.finding.settings import BUDGET, CHANCE, LEVEL, PERMUTATIONS, Settings, seal_of
+from subsetprivacy.finding.shares import lifted
 from subsetprivacy.finding.sources import Source, chosen, content_seal, source_of
 from subsetprivacy.finding.variable import VariableFindings
-from subsetprivacy.finding.shares import lifted
 from subsetprivacy.honesty.everything import Checks, VariableChecks, look_at
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_general import GROUPS_OF_A_FILE
@@ -246,9 +246,7 @@ class Findings(Result):
         return tuple(self._pair(names) for names in self._every_pair[:MOST_PAIRS])
 
     def _pair(self, names: tuple[str, ...]) -> PairFindings:
-        return pair_findings(
-            self.source, names, min(len(self._every_pair), MOST_PAIRS), self.tested, self.settings
-        )
+        return pair_findings(self.source, names, min(len(self._every_pair), MOST_PAIRS), self.tested, self.settings)
 
     @cached_property
     def rows(self) -> tuple[RowFindings, ...]:
@@ -328,8 +326,8 @@ class Findings(Result):
     def summary(self) -> Table:
         """Return a row per column: people, the largest share with its interval, alarms of the checks."""
         rows = tuple(map(self._line, self.variables))
-        head = ("column", "people", "largest share", "estimate", f"lower {percent(self.level)}")
-        head = (*head, f"upper {percent(self.level)}", "checks")
+        ends = (f"lower {percent(self.level)}", f"upper {percent(self.level)}")
+        head = ("column", "people", "largest share", "estimate", *ends, "checks")
         return Table(f"Findings{f' of {self.title}' if self.title else ''}", head, rows, self.notes)
 
     def _line(self, one: VariableFindings) -> tuple[str, ...]:
@@ -357,7 +355,10 @@ class Findings(Result):
             text = f"Of several tests, take p-values below {level_text(self.pairs_level)} for a finding (Bonferroni)."
             notes.append(Note(NoteKind.ADJUSTED, text))
         return Table(
-            "Which columns go together", (*head, f"upper {percent(self.level)}"), tuple(rows), unique([*notes, *problems])
+            "Which columns go together",
+            (*head, f"upper {percent(self.level)}"),
+            tuple(rows),
+            unique([*notes, *problems]),
         )
 
     def plot(self, name: str | None = None, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
@@ -454,10 +455,14 @@ def findings(
     source = source_of(what)
     names = tuple(chosen(source, columns))
     asked = _questions(what, questions, names)
-    before = earlier if earlier is None or isinstance(earlier, Findings) else findings(earlier, level=level, pairs=False)
+    before = (
+        earlier if earlier is None or isinstance(earlier, Findings) else findings(earlier, level=level, pairs=False)
+    )
     groups = () if by is None else (by,) if isinstance(by, str) else tuple(by)
     if groups and not hasattr(source, "path"):
-        raise ArgumentError("`by` must be given with a release, whose file has the groups; got counts.", GROUPS_OF_A_FILE)
+        raise ArgumentError(
+            "`by` must be given with a release, whose file has the groups; got counts.", GROUPS_OF_A_FILE
+        )
     seal = seal_of(seed) or getattr(source, "seal", None)
     if seal is None:
         seal = content_seal({name: source.count(name) for name in names})

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from attrs import evolve, frozen
 
-from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._types import FloatArray
 from subsetprivacy.data import JointCounts
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
@@ -217,7 +217,8 @@ def flat(design: Design) -> Design:
 
 
 def _sides(counts: JointCounts) -> dict[str, Any]:
-    one, two = (tuple(map(label_text, part.labels)) for part in counts.categories.parts)
+    parts = counts.categories.parts  # type: ignore[attr-defined]  # joint categories have them
+    one, two = (tuple(map(label_text, part.labels)) for part in parts)
     return {"rows": one, "columns": two, "n": float(counts.n), "incomplete": float(counts.n_missing)}
 
 

@@ -156,8 +156,7 @@ def audited(counts: SubsetCounts, fit: Estimate | None, level: float) -> Audit |
                 return audit(design, np.full(design.p, 1 / design.p), level=level)
             if isinstance(counts, JointCounts):
                 return audit(counts, estimate(counts).w, level=level)
-            covered = None if design.exposed is design else design
-            return Audit(Setting.of(design.exposed, fit.w), level, fit=fit, counts=counts, covered=covered)
+            return Audit(Setting.of(design.exposed, fit.w), level, fit=fit, counts=counts, covered=design.covered)
         except SubsetPrivacyError as error:
             return refusal(error, NoteKind.NOT_IDENTIFIABLE)
 

@@ -122,12 +122,12 @@ def row_findings(
 
 def _leakage(facts: Mapping[str, float]) -> RowLeakage:
     keys = ("mi_leakage", "maximal_leakage", "prediction_leakage", "prediction_baseline")
-    return RowLeakage(*(facts[key] for key in keys), int(facts["smallest_set"]), facts["largest_posterior"])
+    information, maximal, guess, baseline = (facts[key] for key in keys)
+    smallest, posterior = int(facts["smallest_set"]), facts["largest_posterior"]
+    return RowLeakage(information, maximal, guess, baseline, smallest, posterior)
 
 
-def _joint_audit(
-    source: Source, names: Sequence[str], audits: Mapping[str, Audit | None], level: float
-) -> TableAudit:
+def _joint_audit(source: Source, names: Sequence[str], audits: Mapping[str, Audit | None], level: float) -> TableAudit:
     """Audit at the joint shares where they can be had, else each column alone and the worst of all joint shares."""
     if any(audits[name] is None for name in names):
         raise SubsetPrivacyError("Not every column has an audit of its own.")

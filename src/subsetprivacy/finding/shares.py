@@ -170,8 +170,8 @@ def share_findings(
         facts = fit.to_dict(level, method=method)
     se, lower, upper = (np.array(facts[name], np.float64) for name in ("se", "lower", "upper"))
     notes = unlike((*fit.notes, *heard, *now.notes))
-    method = fit.method.partition(",")[0]
-    return ShareFindings(method, tuple(facts["interval"]), fit.w, se, lower, upper, zeros_of(fit), notes)
+    estimator = fit.method.partition(",")[0]
+    return ShareFindings(estimator, tuple(facts["interval"]), fit.w, se, lower, upper, zeros_of(fit), notes)
 
 
 def zeros_of(fit: Estimate) -> tuple[str, ...]:
@@ -232,9 +232,13 @@ def difference_findings(now: Estimate, then: Estimate, name: str, level: float) 
             facts = difference.to_dict(level)
         except SubsetPrivacyError as error:
             return DifferenceFindings(name, now.n, then.n, problem=refusal(error, NoteKind.NO_ESTIMATE))
-    columns = {key: np.array(facts[key], np.float64) for key in ("estimate", "se", "lower", "upper", "pvalue")}
+    columns: dict[str, Any] = {
+        key: np.array(facts[key], np.float64) for key in ("estimate", "se", "lower", "upper", "pvalue")
+    }
     notes = unlike((*difference.notes, *heard.notes))
-    return DifferenceFindings(name, now.n, then.n, facts["method"], **columns, test=_test(facts["test"], level), notes=notes)
+    return DifferenceFindings(
+        name, now.n, then.n, facts["method"], **columns, test=_test(facts["test"], level), notes=notes
+    )
 
 
 def _test(facts: Mapping[str, Any], level: float) -> SharesTest | None:

@@ -161,7 +161,7 @@ def source_of(what: Any) -> Source:
     if isinstance(what, (list, tuple)) and what:
         return SeveralSources.of([source_of(one) for one in what])
     if all(hasattr(what, name) for name in ("designs", "count", "crosstab", "rows")):
-        return what  # type: ignore[no-any-return]
+        return what
     raise ArgumentError(
         f"`what` must be a release, counts, data, or a mapping of columns to counts; got {type(what).__name__}.",
         FINDINGS_OF,

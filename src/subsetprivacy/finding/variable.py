@@ -238,7 +238,9 @@ class VariableFindings:
     def columns(self) -> dict[str, Any]:
         """Return the rows of this column in a data frame: a row per category."""
         p, shares = len(self.categories), self.shares
-        known = (np.full(p, np.nan),) * 4 if shares is None else (shares.estimate, shares.se, shares.lower, shares.upper)
+        known = (
+            (np.full(p, np.nan),) * 4 if shares is None else (shares.estimate, shares.se, shares.lower, shares.upper)
+        )
         estimate, se, lower, upper = known
         return {
             "variable": [self.name] * p,

@@ -63,7 +63,21 @@ class LeaningCheck(DataCheck):
     """
 
     title: ClassVar[str] = "Leaning: whether people answer yes, or take a position, whatever is asked"
-    DOCUMENT: ClassVar[tuple[str, ...]] = ("n", "kind", "share", "se", "lower", "upper", "detectable", "power", "positions", "test", "is_alarm", "problem", "notes")
+    DOCUMENT: ClassVar[tuple[str, ...]] = (
+        "n",
+        "kind",
+        "share",
+        "se",
+        "lower",
+        "upper",
+        "detectable",
+        "power",
+        "positions",
+        "test",
+        "is_alarm",
+        "problem",
+        "notes",
+    )
 
     n: int
     kind: str

@@ -72,7 +72,19 @@ class SkipsCheck(DataCheck):
     """
 
     title: ClassVar[str] = "Skips: whether skipping depends on the question"
-    DOCUMENT: ClassVar[tuple[str, ...]] = ("asked", "skipped", "kind", "rate", "lower", "upper", "test", "options", "is_alarm", "problem", "notes")
+    DOCUMENT: ClassVar[tuple[str, ...]] = (
+        "asked",
+        "skipped",
+        "kind",
+        "rate",
+        "lower",
+        "upper",
+        "test",
+        "options",
+        "is_alarm",
+        "problem",
+        "notes",
+    )
 
     asked: int
     skipped: int

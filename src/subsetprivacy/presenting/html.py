@@ -31,7 +31,9 @@ def el(tag: str, *children: Any, **attributes: Any) -> Html:
     **attributes
         ``class_`` is written class, ``aria_label`` aria-label; True is an attribute without a value, None is none.
     """
-    written = "".join(_attribute(name, value) for name, value in attributes.items() if not (value is None or value is False))
+    written = "".join(
+        _attribute(name, value) for name, value in attributes.items() if not (value is None or value is False)
+    )
     if tag in _EMPTY:
         return Html(f"<{tag}{written}/>")
     return Html(f"<{tag}{written}>{together(*children)}</{tag}>")

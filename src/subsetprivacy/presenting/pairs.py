@@ -105,7 +105,9 @@ def _table(words: Words, pair: PairFindings, titles: tuple[str, str], level: flo
     )
     caption = words("pair.caption", **named, level=words.level(level))
     key = el("p", words("pair.key"), class_="notes") if shades.any() else Html()
-    return lines([table(caption, head, body, look="numbers stacked cross totals"), key, _cut(words, pair, titles, rows, columns)])
+    return lines(
+        [table(caption, head, body, look="numbers stacked cross totals"), key, _cut(words, pair, titles, rows, columns)]
+    )
 
 
 def _shades(pair: PairFindings) -> IntArray:

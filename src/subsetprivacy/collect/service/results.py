@@ -247,7 +247,7 @@ def _head(released: Released) -> SurveyHead:
         manifest.fingerprint,
         manifest.title,
         manifest.study,
-        manifest.mode,
+        manifest.mode,  # type: ignore[arg-type]  # checked when it was published
         released.version,
         "open" if released.is_open else "closed",
         released.opened_day,
@@ -267,9 +267,8 @@ def _releases(releases: tuple[Release, ...]) -> tuple[SurveyRelease, ...]:
 
 def _variable(held: Mapping[str, Any], source: SurveySource) -> SurveyVariable:
     name = str(held["id"])
-    asked = (str(held[key]) for key in ("question", "kind"))
-    bits = fingerprint_bits(source.designs[name])
-    return SurveyVariable(name, str(held["label"]), source.titles[name], *asked, bits)  # type: ignore[arg-type]
+    label, question, kind = (held[key] for key in ("label", "question", "kind"))
+    return SurveyVariable(name, label, source.titles[name], question, kind, fingerprint_bits(source.designs[name]))
 
 
 def _group(source: SurveySource, table: GroupRows) -> SurveyGroup:

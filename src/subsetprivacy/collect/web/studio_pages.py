@@ -12,8 +12,8 @@ from fastapi import APIRouter
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
-from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy._words import plural
+from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.presenting.words import words_of
 
 SAMPLE: ContextVar[str | None] = ContextVar("SAMPLE", default=None)  # of a sample, where one can answer it
@@ -31,7 +31,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals.update(asset=asset, count_of=count_of, whole=words_of("en").whole, is_local=is_local, sample=SAMPLE.get)
+    made.globals.update(
+        asset=asset, count_of=count_of, whole=words_of("en").whole, is_local=is_local, sample=SAMPLE.get
+    )
     return made
 
 
