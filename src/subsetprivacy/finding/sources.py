@@ -7,10 +7,10 @@ from typing import Any, Protocol
 from attrs import field, frozen
 
 from subsetprivacy._checks import shown
-from subsetprivacy.counting import count
-from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.honesty.everything import ONE
 from subsetprivacy.messages.for_general import FINDINGS_OF
 from subsetprivacy.tabulating import crosstab
 
@@ -151,13 +151,13 @@ def source_of(what: Any) -> Source:
     if isinstance(what, JointCounts):
         return CountedSource({" x ".join(what.names): what})
     if isinstance(what, (SubsetCounts, SubsetData)):
-        return CountedSource({"value": count(what)})
+        return CountedSource({ONE: as_counts(what)})
     if isinstance(what, QuestionCounts):
-        return CountedSource({"value": what.counts()})
+        return CountedSource({ONE: what.counts()})
     if isinstance(what, SubsetTable):
         return CountedSource({name: what[name].counts() for name in what.names}, what)
     if isinstance(what, Mapping) and what and all(isinstance(one, (SubsetCounts, SubsetData)) for one in what.values()):
-        return CountedSource({str(name): count(one) for name, one in what.items()})
+        return CountedSource({str(name): as_counts(one) for name, one in what.items()})
     if isinstance(what, (list, tuple)) and what:
         return SeveralSources.of([source_of(one) for one in what])
     if all(hasattr(what, name) for name in ("designs", "count", "crosstab", "rows")):
