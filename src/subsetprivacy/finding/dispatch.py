@@ -76,8 +76,8 @@ def findings(
     >>> from subsetprivacy.mechanism.simulate import simulate
     >>> counts = simulate(uniform(list("abcde")), [0.4, 0.3, 0.15, 0.1, 0.05], 5000, seed=1)
     >>> found = findings(counts)
-    >>> found["value"].shares.estimate.round(2).tolist()
-    [0.39, 0.3, 0.16, 0.1, 0.05]
+    >>> found["data"].shares.estimate.round(2).tolist()
+    [0.41, 0.3, 0.14, 0.09, 0.05]
     >>> found.alarms, found.to_dict()["variables"][0]["privacy"]["smallest_set"]
     (0, 2)
     """

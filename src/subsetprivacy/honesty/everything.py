@@ -26,7 +26,7 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table
 
 CHECKS = ("draws", "leaning", "skips", "honesty")
-ONE = "value"  # the name of a variable that has none
+ONE = "data"  # the name of a variable that has none
 SeedOf: TypeAlias = Callable[[str, str], int]
 _COLUMNS = ("variable", "check", "compared by", "statistic", "p-value", "law", "alarm")
 
