@@ -50,6 +50,7 @@ _PUBLIC = {
     "estimation.margins": ("Margin",),
     "estimation.result": ("Estimate",),
     "frames.door": ("privatize_table",),
+    "frames.questions": ("count_questions", "read_questions"),
     "frames.reading": ("read_release",),
     "frames.release": ("Release",),
     "frames.writing": ("write_counts", "write_release"),
