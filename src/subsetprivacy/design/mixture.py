@@ -175,7 +175,7 @@ class Mixture(Design):
     @cached_property
     def informative_Q(self) -> FloatArray:
         """The average of the parts', by how often each says something."""
-        said = self._average(lambda design: (1 - design.mu_full) * design.informative_Q)
+        said = self._average(_said)
         return read_only(said / (1 - self.mu_full))
 
     def allows(self, codes: IntArray) -> BoolArray:
@@ -233,6 +233,11 @@ class Mixture(Design):
         """Return the components' documents with their shares."""
         parts = zip(self.components, self.shares, strict=True)
         return {"components": [{"share": repr(share), "kind": d.kind, **d.content()} for d, share in parts]}
+
+
+def _said(design: Design) -> FloatArray:
+    """Return the pair probabilities of what says something; none for a part that never says anything."""
+    return np.zeros_like(design.Q) if design.mu_full == 1 else (1 - design.mu_full) * design.informative_Q
 
 
 def _parts(design: Design) -> list[tuple[Design, float]]:

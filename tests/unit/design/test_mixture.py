@@ -125,3 +125,12 @@ def test_an_unknown_design_allows_every_subset():
     assert UNKNOWN.allows(np.array([-1, 0, 1, 7, 15, 16])).tolist() == [False, False, True, True, True, False]
     assert UNKNOWN.mu_full == 0
     assert not UNKNOWN.enumerable
+
+
+def test_a_part_that_never_says_anything_adds_nothing_to_what_is_said():
+    silent = Mixture.of([ASKED, sp.fully_private(ABCD)], [1, 3])
+    assert silent.mu_full == 0.75
+    np.testing.assert_allclose(silent.informative_Q, ASKED.informative_Q, atol=1e-15)
+    codes, mu = ASKED.support()
+    counts = sp.SubsetCounts(codes, (1000 * mu).round(), silent)
+    assert np.isfinite(sp.estimate(counts, "mom").w).all()
