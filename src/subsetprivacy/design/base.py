@@ -180,6 +180,11 @@ class Design(Described):
         return True
 
     @property
+    def assumption(self) -> str:
+        """What the likelihood assumes of reports where the design is not known; else nothing."""
+        return ""
+
+    @property
     def product(self) -> "Product | None":
         """The design itself where it is a product, which draws several variables independently; else None."""
         return None

@@ -49,6 +49,11 @@ class Coarse(Design):
         """False: what is known are the subsets."""
         return False
 
+    @property
+    def assumption(self) -> str:
+        """That the data are coarsened at random."""
+        return self.note
+
     def support(self) -> tuple[IntArray, FloatArray]:
         """Refuse: the weights are unknown."""
         raise UnknownDesignError(

@@ -267,7 +267,7 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
 
     Notes
     -----
-    Warner's randomised response, in subset form: the reported set of pairs
+    Warner's randomized response, in subset form: the reported set of pairs
     (answer, bit) is always true. On the four pairs it has rank 2, and it is
     identified because the bit's law is held. With :math:`\lambda` = P("the same") it costs
     n var :math:`= \lambda(1-\lambda)/(2q-1)^2`; its epsilon is :math:`|\ln(q/(1-q))|`.

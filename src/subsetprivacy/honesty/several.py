@@ -3,7 +3,7 @@
 from typing import Any
 
 from subsetprivacy.data import SubsetCounts, SubsetTable, as_counts
-from subsetprivacy.design import Design, Product
+from subsetprivacy.design import Design
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.messages import Advice, Hint
 from subsetprivacy.messages.for_tests import CHECK_ONE_VARIABLE
@@ -39,4 +39,4 @@ def read_counts(data: Any, advice: Advice = CHECK_ONE_VARIABLE) -> SubsetCounts:
 
 def one_at_a_time(design: Design, advice: Advice = CHECK_ONE_VARIABLE) -> Hint | None:
     """Return the advice for a product design, with the name of its first variable; None for all others."""
-    return advice(name=repr(design.categories.names[0])) if isinstance(design, Product) else None
+    return None if design.product is None else advice(name=repr(design.product.categories.names[0]))
