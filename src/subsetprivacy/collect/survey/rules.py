@@ -120,8 +120,8 @@ def _kind_of(rule: dict[str, Any]) -> str:
         return "local"
     if rule["rule"] == "bit":
         return "bit"
-    answers = {"listed": lambda: len(rule["questions"][0]), "groups": lambda: len(rule["sizes"])}
-    return "yes_no" if answers.get(rule["rule"], lambda: 2)() == 2 else "groups"
+    answers = rule["questions"][0] if rule["rule"] == "listed" else rule.get("sizes", ("yes", "no"))
+    return "yes_no" if len(answers) == 2 else "groups"
 
 
 def number_of_questions(rule: dict[str, Any]) -> int:
