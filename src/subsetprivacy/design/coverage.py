@@ -77,9 +77,9 @@ class Covered(Design):
 
     @classmethod
     def example(cls) -> "Covered":
-        """Return questions about four categories with dummy rows for 1000 people."""
+        """Return questions about four categories with dummy rows for 600 people."""
         base = Independent.example()
-        return Covered(base.categories, base, 0.125).realised(1000)
+        return Covered(base.categories, base, 0.125).realised(600)
 
     @property
     def description(self) -> str:

@@ -12,7 +12,7 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design, require_matrix
 from subsetprivacy.design.described import Formula
-from subsetprivacy.design.independent import Independent
+from subsetprivacy.design.held import ArtificialBit
 from subsetprivacy.design.keys import Keys, parts, whole
 from subsetprivacy.design.sized import FixedSize
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
@@ -64,8 +64,8 @@ class Product(Design):
 
     @classmethod
     def example(cls) -> "Product":
-        """Return two variables, of four and of three categories."""
-        return cls.of({("x",): Independent.example(), ("y",): FixedSize(Categories(["l", "m", "n"]), 2)})
+        """Return two variables, of two and of three categories."""
+        return cls.of({("x",): ArtificialBit.example(), ("y",): FixedSize(Categories(["l", "m", "n"]), 2)})
 
     @property
     def description(self) -> str:

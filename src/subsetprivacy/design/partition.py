@@ -75,8 +75,8 @@ class EvenPartition(Sized):
 
     @classmethod
     def example(cls) -> "EvenPartition":
-        """Return five categories in two groups, of different sizes."""
-        return partition(["a", "b", "c", "d", "e"], 2)  # type: ignore[return-value]
+        """Return six categories in three groups."""
+        return partition(list("abcdef"), 3)  # type: ignore[return-value]
 
     @property
     def description(self) -> str:
