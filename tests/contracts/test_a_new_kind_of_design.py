@@ -202,4 +202,4 @@ def test_the_reference_has_its_section(need):
     need("Sphinx", find_spec("sphinx"), "make .venv/.docs")
     page = loaded(Path(__file__).parents[2] / "docs" / "_ext" / "design_kinds.py")
     assert page.titles()[Arcs] == "arcs"
-    assert "| `length` | whole number | needed | The length of an arc. |" in page.section_text(Arcs)
+    assert "- `length` (whole number, needed): The length of an arc." in page.section_text(Arcs)
