@@ -14,7 +14,7 @@ from subsetprivacy.design.independent import Independent, Uniform, independent, 
 from subsetprivacy.design.mixture import Mixture
 from subsetprivacy.design.partition import EvenPartition, ListedPartition, partition
 from subsetprivacy.design.product import product
-from subsetprivacy.design.require import require_design
+from subsetprivacy.design.require import as_product, require_design
 from subsetprivacy.design.sized import FixedSize, Sized, fixed_size
 from subsetprivacy.design.small import join, small
 
@@ -35,6 +35,7 @@ __all__ = [
     "Product",
     "Sized",
     "Uniform",
+    "as_product",
     "check_mechanism",
     "coarse",
     "conditional",

@@ -3,15 +3,15 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from math import comb, prod
+from math import prod
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.auditing import TableAudit, audit
 from subsetprivacy.data import JointCounts, SubsetCounts
-from subsetprivacy.design import Covered, Design, Mixture, Product, Sized
+from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.independence import IndependenceResult, independence_test
@@ -82,12 +82,7 @@ def variables(name: str, design: Design) -> tuple[str, ...]:
 
 def possible(design: Design) -> int | None:
     """Return how many subsets can be reported, or None where nobody has counted them."""
-    if isinstance(design, Covered):
-        inner = possible(design.base)
-        return None if inner is None else inner * design.D
-    if isinstance(design, Sized):
-        return sum(comb(design.p, k) for k in design.by_size)
-    return len(design.support()[0]) if design.enumerable else None
+    return design.report_count
 
 
 def look_across(release: Source, chosen: Sequence[Column], held: dict[Any, JointCounts], effort: Effort) -> Pair:
@@ -139,10 +134,7 @@ def flat(design: Design) -> Design:
     """Return the design with combinations of joined variables as plain categories: the column is one variable."""
     if not isinstance(design.categories, JointCategories):
         return design
-    plain = Categories(design.categories.labels)
-    if isinstance(design, Mixture):
-        return Mixture.of([evolve(part, categories=plain) for part in design.components], design.shares)
-    return evolve(design, categories=plain)
+    return design.with_categories(Categories(design.categories.labels))
 
 
 def _compare(counts: SubsetCounts, effort: Effort) -> tuple[IndependenceResult | None, Any, Measure | None]:
@@ -188,7 +180,7 @@ def _joint_audit(release: Source, columns: Sequence[Column], held: dict[Any, Joi
     """Audit at the joint distribution where it can be had, else each column by itself and the worst of all joints."""
     if any(column.audit is None for column in columns):
         raise SubsetPrivacyError("Not every column has an audit of its own.")
-    if any(isinstance(column.design, (Covered, Product)) for column in columns):
+    if any(column.design.covered or column.design.product for column in columns):
         raise SubsetPrivacyError("Columns with dummy rows, or with several answers in one, cannot be put together.")
     designs: Mapping[tuple[str, ...], Design] = {(column.name,): flat(column.design) for column in columns}
     try:

@@ -27,14 +27,14 @@ def leak_section(column: Column) -> Html:
         rows = _averages(column, column.audit.to_dict()) + _worst(column, column.audit.to_dict())
     if rows:
         parts.append(table(f"{column.name}: what a row gives away", _HEAD, rows, words=(2,), look="explained"))
-    if isinstance(column.design, Covered):
-        parts.append(el("p", _cover(column.design)))
+    if column.design.covered is not None:
+        parts.append(el("p", _cover(column.design.covered)))
     parts += [el("h3", "What is not protected"), bullets(_exposed(column))]
     return lines(parts)
 
 
 def _is_private(column: Column) -> bool:
-    return column.design.kind == "coarse" or column.design.is_subset_private
+    return not column.design.is_known or column.design.is_subset_private
 
 
 def _averages(column: Column, facts: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -122,7 +122,7 @@ def _price(column: Column, facts: dict[str, Any]) -> tuple[Any, ...]:
 def _of_design(column: Column) -> list[tuple[Any, ...]]:
     """Return what the design alone decides, whatever the shares are."""
     design = column.design
-    if design.kind == "coarse":
+    if not design.is_known:
         return []
     epsilon = design.epsilon
     return [
@@ -169,7 +169,7 @@ def _exposed(column: Column) -> list[str]:
             f"The frequent value. {share(float(w[j]))} of the people are in “{name}”, so whoever guesses it is right "
             "that often without any data; no method can change that."
         )
-    if column.design.kind != "coarse" and 1 < column.design.smallest_set < column.design.p:
+    if column.design.is_known and 1 < column.design.smallest_set < column.design.p:
         out.append(
             "People about whom something else is known. The subset is true: whoever can rule out its other members "
             f"knows the value. In the smallest sets {_others(column)} to rule out."

@@ -87,7 +87,7 @@ def _intro(found: Findings) -> str:
             "it. Some subsets hold a single value, which is then published. This page gives the estimated shares of "
             "all values, and says what a row gives away about a person."
         )
-    dummies = any(column.design.kind == "covered" for column in found.columns)
+    dummies = any(column.design.covered is not None for column in found.columns)
     true = "every person’s subset is true" if dummies else "the subset is always true"
     return (
         "Each row of this file holds, in the place of a person’s value, a subset: a list of values that contains it. "
@@ -97,7 +97,7 @@ def _intro(found: Findings) -> str:
 
 
 def _is_private(design: Design) -> bool:
-    return design.kind == "coarse" or design.is_subset_private
+    return not design.is_known or design.is_subset_private
 
 
 def _alarm(found: Findings) -> list[Html]:

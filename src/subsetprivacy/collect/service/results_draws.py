@@ -1,6 +1,5 @@
 """Whether the questions that were asked are those that the design draws."""
 
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.collect.service.results_alarms import Alarm
 from subsetprivacy.collect.service.results_counts import Put
 from subsetprivacy.collect.service.results_tests import Checked, Test, pair_counts, pairs_test, pearson_test, settle
-from subsetprivacy.design import Design, Sized
+from subsetprivacy.design import Design
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.report.wording import set_text
 
@@ -97,9 +96,7 @@ def audit_draws(kind: str, design: Design, put: Put, seed: int) -> DrawsCheck:
 
 def is_long(design: Design) -> bool:
     """Tell whether a design has too many questions to count them one by one."""
-    if isinstance(design, Sized):
-        return sum(comb(design.p, k) for k in design.by_size) > MOST_LISTED
-    return len(design.support()[0]) > MOST_LISTED
+    return design.report_count is None or design.report_count > MOST_LISTED
 
 
 def _by_questions(design: Design, asked: IntArray, n: IntArray, seed: int) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.auditing import Audit
 from subsetprivacy.collect.survey.describing import fingerprint_bits
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import ArtificialBit, Design, Sized
-from subsetprivacy.design.held import EQUAL
+from subsetprivacy.design import Design
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.privacy.attacker import Setting
@@ -123,20 +122,8 @@ def _leak(facts: dict[str, Any], name: str) -> Leak:
 
 def _most_telling(design: Design, w: FloatArray) -> tuple[str, str]:
     """Return the answer that leaves the largest probability to one option, in words, and that option."""
-    labels = [label_text(label) for label in design.categories]
-    if isinstance(design, Sized):  # the likeliest option among the least likely others
-        top = int(np.argmax(w))
-        others = [int(j) for j in np.argsort(w, kind="stable") if j != top]
-        left = sorted([top, *others[: design.smallest_set - 1]])
-        return ", ".join(labels[j] for j in left), labels[top]
-    codes, rows = design.support()[0], design.support_incidence
-    size = rows.inner(w)
-    posterior = np.divide(rows.peak(w), size, out=np.zeros(len(codes)), where=size > 0)
-    code = codes[int(posterior.argmax())]
-    option = labels[int(design.best_guess(np.array([code]), w)[0])]
-    if isinstance(design, ArtificialBit):
-        return ("the numbers are the same" if code == EQUAL else "the numbers are not the same"), option
-    return ", ".join(label_text(label) for label in design.members(int(code))), option
+    code, position = design.most_telling(w)
+    return design.report_text(code), label_text(design.categories.labels[position])
 
 
 # Rows of several variables --------------------------------------------------------------------

@@ -20,7 +20,7 @@ from subsetprivacy.collect.service.results_tests import (
     simulated,
 )
 from subsetprivacy.collect.survey.submission import SKIPPED
-from subsetprivacy.design import Design, ListedPartition
+from subsetprivacy.design import Design
 from subsetprivacy.honesty.laws import CHI_SQUARE, chi_square_pvalue
 from subsetprivacy.report.wording import count_of, share
 
@@ -189,10 +189,11 @@ def _groups_test(put: Put, design: Design, seed: int) -> Test:
     """Test whether the questions that were skipped follow the law by which questions are drawn."""
     n = put.n[put.answers == SKIPPED]
     groups = np.array(put.skipped_groups, np.int64)
-    if not isinstance(design, ListedPartition):
+    questions = design.listed_questions()
+    if questions is None:
         return pairs_test(design, groups, n, seed)
-    listed, at = np.unique(np.sort(design.groups, axis=1), axis=0, return_inverse=True)
-    law = np.bincount(at.ravel(), minlength=len(listed)) / len(design.groups)
+    listed, at = np.unique(np.sort(questions[0], axis=1), axis=0, return_inverse=True)
+    law = np.bincount(at.ravel(), questions[1], minlength=len(listed)) / questions[1].sum()
     observed = _placed(listed, groups, n)
     if len(listed) < 2:
         return Test("questions", 0.0, 0, 1.0, CHI_SQUARE)

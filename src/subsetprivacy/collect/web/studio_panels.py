@@ -12,7 +12,7 @@ from subsetprivacy.collect.service.results_privacy import Leak, Privacy
 from subsetprivacy.collect.service.results_shares import Shares
 from subsetprivacy.collect.service.results_tests import Test
 from subsetprivacy.collect.service.results_variable import VariableResult
-from subsetprivacy.collect.survey.describing import design_words
+from subsetprivacy.design.document import name_of_kind
 from subsetprivacy.messages import Note
 from subsetprivacy.pvalues import p_equals
 from subsetprivacy.report.markup import Html
@@ -80,7 +80,7 @@ def variable_panel(held: VariableResult) -> VariablePanel:
         figure = shares_figure(held.options, held.shares, f"Estimated shares of {held.title}")
     return VariablePanel(
         held,
-        design_words(held.design),
+        name_of_kind(held.design),
         figure,
         _share_rows(held.options, held.shares),
         _share_rows(held.options, held.moments),
