@@ -151,7 +151,9 @@ class _Outer:
 
 
 def test_a_schema_follows_from_any_class():
-    held = _Outer((_Inner(1.5),), {"a": _Inner(math.inf)}, ("x", 1), _Outer((_Inner(0.0),), {}, ("y", 2)), date(2030, 1, 2))
+    held = _Outer(
+        (_Inner(1.5),), {"a": _Inner(math.inf)}, ("x", 1), _Outer((_Inner(0.0),), {}, ("y", 2)), date(2030, 1, 2)
+    )
     document = plain(held)
     assert document["double"] == 3.0
     assert document["by_name"] == {"a": {"x": None}}

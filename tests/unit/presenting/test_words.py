@@ -21,9 +21,7 @@ from subsetprivacy.presenting.words import LANGUAGES, Words, digits_for, error_t
 ROOT = Path(subsetprivacy.__file__).parent
 PLACES = [*ROOT.glob("report/*.py"), *ROOT.glob("presenting/*.py"), *ROOT.glob("collect/**/*.py")]
 EN = words_of("en")
-WRITTEN = [
-    language for language in LANGUAGES if (ROOT / "presenting" / "languages" / f"{language}.json").exists()
-]
+WRITTEN = [language for language in LANGUAGES if (ROOT / "presenting" / "languages" / f"{language}.json").exists()]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +75,12 @@ def test_one_and_many_have_sentences_of_their_own():
 
 
 def test_marks_are_those_of_the_language():
-    marks = {"number.decimal": ",", "number.thousands": ".", "number.percent": "{n} %", "number.span": "{low} bis {high}"}
+    marks = {
+        "number.decimal": ",",
+        "number.thousands": ".",
+        "number.percent": "{n} %",
+        "number.span": "{low} bis {high}",
+    }
     other = Words("xx", "ltr", marks)
     assert other.whole(1234567) == "1.234.567"
     assert other.percent(0.1234, 2) == "12,34 %"

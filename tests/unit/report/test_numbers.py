@@ -158,9 +158,7 @@ def test_a_variable_in_two_columns_is_an_alarm():
 
 def test_of_very_many_pairs_the_first_are_shown():
     design = sp.uniform(list("abcd"))
-    data = {
-        f"v{k}": sp.privatize(people(list("abcd"), [0.1, 0.2, 0.3, 0.4], 60, k), design, seed=k) for k in range(13)
-    }
+    data = {f"v{k}": sp.privatize(people(list("abcd"), [0.1, 0.2, 0.3, 0.4], 60, k), design, seed=k) for k in range(13)}
     page = Page(report_html(Rows(data), tests=False))
     assert "The first 66 of 78 pairs" in page.text
     assert sum(attributes.get("id", "").startswith("pair-") for attributes in page.all("section")) == 66
