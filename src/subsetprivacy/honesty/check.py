@@ -197,7 +197,7 @@ def _draws(counts: SubsetCounts, calibration: Calibration) -> tuple[GoodnessOfFi
 
 def _fixed_sizes(counts: SubsetCounts) -> Note | None:
     """Say that a pooled sample varies less than its mixture."""
-    if counts.design.kind not in {"mixture", "covered"}:
+    if not counts.design.has_fixed_parts:
         return None
     text = (
         "The parts of a pooled sample have known sizes, which are not drawn: p-values are too large rather than small."

@@ -1,7 +1,6 @@
 """Whether the questions were drawn as the design says."""
 
 from collections.abc import Callable, Iterable
-from math import comb
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -349,13 +348,7 @@ def _is_by_pairs(design: Design, method: FitMethod = "auto") -> bool:
         return False
     if method == "bootstrap":
         return not design.enumerable
-    return not design.enumerable or _reports(design) > MOST_LISTED
-
-
-def _reports(design: Design) -> int:
-    """Return how many reports a design has, which are not listed where their sizes tell it."""
-    by_size = getattr(design, "by_size", None)
-    return len(design.support()[0]) if by_size is None else sum(comb(design.p, k) for k in by_size)
+    return design.report_count is None or design.report_count > MOST_LISTED
 
 
 # From questions, and from subsets -----------------------------------------------------------------
