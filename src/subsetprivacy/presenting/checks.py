@@ -257,6 +257,8 @@ def _problem(words: Words, key: str, check: DataCheck) -> Html:
     """Say why there is no test, in the words of the page where it has some."""
     if check.problem is None:
         return Html()
+    if isinstance(check, DrawsCheck) and check.kind == "groups" and (not check.n or len(check.observed)):
+        return words.note(check.problem)  # no one was asked, or everyone the same: not that groups were not kept
     for why in (getattr(check, "kind", None), check.problem.kind.value):  # the kind of question, or of problem
         if words.has(f"{key}.none.{why}"):
             return el("span", words(f"{key}.none.{why}"))
