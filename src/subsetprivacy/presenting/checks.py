@@ -255,10 +255,14 @@ def _verdict(words: Words, key: str, check: DataCheck, test: DataTest | None) ->
 
 def _problem(words: Words, key: str, check: DataCheck) -> Html:
     """Say why there is no test, in the words of the page where it has some."""
-    own = f"{key}.none.{getattr(check, 'kind', None)}"
-    if words.has(own):
-        return el("span", words(own))
-    return Html() if check.problem is None else words.note(check.problem)
+    if check.problem is None:
+        return Html()
+    if isinstance(check, DrawsCheck) and check.kind == "groups" and (not check.n or len(check.observed)):
+        return words.note(check.problem)  # no one was asked, or everyone the same: not that groups were not kept
+    for why in (getattr(check, "kind", None), check.problem.kind.value):  # the kind of question, or of problem
+        if words.has(f"{key}.none.{why}"):
+            return el("span", words(f"{key}.none.{why}"))
+    return words.note(check.problem)
 
 
 def _few(words: Words, tests: Sequence[DataTest]) -> list[str]:

@@ -12,7 +12,7 @@ from attrs import frozen
 from subsetprivacy.finding.findings import Findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.presenting.checks import checks_section, level_sentence
-from subsetprivacy.presenting.designs import design_section
+from subsetprivacy.presenting.designs import design_section, name_of
 from subsetprivacy.presenting.html import Html, bullets, code, el, lines, table
 from subsetprivacy.presenting.pairs import pair_section
 from subsetprivacy.presenting.privacy import (
@@ -137,7 +137,7 @@ class Page:
             largest = f"{label_text(one.categories[top])}, {words.percent(float(shares.estimate[top]))}"
         return (
             el("a", one.title, href=f"#column-{k}"),
-            one.design.name,
+            name_of(words, one.design),
             words.whole(one.design.p),
             largest,
             el("code", one.design_fingerprint[:12] or "–"),
