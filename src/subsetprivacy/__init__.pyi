@@ -31,7 +31,9 @@ from subsetprivacy.estimation.fit_test import FitTest, fit_test
 from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.frames.door import privatize_table
+from subsetprivacy.frames.plan import PrivatizePlan
+from subsetprivacy.frames.preparing import prepare
+from subsetprivacy.frames.privatizing import privatize_table
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.writing import write_counts, write_release
@@ -103,6 +105,7 @@ __all__ = [
     "PlanOption",
     "Power",
     "PowerOfTest",
+    "PrivatizePlan",
     "Question",
     "RandomAnswers",
     "Release",
@@ -147,6 +150,7 @@ __all__ = [
     "person_leakage",
     "plan",
     "power",
+    "prepare",
     "privatize",
     "privatize_table",
     "product",

@@ -6,6 +6,7 @@ from contextlib import suppress
 from io import StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from attrs import frozen
@@ -14,7 +15,7 @@ from subsetprivacy._spreadsheets import plain_header
 from subsetprivacy._words import counted
 from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.compression import open_to_read
+from subsetprivacy.frames.compression import RereadFile, is_compressed
 from subsetprivacy.frames.csv_watching import Watched, lent
 from subsetprivacy.frames.trouble import arrow, reading, trouble
 from subsetprivacy.messages.for_files import SAVE_AS_UTF8
@@ -35,6 +36,19 @@ class Header:
     blank: int  # lines above it
 
 
+@frozen
+class Headers:
+    """The header of a CSV file as each of the possible separators splits it."""
+
+    possible: tuple[Header, ...]
+
+    def fitting(self, wanted: Iterable[str]) -> Header:
+        """Return the one that has the wanted columns; else the one with most columns."""
+        asked = set(wanted)
+        fits = [header for header in self.possible if asked <= set(header.names)] if asked else []
+        return fits[0] if fits else max(self.possible, key=lambda header: len(header.names))
+
+
 def csv_columns(path: str | Path, wanted: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the names of the columns of a CSV file, its cells separated so that it has the wanted ones if it can.
 
@@ -43,11 +57,24 @@ def csv_columns(path: str | Path, wanted: Iterable[str] = ()) -> tuple[str, ...]
     DataFileError
         If there is no header, or it is no text.
     """
-    return read_header(path, wanted).names
+    with CsvFile(path) as file:
+        return file.headers.fitting(wanted).names
 
 
 def csv_batches(path: str | Path, columns: Sequence[str] | None = None, *, block: int = BLOCK) -> Iterator[Any]:
-    """Stream columns of a CSV file as text.
+    """Stream columns of a CSV file as text; see `CsvFile.batches`."""
+    with CsvFile(path) as file:
+        yield from file.batches(columns, block=block)
+
+
+def line_of(path: str | Path, row: int) -> int:
+    """Return the line on which a row begins; rows are counted from 0, lines from 1, the header's."""
+    with CsvFile(path) as file:
+        return file.line_of(row)
+
+
+class CsvFile:
+    """A CSV file that is opened once: its header is read first, and its rows whenever they are asked for.
 
     Parameters
     ----------
@@ -55,51 +82,213 @@ def csv_batches(path: str | Path, columns: Sequence[str] | None = None, *, block
         A file that ends in ``.csv``, ``.csv.gz`` or ``.csv.zst``, in UTF-8 with a header,
         its cells separated by commas, or by semicolons or tabs where only
         then the header has the columns.
-    columns
-        Their names, by default all.
-    block
-        Bytes that are read at a time. No row may be longer.
 
-    Yields
-    ------
-    pyarrow.RecordBatch
-        Text columns in the order asked for. An empty cell, in quotes or not,
-        is null and nothing else is. A blank line is skipped, but in a file of
-        one column it is an empty cell.
+    Attributes
+    ----------
+    headers
+        Its header, as each separator splits it.
 
     Raises
     ------
     DataFileError
-        If a column is absent or named twice, a row has too many or too few
-        cells, a quote is not closed, the text is not UTF-8, or the file
-        cannot be read. Rows are named by their line, the header being line 1.
+        If it cannot be read, there is no header, or it is no text in UTF-8.
     """
-    with reading(path):
-        header = read_header(path, () if columns is None else columns)
-        wanted = list(header.names if columns is None else columns)
-        at = [_position(path, header, name) for name in wanted]
-        if header.alone:
-            check_rows(path, header, block)  # an open quote in a header takes all that is below it
-        else:
-            yield from _batches(Path(path), header, wanted, at, block)
 
-
-def _batches(path: Path, header: Header, wanted: list[str], at: list[int], block: int) -> Iterator[Any]:
-    pa = arrow()
-    rows = 0
-    with open_to_read(path) as raw, lent(watched := Watched(raw)) as source:
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        with reading(path):
+            self._file = RereadFile(path)
         try:
-            for batch in _reader(source.pop(), header, at, block):
-                rows += len(batch)
-                yield pa.RecordBatch.from_arrays([batch.column(str(k)) for k in at], names=wanted)
-        except (pa.ArrowInvalid, UnicodeError) as error:
-            said = str(error).lower()
-        else:
-            said = ""
-    if said:
-        _explain(path, header, said, block)
-    if watched.quotes and (watched.lines != rows + 1 + header.blank or _is_open(watched.tail, header.separator)):
-        check_rows(path, header, block)
+            with reading(path), self._file.from_start() as raw:
+                self._first = raw.read(_FIRST_BYTES)
+            self.headers = _headers(path, self._first)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "CsvFile":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def guessed_rows(self) -> int:
+        """Guess the number of rows by the length of the first lines."""
+        packed = 4 if is_compressed(self.path) else 1  # text is a quarter when it is compressed, or so
+        lines = max(self._first.count(b"\n") - 1, 1)  # without the header
+        return int(packed * self._file.status().st_size * lines / max(len(self._first), 1))
+
+    def batches(self, columns: Sequence[str] | None = None, *, block: int = BLOCK) -> Iterator[Any]:
+        """Stream columns as text, from the first row on.
+
+        Parameters
+        ----------
+        columns
+            Their names, by default all.
+        block
+            Bytes that are read at a time. No row may be longer.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            Text columns in the order asked for. An empty cell, in quotes or not,
+            is null and nothing else is. A blank line is skipped, but in a file of
+            one column it is an empty cell.
+
+        Raises
+        ------
+        DataFileError
+            If a column is absent or named twice, a row has too many or too few
+            cells, a quote is not closed, the text is not UTF-8, or the file
+            cannot be read. Rows are named by their line, the header being line 1.
+        """
+        with reading(self.path):
+            header = self.headers.fitting(() if columns is None else columns)
+            wanted = list(header.names if columns is None else columns)
+            at = [self._position(header, name) for name in wanted]
+            if header.alone:
+                self._check_rows(header, block)  # an open quote in a header takes all that is below it
+            else:
+                yield from self._batches(header, wanted, at, block)
+
+    def _batches(self, header: Header, wanted: list[str], at: list[int], block: int) -> Iterator[Any]:
+        pa = arrow()
+        rows = 0
+        with self._file.from_start() as raw, lent(watched := Watched(raw)) as source:
+            try:
+                for batch in _reader(source.pop(), header, at, block):
+                    rows += len(batch)
+                    yield pa.RecordBatch.from_arrays([batch.column(str(k)) for k in at], names=wanted)
+            except (pa.ArrowInvalid, UnicodeError) as error:
+                said = str(error).lower()
+            else:
+                said = ""
+        if said:
+            self._explain(header, said, block)
+        if watched.quotes and (watched.lines != rows + 1 + header.blank or _is_open(watched.tail, header.separator)):
+            self._check_rows(header, block)
+
+    def _position(self, header: Header, name: str) -> int:
+        found = [k for k, held in enumerate(header.names) if held == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise trouble(self.path, f"must have one column {name!r}; its header has {len(found)}")
+        raise self.no_such_column(name, header)
+
+    def no_such_column(self, name: str, header: Header, labels: Collection[str] = ()) -> DataFileError:
+        """Return the error that it has no such column, with names that are alike unless they may be values."""
+        verdict = judge_header(header.names, list(zip(*self._first_rows(header), strict=True)), labels)
+        return DataFileError(*no_such_column(name, header.names, f"the file {str(self.path)!r}", verdict, csv=True))
+
+    def _first_rows(self, header: Header) -> list[list[str]]:
+        """Return some rows below the header that have as many cells, for a look at what they are like."""
+        text = self._first.decode("utf-8-sig", "replace").lstrip("\r\n")
+        rows = csv.reader(StringIO(text, newline=""), delimiter=header.separator)
+        found: list[list[str]] = []
+        with suppress(csv.Error):
+            next(rows, None)
+            found.extend(row for row in islice(rows, SAMPLE) if len(row) == len(header.names))
+        return found
+
+    # Where something is wrong ---------------------------------------------------------------------
+
+    def line_of(self, row: int) -> int:
+        """Return the line on which a row begins; rows are counted from 0, lines from 1, the header's."""
+        with reading(self.path):
+            records = self._records(self.headers.fitting(()), BLOCK)
+            return next((line for line, _ in islice(records, row + 1, None)), row + 2)
+
+    def _records(self, header: Header, limit: int) -> Iterator[tuple[int, int]]:
+        """Yield for each row, the header first, the line on which it begins and its number of cells.
+
+        Raises
+        ------
+        DataFileError
+            At the row whose quotes are broken.
+        """
+        before = csv.field_size_limit(limit)
+        begins = 1
+        try:
+            with TextIOWrapper(self._file.from_start(), "utf-8-sig", "surrogateescape", newline="") as lines:
+                rows = csv.reader(lines, delimiter=header.separator, strict=True)
+                for row in rows:
+                    if row or (len(header.names) == 1 and begins > header.blank):
+                        yield begins, len(row) or 1
+                    begins = rows.line_num + 1
+        except csv.Error:
+            raise trouble(
+                self.path, f"must close every quote; the one that opens in line {begins} is not closed well"
+            ) from None
+        finally:
+            csv.field_size_limit(before)
+
+    def _check_rows(self, header: Header, limit: int) -> None:
+        """Raise if a quote is not closed, or some rows have not as many cells as the header."""
+        width, wrong, first = len(header.names), 0, 0
+        for line, cells in self._records(header, limit):
+            if cells != width:
+                wrong, first = wrong + 1, first or line
+        if wrong:
+            raise trouble(
+                self.path,
+                f"must have {counted(width, 'cell')} in every row, as in its header; "
+                f"{counted(wrong, 'row has', 'rows have')} not, first line {first}",
+            )
+
+    def _explain(self, header: Header, said: str, block: int) -> None:
+        """Raise what was wrong, given what PyArrow said: its words quote a row."""
+        if "utf" in said:
+            with self._file.from_start() as raw:
+                for number, line in enumerate(raw, 1):
+                    try:
+                        line.decode("utf-8")
+                    except UnicodeDecodeError:
+                        raise trouble(self.path, f"must be text in UTF-8; line {number} is not", SAVE_AS_UTF8) from None
+        self._check_rows(header, block)
+        if "straddl" in said:
+            raise trouble(self.path, f"must have rows of at most {block} bytes; some row is longer")
+        raise trouble(self.path, "must be a CSV file; it is none, or was cut off or altered")
+
+
+def _headers(path: str | Path, first: bytes) -> Headers:
+    """Split the header in the first bytes of a file.
+
+    Raises
+    ------
+    DataFileError
+        If there is none, or it is no text in UTF-8.
+    """
+    whole = len(first) < _FIRST_BYTES
+    if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
+        raise trouble(path, "must be text in UTF-8; it is in UTF-16, or no text", SAVE_AS_UTF8)
+    read = first.decode("utf-8-sig", "surrogateescape")
+    text = read.lstrip("\r\n")
+    if not text:
+        raise trouble(path, "must have a header and rows; it is empty")
+    blank = len(read[: len(read) - len(text)].splitlines())
+    return Headers(tuple(_split(path, text, separator, whole, blank) for separator in _SEPARATORS))
+
+
+def _split(path: str | Path, text: str, separator: str, whole: bool, blank: int) -> Header:
+    rows = csv.reader(StringIO(text, newline=""), delimiter=separator)
+    cells, alone = [], False
+    with suppress(
+        csv.Error
+    ):  # of a cell that is too long for this way of reading; one below the header does not matter
+        cells = next(rows)
+        alone = whole and not any(row or len(cells) == 1 for row in rows)
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError:
+        raise trouble(path, "must be text in UTF-8; its header is not", SAVE_AS_UTF8) from None
+    return Header(separator, tuple(plain_header(cell) for cell in cells), alone, blank)
 
 
 def _is_open(line: bytes, separator: str) -> bool:
@@ -129,135 +318,3 @@ def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
             quoted_strings_can_be_null=True,
         ),
     )
-
-
-# The header ---------------------------------------------------------------------------------------
-
-
-def read_header(path: str | Path, wanted: Iterable[str]) -> Header:
-    """Return the header, its cells separated so that it has the wanted columns.
-
-    Raises
-    ------
-    DataFileError
-        If there is none, or it is no text in UTF-8.
-    """
-    with reading(path), open_to_read(path) as raw:
-        first = raw.read(_FIRST_BYTES)
-        whole = len(first) < _FIRST_BYTES
-    if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
-        raise trouble(path, "must be text in UTF-8; it is in UTF-16, or no text", SAVE_AS_UTF8)
-    read = first.decode("utf-8-sig", "surrogateescape")
-    text = read.lstrip("\r\n")
-    if not text:
-        raise trouble(path, "must have a header and rows; it is empty")
-    blank = len(read[: len(read) - len(text)].splitlines())
-    found = [_split(path, text, separator, whole, blank) for separator in _SEPARATORS]
-    asked = set(wanted)
-    fits = [header for header in found if asked <= set(header.names)] if asked else []
-    return fits[0] if fits else max(found, key=lambda header: len(header.names))
-
-
-def _split(path: str | Path, text: str, separator: str, whole: bool, blank: int) -> Header:
-    rows = csv.reader(StringIO(text, newline=""), delimiter=separator)
-    cells, alone = [], False
-    with suppress(
-        csv.Error
-    ):  # of a cell that is too long for this way of reading; one below the header does not matter
-        cells = next(rows)
-        alone = whole and not any(row or len(cells) == 1 for row in rows)
-    try:
-        "".join(cells).encode()
-    except UnicodeEncodeError:
-        raise trouble(path, "must be text in UTF-8; its header is not", SAVE_AS_UTF8) from None
-    return Header(separator, tuple(plain_header(cell) for cell in cells), alone, blank)
-
-
-def _position(path: str | Path, header: Header, name: str) -> int:
-    found = [k for k, held in enumerate(header.names) if held == name]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise trouble(path, f"must have one column {name!r}; its header has {len(found)}")
-    raise no_csv_column(path, header, name)
-
-
-def no_csv_column(path: str | Path, header: Header, name: str, labels: Collection[str] = ()) -> DataFileError:
-    """Return the error that a CSV file has no such column, with names that are alike unless they may be values."""
-    rows = _first_rows(path, header)
-    verdict = judge_header(header.names, list(zip(*rows, strict=True)), labels)
-    return DataFileError(*no_such_column(name, header.names, f"the file {str(path)!r}", verdict, csv=True))
-
-
-def _first_rows(path: str | Path, header: Header) -> list[list[str]]:
-    """Return some rows below the header that have as many cells, for a look at what they are like."""
-    with reading(path), open_to_read(path) as raw:
-        text = raw.read(_FIRST_BYTES).decode("utf-8-sig", "replace").lstrip("\r\n")
-    rows = csv.reader(StringIO(text, newline=""), delimiter=header.separator)
-    found: list[list[str]] = []
-    with suppress(csv.Error):
-        next(rows, None)
-        found.extend(row for row in islice(rows, SAMPLE) if len(row) == len(header.names))
-    return found
-
-
-# Where something is wrong -------------------------------------------------------------------------
-
-
-def _records(path: str | Path, header: Header, limit: int) -> Iterator[tuple[int, int]]:
-    """Yield for each row, the header first, the line on which it begins and its number of cells.
-
-    Raises
-    ------
-    DataFileError
-        At the row whose quotes are broken.
-    """
-    before = csv.field_size_limit(limit)
-    begins = 1
-    try:
-        with TextIOWrapper(open_to_read(path), "utf-8-sig", "surrogateescape", newline="") as lines:
-            rows = csv.reader(lines, delimiter=header.separator, strict=True)
-            for row in rows:
-                if row or (len(header.names) == 1 and begins > header.blank):
-                    yield begins, len(row) or 1
-                begins = rows.line_num + 1
-    except csv.Error:
-        raise trouble(path, f"must close every quote; the one that opens in line {begins} is not closed well") from None
-    finally:
-        csv.field_size_limit(before)
-
-
-def check_rows(path: str | Path, header: Header, limit: int = BLOCK) -> None:
-    """Raise if a quote is not closed, or some rows have not as many cells as the header."""
-    width, wrong, first = len(header.names), 0, 0
-    for line, cells in _records(path, header, limit):
-        if cells != width:
-            wrong, first = wrong + 1, first or line
-    if wrong:
-        raise trouble(
-            path,
-            f"must have {counted(width, 'cell')} in every row, as in its header; "
-            f"{counted(wrong, 'row has', 'rows have')} not, first line {first}",
-        )
-
-
-def line_of(path: str | Path, row: int) -> int:
-    """Return the line on which a row begins; rows are counted from 0, lines from 1, the header's."""
-    with reading(path):
-        records = _records(path, read_header(path, ()), BLOCK)
-        return next((line for line, _ in islice(records, row + 1, None)), row + 2)
-
-
-def _explain(path: Path, header: Header, said: str, block: int) -> None:
-    """Raise what was the matter, given what PyArrow said: its words quote a row."""
-    if "utf" in said:
-        with open_to_read(path) as raw:
-            for number, line in enumerate(raw, 1):
-                try:
-                    line.decode("utf-8")
-                except UnicodeDecodeError:
-                    raise trouble(path, f"must be text in UTF-8; line {number} is not", SAVE_AS_UTF8) from None
-    check_rows(path, header, block)
-    if "straddl" in said:
-        raise trouble(path, f"must have rows of at most {block} bytes; some row is longer")
-    raise trouble(path, "must be a CSV file; it is none, or was cut off or altered")

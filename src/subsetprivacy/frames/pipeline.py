@@ -19,36 +19,31 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from subsetprivacy._choices import Form, IfExists
-from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit
-from subsetprivacy.frames.files import check_free
-from subsetprivacy.frames.finished import check_same
 from subsetprivacy.frames.heaps import hand_over, heaps
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.packing import MOST_HEAPS, Packing
 from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.repeated import repeated_ids
 from subsetprivacy.frames.sources import Source, Unit
 from subsetprivacy.frames.staging import digest, staged
 from subsetprivacy.frames.trouble import described
 from subsetprivacy.messages.for_files import CONTINUE_BY_THE_SAME_CALL
-from subsetprivacy.processes import crew, leave_if_imported
+from subsetprivacy.processes import crew
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 HEAP_ROWS = 1 << 20  # what the processor's cache can sort
 _MANY = 64
-NO_SAME = (
-    "`if_exists` must be 'error' or 'overwrite' for a table that is no file: whether it is the same as before, nothing "
-    "tells."
-)
 Progress = Callable[[int, int | None], None]
 
 
 @frozen
-class Order:
+class RunOptions:
     """How a run is to be done.
 
     Attributes
@@ -66,7 +61,6 @@ class Order:
     if_exists: IfExists = "error"
     jobs: int = 1
     seed: int | None = None
-    progress: Progress | None = None
 
     @property
     def overwrite(self) -> bool:
@@ -74,8 +68,24 @@ class Order:
         return self.if_exists == "overwrite"
 
 
-def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order) -> None:
+def privatize_source(
+    source: Source,
+    kernel: Kernel,
+    output: Path,
+    options: RunOptions,
+    facts: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Release:
     """Draw all rows of a source into a file.
+
+    Parameters
+    ----------
+    source, kernel, output, options
+        What is drawn, where it is written, and how; checked before.
+    facts
+        What tells this job from another, see `job_facts`; None where nothing does.
+    progress
+        Called with the rows done and in all.
 
     Raises
     ------
@@ -84,32 +94,25 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
     DataFileError
         If a file cannot be read or written.
     """
-    if order.jobs > 1:
-        leave_if_imported()
-    kernel.check_order(order.keep_order)
-    job_done = _job(source, kernel, order)
-    if order.if_exists == "same" and output.exists():
-        check_same(output, _required(job_done))
-        return
-    check_free(output, overwrite=order.overwrite)
     packing = Packing.of(kernel.designs, kernel.keep)
-    dealt = 0 if order.keep_order else _heaps(source)
+    dealt = 0 if options.keep_order else _heaps(source)
     with (
         _described(output),
-        staged(output, _stage(job_done, packing, dealt)) as stage,
-        open_output(output, kernel.designs, form=order.form, overwrite=order.overwrite) as target,
-        crew(order.jobs - 1) as pool,
+        staged(output, _stage(facts, packing, dealt)) as stage,
+        open_output(output, kernel.designs, form=options.form, overwrite=options.overwrite) as target,
+        crew(options.jobs - 1) as pool,
     ):
-        job = Job(kernel, packing, stage, dealt, order.seed)
-        meter = _Meter(source, order.progress)
-        drawn = _draw_all(source, job, pool, order.jobs, meter)
+        job = Job(kernel, packing, stage, dealt, options.seed)
+        meter = _Meter(source, progress)
+        drawn = _draw_all(source, job, pool, options.jobs, meter)
         designs, dummies = kernel.dummies(sum(came.reports for came in drawn), job.source(1, 1))
         if kernel.covered is not None:
             drawn.append(draw_dummies(len(drawn), dummies, job))
-        target.begin(designs, _kept(source, kernel), job=job_done)
-        for rows in _mixed(drawn, job, pool, order.jobs):
+        target.begin(designs, _kept(source, kernel), job=facts)
+        for rows in _mixed(drawn, job, pool, options.jobs):
             target.write(packing.unpack(rows))
             meter.written(rows.num_rows)
+    return target.release()
 
 
 @contextmanager
@@ -132,7 +135,7 @@ def _heaps(source: Source) -> int:
     return min(1 << (wanted - 1).bit_length(), MOST_HEAPS)
 
 
-def _job(source: Source, kernel: Kernel, order: Order) -> dict[str, Any] | None:
+def job_facts(source: Source, kernel: Kernel, options: RunOptions) -> dict[str, Any] | None:
     """Return what tells this job from another: the files as they are, designs and options; None where nothing does."""
     if source.identity is None:
         return None
@@ -146,21 +149,15 @@ def _job(source: Source, kernel: Kernel, order: Order) -> dict[str, Any] | None:
         "na": list(kernel.cleaning.na),
         "id": kernel.id,
         "key": digest(kernel.key),
-        "keep_order": order.keep_order,
-        "form": order.form,
-        "seed": order.seed,
+        "keep_order": options.keep_order,
+        "form": options.form,
+        "seed": options.seed,
     }
 
 
-def _stage(job: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[str, Any] | None:
+def _stage(facts: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[str, Any] | None:
     """Return what tells the units that this run draws from those of another."""
-    return None if job is None else {**job, "heaps": dealt, "counted": packing.is_countable}
-
-
-def _required(job: dict[str, Any] | None) -> dict[str, Any]:
-    if job is None:
-        raise ArgumentError(NO_SAME)
-    return job
+    return None if facts is None else {**facts, "heaps": dealt, "counted": packing.is_countable}
 
 
 def _kept(source: Source, kernel: Kernel) -> list["pa.Field"]:

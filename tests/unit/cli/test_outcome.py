@@ -179,9 +179,9 @@ def test_the_same_command_again(run, fine, misused, refused, folder):
 
 def test_stopped_after_everything_was_written(run, folder, monkeypatch):
     """An interrupt that comes between the renaming and the end of the command."""
-    from subsetprivacy.cli import privatize
+    from subsetprivacy.frames.plan import PrivatizePlan
 
-    whole = privatize._run
+    whole = PrivatizePlan.run
 
     def late(*arguments, **settings):
         whole(*arguments, **settings)
@@ -189,7 +189,7 @@ def test_stopped_after_everything_was_written(run, folder, monkeypatch):
         (folder / ".out.csv.partial" / "job.json").write_text("{}")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("subsetprivacy.cli.privatize._run", late)
+    monkeypatch.setattr(PrivatizePlan, "run", late)
     for more in ([], ["--force"]):  # also over an older file
         result = run(*WORDS, "-o", "out.csv", *more)
         assert result.exit_code == 130

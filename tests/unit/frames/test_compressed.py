@@ -107,13 +107,8 @@ def test_reading_is_a_stream(tmp_path, ending, monkeypatch):
     with compression.open_to_write(path, path.name) as file:
         file.write(b"colour\n" + b"red\n" * 2_000_000)
     read = []
-    opened = compression.open_to_read
-
-    def watched(place):
-        found = opened(place)
-        return _Counting(found, read)
-
-    monkeypatch.setattr("subsetprivacy.frames.csv_stream.open_to_read", watched)
+    from_start = compression.RereadFile.from_start
+    monkeypatch.setattr(compression.RereadFile, "from_start", lambda self: _Counting(from_start(self), read))
     batches = csv_batches(path, ["colour"], block=1 << 16)
     next(batches)
     assert sum(read) < 4_000_000  # of 8 MB
