@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from attrs import frozen
 
 from subsetprivacy.errors import ArgumentError, DataFileError
-from subsetprivacy.frames.csv_stream import CsvFile
+from subsetprivacy.frames.csv_reader import CsvFile
 from subsetprivacy.frames.files import format_of, parquet_files
 from subsetprivacy.frames.partitions import partitions_of
 from subsetprivacy.frames.sources import Source, Unit, numbered, regrouped

@@ -2,7 +2,7 @@
 
 The subsets are drawn unit by unit into a folder beside the output, counted or
 dealt to random heaps (`drawing`); then heap after heap is shuffled and written
-(`heaps`). Memory holds a few units, whatever the table's size. Values are never
+(`shuffling`). Memory holds a few units, whatever the table's size. Values are never
 written.
 """
 
@@ -20,14 +20,14 @@ from attrs import frozen
 
 from subsetprivacy._choices import Form, IfExists
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit
-from subsetprivacy.frames.heaps import hand_over, heaps
+from subsetprivacy.frames.drawing import DrawingJob, DrawnUnit, draw_dummies, draw_unit
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.packing import MOST_HEAPS, Packing
 from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.repeated import repeated_ids
+from subsetprivacy.frames.shuffling import hand_over, heaps
 from subsetprivacy.frames.sources import Source, Unit
 from subsetprivacy.frames.staging import digest, staged
 from subsetprivacy.frames.trouble import described
@@ -102,10 +102,10 @@ def privatize_source(
         open_output(output, kernel.designs, form=options.form, overwrite=options.overwrite) as target,
         crew(options.jobs - 1) as pool,
     ):
-        job = Job(kernel, packing, stage, dealt, options.seed)
+        job = DrawingJob(kernel, packing, stage, dealt, options.seed)
         meter = _Meter(source, progress)
         drawn = _draw_all(source, job, pool, options.jobs, meter)
-        designs, dummies = kernel.dummies(sum(came.reports for came in drawn), job.source(1, 1))
+        designs, dummies = kernel.dummies(sum(unit.reports for unit in drawn), job.source(1, 1))
         if kernel.covered is not None:
             drawn.append(draw_dummies(len(drawn), dummies, job))
         target.begin(designs, _kept(source, kernel), job=facts)
@@ -169,28 +169,28 @@ def _kept(source: Source, kernel: Kernel) -> list["pa.Field"]:
     return [pa.field(name, kind) for name, kind in zip(kernel.keep, plain, strict=True)]
 
 
-def _draw_all(source: Source, job: Job, pool: Executor | None, jobs: int, meter: "_Meter") -> list[Came]:
+def _draw_all(source: Source, job: DrawingJob, pool: Executor | None, jobs: int, meter: "_Meter") -> list[DrawnUnit]:
     """Draw every unit that is not done yet; if rows are refused, look through all that remain and then say so."""
-    drawn: list[Came] = []
+    drawn: list[DrawnUnit] = []
     refused: list[Refused] = []
-    for came in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, jobs):
-        drawn.append(came)
-        refused += came.refused
-        meter.drawn(came.rows)
+    for unit in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, jobs):
+        drawn.append(unit)
+        refused += unit.refused
+        meter.drawn(unit.rows)
     if job.kernel.key is not None and not refused:
-        again = repeated_ids([job.stage.ids(came.name) for came in drawn])
+        again = repeated_ids([job.stage.ids(unit.name) for unit in drawn])
         refused += [Refused(str(job.kernel.id), "id repeated", again, None)] if again else []
     refuse(refused, source.where, rows=source.row, number=source.number)
     return drawn
 
 
-def _drawn(numbered: tuple[int, Unit], job: Job) -> Came:
+def _drawn(numbered: tuple[int, Unit], job: DrawingJob) -> DrawnUnit:
     number, unit = numbered
     note = job.stage.done(number)
-    return draw_unit(number, unit, job) if note is None else Came.of(note)
+    return draw_unit(number, unit, job) if note is None else DrawnUnit.of(note)
 
 
-def _mixed(drawn: list[Came], job: Job, pool: Executor | None, jobs: int) -> Iterator["pa.Table"]:
+def _mixed(drawn: list[DrawnUnit], job: DrawingJob, pool: Executor | None, jobs: int) -> Iterator["pa.Table"]:
     """Return the rows to write, heap after heap."""
     import pyarrow as pa
 

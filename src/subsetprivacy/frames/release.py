@@ -17,10 +17,10 @@ from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
 from subsetprivacy.design import Covered, Design, Product, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.alone import rows_alone
 from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
 from subsetprivacy.frames.trouble import said_of
+from subsetprivacy.frames.uniqueness import rows_alone
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.results import Result
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame

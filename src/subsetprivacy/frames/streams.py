@@ -17,7 +17,7 @@ from subsetprivacy.engines.arrow import kind_of
 from subsetprivacy.engines.batches import fragment_batches
 from subsetprivacy.engines.headers import judge_table
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.csv_stream import CsvFile, Headers, csv_batches, line_of
+from subsetprivacy.frames.csv_reader import CsvFile, Headers, csv_batches, line_of
 from subsetprivacy.frames.files import TABLE_FORMAT, parquet_files
 from subsetprivacy.frames.partitions import Partitions, partitions_of
 from subsetprivacy.frames.trouble import arrow, reading, trouble

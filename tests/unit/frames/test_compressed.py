@@ -9,7 +9,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.errors import DataFileError, MissingDependencyError
 from subsetprivacy.frames import compression
-from subsetprivacy.frames.csv_stream import csv_batches
+from subsetprivacy.frames.csv_reader import csv_batches
 
 DESIGN = sp.uniform(["red", "green", "blue", "SECRET"])
 ENDINGS = [".csv.gz", ".csv.zst"]

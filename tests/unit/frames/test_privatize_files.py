@@ -13,7 +13,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, NotPrivateWarning
-from subsetprivacy.frames import heaps, inputs, piles, pipeline, sources
+from subsetprivacy.frames import drawing, inputs, pipeline, shuffling, sources
 from subsetprivacy.frames.privatizing import privatize_table
 
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
@@ -29,7 +29,7 @@ def small_units(monkeypatch):
     monkeypatch.setattr(inputs, "BATCH_ROWS", 256)
     monkeypatch.setattr(inputs, "UNIT_ROWS", 1024)
     monkeypatch.setattr(pipeline, "HEAP_ROWS", 512)
-    monkeypatch.setattr(heaps, "COUNTED_ROWS", 512)
+    monkeypatch.setattr(shuffling, "COUNTED_ROWS", 512)
 
 
 def people(n=5000):
@@ -111,7 +111,7 @@ def test_rows_are_shuffled_all_over_the_file(table, tmp_path, small_units):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_rows_that_are_counted_are_spread_all_over_the_file(jobs, tmp_path, monkeypatch):
     monkeypatch.setattr(inputs, "UNIT_ROWS", 1000)
-    monkeypatch.setattr(heaps, "COUNTED_ROWS", 1000)
+    monkeypatch.setattr(shuffling, "COUNTED_ROWS", 1000)
     pairs = sp.fixed_size(list(range(14)), 2)
     pq.write_table(pa.table({"x": np.repeat(np.arange(14), 1000)}), tmp_path / "sorted.parquet", row_group_size=500)
     key = {"key": KEY, "id": "person"}
@@ -341,7 +341,7 @@ def test_a_full_disk_leaves_nothing(when, tmp_path, small_units, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    holder, method = (piles.Pile, "_write") if when == "units" else (pq.ParquetWriter, "write_table")
+    holder, method = (drawing.UnitFile, "_write") if when == "units" else (pq.ParquetWriter, "write_table")
     monkeypatch.setattr(holder, method, full)
     with pytest.raises(DataFileError, match="there is no space left"):
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")

@@ -2,12 +2,14 @@
 
 import csv
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from io import StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
+from threading import Event
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
+from weakref import finalize
 
 from attrs import frozen
 
@@ -16,7 +18,6 @@ from subsetprivacy._words import counted
 from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.compression import RereadFile, is_compressed
-from subsetprivacy.frames.csv_watching import Watched, lent
 from subsetprivacy.frames.trouble import arrow, reading, trouble
 from subsetprivacy.messages.for_files import SAVE_AS_UTF8
 
@@ -24,6 +25,7 @@ BLOCK = 1 << 22
 _SEPARATORS = (",", ";", "\t")
 _FIRST_BYTES = 1 << 20
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_PATIENCE = 5.0  # seconds to wait for a thread of Arrow, which takes milliseconds
 
 
 @frozen
@@ -160,7 +162,7 @@ class CsvFile:
     def _batches(self, header: Header, wanted: list[str], at: list[int], block: int) -> Iterator[Any]:
         pa = arrow()
         rows = 0
-        with self._file.from_start() as raw, lent(watched := Watched(raw)) as source:
+        with self._file.from_start() as raw, _lent(watched := _Watched(raw)) as source:
             try:
                 for batch in _reader(source.pop(), header, at, block):
                     rows += len(batch)
@@ -318,3 +320,79 @@ def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
             quoted_strings_can_be_null=True,
         ),
     )
+
+
+# A file as Arrow reads it: watched, and lent until Arrow has let go of it ------------------------
+
+
+class _Lent:
+    """What Arrow reads from: it is gone when Arrow has let go of it."""
+
+    closed = False
+
+    def __init__(self, watched: "_Watched") -> None:
+        self.read = watched.read
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@contextmanager
+def _lent(watched: "_Watched") -> Iterator[list[Any]]:
+    """Lend a file to Arrow, in a list of one, and go on only when it was let go of.
+
+    Arrow reads ahead, and lets go, in a thread of its own. If Python ends
+    before that thread has called back, the whole process is aborted.
+    """
+    handle, let_go = _Lent(watched), Event()
+    finalize(handle, let_go.set)
+    held = [arrow().PythonFile(handle, mode="r")]
+    del handle
+    try:
+        yield held
+    finally:
+        held.clear()
+        let_go.wait(_PATIENCE)
+
+
+class _Watched:
+    """A file that counts the lines and quotes that are read from it, and keeps its last line.
+
+    A quote that is never closed swallows the rows below it without a word.
+    Where there are fewer rows than lines, it is worth a second look; so it is
+    where the last line does not close one, which has nothing to swallow.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._last = b"\n"
+        self._ends = 0
+        self.quotes: int = 0
+        self.tail: bytes = b""
+
+    @property
+    def lines(self) -> int:
+        """How many lines were read."""
+        return self._ends + (self._last != b"\n")
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes, and take note of them."""
+        data = self._raw.read(size)
+        self._ends += data.count(b"\n")
+        self.quotes += data.count(b'"')
+        filled = data.rstrip(b"\r\n")
+        if filled:
+            begins = filled.rfind(b"\n") + 1
+            goes_on = not begins and self._last not in b"\r\n"
+            self.tail = (self.tail if goes_on else b"") + filled[begins:]
+        self._last = data[-1:] or self._last
+        return data
