@@ -80,9 +80,7 @@ def _read(
                 "better declare the categories"
             )
         from subsetprivacy.frames.inputs import open_input
-        from subsetprivacy.frames.trouble import arrow
 
-        arrow()  # says what to install
         with open_input(source) as table:
             return infer_labels(table, [column])[column]
     if column is not None or infer:

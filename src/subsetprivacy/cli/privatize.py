@@ -117,6 +117,9 @@ def privatize(
         raise click.UsageError("--dry-run shows what would be written to a file; name one by --output")
     options.check_one_result(output, format, as_json)
     options.check_apart(table, output)
+    from subsetprivacy.frames.inputs import open_input
+    from subsetprivacy.frames.preparing import prepare
+
     policy = "overwrite" if force else if_exists or "error"
     cleaning: dict[str, Any] = {"strip": strip, "na": na}
     read = _designs(columns, design, infer=infer)
@@ -124,10 +127,10 @@ def privatize(
     settings = {"missing": missing, "key": key, "id": identity, "keep": keep, **cleaning, "keep_order": keep_order}
     settings |= {"form": form, "if_exists": policy, "seed": seed, "jobs": jobs}
     ending = ending_of(output, TABLES, format) if output == STANDARD_OUTPUT or format else ""
-    with target(output, ending) as path, _opened(table) as values:
+    with target(output, ending) as path, open_input(table) as values:
         before = marks(path)
-        designs = _inferred(values, read, cleaning) if isinstance(read, dict) else read
-        plan = _prepare(values, designs, path, **settings)
+        designs: Any = _inferred(values, read, cleaning) if infer and isinstance(read, dict) else read
+        plan = prepare(values, designs, path, **settings)  # no warning comes before an error
         if output == STANDARD_OUTPUT:
             _check_travels(designs, ending)
         if dry_run:
@@ -143,22 +146,6 @@ def privatize(
             if output == STANDARD_OUTPUT or is_standard_input(table):
                 give_up(path)
             end(stop, left(path, before))
-
-
-def _opened(table: Path) -> "Input":
-    """Open the table, once for all that is done with it."""
-    from subsetprivacy.frames.inputs import open_input
-    from subsetprivacy.frames.trouble import arrow
-
-    arrow()  # says what to install
-    return open_input(table)
-
-
-def _prepare(table: "Input", designs: Any, output: Path, **settings: Any) -> "PrivatizePlan[Release]":
-    """Raise what can be known before anything is drawn, so that no warning stands before an error."""
-    from subsetprivacy.frames.preparing import prepare
-
-    return prepare(table, designs, output, **settings)
 
 
 def _show(plan: "PrivatizePlan[Release]", table: Path, *, as_json: bool) -> None:

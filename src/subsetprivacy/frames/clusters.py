@@ -6,8 +6,9 @@ from typing import Any
 from subsetprivacy._paths import scheme_of
 from subsetprivacy.engines import check_columns, computing, engine_of
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.pipeline import Progress, RunOptions
+from subsetprivacy.frames.pipeline import Progress
 from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.messages.for_files import WRITE_OUTPUT_AS_TEXT
 

@@ -153,7 +153,7 @@ class CsvFile:
         with reading(self.path):
             header = self.headers.fitting(() if columns is None else columns)
             wanted = list(header.names if columns is None else columns)
-            at = [self._position(header, name) for name in wanted]
+            at = self.positions(wanted)
             if header.alone:
                 self._check_rows(header, block)  # an open quote in a header takes all that is below it
             else:
@@ -176,16 +176,33 @@ class CsvFile:
         if watched.quotes and (watched.lines != rows + 1 + header.blank or _is_open(watched.tail, header.separator)):
             self._check_rows(header, block)
 
-    def _position(self, header: Header, name: str) -> int:
-        found = [k for k, held in enumerate(header.names) if held == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise trouble(self.path, f"must have one column {name!r}; its header has {len(found)}")
-        raise self.no_such_column(name, header)
+    def positions(self, columns: Sequence[str], labels: Collection[str] = ()) -> list[int]:
+        """Return where some columns are in a row.
 
-    def no_such_column(self, name: str, header: Header, labels: Collection[str] = ()) -> DataFileError:
-        """Return the error that it has no such column, with names that are alike unless they may be values."""
+        Raises
+        ------
+        DataFileError
+            If one is absent or there twice; see `no_such_column`.
+        """
+        names = self.headers.fitting(columns).names
+        for name in columns:
+            if name not in names:
+                raise self.no_such_column(name, labels)
+            if names.count(name) > 1:
+                raise trouble(self.path, f"must have one column {name!r}; its header has {names.count(name)}")
+        return [names.index(name) for name in columns]
+
+    def no_such_column(self, name: str, labels: Collection[str] = ()) -> DataFileError:
+        """Return the error that it has no such column, with names that are alike unless they may be values.
+
+        Parameters
+        ----------
+        name
+            The column.
+        labels
+            Categories of the values. Where a header holds one it holds a person's values, and is not shown.
+        """
+        header = self.headers.fitting(())
         verdict = judge_header(header.names, list(zip(*self._first_rows(header), strict=True)), labels)
         return DataFileError(*no_such_column(name, header.names, f"the file {str(self.path)!r}", verdict, csv=True))
 

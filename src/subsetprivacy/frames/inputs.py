@@ -15,7 +15,7 @@ from subsetprivacy.frames.files import format_of, parquet_files
 from subsetprivacy.frames.partitions import partitions_of
 from subsetprivacy.frames.sources import Source, Unit, numbered, regrouped
 from subsetprivacy.frames.streams import DataFile
-from subsetprivacy.frames.trouble import reading
+from subsetprivacy.frames.trouble import arrow, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,7 +75,10 @@ def open_input(path: Path) -> Input:
     ------
     DataFileError
         If it does not exist, cannot be read, or is of another format.
+    MissingDependencyError
+        If PyArrow is not installed.
     """
+    arrow()  # or say how to get it
     kind = format_of(path)
     return _CsvInput(path) if kind == "csv" else _ArrowInput(path) if kind == "arrow" else _ParquetInput(path)
 
@@ -92,11 +95,7 @@ class _CsvInput(Input):
         """Return some columns, as text."""
         import pyarrow as pa
 
-        header = self._file.headers.fitting(columns)
-        for name in columns:
-            if name not in header.names:
-                raise self._file.no_such_column(name, self._file.headers.fitting(()), labels)
-        _check_once(columns, header.names, self.path)
+        self._file.positions(columns, labels)  # raises if one is not there
         return Source(
             str(self.path),
             pa.schema([(name, pa.string()) for name in columns]),
@@ -323,11 +322,6 @@ def _check_columns(wanted: Iterable[str], there: Sequence[str], path: Path, labe
     for name in wanted:
         if name not in there:
             raise DataFile(path, format_of(path)).no_such_column(name, there, labels)
-    _check_once(wanted, there, path)
-
-
-def _check_once(wanted: Iterable[str], there: Sequence[str], path: Path) -> None:
-    for name in wanted:
         if there.count(name) > 1:
             raise DataFileError(f"the file {str(path)!r} must have one column {name!r}; got {there.count(name)}.")
 

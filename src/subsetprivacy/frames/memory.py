@@ -8,9 +8,10 @@ import numpy as np
 from subsetprivacy.design import Design
 from subsetprivacy.engines import arrow_batches, check_columns, engine_of
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import check_output
-from subsetprivacy.frames.pipeline import Progress, RunOptions
+from subsetprivacy.frames.pipeline import Progress
 from subsetprivacy.frames.refused import refuse
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.shuffle import shuffled

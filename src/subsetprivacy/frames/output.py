@@ -13,7 +13,7 @@ from subsetprivacy.design.text import is_spelled, text_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.csv_writer import CsvWriter
 from subsetprivacy.frames.files import arrow_writer, check_free, format_of, parquet_writer, replacing, schema_of
-from subsetprivacy.frames.finished import mark
+from subsetprivacy.frames.jobs import mark
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.stored import FORMS, Stored, Weights
 from subsetprivacy.frames.streams import DataFile

@@ -16,11 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
-from subsetprivacy._choices import Form, IfExists
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.drawing import DrawingJob, DrawnUnit, draw_dummies, draw_unit
+from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.packing import MOST_HEAPS, Packing
@@ -29,7 +27,7 @@ from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.repeated import repeated_ids
 from subsetprivacy.frames.shuffling import hand_over, heaps
 from subsetprivacy.frames.sources import Source, Unit
-from subsetprivacy.frames.staging import digest, staged
+from subsetprivacy.frames.staging import staged
 from subsetprivacy.frames.trouble import described
 from subsetprivacy.messages.for_files import CONTINUE_BY_THE_SAME_CALL
 from subsetprivacy.processes import crew
@@ -40,32 +38,6 @@ if TYPE_CHECKING:
 HEAP_ROWS = 1 << 20  # what the processor's cache can sort
 _MANY = 64
 Progress = Callable[[int, int | None], None]
-
-
-@frozen
-class RunOptions:
-    """How a run is to be done.
-
-    Attributes
-    ----------
-    keep_order
-        Whether rows stay in their order; otherwise they are shuffled.
-    form
-        "codes" or "labels"; None is what the format has by default.
-    if_exists
-        "error", "overwrite", or "same": then an output of the same job is left as it is.
-    """
-
-    keep_order: bool = False
-    form: Form | None = None
-    if_exists: IfExists = "error"
-    jobs: int = 1
-    seed: int | None = None
-
-    @property
-    def overwrite(self) -> bool:
-        """Whether an output that exists is replaced."""
-        return self.if_exists == "overwrite"
 
 
 def privatize_source(
@@ -133,26 +105,6 @@ def _heaps(source: Source) -> int:
     """Return how many heaps keep each one small, a power of two; where the rows are not counted yet, many."""
     wanted = max(_MANY if not source.is_exact else 1, -(-(source.rows or 0) // HEAP_ROWS))
     return min(1 << (wanted - 1).bit_length(), MOST_HEAPS)
-
-
-def job_facts(source: Source, kernel: Kernel, options: RunOptions) -> dict[str, Any] | None:
-    """Return what tells this job from another: the files as they are, designs and options; None where nothing does."""
-    if source.identity is None:
-        return None
-    return {
-        "version": 3,
-        **source.identity,
-        "columns": {name: design.fingerprint for name, design in kernel.designs.items()},
-        "keep": list(kernel.keep),
-        "missing": kernel.missing,
-        "strip": kernel.cleaning.strip,
-        "na": list(kernel.cleaning.na),
-        "id": kernel.id,
-        "key": digest(kernel.key),
-        "keep_order": options.keep_order,
-        "form": options.form,
-        "seed": options.seed,
-    }
 
 
 def _stage(facts: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[str, Any] | None:

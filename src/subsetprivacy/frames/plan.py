@@ -12,8 +12,9 @@ from attrs import field, frozen
 from subsetprivacy._words import counted
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, NotPrivateWarning
+from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.pipeline import Progress, RunOptions
+from subsetprivacy.frames.pipeline import Progress
 from subsetprivacy.mechanism.publish import revealing_design
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_files import PREPARE_AGAIN

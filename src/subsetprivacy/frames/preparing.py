@@ -14,24 +14,24 @@ from subsetprivacy._paths import local_path
 from subsetprivacy._seeds import seed_number
 from subsetprivacy._types import Seed
 from subsetprivacy.design import Design
-from subsetprivacy.engines import check_columns, engine_of, is_lazy, is_table
+from subsetprivacy.engines import engine_of, is_lazy, is_table
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.apart import check_apart, check_apart_from
+from subsetprivacy.frames.apart import check_apart
 from subsetprivacy.frames.cleaning import Cleaning
 from subsetprivacy.frames.clusters import check_cluster, privatize_on_cluster
 from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.finished import check_same
 from subsetprivacy.frames.inputs import Input, open_input
+from subsetprivacy.frames.jobs import RunOptions, check_same, job_facts
 from subsetprivacy.frames.kernel import Kernel, variables_of
+from subsetprivacy.frames.lazy import check_lazy, privatize_lazy
 from subsetprivacy.frames.memory import check_in_memory, privatize_in_memory
 from subsetprivacy.frames.output import check_output
-from subsetprivacy.frames.pipeline import Progress, RunOptions, job_facts, privatize_source
+from subsetprivacy.frames.pipeline import Progress, privatize_source
 from subsetprivacy.frames.plan import PrivatizePlan, Task
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.reopening import check_reopening, reopened
-from subsetprivacy.frames.sources import Source, table_source
+from subsetprivacy.frames.sources import Source
 from subsetprivacy.frames.trouble import arrow
 from subsetprivacy.messages.for_files import NAME_AN_OUTPUT, PRIVATIZE_ONE_COLUMN
 from subsetprivacy.processes import cores, leave_if_imported
@@ -174,16 +174,14 @@ def _of_file(table: Any, kernel: Kernel, output: Any, options: RunOptions, *, au
     opened = table if isinstance(table, Input) else open_input(path)
     try:
         source = opened.source(kernel.columns, kernel.keep, kernel.labels)
-        run = _FileRun.of(source, kernel, target, _with_jobs(options, source) if automatic else options)
+        if automatic and (source.rows or 0) > LARGE:
+            options = evolve(options, jobs=cores())
+        run = _FileRun.of(source, kernel, target, options)
     except BaseException:
         opened.close()
         raise
     task = Task(run.run, opened.close)
-    return PrivatizePlan.of(path, kernel, target, run.options, task, source.rows, source.is_exact, run.is_finished)
-
-
-def _with_jobs(options: RunOptions, source: Source) -> RunOptions:
-    return evolve(options, jobs=cores()) if (source.rows or 0) > LARGE else options
+    return PrivatizePlan.of(path, kernel, target, options, task, source.rows, source.is_exact, run.is_finished)
 
 
 @frozen
@@ -235,27 +233,13 @@ def _of_table(table: Any, kernel: Kernel, output: Any, options: RunOptions) -> P
         run = partial(privatize_on_cluster, table, kernel, target, options)
     elif rows is None:
         target = local_path(_needed(output, "a lazy table"), "output")
-        _check_lazy(table, kernel, target, options)
-        run = partial(_run_lazy, table, kernel, target, options)
+        check_lazy(table, kernel, target, options)
+        run = partial(privatize_lazy, table, kernel, target, options)
     else:
         target = None if output is None else local_path(output, "output")
         check_in_memory(table, kernel, target, options)
         run = partial(privatize_in_memory, table, kernel, target, options)
     return PrivatizePlan.of(f"a {engine} table", kernel, target, options, Task(run), rows, rows is not None)
-
-
-def _check_lazy(table: Any, kernel: Kernel, output: Path, options: RunOptions) -> None:
-    check_reopening(table, output)
-    if engine_of(table) == "pyarrow-dataset":
-        check_apart_from(getattr(table, "files", ()), str(output))
-    check_columns(table, kernel.columns, labels=kernel.labels)
-    check_output(output, kernel.designs, options.form, overwrite=options.overwrite)
-
-
-def _run_lazy(table: Any, kernel: Kernel, output: Path, options: RunOptions, progress: Progress | None) -> Any:
-    source = table_source(table, kernel.columns)
-    privatize_source(source, kernel, output, options, progress=progress)
-    return reopened(table, output)
 
 
 # Arguments ----------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ class DataFile:
         """Return the error that it has no such column, with names that are alike unless they may be values."""
         if self.kind == "csv":
             with CsvFile(self.path) as file:
-                return file.no_such_column(name, file.headers.fitting(()), labels)
+                return file.no_such_column(name, labels)
         return DataFileError(*no_such_column(name, held, self.where, judge_table(self._dataset(), labels)))
 
     def is_text(self, column: str) -> bool:

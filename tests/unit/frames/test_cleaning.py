@@ -171,8 +171,8 @@ def test_counts_of_all_batches_add_up(tmp_path):
 
 def test_a_run_with_other_settings_does_not_go_on_from_this_one(raw, tmp_path):
     from subsetprivacy.frames.inputs import open_input
+    from subsetprivacy.frames.jobs import RunOptions, job_facts
     from subsetprivacy.frames.kernel import Kernel, variables_of
-    from subsetprivacy.frames.pipeline import RunOptions, job_facts
 
     def job(cleaning):
         kernel = Kernel(variables_of({"work": DESIGN}), cleaning=cleaning).for_text()
