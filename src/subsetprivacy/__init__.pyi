@@ -3,7 +3,15 @@
 from subsetprivacy import errors as errors
 from subsetprivacy.auditing import Audit, TableAudit, audit
 from subsetprivacy.counting import count
-from subsetprivacy.data import CountsBatch, GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.data import (
+    CountsBatch,
+    GroupedCounts,
+    JointCounts,
+    QuestionCounts,
+    SubsetCounts,
+    SubsetData,
+    SubsetTable,
+)
 from subsetprivacy.design import (
     Design,
     check_mechanism,
@@ -31,13 +39,34 @@ from subsetprivacy.estimation.fit_test import FitTest, fit_test
 from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.finding import Findings, findings
 from subsetprivacy.frames.plan import PrivatizePlan
 from subsetprivacy.frames.preparing import prepare
 from subsetprivacy.frames.privatizing import privatize_table
+from subsetprivacy.frames.questions import count_questions, read_questions
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.writing import write_counts, write_release
-from subsetprivacy.honesty import GoodnessOfFit, HonestyCheck, RandomAnswers, Residuals, check_draws, check_honesty
+from subsetprivacy.honesty import (
+    Alarm,
+    AskedCell,
+    Checks,
+    DataTest,
+    DrawsCheck,
+    GoodnessOfFit,
+    HonestyCheck,
+    LeaningCheck,
+    OptionSkips,
+    RandomAnswers,
+    Residuals,
+    SkipsCheck,
+    VariableChecks,
+    check_all,
+    check_draws,
+    check_honesty,
+    check_leaning,
+    check_skips,
+)
 from subsetprivacy.independence import (
     IndependenceResult,
     PairTests,
@@ -74,17 +103,23 @@ from subsetprivacy.tabulating import crosstab
 from subsetprivacy.variables import JointCategories
 
 __all__ = [
+    "Alarm",
+    "AskedCell",
     "Association",
     "Audit",
     "Categories",
+    "Checks",
     "Comparison",
     "ConditionalShares",
     "Contrast",
     "CountsBatch",
+    "DataTest",
     "Design",
     "Difference",
+    "DrawsCheck",
     "Estimate",
     "EstimateBatch",
+    "Findings",
     "FitTest",
     "Frontier",
     "GoodnessOfFit",
@@ -94,11 +129,13 @@ __all__ = [
     "IndependenceResult",
     "JointCategories",
     "JointCounts",
+    "LeaningCheck",
     "Margin",
     "Measure",
     "Note",
     "NoteKind",
     "Optimum",
+    "OptionSkips",
     "PairTests",
     "PersonLeakage",
     "Plan",
@@ -107,25 +144,32 @@ __all__ = [
     "PowerOfTest",
     "PrivatizePlan",
     "Question",
+    "QuestionCounts",
     "RandomAnswers",
     "Release",
     "RepeatRisk",
     "Residuals",
+    "SkipsCheck",
     "SubsetCounts",
     "SubsetData",
     "SubsetTable",
     "TableAudit",
     "TrendResult",
+    "VariableChecks",
     "ask",
     "association",
     "audit",
+    "check_all",
     "check_draws",
     "check_honesty",
+    "check_leaning",
     "check_mechanism",
+    "check_skips",
     "compare",
     "conditional",
     "conditional_independence_test",
     "count",
+    "count_questions",
     "cover",
     "covered",
     "crosstab",
@@ -133,6 +177,7 @@ __all__ = [
     "draw_questions",
     "estimate",
     "estimate_many",
+    "findings",
     "fit_test",
     "fixed_size",
     "frontier",
@@ -155,6 +200,7 @@ __all__ = [
     "privatize_table",
     "product",
     "read_key",
+    "read_questions",
     "read_release",
     "repeat_risk",
     "resolve",

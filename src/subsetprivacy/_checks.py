@@ -51,6 +51,13 @@ def check_count(value: Any, name: str, least: int = 0) -> int:
     return int(value)
 
 
+def check_number(value: Any, name: str, least: float) -> float:
+    """Return `value` if it is a finite number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < np.inf:
+        raise ArgumentError(f"`{name}` must be a number of at least {least:g}; got {shown(value)}.")
+    return float(value)
+
+
 def check_choice(value: Word, allowed: Sequence[Word], name: str) -> Word:
     """Return `value` if it is one of `allowed`."""
     if not isinstance(value, str) or value not in allowed:

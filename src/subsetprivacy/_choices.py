@@ -34,6 +34,7 @@ NullMethod: TypeAlias = Literal["permutation", "bootstrap", "asymptotic"]
 
 # Whether the answers fit the design
 FitMethod: TypeAlias = Literal["auto", "chi-square", "bootstrap"]
+QuestionKind: TypeAlias = Literal["yes_no", "groups", "bit", "local"]
 
 # Designs: the best ones, those for few categories, those to choose among
 Criterion: TypeAlias = Literal["A", "D"]
@@ -43,6 +44,9 @@ OptimalKind: TypeAlias = Literal["independent", "conditional"]
 Over: TypeAlias = Literal["average", "worst"]
 Route: TypeAlias = Literal["warner", "pair", "bit", "dummies"]
 Solver: TypeAlias = Literal["interior", "conic"]
+
+# Pages
+Language: TypeAlias = Literal["en", "de", "ar"]
 
 # Privacy
 AuditPicture: TypeAlias = Literal["designs", "persons"]

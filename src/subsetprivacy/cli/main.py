@@ -9,6 +9,7 @@ import click
 from subsetprivacy import __version__
 from subsetprivacy.cli.audience import remember_call, wants_json
 from subsetprivacy.cli.audit import audit
+from subsetprivacy.cli.check import check
 from subsetprivacy.cli.compare import compare
 from subsetprivacy.cli.completion import completion
 from subsetprivacy.cli.count import count
@@ -121,6 +122,7 @@ COMMANDS = (
     test,
     fit_test,
     audit,
+    check,
     report,
     survey,
     serve,

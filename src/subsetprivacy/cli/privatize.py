@@ -158,10 +158,8 @@ def _show(plan: "PrivatizePlan[Release]", table: Path, *, as_json: bool) -> None
 
 def _check_travels(designs: Any, ending: str) -> None:
     """Raise if a design that only its file knows would be written without it."""
-    from subsetprivacy.design import Covered
-
     held = designs.values() if isinstance(designs, dict) else [designs]
-    if ending.startswith(".csv") and any(isinstance(design, Covered) for design in held):
+    if ending.startswith(".csv") and any(design.covered is not None for design in held):
         raise click.UsageError(
             "a covered design needs its numbers of dummy rows, which CSV does not hold; say --format parquet or arrow"
         )
@@ -198,21 +196,17 @@ def _inferred(table: "Input", designs: "dict[str, Design | None]", cleaning: dic
 
 def _named_by_itself(path: Path) -> "Design | dict[str, Design | None]":
     """Return a product, or the designs of another table, which name their columns."""
-    from subsetprivacy.design import Product
-
     found = read_document(path)
     if isinstance(found, dict):
         return {name: _planned(design) for name, design in found.items()}
-    if not isinstance(found, Product):
+    if found.product is None:
         raise click.UsageError("say which --column the design is for; only a product names its columns")
     return found
 
 
 def _planned(design: "Design") -> "Design":
     """Return a covered design as it was before another table was drawn with it."""
-    from subsetprivacy.design import Covered
-
-    return design.planned() if isinstance(design, Covered) else design
+    return design.planned()
 
 
 def _fitting(labels: list[Any]) -> "Design":

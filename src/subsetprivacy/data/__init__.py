@@ -11,6 +11,7 @@ from subsetprivacy.data.entries import check_allowed
 from subsetprivacy.data.groups import GroupedCounts
 from subsetprivacy.data.joint import JointCounts, as_joint
 from subsetprivacy.data.people import SubsetData
+from subsetprivacy.data.questions import QuestionCounts
 from subsetprivacy.data.reading import as_counts
 from subsetprivacy.data.table import SubsetTable
 from subsetprivacy.data.tally import count_codes
@@ -19,6 +20,7 @@ __all__ = [
     "CountsBatch",
     "GroupedCounts",
     "JointCounts",
+    "QuestionCounts",
     "SubsetCounts",
     "SubsetData",
     "SubsetTable",

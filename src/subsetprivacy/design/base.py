@@ -1,16 +1,18 @@
 """What every design can be asked."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
-from subsetprivacy.design import identify
-from subsetprivacy.design.codes import Coded
-from subsetprivacy.errors import NotIdentifiableError, NotIndependentError, TooLargeError
+from subsetprivacy.design import choose, identify
+from subsetprivacy.design.composed import Composed
+from subsetprivacy.design.weights import pick, thresholds
+from subsetprivacy.errors import InvalidDesignError, NotIdentifiableError, NotIndependentError, TooLargeError
 from subsetprivacy.incidence import MAX_MATRIX, Listable, incidence
 from subsetprivacy.messages.for_designs import MORE_SUBSETS, VALUE_AT_HAND
 from subsetprivacy.subsets import Categories
@@ -28,7 +30,7 @@ def solve_alike(a: float, b: float, v: FloatArray) -> FloatArray:
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Design(Coded, ABC):
+class Design(Composed):
     r"""How subsets are drawn: a conditional design :math:`\mu` (`cond_design`).
 
     ``P(A = a | X = j) = mu_a r_a(j)``, where the row r_a is 1 on the members
@@ -76,6 +78,16 @@ class Design(Coded, ABC):
     def support_incidence(self) -> Listable:
         """The rows r_a of the whole support."""
         return self.incidence(self.support()[0])
+
+    @property
+    def report_count(self) -> int | None:
+        """How many different reports there can be; None where that is not known or too many to count."""
+        return len(self.support()[0]) if self.enumerable else None
+
+    @property
+    def by_size(self) -> dict[int, float] | None:
+        """The probability of each size of a report, where all subsets of a size are alike; else None."""
+        return None
 
     def incidence(self, codes: IntArray) -> Listable:
         """Return the rows r_a of the given codes."""
@@ -131,6 +143,16 @@ class Design(Coded, ABC):
         """The probability q that a second category shares the reported subset, where it is the same for all pairs."""
         return None
 
+    @property
+    def has_alike_triples(self) -> bool:
+        """Whether any three categories share a report with the same probability, as far as the kind tells."""
+        return False
+
+    @property
+    def closed_form(self) -> float | None:
+        """The ratio r_p of the paper's closed form for moments (`mom`), for the designs that it is for; else None."""
+        return None
+
     @cached_property
     def S(self) -> float:
         """The sum over a of the largest P(a | j); log2 S is the maximal leakage. A yes/no question has S = 2."""
@@ -145,6 +167,34 @@ class Design(Coded, ABC):
     def noise(self) -> FloatArray | None:
         """Per category j, the sum of mu_a r_a(j) log2 r_a(j), where rows are not only 0 and 1 (else None)."""
         return None
+
+    # What it is made of -----------------------------------------------------------------------
+
+    @property
+    def enlarged(self) -> "Design":
+        """The design of what reports are subsets of: the value, or the value next to something known."""
+        return self
+
+    @property
+    def distribution_key(self) -> Hashable:
+        """The same for designs on the same categories that give every report the same probability, where known."""
+        return self
+
+    def by_factor(self, codes: IntArray) -> list[tuple["Design", IntArray]]:
+        """Return the design of each variable that is drawn by itself, with its codes."""
+        return [(self, codes)]
+
+    def with_categories(self, categories: Categories) -> "Design":
+        """Return the same design on as many other categories."""
+        return evolve(self, categories=categories)
+
+    def planned(self) -> "Design":
+        """Return the design before any data: without the numbers that a release fixes."""
+        return self
+
+    def people_in(self, rows: float) -> int:
+        """Return how many people are behind this many rows that say something."""
+        return round(rows / (1 - self.mu_full))
 
     # What an attacker can make of it ----------------------------------------------------------
 
@@ -196,19 +246,33 @@ class Design(Coded, ABC):
         """The design that somebody sees who knows that a report is a real person's."""
         return self
 
-    @property
-    def real_share(self) -> float:
-        """The share of real people among the rows: below 1 where dummies are added."""
-        return 1.0
-
-    def rows_text(self, n: float) -> str:
-        """Return how many people n rows are, in words."""
-        return f"n = {n:.0f}"
-
     @cached_property
     def epsilon(self) -> float:
         """That of local differential privacy: infinite where values are ruled out, 0 if nothing is ever reported."""
         return 0.0 if self.smallest_set == self.p else float("inf")
+
+    @property
+    def rules_out(self) -> bool:
+        """Whether some report rules a value out."""
+        return self.epsilon == float("inf")
+
+    @property
+    def reveals_silently(self) -> bool:
+        """Whether a report can be a single value though nobody had to allow that when the design was made."""
+        return not self.is_subset_private
+
+    def most_telling(self, w: FloatArray) -> tuple[int, int]:
+        """Return the report that leaves the largest probability to one value, and the position of that value."""
+        codes, rows = self.support()[0], self.support_incidence
+        size = rows.inner(w)
+        posterior = np.divide(rows.peak(w), size, out=np.zeros(len(codes)), where=size > 0)
+        code = codes[int(posterior.argmax())]
+        return int(code), int(self.best_guess(np.array([code]), w)[0])
+
+    def reports_within(self, codes: IntArray) -> bool:
+        """Tell whether a report can lie within one of the given subsets, up to 48 categories."""
+        support = self.support()[0]
+        return any(bool(((support & ~code) == 0).any()) for code in np.asarray(codes, np.int64))
 
     def pooled(self, other: "Design") -> "Design | None":
         """Return the design of this one's data and another's together, if that is a design of the same kind."""
@@ -268,6 +332,22 @@ class Design(Coded, ABC):
         known = (self.mu(options.ravel()) > 0) | ((options.ravel() == 0) & (self.mu_full > 0))
         return known.reshape(options.shape).all(axis=1)
 
+    def question_law(self) -> tuple[IntArray, FloatArray] | None:
+        """Return every question and its probability; None where no question is asked, or questions are not listed.
+
+        A question is a row with the codes of its answers, in ascending order.
+
+        Raises
+        ------
+        TooLargeError
+            If there are too many to list.
+        """
+        if not self.is_independent:
+            return None
+        codes, mu = self.support()
+        smaller, first = np.unique(np.minimum(codes, self.complement(codes)), return_index=True)
+        return np.column_stack([smaller, self.complement(smaller)]), mu[first]
+
     def complement(self, codes: Codes) -> Codes:
         """Return the code of "no" for each code of "yes"."""
         return self.missing_code - codes
@@ -275,6 +355,21 @@ class Design(Coded, ABC):
     def strata(self, codes: IntArray) -> IntArray | None:
         """Return a number for the question each code answers, or None where the code does not tell it."""
         return np.minimum(codes, self.complement(codes)) if self.is_independent else None
+
+    def answers_to(self, codes: IntArray) -> IntArray:
+        """Return for each code all answers to the question that it answers, a row each."""
+        return np.column_stack([codes, self.complement(codes)])
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether some question realizes it; with three categories the respondent draws the subset."""
+        if self.p == 3 or self.options is not None:
+            return True
+        try:
+            self.as_independent()
+        except (InvalidDesignError, NotIndependentError):
+            return False
+        return True
 
     def as_independent(self) -> "Design":
         """Return the same law as an independent design (nu from mu).
@@ -294,3 +389,16 @@ class Design(Coded, ABC):
             f"the design must be independent to be asked as yes/no questions; got a {self.kind} design.",
             VALUE_AT_HAND,
         )
+
+    # Reports of nobody ------------------------------------------------------------------------
+
+    def draw_any(self, n: int, source: RandomSource) -> IntArray:
+        """Draw n reports of nobody, each with probability mu_a / S: what dummy rows are made of."""
+        if self.is_independent and self.mu_full == 0:
+            asked = self.draw_questions(n, source).astype(np.int64)
+            return np.where(choose.below(n, 2, source) == 1, asked, self.complement(asked))
+        return self.support()[0][pick(self._any_thresholds, source.bits(n, 64))]
+
+    @cached_property
+    def _any_thresholds(self) -> AnyArray:
+        return thresholds(self.support()[1])

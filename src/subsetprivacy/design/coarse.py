@@ -8,6 +8,8 @@ from attrs import field, frozen
 
 from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
+from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import Keys
 from subsetprivacy.design.require import check_size
 from subsetprivacy.errors import UnknownDesignError
 from subsetprivacy.messages.for_designs import GIVE_THE_DESIGN
@@ -24,7 +26,35 @@ class Coarse(Design):
     """
 
     kind: ClassVar[str] = "coarse"
+    name: ClassVar[str] = "unknown"
+    keys: ClassVar[Keys] = Keys(categories=(2, 48))
+    formula: ClassVar[Formula] = Formula(
+        reports="any subset but the empty one; which are possible is not known",
+        weight="",
+        probability=r"P(a \mid j) = P(a \mid i) \text{ for all members } i, j \text{ of } a",
+        symbols=(("P", "not known; that it is the same for all members of a report is an assumption"),),
+    )
     note: str = field(default="coarsening at random is assumed")
+
+    @classmethod
+    def example(cls) -> "Coarse":
+        """Return four categories of which subsets were collected."""
+        return coarse(["a", "b", "c", "d"])
+
+    @property
+    def description(self) -> str:
+        """That nothing is known but that the subsets are true."""
+        return "It is not known how these sets came about, only that each contains the value."
+
+    @property
+    def is_known(self) -> bool:
+        """False: what is known are the subsets."""
+        return False
+
+    @property
+    def assumption(self) -> str:
+        """That the data are coarsened at random."""
+        return self.note
 
     def support(self) -> tuple[IntArray, FloatArray]:
         """Refuse: the weights are unknown."""

@@ -1,7 +1,7 @@
 """Designs given by mu: what is reported may depend on the value only through membership (`cond_design`)."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import frozen
@@ -9,6 +9,8 @@ from attrs import frozen
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
+from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import CODE, PAIR_OR_MORE, Keys, weighted
 from subsetprivacy.design.require import check_size
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, read_weights
 from subsetprivacy.errors import InvalidDesignError, NotIndependentError
@@ -23,7 +25,40 @@ class Conditional(Design):
 
     codes: IntArray
     weights: FloatArray
-    kind: str = "conditional"  # type: ignore[misc]  # nonprivate and fully_private differ by name only
+    kind: ClassVar[str] = "conditional"
+    name: ClassVar[str] = "conditional"
+    keys: ClassVar[Keys] = Keys(
+        {"subsets": weighted("The reported sets, each with its mu.", PAIR_OR_MORE)}, ("subsets",), categories=(3, 48)
+    )
+    formula: ClassVar[Formula] = Formula(
+        reports="the listed `subsets`",
+        weight=r"\mu_a \text{ as listed}",
+        symbols=((r"\mu_a", "the number next to the code $a$ in `subsets`"),),
+    )
+
+    @classmethod
+    def example(cls) -> "Conditional":
+        """Return pairs and triples of four categories."""
+        weights = {"ab": 0.3, "cd": 0.2, "abc": 0.2, "abd": 0.2, "acd": 0.3, "bcd": 0.3}
+        return conditional(["a", "b", "c", "d"], {tuple(subset): mu for subset, mu in weights.items()})
+
+    @property
+    def description(self) -> str:
+        """A set around the value, from a list."""
+        return (
+            "A set that contains the value, drawn from a list of sets with given weights. The draw needs the value, "
+            "so it is made where the value is."
+        )
+
+    @property
+    def list_length(self) -> int:
+        """The number of subsets."""
+        return len(self.codes)
+
+    @property
+    def browser_rule(self) -> dict[str, Any]:
+        """The device draws among the listed subsets that hold the answer."""
+        return {"rule": "given", "subsets": self.codes, "weights": self.weights}
 
     def support(self) -> tuple[IntArray, FloatArray]:
         """Return the codes with positive weight and their mu."""
@@ -108,7 +143,53 @@ def check_cover(codes: IntArray, mu: FloatArray, categories: Categories) -> None
         )
 
 
-def nonprivate(categories: Iterable[Label]) -> Conditional:
+_NOT_NEEDED = Keys({"subsets": weighted("Written, and not needed by a reader.", CODE)}, categories=(2, 48))
+
+
+class NonPrivate(Conditional):
+    """The value itself; make one with `nonprivate`."""
+
+    kind: ClassVar[str] = "nonprivate"
+    name: ClassVar[str] = "not private"
+    keys: ClassVar[Keys] = _NOT_NEEDED
+    formula: ClassVar[Formula] = Formula(reports="the single categories, $\\lvert a\\rvert = 1$", weight=r"\mu_a = 1")
+
+    @classmethod
+    def example(cls) -> "NonPrivate":
+        """Return three categories."""
+        return nonprivate(["a", "b", "c"])
+
+    @property
+    def description(self) -> str:
+        """That nothing is protected."""
+        return "The value itself is stored. This protects no one."
+
+    @property
+    def can_be_asked(self) -> bool:
+        """True: the value can be asked for."""
+        return True
+
+
+class FullyPrivate(Conditional):
+    """Always the full set; make one with `fully_private`."""
+
+    kind: ClassVar[str] = "fully_private"
+    name: ClassVar[str] = "fully private"
+    keys: ClassVar[Keys] = _NOT_NEEDED
+    formula: ClassVar[Formula] = Formula(reports="the full set, $\\lvert a\\rvert = p$", weight=r"\mu_a = 1")
+
+    @classmethod
+    def example(cls) -> "FullyPrivate":
+        """Return three categories."""
+        return fully_private(["a", "b", "c"])
+
+    @property
+    def description(self) -> str:
+        """That nothing is told."""
+        return "Only that there was an answer is stored. Nothing can be estimated."
+
+
+def nonprivate(categories: Iterable[Label]) -> NonPrivate:
     """Make the design that reports the value itself; for comparison only, it is not subset-private.
 
     Examples
@@ -118,10 +199,10 @@ def nonprivate(categories: Iterable[Label]) -> Conditional:
     """
     labels = check_size(as_categories(categories), 2, "nonprivate", None)
     codes = np.int64(1) << np.arange(labels.p, dtype=np.int64)
-    return Conditional(labels, read_only(codes), read_only(np.ones(labels.p)), "nonprivate")
+    return NonPrivate(labels, read_only(codes), read_only(np.ones(labels.p)))
 
 
-def fully_private(categories: Iterable[Label]) -> Conditional:
+def fully_private(categories: Iterable[Label]) -> FullyPrivate:
     """Make the design that always reports the full set; for comparison only, it says nothing about anybody.
 
     Examples
@@ -130,4 +211,4 @@ def fully_private(categories: Iterable[Label]) -> Conditional:
     False
     """
     labels = check_size(as_categories(categories), 2, "fully private", None)
-    return Conditional(labels, read_only(np.array([labels.full])), read_only(np.ones(1)), "fully_private")
+    return FullyPrivate(labels, read_only(np.array([labels.full])), read_only(np.ones(1)))

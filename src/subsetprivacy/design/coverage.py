@@ -1,6 +1,6 @@
 """A floor for how many could have sent a report: dummy rows with dummy categories (`sec:dummy`)."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -13,10 +13,17 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import counted, people
 from subsetprivacy.design.base import Design
+from subsetprivacy.design.described import Formula
 from subsetprivacy.design.factors import Product
+from subsetprivacy.design.independent import Independent
+from subsetprivacy.design.keys import INNER, Keys, fraction, whole
 from subsetprivacy.errors import InvalidDesignError, MismatchError
 from subsetprivacy.incidence import Affine, Cells, Listable
 from subsetprivacy.messages.for_designs import DESIGN_OF_THE_DATA, PRIVATIZE_EACH_GROUP
+from subsetprivacy.subsets import Categories
+
+_NOT_COVERED = ("artificial_bit", "coarse", "covered", "fully_private")
+_BELOW_A_HALF = r"^(0\.[0-4][0-9]*|[1-9](\.[0-9]+)?[eE]-[0-9]+)$"
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -34,6 +41,98 @@ class Covered(Design):
     people: int | None = None
     dummies: int | None = None
     kind: ClassVar[str] = "covered"
+    name: ClassVar[str] = "covered by dummy rows"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "base": {
+                "description": "The covered design.",
+                **INNER,
+                "not": {"properties": {"kind": {"enum": list(_NOT_COVERED)}}, "required": ["kind"]},
+            },
+            "floor": fraction("The least share of rows that could have sent a report.", _BELOW_A_HALF, 0.5),
+            "people": whole("Once drawn: the number of people.", 0),
+            "dummies": whole("Once drawn: the rows per dummy category.", 0),
+        },
+        ("base", "floor"),
+        conditions={"dependentRequired": {"people": ["dummies"], "dummies": ["people"]}},
+    )
+    formula: ClassVar[Formula] = Formula(
+        reports="each report $a$ of the `base` with each of the $D$ dummy categories $d$",
+        weight=r"\mu_{a,d} = \frac{\mu_a}{D}",
+        probability=(r"P(a, d \mid j) = \frac{1}{D} \Bigl( (1 - D\alpha)\, P(a \mid j) + \alpha\, \mu_a \Bigr)"),
+        codes="The code of the base and, above its bits, the bit of the dummy category, the first category lowest.",
+        missing="the base's code of a missing answer, and above it the bits of all $D$ dummy categories",
+        width=r"\text{the bits of the base} + D",
+        symbols=(
+            (r"\mu_a", "the weight of the report under the `base`"),
+            (r"P(a \mid j)", "the probability of the report under the `base`"),
+            ("D", "the number $\\sum_a \\mu_a$ over the reports of the base, which is whole"),
+            (
+                r"\alpha",
+                "the share of rows per dummy category: `dummies` / (`people` + $D \\cdot$ `dummies`), or `floor` where "
+                "these numbers are absent or `people` is 0",
+            ),
+        ),
+    )
+
+    @classmethod
+    def example(cls) -> "Covered":
+        """Return questions about four categories with dummy rows for 600 people."""
+        base = Independent.example()
+        return Covered(base.categories, base, 0.125).realised(600)
+
+    @property
+    def description(self) -> str:
+        """The base design's, and dummy rows."""
+        rows = f" {100 * (1 - self.real_share):.3g}% of the rows are dummies." if self.people else ""
+        return (
+            f"{self.base.description} Dummy rows that belong to no one are mixed in, so that no one can tell from a "
+            f"row alone that it is a person's.{rows}"
+        )
+
+    @property
+    def label(self) -> str:
+        """That of the base design, and the floor."""
+        return f"{self.base.label}, floor {self.floor:g}"
+
+    @property
+    def report_count(self) -> int | None:
+        """Each report of the base design with each dummy category."""
+        inner = self.base.report_count
+        return None if inner is None else inner * self.D
+
+    @property
+    def covered(self) -> "Covered":
+        """The design itself."""
+        return self
+
+    @property
+    def has_fixed_parts(self) -> bool:
+        """True: the number of dummy rows is known."""
+        return True
+
+    @property
+    def distribution_key(self) -> Hashable:
+        """The base design's, and the floor."""
+        return ("covered", self.floor, self.base.distribution_key)
+
+    @property
+    def reveals_silently(self) -> bool:
+        """False: `covered` takes a base that reveals values only where `reveals` is set."""
+        return False
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether the base design can be: dummy rows are added afterwards."""
+        return self.base.can_be_asked
+
+    def with_categories(self, categories: Categories) -> "Covered":
+        """Return the same design on as many other categories."""
+        return evolve(self, categories=categories, base=self.base.with_categories(categories))
+
+    def people_in(self, rows: float) -> int:
+        """Return the number of people of the release, or all rows where it is not known."""
+        return round(rows) if self.people is None else self.people
 
     @cached_property
     def D(self) -> int:
@@ -51,6 +150,20 @@ class Covered(Design):
     def real_share(self) -> float:
         """The share of rows that are people's."""
         return 1 - self.D * self.share
+
+    @property
+    def dummy_share(self) -> float:
+        """The share of rows per dummy category."""
+        return self.share
+
+    @property
+    def dummy_categories(self) -> int:
+        """The number D of dummy categories."""
+        return self.D
+
+    def dummy_rows(self, people: int) -> int:
+        """Return how many dummy rows this many people need, of all dummy categories together."""
+        return self.D * self.dummies_for(people)
 
     def dummies_for(self, people: int) -> int:
         r"""Return how many dummy rows each dummy category needs: :math:`\lceil \alpha n/(1-D\alpha) \rceil`."""

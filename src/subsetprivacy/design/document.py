@@ -11,17 +11,26 @@ from attrs import evolve
 from subsetprivacy._checks import check_count
 from subsetprivacy._paths import local_path
 from subsetprivacy.design.base import Design
-from subsetprivacy.design.coarse import coarse
-from subsetprivacy.design.conditional import conditional, fully_private, nonprivate
+from subsetprivacy.design.coarse import Coarse, coarse
+from subsetprivacy.design.conditional import (
+    Conditional,
+    FullyPrivate,
+    NonPrivate,
+    conditional,
+    fully_private,
+    nonprivate,
+)
+from subsetprivacy.design.coverage import Covered
 from subsetprivacy.design.covering import covered
-from subsetprivacy.design.hadamard import with_columns
-from subsetprivacy.design.held import beside_bit, warner
-from subsetprivacy.design.independent import independent, uniform
+from subsetprivacy.design.factors import Product
+from subsetprivacy.design.hadamard import Hadamard, with_columns
+from subsetprivacy.design.held import ArtificialBit, beside_bit, warner
+from subsetprivacy.design.independent import Independent, Uniform, independent, uniform
 from subsetprivacy.design.mixture import Mixture
-from subsetprivacy.design.partition import partition
+from subsetprivacy.design.partition import EvenPartition, ListedPartition, partition
 from subsetprivacy.design.product import product
-from subsetprivacy.design.sized import fixed_size
-from subsetprivacy.design.small import singles
+from subsetprivacy.design.sized import FixedSize, fixed_size
+from subsetprivacy.design.small import Singles, singles
 from subsetprivacy.design.written import DOCUMENT_FORMAT, DOCUMENT_VERSION, fingerprint
 from subsetprivacy.errors import DesignDocumentError, SubsetPrivacyError
 from subsetprivacy.messages.for_designs import DOCUMENT_OF_A_TABLE, READ_BY_A_NEWER_VERSION
@@ -131,26 +140,39 @@ def _product(categories: Categories, part: dict[str, Any]) -> Design:
     return product(factors)
 
 
-_BUILDERS: dict[str, Callable[[Categories, dict[str, Any]], Design]] = {
-    "uniform": lambda categories, _: uniform(categories),
-    "independent": lambda categories, part: _independent(categories, part["questions"]),
-    "conditional": lambda categories, part: conditional(categories, _weights(part["subsets"])),
-    "nonprivate": lambda categories, _: nonprivate(categories),
-    "fully_private": lambda categories, _: fully_private(categories),
-    "singles": lambda categories, _: singles(categories),
-    "coarse": lambda categories, _: coarse(categories),
-    "fixed_size": lambda categories, part: fixed_size(categories, part["size"]),
-    "partition": _partition,
-    "hadamard": lambda categories, part: with_columns(categories, part["size"], part["columns"]),
-    "artificial_bit": _bit,
-    "covered": _covered,
-    "product": _product,
-    "mixture": _mixture,
-}
+Builder = Callable[[Categories, dict[str, Any]], Design]
+_BUILDERS: dict[str, Builder] = {}
+_CLASSES: dict[str, tuple[type[Design], ...]] = {}
 
 
-def _independent(categories: Categories, questions: list[list[Any]]) -> Design:
-    return independent(categories, _weights(questions))
+def register(build: Builder, *classes: type[Design]) -> None:
+    """Let documents of a kind of design be read back.
+
+    Parameters
+    ----------
+    build
+        From the categories, and the document or the part of one that names the kind, to the design.
+    classes
+        The class of the kind; more than one where the document decides which.
+    """
+    _BUILDERS[classes[0].kind] = build
+    _CLASSES[classes[0].kind] = classes
+
+
+def kinds() -> dict[str, tuple[type[Design], ...]]:
+    """Return every kind that a document can name, with its classes."""
+    return dict(_CLASSES)
+
+
+def name_of_kind(kind: str) -> str:
+    """Return the name of a kind of design for people.
+
+    Examples
+    --------
+    >>> name_of_kind("artificial_bit"), name_of_kind("fixed_size")
+    ('randomized response', 'fixed size')
+    """
+    return _CLASSES[kind][0].name if kind in _CLASSES else kind.replace("_", " ")
 
 
 def _read_categories(body: dict[str, Any]) -> Categories:
@@ -191,3 +213,19 @@ def load_design(path: str | Path) -> Design:
         return design_from_json(source.read_bytes())
     except DesignDocumentError as error:
         raise DesignDocumentError(f"{source}: {error.message}", error.advice) from error.__cause__
+
+
+register(lambda categories, _: uniform(categories), Uniform)
+register(lambda categories, part: independent(categories, _weights(part["questions"])), Independent)
+register(lambda categories, part: conditional(categories, _weights(part["subsets"])), Conditional)
+register(lambda categories, part: fixed_size(categories, part["size"]), FixedSize)
+register(_partition, EvenPartition, ListedPartition)
+register(lambda categories, part: with_columns(categories, part["size"], part["columns"]), Hadamard)
+register(_bit, ArtificialBit)
+register(_covered, Covered)
+register(_product, Product)
+register(_mixture, Mixture)
+register(lambda categories, _: nonprivate(categories), NonPrivate)
+register(lambda categories, _: fully_private(categories), FullyPrivate)
+register(lambda categories, _: singles(categories), Singles)
+register(lambda categories, _: coarse(categories), Coarse)

@@ -9,12 +9,16 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design, require_matrix
+from subsetprivacy.design.described import Formula
+from subsetprivacy.design.held import ArtificialBit
+from subsetprivacy.design.keys import Keys, parts, whole
+from subsetprivacy.design.sized import FixedSize
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
 from subsetprivacy.incidence import MAX_DENSE_BITS, Kronecker, Listable, joint_incidence
 from subsetprivacy.messages.for_designs import FEWER_AT_A_TIME, FEWER_BITS
-from subsetprivacy.subsets import MAX_CATEGORIES
+from subsetprivacy.subsets import MAX_CATEGORIES, Categories
 from subsetprivacy.variables import JointCategories
 
 
@@ -28,6 +32,76 @@ class Product(Design):
     categories: JointCategories
     factors: tuple[Design, ...]
     kind: ClassVar[str] = "product"
+    name: ClassVar[str] = "product"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "factors": parts(
+                "The designs of the variables, in order.",
+                "variables",
+                whole("How many of the variables this factor is of.", 1),
+            )
+        },
+        ("factors",),
+        document={"required": ["variables"]},
+    )
+    formula: ClassVar[Formula] = Formula(
+        reports="each combination $(a_1, \\ldots, a_d)$ of reports of the factors",
+        weight=r"\mu_{(a_1, \ldots, a_d)} = \prod_{k=1}^d \mu_{k, a_k}",
+        probability=r"P(a_1, \ldots, a_d \mid j_1, \ldots, j_d) = \prod_{k=1}^d P_k(a_k \mid j_k)",
+        codes="The codes of the factors next to each other, the first in the highest bits.",
+        missing="a row is missing where the code of some factor is that of a missing answer",
+        width=r"\text{the sum of the bits of the factors}",
+        symbols=(
+            (r"P_k, \mu_k", "the probability and the weight under entry $k$ of `factors`"),
+            (
+                "j_k",
+                "the number of the value of factor $k$. A combination of values has the number that counts the last "
+                "variable fastest: with sizes $p_1, p_2, p_3$ the number of $(j_1, j_2, j_3)$ is "
+                "$(j_1 p_2 + j_2) p_3 + j_3$",
+            ),
+        ),
+    )
+
+    @classmethod
+    def example(cls) -> "Product":
+        """Return two variables, of two and of three categories."""
+        return cls.of({("x",): ArtificialBit.example(), ("y",): FixedSize(Categories(["l", "m", "n"]), 2)})
+
+    @property
+    def description(self) -> str:
+        """Those of the factors."""
+        parts = " ".join(f"{name}: {factor.description}" for name, factor in self.by_name().items())
+        return f"Each variable is drawn separately, with its own design. {parts}"
+
+    @property
+    def report_count(self) -> int | None:
+        """The product of the factors' numbers."""
+        ways = [factor.report_count for factor in self.factors]
+        return None if None in ways else prod(way or 0 for way in ways)
+
+    @property
+    def product(self) -> "Product":
+        """The design itself."""
+        return self
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether every variable can be."""
+        return all(factor.can_be_asked for factor in self.factors)
+
+    def by_factor(self, codes: IntArray) -> list[tuple[Design, IntArray]]:
+        """Return each factor with its codes."""
+        return list(zip(self.factors, self.split(codes), strict=True))
+
+    def answers_to(self, codes: IntArray) -> IntArray:
+        """Return for each code all combinations of answers to its questions."""
+        each = [factor.answers_to(part) for factor, part in self.by_factor(codes)]
+        places = np.indices([part.shape[1] for part in each]).reshape(len(each), -1)
+        return self.join([part[:, at] for part, at in zip(each, places, strict=True)])
+
+    def draw_any(self, n: int, source: RandomSource) -> IntArray:
+        """Draw every factor's report of nobody."""
+        return self.join([factor.draw_any(n, source) for factor in self.factors])
 
     @classmethod
     def of(cls, named: Mapping[tuple[str, ...], Design]) -> "Product":

@@ -11,6 +11,8 @@ from subsetprivacy._checks import check_count
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
+from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import Keys
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Walsh, incidence
 from subsetprivacy.incidence.walsh import choose_columns, scattered
@@ -34,6 +36,78 @@ class Hadamard(Design):
     size: int
     columns: IntArray
     kind: ClassVar[str] = "hadamard"
+    name: ClassVar[str] = "Hadamard"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "size": {"description": "The size N of the matrix.", "enum": [1 << k for k in range(2, 24)]},
+            "columns": {
+                "description": "The column of each category.",
+                "type": "array",
+                "minItems": 4,
+                "maxItems": MOST,
+                "uniqueItems": True,
+                "items": {"type": "integer", "minimum": 0, "maximum": 8 * MOST - 1},
+            },
+        },
+        ("size", "columns"),
+        categories=(4, MOST),
+    )
+    formula: ClassVar[Formula] = Formula(
+        reports=(
+            "both sides of the rows 1 to $N-1$. Category $j$ is on side 1 of row $r$ if $r$ and $c_j$ have an even "
+            "number of binary ones in common, else on side 0"
+        ),
+        weight=r"\mu_a = \frac{t_a}{N-1}",
+        codes=(
+            "Up to 48 categories the bit mask of the categories on the side. With more categories "
+            "$2r + \\text{side}$, and code 1, side 1 of row 0, is the full set."
+        ),
+        missing="the full set, $2^p - 1$, or 1 with more than 48 categories",
+        width=r"p, \text{ or the number of binary digits of } N \text{ with more than 48 categories}",
+        symbols=(
+            ("N", "the document's `size`"),
+            ("c_j", "entry $j$ of `columns`"),
+            ("t_a", "how many sides of rows give the code $a$: 1 with more than 48 categories, mostly 1 otherwise"),
+        ),
+    )
+
+    @classmethod
+    def example(cls) -> "Hadamard":
+        """Return six categories and seven questions."""
+        return hadamard(["a", "b", "c", "d", "e", "f"])
+
+    @property
+    def description(self) -> str:
+        """A question from few."""
+        return (
+            f"A yes/no question about roughly half of the {self.p:,} categories, one of {self.questions:,} questions "
+            "that together tell all categories apart. Yes stores the half asked about, no stores the other."
+        )
+
+    @property
+    def label(self) -> str:
+        """The kind and the number of questions."""
+        return f"{self.kind}, {self.questions} questions"
+
+    @property
+    def report_count(self) -> int:
+        """Both sides of every row; where codes are masks, how many of them differ."""
+        return len(self.support()[0]) if self._masked else 2 * self.questions
+
+    @property
+    def list_length(self) -> int:
+        """The number of questions."""
+        return self.questions
+
+    def listed_questions(self) -> tuple[IntArray, FloatArray]:
+        """Return both sides of the rows 1 to N - 1, all as likely."""
+        asked = self.code_of(np.arange(1, self.size), np.int64(1))
+        return np.column_stack([asked, self.complement(asked)]), np.ones(self.questions)
+
+    @property
+    def has_alike_triples(self) -> bool:
+        """True: any three different columns agree in a quarter of the rows."""
+        return True
 
     # Codes ------------------------------------------------------------------------------------
 

@@ -11,7 +11,9 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import Conditional
+from subsetprivacy.design.described import Formula
 from subsetprivacy.design.independent import uniform
+from subsetprivacy.design.keys import Keys, fraction
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Mapped
 from subsetprivacy.messages.for_designs import MORE_THAN_TWO, SAFE_Q, TRY_A_QUARTER
@@ -21,6 +23,7 @@ from subsetprivacy.variables import JointCategories
 # The bits of a mask of pairs: (first, 0), (first, 1), (second, 0), (second, 1).
 EQUAL = 0b1001
 MOST_ODDS = 20.0
+_BETWEEN_0_AND_1 = r"^(0\.[0-9]*[1-9][0-9]*|[1-9](\.[0-9]+)?[eE]-[0-9]+)$"
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -104,6 +107,16 @@ class Held(Design):
         r = self._rows
         return float(np.log(r.max(axis=1) / r.min(axis=1)).max()) if r.min() > 0 else float("inf")
 
+    @property
+    def enlarged(self) -> Design:
+        """The design of the enlarged variable."""
+        return self.inner
+
+    @property
+    def reveals_silently(self) -> bool:
+        """False: whoever made one that can reveal the value has said `reveals=True`."""
+        return False
+
     def enlarge(self, w: FloatArray) -> FloatArray:
         """Return the distribution of the enlarged variable, along the last axis."""
         return w @ self.lift.T
@@ -126,6 +139,91 @@ class ArtificialBit(Held):
 
     q: float
     kind: ClassVar[str] = "artificial_bit"
+    name: ClassVar[str] = "randomized response"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "q": fraction("The probability that the secret bit is 1.", _BETWEEN_0_AND_1, 1),
+            "asked": {
+                "description": "Warner's question, or uniform questions about value and bit.",
+                "enum": ["equal", "uniform"],
+            },
+        },
+        ("q", "asked"),
+        categories=(2, 24),
+        document={
+            "if": {"properties": {"asked": {"const": "equal"}}, "required": ["asked"]},
+            "then": {"properties": {"categories": {"minItems": 2, "maxItems": 2}}},
+        },
+    )
+    formula: ClassVar[Formula] = Formula(
+        reports=(
+            "sets of pairs of a category and a bit. The pair of category $j$ and bit $b$ has the number $2j + b$. "
+            'If `asked` is `"equal"`: the two sets $\\{0, 3\\}$ (the numbers are the same, code 9) and $\\{1, 2\\}$ '
+            '(they differ, code 6). If `asked` is `"uniform"`: all sets of pairs with '
+            "$2 \\le \\lvert a\\rvert \\le 2p-2$"
+        ),
+        weight=(
+            r"\mu_a = 1 \text{ if asked is “equal”}, \quad "
+            r"\mu_a = \frac{1}{2^{2p-1} - 2p - 1} \text{ if asked is “uniform”}"
+        ),
+        probability=r"P(a \mid j) = \mu_a \bigl( (1-q)\, 1\{2j \in a\} + q\, 1\{2j+1 \in a\} \bigr)",
+        codes="The bit mask over the $2p$ pairs: bit $2j + b$ stands for the pair of category $j$ and bit $b$.",
+        missing="$2^{2p} - 1$, the full set of pairs",
+        width="2p",
+        symbols=(("q", "the document's `q`, the probability that the bit is 1"),),
+    )
+
+    @classmethod
+    def example(cls) -> "ArtificialBit":
+        """Return Warner's question."""
+        return warner(["no", "yes"], 0.25)
+
+    @property
+    def description(self) -> str:
+        """A question about the answer and a secret number."""
+        return (
+            f"The respondent secretly draws a number, 1 with probability {self.q:g} and else 0, and the question is "
+            "about the answer and the number together. Only the pairs that are possible after it are stored."
+        )
+
+    @property
+    def label(self) -> str:
+        """Warner's question by its q; else the kind."""
+        return f"warner, q = {self.q:g}" if self.equal_only else self.kind
+
+    @property
+    def drawing_note(self) -> str:
+        """The respondent's bit."""
+        return "the respondent draws the bit, which is never shown or sent"
+
+    @property
+    def answer_words(self) -> tuple[str, str]:
+        """The same or different, where only equality is asked."""
+        return ("same", "different") if self.equal_only else super().answer_words
+
+    def question_text(self, options: tuple[int, ...]) -> str:
+        """Return a question about the answer and the bit together."""
+        bit = f"Secretly draw a number: 1 with probability {self.q:g}, else 0. Tell nobody."
+        if not self.equal_only:
+            members: Any = self.members(options[0])
+            pairs = "; ".join(f"{label} with a {number}" for label, number in members)
+            return f"{bit} Are your answer and the number one of these: {pairs}?"
+        first, second = self.categories.labels
+        return (
+            f"{bit} Your answer has a number too: 0 for {first}, 1 for {second}. Are the two numbers the same or "
+            "different?"
+        )
+
+    def report_text(self, code: int) -> str:
+        """Return what was answered, where only equality is asked."""
+        if not self.equal_only:
+            return super().report_text(code)
+        return "the numbers are the same" if code == EQUAL else "the numbers are not the same"
+
+    @property
+    def browser_rule(self) -> dict[str, Any] | None:
+        """A bit for Warner's question; uniform questions about both could reveal the value."""
+        return {"rule": "bit", "q": self.q} if self.equal_only else None
 
     @property
     def equal_only(self) -> bool:
@@ -187,7 +285,7 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
 
     Notes
     -----
-    Warner's randomised response, in subset form: the reported set of pairs
+    Warner's randomized response, in subset form: the reported set of pairs
     (answer, bit) is always true. On the four pairs it has rank 2, and it is
     identified because the bit's law is held. With :math:`\lambda` = P("the same") it costs
     n var :math:`= \lambda(1-\lambda)/(2q-1)^2`; its epsilon is :math:`|\ln(q/(1-q))|`.

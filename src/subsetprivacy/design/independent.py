@@ -11,6 +11,8 @@ from attrs import frozen
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
+from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import CODE, Keys, weighted
 from subsetprivacy.design.require import check_size
 from subsetprivacy.design.sized import Sized
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, pick, read_weights, thresholds
@@ -26,6 +28,39 @@ class Independent(Design):
     questions: IntArray
     nu: FloatArray
     kind: ClassVar[str] = "independent"
+    name: ClassVar[str] = "independent"
+    keys: ClassVar[Keys] = Keys(
+        {"questions": weighted("The sets asked about, each with its probability nu.", CODE)},
+        ("questions",),
+        categories=(4, 48),
+    )
+    formula: ClassVar[Formula] = Formula(
+        reports="each of the listed `questions` and its complement, except the empty set",
+        weight=r"\mu_a = \nu_a + \nu_{a^c}",
+        symbols=((r"\nu_a", "the number next to the code $a$ in `questions`; 0 where $a$ is not listed"),),
+    )
+
+    @classmethod
+    def example(cls) -> "Independent":
+        """Return three questions about four categories."""
+        return independent(["a", "b", "c", "d"], {("a", "b"): 0.5, ("a", "c"): 0.3, ("a", "d"): 0.2})
+
+    @property
+    def description(self) -> str:
+        """A question from a list."""
+        return (
+            "A yes/no question about a random set of categories, drawn from a list with given probabilities. Yes "
+            "stores the set, no stores the rest."
+        )
+
+    @property
+    def list_length(self) -> int:
+        """The number of questions."""
+        return len(self.questions)
+
+    def listed_questions(self) -> tuple[IntArray, FloatArray]:
+        """Return the sets asked about with their complements, and nu."""
+        return np.column_stack([self.questions, self.complement(self.questions)]), self.nu
 
     @cached_property
     def _support(self) -> tuple[IntArray, FloatArray]:
@@ -109,6 +144,38 @@ class Uniform(Sized):
     """Every admissible question with the same probability; make one with `uniform`."""
 
     kind: ClassVar[str] = "uniform"
+    name: ClassVar[str] = "uniform"
+    keys: ClassVar[Keys] = Keys(categories=(4, 48))
+    formula: ClassVar[Formula] = Formula(
+        reports=(
+            "every subset with at least two members that leaves out at least two categories, "
+            "$2 \\le \\lvert a\\rvert \\le p-2$; so neither a single category, nor all but one, nor the full set"
+        ),
+        weight=r"\mu_a = \frac{1}{2^{p-1} - p - 1}",
+    )
+
+    @classmethod
+    def example(cls) -> "Uniform":
+        """Return five categories, the fewest where two sizes are possible."""
+        return uniform(["a", "b", "c", "d", "e"])
+
+    @property
+    def description(self) -> str:
+        """A question about any set that protects."""
+        return (
+            "A yes/no question about a random set of categories. Every set with at least two categories in it and at "
+            "least two not in it is equally likely to be asked about. Yes stores the set, no stores the rest."
+        )
+
+    @property
+    def browser_rule(self) -> dict[str, Any]:
+        """Fair bits for all categories, again where the size is not admissible."""
+        return {"rule": "uniform"}
+
+    @property
+    def closed_form(self) -> float:
+        """The ratio r_p = 1/q (`mom`)."""
+        return 1 / self.pair_probability
 
     @cached_property
     def by_size(self) -> dict[int, float]:

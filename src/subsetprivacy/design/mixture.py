@@ -12,10 +12,14 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import identify
 from subsetprivacy.design.base import Design
-from subsetprivacy.design.coarse import Coarse
+from subsetprivacy.design.described import Formula
+from subsetprivacy.design.independent import Independent
+from subsetprivacy.design.keys import WEIGHT, Keys, parts
+from subsetprivacy.design.sized import FixedSize
 from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError, MismatchError
 from subsetprivacy.incidence import Listable
+from subsetprivacy.subsets import Categories
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -29,6 +33,47 @@ class Mixture(Design):
     components: tuple[Design, ...]
     shares: tuple[float, ...]
     kind: ClassVar[str] = "mixture"
+    name: ClassVar[str] = "mixture"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "components": parts(
+                "The designs that were pooled.", "share", {"description": "The share of the people.", **WEIGHT}
+            )
+        },
+        ("components",),
+    )
+    formula: ClassVar[Formula] = Formula(
+        reports="the reports of all components, whose codes mean the same",
+        weight=r"\mu_a = \sum_i s_i \mu_{i,a} \Big/ \sum_i s_i",
+        probability=r"P(a \mid j) = \sum_i s_i P_i(a \mid j) \Big/ \sum_i s_i",
+        codes="The codes of the components, which mean the same in all of them.",
+        missing="as in the components",
+        width=r"\text{the bits of a component}",
+        symbols=(
+            ("s_i", "the `share` of component $i$"),
+            (r"P_i, \mu_i", "the probability and the weight under component $i$, 0 for what it cannot report"),
+        ),
+    )
+
+    @classmethod
+    def example(cls) -> "Mixture":
+        """Return two waves with different designs."""
+        first = Independent.example()
+        return cls.of([first, FixedSize(first.categories, 3)], [0.25, 0.75])  # type: ignore[return-value]
+
+    @property
+    def description(self) -> str:
+        """That there are several."""
+        return "Different people were asked by different designs. The document lists them with their shares."
+
+    @property
+    def has_fixed_parts(self) -> bool:
+        """True: how many people were asked by each design is known."""
+        return True
+
+    def with_categories(self, categories: Categories) -> Design:
+        """Return the same mixture on as many other categories."""
+        return Mixture.of([part.with_categories(categories) for part in self.components], self.shares)
 
     @classmethod
     def of(cls, designs: Sequence[Design], shares: Sequence[float]) -> Design:
@@ -46,7 +91,7 @@ class Mixture(Design):
                     )
                 if share * within > 0:  # a design that nobody answered identifies nothing
                     _pool(merged, part, share * within)
-        unknown = next((part for part in merged if isinstance(part, Coarse)), None)
+        unknown = next((part for part in merged if not part.is_known), None)
         if unknown is not None or len(merged) == 1:
             return unknown or next(iter(merged))
         # Shares that sum to 1 are kept to the last bit, so that a document is read back as it was written.
@@ -143,7 +188,10 @@ class Mixture(Design):
     @cached_property
     def informative_Q(self) -> FloatArray:
         """The average of the parts', by how often each says something."""
-        said = self._average(lambda design: (1 - design.mu_full) * design.informative_Q)
+        said = self._average(
+            # A part that never says anything has no such matrix.
+            lambda design: 0.0 if design.mu_full == 1 else (1 - design.mu_full) * design.informative_Q
+        )
         return read_only(said / (1 - self.mu_full))
 
     def allows(self, codes: IntArray) -> BoolArray:

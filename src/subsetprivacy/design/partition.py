@@ -13,6 +13,8 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import choose
 from subsetprivacy.design.base import Design
+from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import PAIR_OR_MORE, Keys, whole
 from subsetprivacy.design.require import check_size
 from subsetprivacy.design.sized import Sized
 from subsetprivacy.design.weights import read_subset
@@ -22,6 +24,29 @@ from subsetprivacy.messages.for_designs import USE_SMALL
 from subsetprivacy.messages.for_general import NEAREST
 from subsetprivacy.subsets import Categories, as_categories, sizes
 
+_KEYS = Keys(
+    {
+        "groups": whole("The number m of groups.", 2, 24),
+        "partitions": {
+            "description": "The partitions that are asked, each a row of m codes; without it all of even sizes.",
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "array", "minItems": 2, "maxItems": 24, "items": PAIR_OR_MORE},
+        },
+        "recorded": {"description": "Whether a code says which partition was asked.", "type": "boolean"},
+    },
+    ("groups", "recorded"),
+    categories=(4, 48),
+    conditions={
+        "if": {"properties": {"recorded": {"const": True}}, "required": ["recorded"]},
+        "then": {"required": ["partitions"]},
+    },
+)
+_DESCRIPTION = (
+    "The categories are divided into {m} groups{how}, and the question is: which group holds your answer? That group "
+    "is stored."
+)
+
 
 @frozen(slots=False, eq=False, repr=False)
 class EvenPartition(Sized):
@@ -29,6 +54,49 @@ class EvenPartition(Sized):
 
     m: int
     kind: ClassVar[str] = "partition"
+    name: ClassVar[str] = "partition"
+    keys: ClassVar[Keys] = _KEYS
+    formula: ClassVar[Formula] = Formula(
+        reports=(
+            "without `partitions` in the document: every subset whose size is that of a group, "
+            "$\\lvert a\\rvert = \\lfloor p/m\\rfloor$ and, where $m$ does not divide $p$, also "
+            "$\\lvert a\\rvert = \\lfloor p/m\\rfloor + 1$"
+        ),
+        weight=r"\mu_a = \frac{n_k}{\binom{p}{k}} \text{ with } k = |a|",
+        symbols=(
+            ("m", "the document's `groups`"),
+            (
+                "n_k",
+                "the number of groups of $k$ members: $p \\bmod m$ groups have $\\lfloor p/m\\rfloor + 1$ members, "
+                "the other groups have $\\lfloor p/m\\rfloor$",
+            ),
+        ),
+    )
+
+    @classmethod
+    def example(cls) -> "EvenPartition":
+        """Return six categories in three groups."""
+        return partition(list("abcdef"), 3)  # type: ignore[return-value]
+
+    @property
+    def description(self) -> str:
+        """A question about random groups."""
+        size = "equal" if len(self.by_size) == 1 else "nearly equal"
+        return _DESCRIPTION.format(m=self.m, how=f" of {size} size at random")
+
+    @property
+    def label(self) -> str:
+        """The kind and the number of groups."""
+        return f"{self.kind}, {self.m} groups"
+
+    @property
+    def browser_rule(self) -> dict[str, Any]:
+        """Any division into groups of these sizes."""
+        return {"rule": "groups", "sizes": list(self.group_sizes)}
+
+    def draw_any(self, n: int, source: RandomSource) -> IntArray:
+        """Draw a partition, then one of its groups."""
+        return _any_group(self.draw_partitions(n, source), source)
 
     @cached_property
     def group_sizes(self) -> tuple[int, ...]:
@@ -94,6 +162,57 @@ class ListedPartition(Design):
     groups: IntArray
     recorded: bool
     kind: ClassVar[str] = "partition"
+    name: ClassVar[str] = "partition, listed"
+    keys: ClassVar[Keys] = _KEYS
+    formula: ClassVar[Formula] = Formula(
+        reports=(
+            "with `partitions` in the document: the listed groups. Where `recorded` is true and there are three groups "
+            "or more, each group of each partition is a report of its own"
+        ),
+        weight=r"\mu_a = \frac{t_a}{L}",
+        codes=(
+            "The bit mask of the group. Where `recorded` is true and there are three groups or more: "
+            "$m \\cdot (\\text{number of the partition} + 1) + \\text{number of the group}$, both counted from 0, and "
+            "code 1 is the full set."
+        ),
+        missing="the full set, $2^p - 1$, or 1 where codes are numbers",
+        width=r"p, \text{ or the number of binary digits of } m(L+1) \text{ where recorded}",
+        symbols=(
+            ("L", "the number of `partitions`"),
+            ("m", "the document's `groups`"),
+            ("t_a", "how many listed partitions have the group $a$; 1 for every report where `recorded` is true"),
+        ),
+    )
+
+    @classmethod
+    def example(cls) -> "ListedPartition":
+        """Return two partitions of six categories into three groups, recorded."""
+        listed = [[("a", "b"), ("c", "d"), ("e", "f")], [("a", "c"), ("b", "e"), ("d", "f")]]
+        return partition(list("abcdef"), partitions=listed, record=True)  # type: ignore[return-value]
+
+    @property
+    def description(self) -> str:
+        """A question about groups from a list."""
+        how = ", by a division that is drawn from a list"
+        kept = " Which division was asked is stored too." if self.recorded else ""
+        return _DESCRIPTION.format(m=self.m, how=how) + kept
+
+    @property
+    def list_length(self) -> int:
+        """The number of partitions."""
+        return len(self.groups)
+
+    def listed_questions(self) -> tuple[IntArray, FloatArray] | None:
+        """Return the partitions, all as likely; None where the codes are not those of the groups."""
+        return None if self.recorded else (self.groups, np.ones(len(self.groups)))
+
+    def answers_to(self, codes: IntArray) -> IntArray:
+        """Return all groups of each code's partition, where it is recorded."""
+        return codes[:, None] // self.m * self.m + np.arange(self.m) if self.recorded else super().answers_to(codes)
+
+    def draw_any(self, n: int, source: RandomSource) -> IntArray:
+        """Draw a partition, then one of its groups."""
+        return _any_group(self.draw_partitions(n, source), source)
 
     @property
     def m(self) -> int:
@@ -181,6 +300,13 @@ class ListedPartition(Design):
         """Return the number of the partition each code answers, where it is recorded."""
         return codes // self.m - 1 if self.recorded else super().strata(codes)
 
+    def question_law(self) -> tuple[IntArray, FloatArray]:
+        """Return every partition that is listed, its codes in ascending order, and its probability."""
+        if self.recorded:
+            return self._support[0].reshape(-1, self.m), np.full(len(self.groups), 1 / len(self.groups))
+        listed, at = np.unique(np.sort(self.groups, axis=1), axis=0, return_inverse=True)
+        return listed, np.bincount(at.ravel(), minlength=len(listed)) / len(self.groups)
+
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
         """Draw the first group of n questions of two groups."""
         return self.draw_partitions(n, source)[:, 0]
@@ -209,6 +335,10 @@ class ListedPartition(Design):
     def content(self) -> dict[str, Any]:
         """Return the partitions as rows of codes, and whether the asked one is recorded."""
         return {"groups": self.m, "partitions": self.groups.tolist(), "recorded": self.recorded}
+
+
+def _any_group(groups: IntArray, source: RandomSource) -> IntArray:
+    return groups[np.arange(len(groups)), choose.below(len(groups), groups.shape[1], source)]
 
 
 def partition(

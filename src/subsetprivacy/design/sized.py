@@ -1,7 +1,7 @@
 """Designs that treat all categories alike: the weight of a subset depends on its size only."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 from math import comb
 from typing import Any, ClassVar
@@ -14,7 +14,10 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import choose
 from subsetprivacy.design.base import Design
+from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import Keys, whole
 from subsetprivacy.design.require import check_size, require_enumerable
+from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import MAX_DENSE_BITS
 from subsetprivacy.messages.for_designs import USE_WARNER
@@ -37,10 +40,20 @@ class Sized(Design):
             table[k] = share / comb(self.p - 1, k - 1)
         return table
 
+    @property
+    def report_count(self) -> int:
+        """The number of subsets of the possible sizes."""
+        return sum(comb(self.p, k) for k in self.by_size)
+
     @cached_property
     def enumerable(self) -> bool:
         """Whether the support is small enough to be listed."""
-        return sum(comb(self.p, k) for k in self.by_size) <= 1 << MAX_DENSE_BITS
+        return self.report_count <= 1 << MAX_DENSE_BITS
+
+    @property
+    def distribution_key(self) -> Hashable:
+        """The probabilities of the sizes, which say it all."""
+        return tuple((k, round(share, 12)) for k, share in self.by_size.items())
 
     @cached_property
     def _support(self) -> tuple[IntArray, FloatArray]:
@@ -94,9 +107,40 @@ class Sized(Design):
         others = ordered[: self.smallest_set - 1].sum()
         return float(ordered[-1] / (ordered[-1] + others))
 
+    @property
+    def has_alike_triples(self) -> bool:
+        """True: all categories are alike."""
+        return True
+
+    def most_telling(self, w: FloatArray) -> tuple[int, int]:
+        """Return the likeliest category among the least likely others, in a smallest subset."""
+        top = int(np.argmax(w))
+        others = [int(j) for j in np.argsort(w, kind="stable") if j != top]
+        return sum(1 << j for j in (top, *others[: self.smallest_set - 1])), top
+
+    def reports_within(self, codes: IntArray) -> bool:
+        """Tell whether one of the subsets is as large as a smallest report."""
+        return self.smallest_set <= int(sizes(np.asarray(codes, np.int64)).max())
+
     def least_size(self, w: FloatArray) -> float:
         """Return the total weight of the least likely categories, as many as a smallest subset has."""
         return float(np.sort(w)[: self.smallest_set].sum())
+
+    def draw_any(self, n: int, source: RandomSource) -> IntArray:
+        """Draw a size, then a subset of it."""
+        if self.is_independent:
+            return super().draw_any(n, source)
+        size = np.array(list(self.by_size))[pick(self._any_thresholds, source.bits(n, 64))]
+        out = np.empty(n, np.int64)
+        for k in self.by_size:
+            rows = np.flatnonzero(size == k)
+            out[rows] = choose.subsets(len(rows), self.p, k, source.among(rows))
+        return out
+
+    @cached_property
+    def _any_thresholds(self) -> AnyArray:
+        # There are p/k times as many reports of size k as of one person's: t_k p/k of S in all.
+        return thresholds(np.array([share / k for k, share in self.by_size.items()]))
 
 
 def codes_of_size(p: int, k: int) -> IntArray:
@@ -115,6 +159,45 @@ class FixedSize(Sized):
 
     k: int
     kind: ClassVar[str] = "fixed_size"
+    name: ClassVar[str] = "fixed size"
+    keys: ClassVar[Keys] = Keys(
+        {"size": whole("The number of members of every subset.", 2, 47)}, ("size",), categories=(3, 48)
+    )
+    formula: ClassVar[Formula] = Formula(
+        reports="every subset with $k$ members, $\\lvert a\\rvert = k$",
+        weight=r"\mu_a = \frac{1}{\binom{p-1}{k-1}}",
+        symbols=(("k", "the document's `size`"),),
+    )
+
+    @classmethod
+    def example(cls) -> "FixedSize":
+        """Return pairs of four categories."""
+        return fixed_size(["a", "b", "c", "d"], 2)
+
+    @property
+    def description(self) -> str:
+        """The value among others."""
+        return (
+            f"A set of {self.k} of the {self.p} categories: the value, and others picked at random to hide it. Every "
+            "such set is equally likely."
+        )
+
+    @property
+    def label(self) -> str:
+        """The kind and the size."""
+        return f"{self.kind}, {self.k}"
+
+    @property
+    def drawing_note(self) -> str:
+        """The value is needed."""
+        return "drawn where the value is: by a publisher, or by the respondent"
+
+    @property
+    def browser_rule(self) -> dict[str, Any]:
+        """The device draws companions; of half of the categories the law is that of a question without the value."""
+        if self.is_independent:
+            return {"rule": "groups", "sizes": [self.k, self.k]}
+        return {"rule": "companions", "size": self.k}
 
     @property
     def by_size(self) -> dict[int, float]:

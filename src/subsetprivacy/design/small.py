@@ -14,10 +14,12 @@ from subsetprivacy._types import Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import nonprivate
 from subsetprivacy.design.covering import covered
+from subsetprivacy.design.described import Formula
 from subsetprivacy.design.hadamard import hadamard
 from subsetprivacy.design.held import beside_bit, warner
 from subsetprivacy.design.identify import null_direction
 from subsetprivacy.design.independent import Independent, uniform
+from subsetprivacy.design.keys import Keys
 from subsetprivacy.design.product import product
 from subsetprivacy.design.require import require_design
 from subsetprivacy.design.revealed import revealing, values_left
@@ -111,6 +113,22 @@ class Singles(Independent):
     """Each category asked about by itself: the answer yes reveals the value; a base for dummies only."""
 
     kind: ClassVar[str] = "singles"
+    name: ClassVar[str] = "single categories"
+    keys: ClassVar[Keys] = Keys()
+    formula: ClassVar[Formula] = Formula(
+        reports="every subset with $\\lvert a\\rvert = 1$ or $\\lvert a\\rvert = p-1$",
+        weight=r"\mu_a = \frac{1}{p} \text{ if } p \ge 3, \quad \mu_a = 1 \text{ if } p = 2",
+    )
+
+    @classmethod
+    def example(cls) -> "Singles":
+        """Return three categories."""
+        return singles(["a", "b", "c"])
+
+    @property
+    def description(self) -> str:
+        """That yes reveals the value."""
+        return "A yes/no question about one category at a time. Yes reveals the value."
 
     def content(self) -> dict[str, Any]:
         """Return nothing: the categories say it all."""

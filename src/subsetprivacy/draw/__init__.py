@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from subsetprivacy.draw.balls import cases
 from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
+from subsetprivacy.draw.checks import asked, rates
 from subsetprivacy.draw.differences import differences
 from subsetprivacy.draw.dots import beside, durations
 from subsetprivacy.draw.groups import by_group
@@ -33,6 +34,7 @@ __all__ = [
     "AxesOrNone",
     "Figure",
     "Heading",
+    "asked",
     "beside",
     "by_group",
     "cases",
@@ -52,6 +54,7 @@ __all__ = [
     "power_curves",
     "predicted",
     "quantiles",
+    "rates",
     "require_matplotlib",
     "residuals",
     "series",

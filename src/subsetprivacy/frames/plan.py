@@ -180,9 +180,9 @@ class PrivatizePlan(Result, Generic[Published]):
         NotPrivateWarning
             If columns are kept as they are, or a design reports single values.
         """
-        return self.run_for_caller(progress, stacklevel=3)
+        return self._run(progress, stacklevel=3)
 
-    def run_for_caller(self, progress: Progress | None, *, stacklevel: int) -> Published:
+    def _run(self, progress: Progress | None, *, stacklevel: int) -> Published:
         """Run it; warnings name the line that is so many calls further out, 2 being the caller's."""
         if self._task is None:
             raise ArgumentError("a plan must be run where it was made; this one was read back.", PREPARE_AGAIN)

@@ -197,4 +197,4 @@ def privatize_table(
         jobs=jobs,
         seed=seed,
     )
-    return plan.run_for_caller(progress, stacklevel=3)
+    return plan._run(progress, stacklevel=3)

@@ -14,7 +14,7 @@ from subsetprivacy._choices import Engine, Missing, WeightsKind
 from subsetprivacy._types import IntArray
 from subsetprivacy.counting.tables import Asked
 from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
-from subsetprivacy.design import Covered, Design, Product, product
+from subsetprivacy.design import Design, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.stored import Stored
@@ -203,7 +203,7 @@ class Release(Result):
                     f"`columns` must name two or more different columns; got {len(names)} of {len(self.names)}."
                 )
             product({name: self.stored.designs[name] for name in names}).require_code()  # before anything is read
-        elif not isinstance(self.stored.designs[names[0]], Product):
+        elif self.stored.designs[names[0]].product is None:
             raise ArgumentError("`columns` must name two or more different columns; got 1.")
         counted: Any = self._counted(names, by, (weights, weights_kind), missing, progress)
         return counted
@@ -273,7 +273,7 @@ class Release(Result):
     @property
     def notes(self) -> tuple[Note, ...]:
         """What to know of the file: dummy rows, weights, and columns that nothing protects."""
-        covered = {name: one for name, one in self.stored.designs.items() if isinstance(one, Covered)}
+        covered = {name: one for name, one in self.stored.designs.items() if one.covered is not None}
         notes = [
             Note(NoteKind.DUMMIES, f"{name}: {design.rows_text(float('nan'))}.") for name, design in covered.items()
         ]

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from attrs import frozen
 
 from subsetprivacy._choices import Form, WeightsKind
-from subsetprivacy.design import Covered, Design, design_from_json
+from subsetprivacy.design import Design, design_from_json
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
 from subsetprivacy.frames.files import KEY, TABLE_FORMAT, sidecar_of
 from subsetprivacy.frames.streams import DataFile
@@ -187,7 +187,7 @@ def agreed(given: Mapping[str, Design], found: list[tuple[str, Stored]], path: P
 
 def _same(one: Design, two: Design, name: str, where: tuple[str, str]) -> Design:
     """Return the one design that both are, or the realised one of a covered plan; else raise."""
-    if isinstance(one, Covered) and isinstance(two, Covered) and one.people is None and two.planned() == one:
+    if two.planned() == one:
         return two
     if one == two:
         return one

@@ -121,8 +121,8 @@ def write_counts(
         raise ArgumentError("`counts` must be of people, not of sampling weights.", WRITE_ROWS_WITH_WEIGHTS)
     design = counts.design
     columns, held = (
-        _of_product(design, design.split(counts.codes), None)
-        if isinstance(design, Product)
+        _of_product(design.product, design.product.split(counts.codes), None)
+        if design.product is not None
         else ({name: counts.codes}, {name: design})
     )
     if "count" in columns:
@@ -131,8 +131,9 @@ def write_counts(
 
 
 def _of_data(data: SubsetData, designs: Mapping[str, Design] | None) -> tuple[dict[str, IntArray], dict[str, Design]]:
-    if designs is None and isinstance(data.design, Product):
-        return _of_product(data.design, data.design.split(data.codes), None)
+    several = data.design.product
+    if designs is None and several is not None:
+        return _of_product(several, several.split(data.codes), None)
     if designs is not None and (not isinstance(designs, Mapping) or len(designs) != 1):
         raise ArgumentError("`designs` must be {name: design} for one column of subsets.")
     name, design = next(iter(designs.items())) if designs is not None else ("value", data.design)

@@ -1,8 +1,31 @@
-"""Whether the answers fit the design, the questions were drawn as stated, and how many are answered by chance."""
+"""Checks of the data: draws, skips, leaning, answers by chance; each alone, or all at one alarm level."""
 
+from subsetprivacy.honesty.alarms import Alarm, DataTest
 from subsetprivacy.honesty.check import check_honesty
-from subsetprivacy.honesty.draws import check_draws
+from subsetprivacy.honesty.draws import AskedCell, DrawsCheck, check_draws
+from subsetprivacy.honesty.everything import Checks, VariableChecks, check_all
+from subsetprivacy.honesty.leaning import LeaningCheck, check_leaning
 from subsetprivacy.honesty.residuals import Residuals
 from subsetprivacy.honesty.result import GoodnessOfFit, HonestyCheck, RandomAnswers
+from subsetprivacy.honesty.skips import OptionSkips, SkipsCheck, check_skips
 
-__all__ = ["GoodnessOfFit", "HonestyCheck", "RandomAnswers", "Residuals", "check_draws", "check_honesty"]
+__all__ = [
+    "Alarm",
+    "AskedCell",
+    "Checks",
+    "DataTest",
+    "DrawsCheck",
+    "GoodnessOfFit",
+    "HonestyCheck",
+    "LeaningCheck",
+    "OptionSkips",
+    "RandomAnswers",
+    "Residuals",
+    "SkipsCheck",
+    "VariableChecks",
+    "check_all",
+    "check_draws",
+    "check_honesty",
+    "check_leaning",
+    "check_skips",
+]

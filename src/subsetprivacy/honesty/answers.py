@@ -1,16 +1,19 @@
 """Whether the answers fit the design."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
+import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError
-from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue, resampled_pvalue
+from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue
 from subsetprivacy.honesty.linear import LinearModel, Step
+from subsetprivacy.honesty.reading import one_at_a_time
+from subsetprivacy.honesty.resampling import Sampler
 from subsetprivacy.honesty.result import GoodnessOfFit
-from subsetprivacy.honesty.several import one_at_a_time
 from subsetprivacy.honesty.table import AnswerTable
 from subsetprivacy.messages import Advice, Hint
 from subsetprivacy.messages.for_tests import (
@@ -21,25 +24,26 @@ from subsetprivacy.messages.for_tests import (
     MORE_QUESTIONS_OR_DRAWS,
 )
 
-_PASSES = 12  # over the rows, to find an estimate and to step from it
-_OVERHEAD = 4e6  # of a replication, however small the table
+_OVERHEAD, _CELL = 3e-3, 9e-9  # seconds of a replication however small the table, and for each square of a row
+
+Second: TypeAlias = Callable[[FloatArray, FloatArray], float]
 
 
 @frozen(slots=False, eq=False)
 class Tested:
-    """A test of the answers, the fit it is about, and a second statistic with its bootstrap law if there is one."""
+    """A test of the answers, the fit it is about, and a second statistic with its bootstrap p-value if there is one."""
 
     part: GoodnessOfFit
     fit: Step
     second: float
-    second_drawn: FloatArray | None
+    second_pvalue: float | None
 
 
 def answers_part(
     name: str,
     model: LinearModel,
     calibration: Calibration,
-    second: Callable[[FloatArray, FloatArray], float] = lambda observed, start: 0.0,
+    second: Second = lambda observed, start: 0.0,
 ) -> Tested:
     """Test whether a model fits the answers.
 
@@ -56,22 +60,30 @@ def answers_part(
     """
     observed = model.table.observed
     fit = model.step(observed, model.estimate(observed))
-    value, drawn = second(observed, fit.start), None
+    value = second(observed, fit.start)
     least = float(fit.expected.min())
     if model.df == 0:  # nothing to test; the fit is asked for
-        return Tested(GoodnessOfFit(name, 0.0, 0, 1.0, CHI_SQUARE, least), fit, value, drawn)
-    resample, notes = calibration.choose(fit.expected, _OVERHEAD + _PASSES * model.rows.rows * model.rows.p**2)
-    pvalue, law = chi_square_pvalue(fit.statistic, model.df), CHI_SQUARE
-    if resample:
+        return Tested(GoodnessOfFit(name, 0.0, 0, 1.0, CHI_SQUARE, least), fit, value, None)
+    cost = _OVERHEAD + _CELL * model.rows.rows * model.rows.p**2
+    resample, notes = calibration.choose(fit.expected, cost)
+    if not resample:
+        pvalue = chi_square_pvalue(fit.statistic, model.df)
+        return Tested(GoodnessOfFit(name, fit.statistic, model.df, pvalue, CHI_SQUARE, least, notes), fit, value, None)
 
-        def statistics(again: FloatArray) -> tuple[float, float]:
-            start = model.estimate(again)
-            return model.step(again, start).statistic, second(again, start)
+    def draw(generator: np.random.Generator, number: int) -> FloatArray:
+        return np.array([_statistics(model, fit, second, generator) for _ in range(number)])
 
-        drawn = calibration.resample(lambda generator: statistics(model.table.redraw(fit.expected, generator)))
-        pvalue, law = resampled_pvalue(drawn[:, 0], fit.statistic), calibration.bootstrap
-    part = GoodnessOfFit(name, fit.statistic, model.df, pvalue, law, least, notes)
-    return Tested(part, fit, value, None if drawn is None else drawn[:, 1])
+    sampler = Sampler(np.array([fit.statistic, value]), draw, cost, calibration.generator)
+    pvalue, second_pvalue = calibration.resample(sampler).tolist()
+    part = GoodnessOfFit(name, fit.statistic, model.df, pvalue, calibration.bootstrap, least, notes)
+    return Tested(part, fit, value, second_pvalue)
+
+
+def _statistics(model: LinearModel, fit: Step, second: Second, generator: np.random.Generator) -> tuple[float, float]:
+    """Return both statistics of a sample that is drawn from the fit."""
+    observed = model.table.redraw(fit.expected, generator)
+    start = model.estimate(observed)
+    return model.step(observed, start).statistic, second(observed, start)
 
 
 def require_spare(model: LinearModel) -> LinearModel:

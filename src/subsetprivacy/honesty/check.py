@@ -1,31 +1,48 @@
 """`check_honesty`: whether the answers fit the design, and how many are given by chance."""
 
 from functools import partial
+from typing import Any
+
+from attrs import evolve
 
 from subsetprivacy._checks import check_level
 from subsetprivacy._choices import FitMethod
 from subsetprivacy._types import Seed
-from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
-from subsetprivacy.errors import NotIdentifiableError, TooLargeError
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.design import Design
+from subsetprivacy.errors import NotIdentifiableError, SubsetPrivacyError, TooLargeError
+from subsetprivacy.honesty.alarms import CHANCE, DataTest
+from subsetprivacy.honesty.answer_samples import answer_samplers
 from subsetprivacy.honesty.answers import answers_part, require_spare
+from subsetprivacy.honesty.checked import problem_of
 from subsetprivacy.honesty.draws import draws_part
-from subsetprivacy.honesty.laws import Calibration
+from subsetprivacy.honesty.laws import LEAST_REPLICATIONS, Calibration
 from subsetprivacy.honesty.linear import LinearModel
 from subsetprivacy.honesty.random_answers import chance_model, random_answers, random_part, score_statistic
+from subsetprivacy.honesty.reading import check_chance, data_seed, read_counts
 from subsetprivacy.honesty.residuals import residuals
 from subsetprivacy.honesty.result import GoodnessOfFit, HonestyCheck
-from subsetprivacy.honesty.several import read_counts
 from subsetprivacy.honesty.table import tabulate
-from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages import Note, NoteKind, unique
+from subsetprivacy.messages.for_tests import CHECK_HONESTY_ALONE
+
+LEVEL = 0.95
+LARGE = 50_000_000  # cells times the square of options, beyond which even one fit takes a second
+_SUSPECT = 0.05
+# In a check of everything the tests say themselves what p-values rest on, and the draws have a check of their own.
+_TECHNICAL = (NoteKind.NULL_LAW, NoteKind.SMALL_COUNTS, NoteKind.BUDGET, NoteKind.NOT_TESTED)
 
 
 def check_honesty(
-    data: SubsetData | SubsetCounts | SubsetTable,
+    data: Any,
+    column: str | None = None,
     *,
+    design: Design | None = None,
     level: float = 0.95,
     method: FitMethod = "auto",
     replications: int = 499,
     seed: Seed | None = None,
+    chance: float = CHANCE,
 ) -> HonestyCheck:
     r"""Test whether the answers fit the design, and estimate how many are given by chance.
 
@@ -36,16 +53,22 @@ def check_honesty(
     Parameters
     ----------
     data
-        `SubsetData` or `SubsetCounts`, of people and not of sampling weights. Of a table of several variables
+        `SubsetData` or `SubsetCounts`, of people and not of sampling weights. Of a `SubsetTable` of several variables
         it is tested whether a joint distribution explains the answers; random answers are found one variable
-        at a time, ``check_honesty(table["race"])``.
+        at a time, ``check_honesty(table["race"])``. Or a table of any engine.
+    column, design
+        The column of a table, and its design, as in `count`.
     level
         The confidence level of the interval of the share of random answers.
     method
         ``"chi-square"``, ``"bootstrap"`` (samples drawn from the fit, given the questions), or ``"auto"``:
         chi-square unless expected counts are small; the notes say which. Cells are never pooled.
     replications, seed
-        The number of bootstrap samples; a number or a NumPy generator for them.
+        The number of bootstrap samples; a number or a NumPy generator for them. By default the same counts give the
+        same samples.
+    chance
+        The probability that honest answers raise an alarm, shared by the tests of *answers* and *random*. `check_all`
+        shares it over all checks.
 
     Returns
     -------
@@ -92,8 +115,15 @@ def check_honesty(
     (6, True, True)
     """
     check_level(level)
-    calibration = Calibration.of(method, replications, seed)
-    counts = read_counts(data)
+    check_chance(chance)
+    counts = read_counts(data, column=column, design=design)
+    calibration = Calibration.of(method, replications, data_seed(counts, "honesty") if seed is None else seed)
+    check = _checked(counts, level, calibration)
+    calibration.warn()
+    return check.judged(chance)
+
+
+def _checked(counts: SubsetCounts, level: float, calibration: Calibration) -> HonestyCheck:
     plain = require_spare(LinearModel(tabulate(counts)))
     model, no_share = chance_model(plain)
     draws, no_draws = _draws(counts, calibration)
@@ -105,10 +135,53 @@ def check_honesty(
         others = answers_part("rest", model, calibration)
         chance = random_answers(model, others.fit, random_part(answers, calibration))
         rest = others.part if model.df > 0 else None
-    calibration.warn()
     general = (no_share, no_draws, _fixed_sizes(counts))
     notes = (*(note for note in general if note), *_notes_of(answers.part, draws, rest))
-    return HonestyCheck(counts, answers.part, draws, chance, rest, residuals(plain, answers.fit), level, notes)
+    tests = tuple(_as_test(part, calibration) for part in (answers.part, chance and chance.test) if part)
+    return HonestyCheck(counts, answers.part, draws, chance, rest, residuals(plain, answers.fit), level, notes, tests)
+
+
+def _as_test(part: GoodnessOfFit, calibration: Calibration) -> DataTest:
+    samples = calibration.replications if part.law == calibration.bootstrap else 0
+    return DataTest("answers", part.statistic, part.df, part.pvalue, part.law, samples=samples)
+
+
+def look_at_honesty(counts: SubsetCounts, seed: int) -> HonestyCheck:
+    """Make the check with chi-square, to be settled with all others; what cannot be checked is a problem of it.
+
+    Where counts are small and a p-value is near an alarm, it is replaced by one of samples drawn from the fit.
+
+    Parameters
+    ----------
+    counts
+        The answers of one variable.
+    seed
+        Of the samples.
+    """
+    if len(counts.observed_codes) * counts.categories.p**2 > LARGE:
+        text = "There are too many different answers to be checked together with all others."
+        return HonestyCheck(counts, problem=Note(NoteKind.TOO_MANY_CELLS, text, CHECK_HONESTY_ALONE))
+    try:
+        check = _checked(counts, LEVEL, Calibration.of("chi-square", LEAST_REPLICATIONS, seed))
+    except NotIdentifiableError as error:
+        return HonestyCheck(counts, problem=problem_of(error, NoteKind.NOT_IDENTIFIABLE))
+    except SubsetPrivacyError as error:
+        return HonestyCheck(counts, problem=problem_of(error))
+    is_small = bool(check.answers.notes)
+    tests = _with_samplers(check, seed) if is_small else check.tests
+    remarks = unique(note for note in check.remarks if note.kind not in _TECHNICAL)
+    return evolve(check, tests=tests, remarks=remarks, is_small=is_small)
+
+
+def _with_samplers(check: HonestyCheck, seed: int) -> tuple[DataTest, ...]:
+    """Return the tests with a way to draw samples for those whose formula is near an alarm."""
+    if not any(test.pvalue < _SUSPECT for test in check.tests):
+        return check.tests
+    samplers = answer_samplers(check.counts, (seed, seed ^ 1))
+    return tuple(
+        evolve(test, sampler=sampler) if test.pvalue < _SUSPECT else test
+        for test, sampler in zip(check.tests, samplers, strict=False)
+    )
 
 
 def _draws(counts: SubsetCounts, calibration: Calibration) -> tuple[GoodnessOfFit | None, Note | None]:
@@ -124,7 +197,7 @@ def _draws(counts: SubsetCounts, calibration: Calibration) -> tuple[GoodnessOfFi
 
 def _fixed_sizes(counts: SubsetCounts) -> Note | None:
     """Say that a pooled sample varies less than its mixture."""
-    if counts.design.kind not in {"mixture", "covered"}:
+    if not counts.design.has_fixed_parts:
         return None
     text = (
         "The parts of a pooled sample have known sizes, which are not drawn: p-values are too large rather than small."

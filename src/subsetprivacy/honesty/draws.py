@@ -1,44 +1,235 @@
 """Whether the questions were drawn as the design says."""
 
-import numpy as np
-from attrs import frozen
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, TypeAlias
 
+import numpy as np
+from attrs import evolve, field, frozen
+from scipy.special import betainc
+
+from subsetprivacy import draw
 from subsetprivacy._choices import FitMethod
-from subsetprivacy._types import FloatArray, IntArray, Seed
-from subsetprivacy.data import SubsetCounts, SubsetData
-from subsetprivacy.errors import NotIdentifiableError, TooLargeError
-from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue, resampled_pvalue
+from subsetprivacy._types import FloatArray, IntArray, Label, Seed
+from subsetprivacy._words import people
+from subsetprivacy.data import QuestionCounts, SubsetCounts
+from subsetprivacy.design import Design
+from subsetprivacy.errors import NoDataError, NotIdentifiableError, SubsetPrivacyError, TooLargeError
+from subsetprivacy.honesty.alarms import CHANCE, DataTest
+from subsetprivacy.honesty.checked import DataCheck, first_test, not_tested, problem_of
+from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue
+from subsetprivacy.honesty.reading import check_chance, data_seed, one_at_a_time, read_counts, require_people
+from subsetprivacy.honesty.resampling import FIRST
 from subsetprivacy.honesty.result import GoodnessOfFit
-from subsetprivacy.honesty.several import one_at_a_time, read_counts
-from subsetprivacy.honesty.table import require_people
-from subsetprivacy.messages.for_tests import DRAWS_OF_ONE_VARIABLE, RECORD_THE_QUESTION
+from subsetprivacy.honesty.stated import Stated, has_alike_pairs, pair_counts, pairs_test, pearson_test
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import DRAWS_BY_PAIRS, DRAWS_OF_ONE_VARIABLE, RECORD_THE_QUESTION
+from subsetprivacy.pvalues import pvalue_text
+from subsetprivacy.tables import Table, label_text
+
+MOST_LISTED = 4096  # reports of a design up to which its questions are counted one by one
+_WORST, _DRAWN = 20, 120  # cells that are listed, and drawn
+_NONE = np.empty(0)
+Tester: TypeAlias = Callable[[IntArray, FloatArray], DataTest]
+
+_SAME = "Everyone is asked the same question, and the secret number never leaves the device: its draw cannot be tested."
+_LOCAL = "The set is drawn around the answer, so its draw cannot be tested without the answer."
+_NOT_KEPT = "Which groups were shown is not kept with the answers, so their draw cannot be tested."
+_ONE = "There is only one question, so there is nothing to compare."
+_PAIRS = Note(
+    NoteKind.TOO_MANY_CELLS,
+    "There are too many questions to count each one. For every pair of options the test counts how often both were on "
+    "the same side.",
+)
+
+
+@frozen(eq=False)
+class AskedCell:
+    """How often a question was asked, and how often it should have been.
+
+    Attributes
+    ----------
+    groups
+        The labels of the smaller side of a yes/no question; of a question with groups those of each group; where
+        questions are too many to list, a pair of options that were on the same side.
+    asked, expected
+        How often.
+    """
+
+    groups: tuple[tuple[Label, ...], ...]
+    asked: int
+    expected: float
+
+    @property
+    def text(self) -> str:
+        """The labels, joined by a bar; groups by a slash."""
+        return " / ".join("|".join(map(label_text, group)) for group in self.groups)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class DrawsCheck(DataCheck):
+    """Whether the questions came as the design draws them; made by `check_draws`.
+
+    Attributes
+    ----------
+    n
+        The number of questions that were looked at; of `QuestionCounts` the skipped ones too.
+    kind
+        How the question was put; None where only subsets are known.
+    tests
+        First the test of the questions against the design, `test`. Of yes/no questions with known sides then the exact
+        test that either side was asked about equally often, `sides`.
+    observed, expected
+        How often each question (or pair of options on one side) came, the most expected first.
+    cells
+        The 20 questions that are farthest from what the design says, the farthest first.
+    problem
+        Why the questions are not tested; None where they are.
+    """
+
+    title: ClassVar[str] = "Draws: whether the questions came as the design says"
+    DOCUMENT: ClassVar[tuple[str, ...]] = ("n", "kind", "test", "sides", "cells", "is_alarm", "problem", "notes")
+
+    n: int
+    kind: str | None = None
+    tests: tuple[DataTest, ...] = ()
+    observed: FloatArray = field(default=_NONE)
+    expected: FloatArray = field(default=_NONE)
+    cells: tuple[AskedCell, ...] = ()
+    problem: Note | None = None
+    remarks: tuple[Note, ...] = ()
+
+    @property
+    def test(self) -> DataTest | None:
+        """The test of the questions; None where there is none."""
+        return next((test for test in self.tests if test.by != "sides"), None)
+
+    @property
+    def sides(self) -> DataTest | None:
+        """The test of the sides; None where they are not known."""
+        return next((test for test in self.tests if test.by == "sides"), None)
+
+    @property
+    def statistic(self) -> float:
+        """The statistic of the first test."""
+        return first_test(self).statistic
+
+    @property
+    def df(self) -> int | None:
+        """The degrees of freedom of the first test; None where its distribution was simulated."""
+        return first_test(self).df
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the first test."""
+        return first_test(self).pvalue
+
+    @property
+    def law(self) -> str:
+        """What the p-value of the first test rests on."""
+        return first_test(self).law
+
+    @property
+    def least_expected(self) -> float:
+        """The smallest expected count; not a number where nothing is tested."""
+        return float(self.expected.min()) if len(self.expected) else np.nan
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was compared, what p-values rest on, and why something is not tested."""
+        test = self.test
+        pairs = (_PAIRS,) if test is not None and test.by == "pairs of options" else ()
+        return (*pairs, *(self.remarks or _samples_note(test)), *self._caveats())
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{test.by} {pvalue_text(test.pvalue)}" for test in self.tests)
+        return f"<DrawsCheck of {people(self.n)}, {f'p-values: {found}' if found else 'not tested'}>"
+
+    def summary(self) -> Table:
+        """Return the tests, to print or to show."""
+        return self._table()
+
+    def _numbers(self) -> dict[str, Any]:
+        cells = [{"groups": cell.groups, "asked": cell.asked, "expected": cell.expected} for cell in self.cells]
+        return {"n": self.n, "kind": self.kind, "cells": cells}
+
+    def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
+        """Draw how often each question came, with the band that holds 95 of 100 if the design draws them.
+
+        Parameters
+        ----------
+        title, ax
+            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+
+        Raises
+        ------
+        NotIdentifiableError
+            If the questions are not tested, with the reason.
+        """
+        if not len(self.observed):
+            first_test(evolve(self, tests=()))
+        by_pairs = self.test is not None and self.test.by == "pairs of options"
+        what = "pair of options on one side" if by_pairs else "question"
+        at = np.unique(np.linspace(0, len(self.observed) - 1, min(len(self.observed), _DRAWN)).round().astype(int))
+        heading = draw.Heading(f"How often each {what} came, {self.n:,} questions")
+        return draw.asked(
+            self.observed[at], self.expected[at], self.n, what=what, title=heading if title is None else title, ax=ax
+        )
+
+
+def _samples_note(test: DataTest | None) -> tuple[Note, ...]:
+    if test is None or test.by != "questions" or not test.law.startswith("simulated"):
+        return ()
+    text = (
+        f"Many questions are expected fewer than five times: the p-value is from {test.samples:,} samples drawn as the "
+        "design says."
+    )
+    return (Note(NoteKind.NULL_LAW, text),)
 
 
 def check_draws(
-    data: SubsetData | SubsetCounts, *, method: FitMethod = "auto", replications: int = 499, seed: Seed | None = None
-) -> GoodnessOfFit:
+    data: Any,
+    column: str | None = None,
+    *,
+    design: Design | None = None,
+    method: FitMethod = "auto",
+    replications: int = 499,
+    seed: Seed | None = None,
+    chance: float = CHANCE,
+) -> DrawsCheck:
     r"""Test whether the questions were drawn with the stated probabilities.
 
-    A broken random generator, an interviewer who prefers some questions, people who ask for another
-    question or skip some more than others: all show here, whatever the answers were.
+    A broken random generator, an interviewer who prefers some questions, people who ask for another question: all show
+    here, whatever the answers were. `QuestionCounts` have the questions that were skipped as well, and which side of a
+    yes/no question was asked about, which is tested too. Otherwise people who skip some questions more than
+    others look like a bad draw.
 
     Parameters
     ----------
     data
-        `SubsetData` or `SubsetCounts` of a design whose subsets tell the question (yes/no questions,
-        recorded partitions).
+        `QuestionCounts`; or `SubsetData` or `SubsetCounts` of a design whose subsets tell the question (yes/no
+        questions, recorded partitions). Or a table of any engine.
+    column, design
+        The column of a table, and its design, as in `count`.
     method
         ``"chi-square"``, ``"bootstrap"`` (samples drawn with the stated probabilities), or ``"auto"``:
         chi-square unless expected counts are small.
     replications, seed
-        The number of bootstrap samples; a number or a NumPy generator for them.
+        The number of samples, and a number or a NumPy generator for them. By default the same data give the same
+        samples.
+    chance
+        The probability that honest draws raise an alarm, shared by the tests. `check_all` shares it over all checks.
+
+    Returns
+    -------
+    DrawsCheck
+        `test`, and `sides` where they are known; `statistic`, `df`, `pvalue` and `law` are those of the first.
 
     Raises
     ------
     NotIdentifiableError
         If the subset does not tell the question, or there is only one.
     TooLargeError
-        If there are too many questions to list (`uniform` with more than 22 categories).
+        If there are too many questions to list, and pairs of options cannot stand for them.
 
     Warns
     -----
@@ -47,8 +238,12 @@ def check_draws(
 
     Notes
     -----
-    Pearson's statistic of the numbers of people asked each question against
-    :math:`n\,(\nu_a + \nu_{a^c})` (`ind_design`), with one degree of freedom less than there are questions.
+    Pearson's statistic of the numbers of people asked each question against :math:`n\,(\nu_a + \nu_{a^c})`
+    (`ind_design`), with one degree of freedom less than there are questions. Where a design that treats all options
+    alike has more than 4096 reports, the number of times that two options were on the same side is compared for each
+    pair, with samples for its distribution.
+
+    The sides are tested by the binomial distribution, exactly, for any number of people.
 
     Examples
     --------
@@ -59,86 +254,231 @@ def check_draws(
     >>> round(check.statistic, 2), check.df, round(check.pvalue, 3)
     (10.83, 2, 0.004)
     """
-    counts = require_people(read_counts(data, DRAWS_OF_ONE_VARIABLE)).require_data()
-    calibration = Calibration.of(method, replications, seed)
-    part = draws_part(counts, calibration)
+    check_chance(chance)
+    if not isinstance(data, QuestionCounts):
+        data = require_people(read_counts(data, DRAWS_OF_ONE_VARIABLE, column, design)).require_data()
+    calibration = Calibration.of(method, replications, data_seed(data, "draws") if seed is None else seed)
+    tester = _Calibrated(calibration)
+    how = _How(tester, calibration.generator, replications, _is_by_pairs(data.design, method))
+    if isinstance(data, QuestionCounts):
+        if not data.asked:
+            raise NoDataError("at least one question must have been asked; got none.")
+        check = _of_questions(data, how)
+        first_test(check)  # raises where nothing is tested
+    else:
+        check = _of_counts(data, how)
     calibration.warn()
-    return part
+    return evolve(check, remarks=tuple(tester.notes)).judged(chance)
+
+
+def look_at_draws(counts: SubsetCounts, questions: QuestionCounts | None, seed: int) -> DrawsCheck:
+    """Make the check with its first samples, to be settled with all others; what cannot be tested is a problem of it.
+
+    Parameters
+    ----------
+    counts, questions
+        How often each subset was reported, and how questions were put where that is known.
+    seed
+        Of the samples.
+    """
+
+    def tester(observed: IntArray, law: FloatArray) -> DataTest:
+        return pearson_test("questions", observed, law, seed)
+
+    design, codes = counts.design, counts.observed_codes
+    how = _How(tester, seed, FIRST, _is_by_pairs(design))
+    in_codes = questions is not None and questions.kind == "groups" and design.strata(codes) is not None
+    try:
+        if questions is not None and not in_codes:
+            return _of_questions(questions, how)
+        return _of_counts(counts.require_data(), how)
+    except SubsetPrivacyError as error:
+        return DrawsCheck(int(counts.n), problem=problem_of(error))
 
 
 def draws_part(counts: SubsetCounts, calibration: Calibration) -> GoodnessOfFit:
-    """Return the test of the draws."""
-    questions = _questions(counts)
-    expected = questions.n * questions.law
-    statistic, df = questions.distance(questions.asked), len(expected) - 1
-    resample, notes = calibration.choose(expected, questions.work)
-    if resample:
-        drawn = calibration.resample(lambda generator: (questions.distance(questions.redraw(generator)),))
-        pvalue, law = resampled_pvalue(drawn[:, 0], statistic), calibration.bootstrap
-    else:
-        pvalue, law = chi_square_pvalue(statistic, df), CHI_SQUARE
-    return GoodnessOfFit("draws", statistic, df, pvalue, law, float(expected.min()), notes)
-
-
-@frozen(slots=False, eq=False)
-class _Questions:
-    """How many people were asked each question, and with what probability they should have been."""
-
-    asked: IntArray
-    law: FloatArray
-
-    @property
-    def n(self) -> int:
-        return int(self.asked.sum())
-
-    @property
-    def _is_long(self) -> bool:
-        """Whether drawing people one by one is cheaper than drawing all the counts."""
-        return len(self.law) > 4 * self.n
-
-    @property
-    def work(self) -> float:
-        """The operations of one replication."""
-        return 1e5 + 100.0 * (4 * self.n if self._is_long else len(self.law))
-
-    def distance(self, asked: IntArray) -> float:
-        """Return Pearson's statistic, by differences: squares of counts of billions do not fit in 64 bits."""
-        expected = self.n * self.law
-        return float(((asked - expected) ** 2 / expected).sum())
-
-    def redraw(self, generator: np.random.Generator) -> IntArray:
-        """Draw as many questions by the stated law."""
-        if not self._is_long:
-            return generator.multinomial(self.n, self.law)
-        people = np.searchsorted(np.cumsum(self.law)[:-1], generator.random(self.n), side="right")
-        return np.bincount(people, minlength=len(self.law))
-
-
-def _questions(counts: SubsetCounts) -> _Questions:
-    """Return the numbers of people asked each question of the design.
+    """Return the test of the draws as a part of the check of honesty.
 
     Raises
     ------
     NotIdentifiableError, TooLargeError
         If the questions are not told by the subsets, or cannot be listed.
     """
-    design = counts.design
-    answered = design.strata(counts.observed_codes)
-    if answered is None:
+    tester = _Calibrated(calibration)
+    check = _of_counts(counts, _How(tester, calibration.generator, calibration.replications, by_pairs=False))
+    test = first_test(check)
+    assert test.df is not None  # by questions
+    return GoodnessOfFit(
+        "draws", test.statistic, test.df, test.pvalue, test.law, check.least_expected, tuple(tester.notes)
+    )
+
+
+class _Calibrated:
+    """A tester by the method and number of replications that the caller asks for; collects the notes."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self._calibration = calibration
+        self.notes: list[Note] = []
+
+    def __call__(self, observed: IntArray, law: FloatArray) -> DataTest:
+        stated = Stated.of(observed, law)
+        sampler = stated.sampler(self._calibration.generator)
+        resample, notes = self._calibration.choose(stated.expected, sampler.cost)
+        self.notes += notes
+        statistic, df = stated.statistic, stated.df
+        if not resample:
+            return DataTest("questions", statistic, df, chi_square_pvalue(statistic, df), CHI_SQUARE)
+        pvalue, number = float(self._calibration.resample(sampler)), self._calibration.replications
+        return DataTest("questions", statistic, df, pvalue, self._calibration.bootstrap, samples=number)
+
+
+@frozen(eq=False)
+class _How:
+    """How questions are compared: the test of listed ones, seed and number of samples, and whether by pairs."""
+
+    tester: Tester
+    seed: Seed
+    samples: int
+    by_pairs: bool
+
+
+def _is_by_pairs(design: Design, method: FitMethod = "auto") -> bool:
+    """Tell whether questions are compared by pairs of options: there are too many to count each one."""
+    if method == "chi-square" or not has_alike_pairs(design):
+        return False
+    if method == "bootstrap":
+        return not design.enumerable
+    return design.report_count is None or design.report_count > MOST_LISTED
+
+
+# From questions, and from subsets -----------------------------------------------------------------
+
+
+def _of_questions(questions: QuestionCounts, how: _How) -> DrawsCheck:
+    check, design = DrawsCheck(questions.asked, questions.kind), questions.design
+    problem = _problem(questions)
+    if problem:
+        return evolve(check, problem=not_tested(problem))
+    if questions.kind == "groups":
+        rows = np.sort(questions.shown, axis=1)
+        return _compared(check, design, rows, questions.n, evolve(how, by_pairs=has_alike_pairs(design)))
+    asked, at = np.unique(questions.questions, return_inverse=True)
+    n = np.bincount(at, weights=questions.n).astype(np.int64)
+    check = _compared(check, design, np.column_stack([asked, design.complement(asked)]), n, how)
+    return evolve(check, tests=(*check.tests, _sides(questions)))
+
+
+def _problem(questions: QuestionCounts) -> str:
+    """Return why the draws cannot be seen; nothing where they can."""
+    if questions.kind in {"bit", "local"}:
+        return _SAME if questions.kind == "bit" else _LOCAL
+    if not questions.asked:
+        return "No one was asked."
+    return "" if questions.is_known.all() or questions.kind == "yes_no" else _NOT_KEPT
+
+
+def _of_counts(counts: SubsetCounts, how: _How) -> DrawsCheck:
+    """Make the check of subsets that tell the question.
+
+    Raises
+    ------
+    NotIdentifiableError, TooLargeError
+        If they do not tell it, or there are too many questions to list.
+    """
+    design, codes = counts.design, counts.observed_codes
+    if design.strata(codes) is None:
         raise NotIdentifiableError(
             f"a subset must tell which question it answers for the draws to be tested; those of a {design.kind} design "
             "do not.",
             one_at_a_time(design, DRAWS_OF_ONE_VARIABLE) or RECORD_THE_QUESTION,
         )
-    if not design.enumerable:
+    if not how.by_pairs and not design.enumerable:
         raise TooLargeError(
-            f"draws are tested over all questions; a {design.kind} design on {design.p} categories has too many."
+            f"draws are tested over all questions; a {design.kind} design on {design.p} categories has too many.",
+            DRAWS_BY_PAIRS if has_alike_pairs(design) else None,
         )
-    codes, mu = design.support()
-    told = ~design.is_missing(codes)
-    names, first = np.unique(np.asarray(design.strata(codes[told])), return_index=True)
-    if len(names) < 2:
+    rows = np.column_stack([codes, design.complement(codes)]) if how.by_pairs else codes[:, None]
+    check = _compared(DrawsCheck(int(counts.n)), design, rows, counts.n_a.astype(np.int64), how, told=True)
+    if check.problem is not None:
         raise NotIdentifiableError("there must be two questions or more for draws to be tested; got one.")
-    law = mu[told][first]  # the two answers to a question have the same mu: the probability that it is asked
-    asked = np.bincount(np.searchsorted(names, answered), weights=counts.n_a, minlength=len(names))
-    return _Questions(asked.astype(np.int64), law / law.sum())
+    return check
+
+
+def _compared(
+    check: DrawsCheck, design: Design, rows: IntArray, n: IntArray, how: _How, *, told: bool = False
+) -> DrawsCheck:
+    """Compare questions, each a row of codes, with the design, one by one or by pairs of options.
+
+    `told`: without a question about everything, which a subset does not tell.
+    """
+    if how.by_pairs:
+        return _by_pairs(check, design, rows, n, how)
+    law = design.question_law()
+    assert law is not None  # they are listed
+    listed, nu = law
+    if told:
+        kept = ~design.is_missing(listed).any(axis=1)
+        listed, nu = listed[kept], nu[kept]
+    observed = placed(design, listed, rows, n)
+    expected = n.sum() * nu / nu.sum()
+    order = np.lexsort((-observed, -expected.round(6)))  # equal probabilities may differ by rounding
+    return evolve(
+        check,
+        tests=(how.tester(observed, nu),) if len(listed) > 1 else (),
+        observed=observed[order].astype(np.float64),
+        expected=expected[order],
+        cells=_worst(lambda k: _question_groups(design, listed[k]), observed, expected),
+        problem=None if len(listed) > 1 else not_tested(_ONE),
+    )
+
+
+def placed(design: Design, listed: IntArray, rows: IntArray, n: IntArray) -> IntArray:
+    """Return how often each listed question was asked, from rows that tell it by their first code or by all."""
+    names = design.strata(listed[:, 0])
+    observed = np.zeros(len(listed), np.int64)
+    if names is not None:
+        np.add.at(observed, np.searchsorted(names, np.asarray(design.strata(rows[:, 0]))), n)
+        return observed
+    place = {tuple(row): k for k, row in enumerate(listed.tolist())}
+    np.add.at(observed, [place[tuple(sorted(row))] for row in rows.tolist()], n)
+    return observed
+
+
+def _by_pairs(check: DrawsCheck, design: Design, rows: IntArray, n: IntArray, how: _How) -> DrawsCheck:
+    above = np.triu_indices(design.p, 1)
+    observed = pair_counts(rows, n, design.p)[above]
+    expected = np.full(len(observed), n.sum() * (design.pair_probability or 0.0))
+    labels = tuple(design.categories)
+    return evolve(
+        check,
+        tests=(pairs_test(design, rows, n, how.seed, how.samples),),
+        observed=np.sort(observed)[::-1],
+        expected=expected,
+        cells=_worst(lambda k: ((labels[above[0][k]], labels[above[1][k]]),), observed, expected),
+    )
+
+
+def _question_groups(design: Design, row: IntArray) -> tuple[tuple[Label, ...], ...]:
+    """Return the smaller side of a yes/no question, or all groups."""
+    codes: Iterable[int] = row.tolist()
+    if len(row) == 2:
+        codes = [min(row.tolist(), key=lambda code: (int(design.sizes(np.array([code]))[0]), code))]
+    return tuple(design.members(code) for code in codes)
+
+
+def _worst(
+    groups: Callable[[int], tuple[tuple[Label, ...], ...]], observed: FloatArray | IntArray, expected: FloatArray
+) -> tuple[AskedCell, ...]:
+    distance = np.abs(observed - expected) / np.sqrt(expected)
+    order = np.argsort(-distance, kind="stable")[:_WORST].tolist()
+    return tuple(AskedCell(groups(k), int(observed[k]), float(expected[k])) for k in order)
+
+
+def _sides(questions: QuestionCounts) -> DataTest:
+    """Test whether either side of the questions was asked about equally often, exactly."""
+    n = questions.asked
+    smaller = int(questions.n[questions.sides == questions.questions].sum())
+    fewer = min(smaller, n - smaller)
+    # The binomial tail as an incomplete beta function, which has no largest n.
+    pvalue = min(1.0, 2 * float(betainc(n - fewer, fewer + 1, 0.5)))
+    return DataTest("sides", smaller / n, None, pvalue, "exact")

@@ -1,6 +1,5 @@
 """Which law a statistic is compared with: chi-square, or samples drawn from the fit where counts are small."""
 
-from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
@@ -12,6 +11,7 @@ from subsetprivacy._choices import FitMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError, warn_of
+from subsetprivacy.honesty.resampling import Sampler
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_tests import BOOTSTRAP_FIT, FEWER_REPLICATIONS, LONG_BOOTSTRAP
 
@@ -20,7 +20,7 @@ CHI_SQUARE = "chi-square"
 HALF = "half chi-square"
 LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5%
 MOST_REPLICATIONS = 1_000_000
-_WORK = 2e10  # operations that an unasked bootstrap may cost: about a quarter of a minute
+_SECONDS = 15.0  # of a plain machine, that an unasked bootstrap may take
 
 
 @frozen(slots=False, eq=False)
@@ -41,15 +41,15 @@ class Calibration:
             raise ArgumentError(f"`replications` must be at most {MOST_REPLICATIONS}; got more.", FEWER_REPLICATIONS)
         return cls(method, number, numpy_generator(seed))
 
-    def choose(self, expected: FloatArray, work: float) -> tuple[bool, tuple[Note, ...]]:
+    def choose(self, expected: FloatArray, cost: float) -> tuple[bool, tuple[Note, ...]]:
         """Tell whether to bootstrap, with a note where the counts are small.
 
         Parameters
         ----------
         expected
             The expected counts of the table.
-        work
-            The operations of one replication.
+        cost
+            The seconds of one replication on a plain machine.
         """
         small = _small(expected)
         if self.method == "bootstrap":
@@ -59,7 +59,7 @@ class Calibration:
         if self.method == "chi-square":
             text = f"{small}: the chi-square law that was asked for is doubtful."
             return False, (Note(NoteKind.SMALL_COUNTS, text, BOOTSTRAP_FIT),)
-        if work * self.replications > _WORK:
+        if cost * self.replications > _SECONDS:
             text = f"{small} in a large table: the p-value is that of the chi-square law, which is doubtful here."
             note = Note(NoteKind.SMALL_COUNTS, text, LONG_BOOTSTRAP)
             self.doubts.append(note)
@@ -77,16 +77,21 @@ class Calibration:
         """The name of the law of resampled statistics."""
         return f"bootstrap ({self.replications})"
 
-    def resample(self, draw: Callable[[np.random.Generator], tuple[float, ...]]) -> FloatArray:
-        """Return the statistics of the replications, a row each."""
-        return np.array([draw(self.generator) for _ in range(self.replications)])
+    def resample(self, sampler: Sampler) -> FloatArray:
+        """Return the p-values of the statistics of a sampler, from as many samples as were asked for."""
+        return sampler.pvalues(most=self.replications)[0]
+
+
+def are_small(expected: FloatArray) -> bool:
+    """Tell by Cochran's rule whether expected counts are too small for chi-square: one below 1, or a fifth below 5."""
+    return bool(expected.min() < 1 or (expected < 5).mean() > 0.2)
 
 
 def _small(expected: FloatArray) -> str:
-    """Say that expected counts are small by Cochran's rule: one below 1, or a fifth of them below 5."""
-    below = float((expected < 5).mean())
-    if expected.min() >= 1 and below <= 0.2:
+    """Say that expected counts are small, if they are."""
+    if not are_small(expected):
         return ""
+    below = float((expected < 5).mean())
     return f"Small expected counts (the least is {expected.min():.2g}, {below:.0%} are below 5)"
 
 
@@ -101,9 +106,3 @@ def half_pvalue(statistic: float) -> float:
     It is the law where the parameter cannot be below its value under the hypothesis, as a share of nobody.
     """
     return float(chdtrc(1, statistic)) / 2 if statistic > 0 else 1.0
-
-
-def resampled_pvalue(drawn: FloatArray, statistic: float) -> float:
-    """Return the share of samples at least as extreme, the observed one among them."""
-    # What is equal but for rounding is as extreme.
-    return float((1 + (drawn >= statistic - 1e-9 * (1 + abs(statistic))).sum()) / (1 + len(drawn)))

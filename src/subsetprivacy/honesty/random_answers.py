@@ -22,10 +22,10 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.honesty.answers import Tested
-from subsetprivacy.honesty.laws import HALF, Calibration, half_pvalue, resampled_pvalue
+from subsetprivacy.honesty.laws import HALF, Calibration, half_pvalue
 from subsetprivacy.honesty.linear import MOST_EXACT, LinearModel, Step
+from subsetprivacy.honesty.reading import one_at_a_time
 from subsetprivacy.honesty.result import GoodnessOfFit, RandomAnswers
-from subsetprivacy.honesty.several import one_at_a_time
 from subsetprivacy.incidence import Affine
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import ASK_DIFFERENT_SIZES
@@ -69,10 +69,10 @@ def score_statistic(model: LinearModel, observed: FloatArray, start: FloatArray)
 
 def random_part(tested: Tested, calibration: Calibration) -> GoodnessOfFit:
     """Return the test that nobody answers by chance, from the second statistic of the test of the answers."""
-    if tested.second_drawn is None:
+    if tested.second_pvalue is None:
         pvalue, law = half_pvalue(tested.second), HALF
     else:
-        pvalue, law = resampled_pvalue(tested.second_drawn, tested.second), calibration.bootstrap
+        pvalue, law = tested.second_pvalue, calibration.bootstrap
     return GoodnessOfFit("random", tested.second, 1, pvalue, law, tested.part.least_expected)
 
 

@@ -1,7 +1,7 @@
 """What a check of honesty found."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
 import numpy as np
 from attrs import field, frozen
@@ -12,8 +12,12 @@ from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.data import SubsetCounts
+from subsetprivacy.errors import NotIdentifiableError
+from subsetprivacy.honesty.alarms import DataTest
+from subsetprivacy.honesty.checked import DataCheck
 from subsetprivacy.honesty.residuals import Residuals
 from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import CHECK_WITH_BUDGET
 from subsetprivacy.pvalues import p_equals, positive, pvalue_text
 from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import (
@@ -35,7 +39,11 @@ _NAMES = {
     "rest": "answers, random ones allowed for",
 }
 _COLUMNS = ("what is tested", "statistic", "df", "p-value", "law")
+_FACTS = ("test", "statistic", "df", "pvalue", "law", "least_expected")
+_SMALL = "Many answers are expected fewer than five times"
+_POWER = 0.8
 Wald = Literal["wald"]
+Part = TypeVar("Part")
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -79,14 +87,8 @@ class GoodnessOfFit(Result):
 
     def facts(self) -> dict[str, Any]:
         """Return the test as a row of a data frame."""
-        return {
-            "test": self.name,
-            "statistic": self.statistic,
-            "df": self.df,
-            "pvalue": self.pvalue,
-            "law": self.law,
-            "least_expected": self.least_expected,
-        }
+        values = (self.name, self.statistic, self.df, self.pvalue, self.law, self.least_expected)
+        return dict(zip(_FACTS, values, strict=True))
 
     def summary(self) -> Table:
         """Return the table to print."""
@@ -252,7 +254,7 @@ def _found_line(share: float) -> str:
 
 
 @frozen(slots=False, eq=False, repr=False)
-class HonestyCheck(Result):
+class HonestyCheck(DataCheck):
     """Whether the answers fit the design; made by `check_honesty`.
 
     Attributes
@@ -271,23 +273,114 @@ class HonestyCheck(Result):
         Observed and expected counts; `residuals.summary()` lists the answers that fit worst.
     level
         The level of the interval.
+    tests
+        The tests that can raise an alarm: that some distribution explains the answers, and that no one answers by
+        chance. `check_draws` tests the draws.
+    share, se, lower, upper
+        The share of random answers, its standard error and interval; None where it cannot be told.
+    detectable
+        The share of random answers that raises an alarm in 80 of 100 such samples.
+    problem
+        Why there is no check, as part of `check_all`; `answers` and `residuals` raise it.
     """
 
-    why_not_restored: ClassVar[str] = "keep the counts, `check.counts`, and check them again, or pickle the check"
+    title: ClassVar[str] = "Honesty check"
+    DOCUMENT: ClassVar[tuple[str, ...]] = (
+        "answers_test",
+        "random_test",
+        "share",
+        "se",
+        "lower",
+        "upper",
+        "detectable",
+        "is_small",
+        "is_alarm",
+        "problem",
+        "notes",
+    )
 
     counts: SubsetCounts
-    answers: GoodnessOfFit
-    draws: GoodnessOfFit | None
-    random: RandomAnswers | None
-    rest: GoodnessOfFit | None
-    residuals: Residuals
-    level: float
-    remarks: tuple[Note, ...]
+    _answers: GoodnessOfFit | None = None
+    draws: GoodnessOfFit | None = None
+    random: RandomAnswers | None = None
+    rest: GoodnessOfFit | None = None
+    _residuals: Residuals | None = None
+    level: float = 0.95
+    remarks: tuple[Note, ...] = ()
+    tests: tuple[DataTest, ...] = ()
+    problem: Note | None = None
+    is_small: bool = False
+
+    @property
+    def answers(self) -> GoodnessOfFit:
+        """The test that some distribution explains the answers."""
+        return self._made(self._answers)
+
+    @property
+    def residuals(self) -> Residuals:
+        """Observed and expected counts."""
+        return self._made(self._residuals)
+
+    def _made(self, part: Part | None) -> Part:
+        if part is None:
+            reason = "" if self.problem is None else f"; {self.problem.text[:1].lower()}{self.problem.text[1:]}"
+            raise NotIdentifiableError(f"the answers must have been checked{reason or '; they were not.'}")
+        return part
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What could not be tested, and why; where p-values rest on small counts."""
-        return self.remarks
+        return (*self.remarks, *self._small_note(), *self._caveats())
+
+    def _small_note(self) -> tuple[Note, ...]:
+        """Return what p-values rest on, where counts are small and all checks were made together."""
+        if not self.is_small:
+            return ()
+        drawn = " and ".join(f"{test.samples:,}" for test in self.tests if test.samples)
+        text = f"{_SMALL}: the p-value of whether any distribution explains them is rough."
+        if drawn:
+            text = f"{_SMALL}: a p-value near an alarm is from samples drawn from the fit ({drawn})."
+        if any(test.is_rough for test in self.tests):
+            text = f"{_SMALL}: p-values are rough, and the samples that would make sure of an alarm take too long."
+            return (Note(NoteKind.BUDGET, text, CHECK_WITH_BUDGET),)
+        return (Note(NoteKind.NULL_LAW, text),)
+
+    @property
+    def answers_test(self) -> DataTest | None:
+        """The test that some distribution explains the answers; None where there is none."""
+        return self.tests[0] if self.tests else None
+
+    @property
+    def random_test(self) -> DataTest | None:
+        """The test that no one answers by chance; None where that cannot be told."""
+        return self.tests[1] if len(self.tests) > 1 else None
+
+    @property
+    def share(self) -> float | None:
+        """The estimated share of random answers, which can be below 0 where there are few or none."""
+        return self.random.share if self.random else None
+
+    @property
+    def se(self) -> float | None:
+        """Its standard error."""
+        return self.random.se if self.random else None
+
+    @property
+    def lower(self) -> float | None:
+        """The lower end of its interval."""
+        return self.random_share_interval[0] if self.random else None
+
+    @property
+    def upper(self) -> float | None:
+        """The upper end of its interval."""
+        return self.random_share_interval[1] if self.random else None
+
+    @property
+    def detectable(self) -> float | None:
+        """The share of random answers that raises an alarm in 80 of 100 such samples; the test has one side."""
+        if self.random is None or self.alarm_level is None:
+            return None
+        return float(ndtri(_POWER) - ndtri(self.alarm_level)) * self.random.se
 
     @property
     def random_share(self) -> float:
@@ -311,11 +404,12 @@ class HonestyCheck(Result):
     def parts(self) -> tuple[GoodnessOfFit, ...]:
         """The tests that were possible."""
         chance = self.random.test if self.random else None
-        return tuple(part for part in (self.answers, self.draws, chance, self.rest) if part)
+        return tuple(part for part in (self._answers, self.draws, chance, self.rest) if part)
 
     def __repr__(self) -> str:
         found = ", ".join(f"{part.name} {pvalue_text(part.pvalue)}" for part in self.parts)
-        return f"<HonestyCheck of a {self.counts.design.kind} design, p-values: {found}>"
+        p = f"p-values: {found}" if found else "not tested"
+        return f"<HonestyCheck of a {self.counts.design.kind} design, {p}>"
 
     def summary(self) -> Table:
         """Return the table to print: the tests, then the share of random answers."""
@@ -327,7 +421,7 @@ class HonestyCheck(Result):
 
     def _columns(self) -> dict[str, Any]:
         rows = [part.facts() for part in self.parts]
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        return {name: [row[name] for row in rows] for name in _FACTS}
 
     def _share_note(self) -> Note:
         low, high = self.random_share_interval
@@ -370,7 +464,7 @@ class HonestyCheck(Result):
             "categories": list(self.counts.categories),
             "n": self.counts.n,
             "level": self.level,
-            "answers": self.answers.to_dict(),
+            "answers": self._answers.to_dict() if self._answers else None,
             "draws": self.draws.to_dict() if self.draws else None,
             "random": chance.test.to_dict() if chance else None,
             "rest": self.rest.to_dict() if self.rest else None,
@@ -381,6 +475,9 @@ class HonestyCheck(Result):
             "random_share_upper": high if chance else None,
             "honest_w": chance.w if chance and told else None,
             "honest_w_se": chance.w_se if chance and told else None,
+            "tests": [test.facts() for test in self.tests],
+            "alarm": self.is_alarm,
+            "problem": None if self.problem is None else self.problem.to_dict(),
             "notes": self.notes,
         }
         return plain(facts)

@@ -8,10 +8,10 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
-from subsetprivacy.errors import ArgumentError, TooLargeError
-from subsetprivacy.honesty.several import one_at_a_time
+from subsetprivacy.errors import TooLargeError
+from subsetprivacy.honesty.reading import one_at_a_time, require_people
 from subsetprivacy.incidence import MAX_MATRIX
-from subsetprivacy.messages.for_tests import COUNT_PEOPLE, DRAWS_SOLVE_NONE
+from subsetprivacy.messages.for_tests import DRAWS_SOLVE_NONE
 
 
 @frozen(slots=False, eq=False)
@@ -100,13 +100,6 @@ def tabulate(counts: SubsetCounts) -> AnswerTable:
         return AnswerTable(counts.design, codes, observed, asked[question], question, True)
     exposure = counts.total * counts.design.mu(codes) / (1 - counts.design.mu_full)
     return AnswerTable(counts.design, codes, observed, exposure, np.zeros(len(codes), np.int64), False)
-
-
-def require_people(counts: SubsetCounts) -> SubsetCounts:
-    """Return the counts if they count people."""
-    if counts.squares is not None:
-        raise ArgumentError("`data` must count unweighted people to be checked; got sampling weights.", COUNT_PEOPLE)
-    return counts
 
 
 def _cells(counts: SubsetCounts) -> tuple[IntArray, IntArray | None]:

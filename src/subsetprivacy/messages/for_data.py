@@ -124,6 +124,7 @@ IDS_AS_TEXT = advise("ids_as_text", "whole numbers with gaps become floats; read
 
 # Questions ----------------------------------------------------------------------------------------------------------
 
+COUNT_THE_SUBSETS = advise("count_the_subsets", python="count the subsets that were sent with sp.count")
 READ_THE_ANSWER = advise("read_the_answer", python="{code} keeps None for no answer")
 ASK_THE_BASE = advise(
     "ask_the_base", python="sp.ask(design.base), and sp.cover(data, floor) before publishing", page='"recommended"'

@@ -30,3 +30,7 @@ GAPS_AS_MISSING = advise(
     python="a column with gaps turns into floats; sp.count and sp.crosstab read it as it is, gaps as missing",
 )
 KEEP = advise("keep", python="{what}")
+FINDINGS_OF = advise("findings_of", python="read a file with sp.read_release, or count a column with sp.count")
+GROUPS_OF_A_FILE = advise(
+    "groups_of_a_file", python="write the table with its groups by sp.write_release, or compare counts by sp.compare"
+)

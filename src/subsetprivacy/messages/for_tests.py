@@ -119,6 +119,17 @@ COUNT_PEOPLE = advise(
     "count_people",
     "whether people answered honestly does not depend on whom they represent; count without weights",
 )
+CHECK_HONESTY_ALONE = advise("check_honesty_alone", python="check_honesty(counts) takes some seconds")
+CHECK_MAPPING = advise("check_mapping", python="sp.check_all({{'race': counts}}) takes counts by name")
+CHECK_WITH_DESIGNS = advise("check_with_designs", python="designs={{'race': design}}", keyword_of="check_all")
+CHECK_WITH_BUDGET = advise(
+    "check_with_budget", python="check_all with a larger budget draws more", keyword_of="check_all"
+)
+COUNT_THE_QUESTIONS = advise(
+    "count_the_questions",
+    python="sp.count_questions(table, shown=..., answer=..., design=design), or sp.read_questions of a survey's export",
+)
+DRAWS_BY_PAIRS = advise("draws_by_pairs", python="method='auto' compares pairs of options", keyword_of=("check_draws",))
 
 # Audits
 GIVE_THE_DISTRIBUTION = advise("give_the_distribution", python="try audit(design, fit.w), or audit(data)")

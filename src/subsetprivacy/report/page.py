@@ -1,236 +1,268 @@
-"""The page as a whole."""
+"""The page as a whole: findings in the words of one language."""
 
 import sys
 from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy
 from attrs import frozen
 
-from subsetprivacy.design import Design
-from subsetprivacy.report.columns import column_section
-from subsetprivacy.report.crossing import MOST_PAIRS, Effort, Pair, Together
-from subsetprivacy.report.designs import design_section
-from subsetprivacy.report.gathering import Column
-from subsetprivacy.report.markup import Html, bullets, code, el, lines, table
-from subsetprivacy.report.pairs import pair_section, together_section
-from subsetprivacy.report.recipes import in_python, on_the_command_line
-from subsetprivacy.report.wording import count_of, label_text, share, whole
+from subsetprivacy.finding.findings import Findings
+from subsetprivacy.finding.variable import VariableFindings
+from subsetprivacy.presenting.checks import checks_section, level_sentence
+from subsetprivacy.presenting.designs import design_section
+from subsetprivacy.presenting.html import Html, bullets, code, el, lines, table
+from subsetprivacy.presenting.pairs import pair_section
+from subsetprivacy.presenting.privacy import (
+    candidates_sentence,
+    cover_sentence,
+    exposed,
+    privacy_table,
+    row_section,
+    smallest_sets_table,
+)
+from subsetprivacy.presenting.shares import (
+    difference_section,
+    groups_section,
+    lead_sentence,
+    needed_section,
+    people_sentence,
+    shares_section,
+)
+from subsetprivacy.presenting.words import Words, label_text
+from subsetprivacy.report.recipes import Recipe
 
 # Nothing may be fetched and nothing run: the browser keeps this promise of the page.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-_GENERAL = (
-    "Names, numbers, times or places in the same file, or an order of rows that leads back to people. The subsets "
-    "protect only while a row cannot be told to be yours.",
-    "The same people published again with new draws. Two true subsets intersect.",
-    "Whoever holds the values, if they were collected before the draw: the subsets protect from readers, not from the "
-    "holder. A yes/no question drawn beforehand protects from both.",
-    "Draws made with a known seed: whoever has it can often work out the values.",
-    "Groups. If everybody in a group has the same value, the estimate for the group says so about each of them.",
-)
 
 
 @frozen(eq=False)
-class Findings:
-    """All that the page says."""
+class Page:
+    """A page about findings.
 
-    path: Path
-    rows: int
-    columns: Sequence[Column]
-    pairs: Sequence[Pair]
-    left_out: int
-    together: Together | None
-    effort: Effort
+    Attributes
+    ----------
+    found
+        The findings.
+    words
+        The language.
+    recipe
+        How to get the numbers again.
+    title, date
+        The heading and a date to print; None for the file's name and no date.
+    version
+        The version of the package.
+    """
+
+    found: Findings
+    words: Words
+    recipe: Recipe
     version: str
-    kept: tuple[str, ...] = ()
-    alone: int | None = 0
     title: str | None = None
     date: str | None = None
 
-
-def page(found: Findings) -> str:
-    """Return the page as HTML text."""
-    title = found.title or f"Subsets in {found.path.name}"
-    style = files("subsetprivacy.report").joinpath("page.css").read_text(encoding="utf-8")
-    head = lines(
-        [
-            el("meta", charset="utf-8"),
-            el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            el("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-            el("meta", name="color-scheme", content="light dark"),
-            el("title", title),
-            el("style", Html(f"\n{style}")),
-        ]
-    )
-    body = el("main", "\n", lines([_top(found, title), *_body(found), _end(found)]), "\n")
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
-
-
-def _top(found: Findings, title: str) -> Html:
-    return el(
-        "header",
-        "\n",
-        lines(
-            [el("h1", title), el("p", _intro(found), class_="intro"), *_alarm(found), _summary(found), _contents(found)]
-        ),
-        "\n",
-    )
-
-
-def _intro(found: Findings) -> str:
-    """Say in three sentences what this is."""
-    if not all(_is_private(column.design) for column in found.columns):
-        return (
-            "Each row of this file holds, in the place of a person’s value, a subset: a list of values that contains "
-            "it. Some subsets hold a single value, which is then published. This page gives the estimated shares of "
-            "all values, and says what a row gives away about a person."
-        )
-    dummies = any(column.design.kind == "covered" for column in found.columns)
-    true = "every person’s subset is true" if dummies else "the subset is always true"
-    return (
-        "Each row of this file holds, in the place of a person’s value, a subset: a list of values that contains it. "
-        f"No value was published, and {true}. From many subsets the shares of all values can be estimated, with known "
-        "error; this page gives them, and says what a row gives away about a person."
-    )
-
-
-def _is_private(design: Design) -> bool:
-    return design.kind == "coarse" or design.is_subset_private
-
-
-def _alarm(found: Findings) -> list[Html]:
-    bare = [column.name for column in found.columns if not _is_private(column.design)]
-    return (
-        [el("p", f"Not private: {', '.join(bare)}. A row can leave a single value.", class_="warning")] if bare else []
-    )
-
-
-def _summary(found: Findings) -> Html:
-    """Return the box with the file, its columns and the main numbers."""
-    rows = []
-    for k, column in enumerate(found.columns, 1):
-        w = None if column.fit is None else column.fit.w
-        largest = (
-            "–" if w is None else f"{label_text(column.design.categories.labels[int(w.argmax())])}, {share(w.max())}"
-        )
-        rows.append(
-            (
-                el("a", column.name, href=f"#column-{k}"),
-                column.design.kind.replace("_", " "),
-                whole(column.design.p),
-                largest,
-                el("code", _fingerprint(column.design)[:12] or "–"),
-            )
-        )
-    head = ("Column", "Design", "Categories", "Largest share", "Fingerprint")
-    columns = f"{count_of(len(rows), 'column', 'columns')} of subsets"
-    facts = [f"File: {found.path.name}. {count_of(found.rows, 'row', 'rows')}, {columns}."]
-    if found.kept:
-        facts.append(f"Published as they are beside the subsets: {', '.join(found.kept)}.")
-    facts += [f"Date: {found.date}."] if found.date else []
-    return el(
-        "div",
-        el("p", " ".join(facts)),
-        table("Columns of the file, and how their subsets were drawn", head, rows, words=(1, 3, 4)),
-        class_="box",
-    )
-
-
-def _kept(found: Findings) -> list[str]:
-    """Return what the columns that are kept give away."""
-    if not found.kept:
-        return []
-    names = ", ".join(found.kept)
-    said = f"Columns that are kept. The file also holds {names}, as they are, in the same rows."
-    if found.alone:
-        rows = count_of(found.alone, "row is", "rows are")
-        said += f" {rows} alone in them: whoever knows {names} of a person knows the row, and so the subsets."
-    return [said]
-
-
-def _fingerprint(design: Design) -> str:
-    try:
-        return design.fingerprint
-    except (TypeError, ValueError):  # labels that JSON does not have
-        return ""
-
-
-def _contents(found: Findings) -> Html:
-    entries = [el("a", f"Column {column.name}", href=f"#column-{k}") for k, column in enumerate(found.columns, 1)]
-    if found.pairs:
-        entries.append(el("a", "Which columns go together", href="#pairs"))
-    if found.together is not None:
-        entries.append(el("a", "What the columns give away together", href="#together"))
-    rest = {"limits": "What nothing here protects", "designs": "The designs", "again": "Get the numbers again"}
-    entries += [el("a", text, href=f"#{name}") for name, text in rest.items()]
-    return el("nav", bullets(entries), aria_label="Contents")
-
-
-def _body(found: Findings) -> list[Html]:
-    level = found.effort.level
-    parts = [column_section(column, k, level) for k, column in enumerate(found.columns, 1)]
-    if found.pairs:
-        parts.append(_pairs(found))
-    if found.together is not None:
-        parts.append(together_section(found.together))
-    limits = [el("h2", "What nothing here protects"), bullets([*_kept(found), *_GENERAL])]
-    designs = [design_section(column, k) for k, column in enumerate(found.columns, 1)]
-    how = el(
-        "p", "A design says how the subsets are drawn. It is public: who knows it learns nothing more about anybody."
-    )
-    parts.append(el("section", lines(limits), id="limits"))
-    parts.append(el("section", lines([el("h2", "The designs"), how, *designs]), id="designs"))
-    return parts
-
-
-def _pairs(found: Findings) -> Html:
-    parts: list[Html] = [el("h2", "Which columns go together")]
-    if found.left_out:
-        parts.append(
-            el(
-                "p",
-                f"The first {MOST_PAIRS} of {whole(MOST_PAIRS + found.left_out)} pairs; choose columns to see others.",
-            )
-        )
-    many = sum(pair.test is not None for pair in found.pairs)
-    if many > 1:
-        parts.append(
-            el(
-                "p",
-                f"{many} tests are made here, and of many some p-values are small by chance alone. To allow for that, "
-                f"take only those below {(1 - found.effort.level) / many:.2g} for a finding (Bonferroni).",
-            )
-        )
-    parts += [pair_section(pair, k, found.effort.level) for k, pair in enumerate(found.pairs, 1)]
-    return el("section", "\n", lines(parts), "\n", id="pairs")
-
-
-def _end(found: Findings) -> Html:
-    """Return how to get the numbers again, and what made them."""
-    steps = (found.path, found.columns, found.pairs, found.effort)
-    chance = (
-        "The p-values rest on random tables; without a seed they differ a little from run to run."
-        if found.effort.seed is None
-        else f"The p-values rest on random tables drawn with the seed {found.effort.seed}; it gives the same page."
-    )
-    made = (
-        f"Made by subsetprivacy {found.version} with Python {sys.version_info.major}.{sys.version_info.minor}, NumPy "
-        f"{np.__version__} and SciPy {scipy.__version__}."
-    )
-    return el(
-        "section",
-        lines(
+    def html(self) -> str:
+        """Return the page as HTML text."""
+        words = self.words
+        head = lines(
             [
-                el("h2", "Get the numbers again"),
-                el("p", "Whoever has the file can compute the numbers of this page. In Python:"),
-                code(in_python(*steps)),
-                el("p", "On the command line:"),
-                code(on_the_command_line(*steps)),
-                el("p", chance) if any(pair.test is not None for pair in found.pairs) else Html(),
-                el("p", made, class_="notes"),
+                el("meta", charset="utf-8"),
+                el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+                el("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+                el("meta", name="color-scheme", content="light dark"),
+                el("title", self._title),
+                el("style", Html(f"\n{_style()}")),
             ]
-        ),
-        id="again",
-    )
+        )
+        body = el("main", "\n", lines([self._top(), *self._body()]), "\n")
+        return (
+            f'<!DOCTYPE html>\n<html lang="{words.language}" dir="{words.direction}">\n<head>\n{head}\n</head>\n'
+            f"<body>\n{body}\n</body>\n</html>\n"
+        )
+
+    # The top ----------------------------------------------------------------------------------
+
+    @property
+    def _title(self) -> str:
+        if self.title is not None:
+            return self.title
+        name = self.found.title
+        return self.words("report.title", name=name) if name else self.words("report.untitled")
+
+    @property
+    def _not_private(self) -> list[str]:
+        return [one.title for one in self.found if one.design.is_known and not one.design.is_subset_private]
+
+    def _top(self) -> Html:
+        words, bare = self.words, self._not_private
+        parts = [el("h1", self._title), el("p", self._intro(), class_="intro")]
+        if bare:
+            parts.append(el("p", words("report.not_private", names=", ".join(bare)), class_="warning"))
+        return el("header", "\n", lines([*parts, self._overview(), self._contents()]), "\n")
+
+    def _intro(self) -> str:
+        if self._not_private:
+            return self.words("report.intro_not_private")
+        dummies = any(one.design.covered for one in self.found)
+        return self.words(
+            "report.intro", true=self.words("report.intro_true_dummies" if dummies else "report.intro_true")
+        )
+
+    def _overview(self) -> Html:
+        """Return the box with the file, its columns and the main numbers."""
+        words, facts = self.words, self.found.source_facts
+        said = [words("report.file", name=facts.name)] if facts.name else []
+        said += [words.count("report.rows", facts.rows), words.count("report.columns", len(self.found))]
+        if facts.kept:
+            said.append(words("report.kept", names=", ".join(facts.kept)))
+        if self.date:
+            said.append(words("report.date", date=self.date))
+        alarms = self.found.alarms
+        if alarms:
+            checked = el("p", words.count("report.alarms", alarms), class_="warning")
+        else:
+            checked = el("p", words("report.no_alarm")) if self.found.alarm.tests else Html()
+        rows = [self._line(k, one) for k, one in enumerate(self.found, 1)]
+        head = [words(f"report.{key}") for key in ("column", "design", "categories", "largest", "fingerprint")]
+        whole = table(words("report.overview"), head, rows, words=(1, 3, 4))
+        return el("div", el("p", " ".join(said), class_="facts-line"), checked, whole, class_="box")
+
+    def _line(self, k: int, one: VariableFindings) -> tuple[Any, ...]:
+        words, shares = self.words, one.shares
+        largest = "–"
+        if shares is not None:
+            top = int(np.argmax(shares.estimate))
+            largest = f"{label_text(one.categories[top])}, {words.percent(float(shares.estimate[top]))}"
+        return (
+            el("a", one.title, href=f"#column-{k}"),
+            one.design.name,
+            words.whole(one.design.p),
+            largest,
+            el("code", one.design_fingerprint[:12] or "–"),
+        )
+
+    def _contents(self) -> Html:
+        words = self.words
+        entries = [
+            el("a", words("report.of_column", name=one.title), href=f"#column-{k}")
+            for k, one in enumerate(self.found, 1)
+        ]
+        places = {"pairs": bool(self.found.pairs), "together": bool(self.found.rows), "reading": True}
+        places |= {"limits": True, "designs": True, "again": True}
+        names = {"together": "row.heading", "reading": "reading.heading"}
+        entries += [
+            el("a", words(names.get(place, f"report.{place}")), href=f"#{place}")
+            for place, is_there in places.items()
+            if is_there
+        ]
+        return el("nav", bullets(entries), aria_label=words("report.contents"))
+
+    # The sections -----------------------------------------------------------------------------
+
+    def _body(self) -> list[Html]:
+        parts = [self._column(one, k) for k, one in enumerate(self.found, 1)]
+        parts += [self._pairs()] if self.found.pairs else []
+        parts += [self._together()] if self.found.rows else []
+        return [*parts, self._reading(), self._limits(), self._designs(), self._again()]
+
+    def _column(self, one: VariableFindings, k: int) -> Html:
+        words = self.words
+        joined = getattr(one.design.categories, "names", ())
+        parts: list[Html] = [el("h2", el("span", words("report.of_column", name=one.title), class_="column"))]
+        if joined:
+            parts.append(el("p", words("report.holds", n=words.whole(len(joined)), names=", ".join(joined))))
+        parts.append(el("p", people_sentence(words, one)))
+        parts.append(el("h3", words("shares.heading")))
+        if one.shares is not None:
+            parts.append(lead_sentence(words, one))
+        parts += [shares_section(words, one), needed_section(words, one)]
+        parts += [difference_section(words, one), groups_section(words, one)]
+        parts.append(checks_section(words, one))
+        parts += self._privacy(one)
+        return el("section", "\n", lines(parts), "\n", id=f"column-{k}")
+
+    def _privacy(self, one: VariableFindings) -> list[Html]:
+        words = self.words
+        parts: list[Html] = [el("h3", words("privacy.heading"))]
+        if one.title in self._not_private:
+            parts.append(el("p", words("privacy.not_private"), class_="warning"))
+        parts += [privacy_table(words, one), smallest_sets_table(words, one), cover_sentence(words, one)]
+        return [*parts, el("h3", words("exposed.heading")), exposed(words, one)]
+
+    def _pairs(self) -> Html:
+        words, found = self.words, self.found
+        parts: list[Html] = [el("h2", words("report.pairs"))]
+        shown = len(found.pairs)
+        if found.pairs_left_out:
+            numbers = {"shown": words.whole(shown), "n": words.whole(shown + found.pairs_left_out)}
+            parts.append(el("p", words("report.pairs_first", **numbers)))
+        if found.pairs_level is not None:
+            tests = sum(pair.test is not None for pair in found.pairs)
+            level = words.small(found.pairs_level)
+            parts.append(el("p", words("report.pairs_level", n=words.whole(tests), level=level)))
+        titles = {one.name: one.title for one in found}
+        for k, pair in enumerate(found.pairs, 1):
+            heading = el("h3", " – ".join(titles.get(name, name) for name in pair.names))
+            body = pair_section(words, pair, titles, found.level)
+            parts.append(el("section", "\n", lines([heading, body]), "\n", id=f"pair-{k}"))
+        return el("section", "\n", lines(parts), "\n", id="pairs")
+
+    def _together(self) -> Html:
+        words = self.words
+        parts = [el("h2", words("row.heading"))]
+        for row in self.found.rows:
+            parts += [row_section(words, row), el("p", candidates_sentence(words, row))]
+        return el("section", "\n", lines(parts), "\n", id="together")
+
+    def _reading(self) -> Html:
+        words = self.words
+        level = words.level(self.found.level)
+        keys = ["shares", "interval", "pvalue", *(["strength"] if self.found.pairs else [])]
+        said = [*(words(f"reading.{key}", level=level) for key in keys), level_sentence(words, self.found)]
+        return el(
+            "section",
+            lines([el("h2", words("reading.heading")), bullets([text for text in said if text])]),
+            id="reading",
+        )
+
+    def _limits(self) -> Html:
+        words, facts = self.words, self.found.source_facts
+        said: list[str] = []
+        if facts.kept:
+            names = ", ".join(facts.kept)
+            alone = f" {words.count('report.limit_alone', facts.alone, names=names)}" if facts.alone else ""
+            said.append(words("report.limit_kept", names=names) + alone)
+        said += [words(f"report.limit_{key}") for key in ("links", "again", "holder", "seed", "groups")]
+        return el("section", lines([el("h2", words("report.limits")), bullets(said)]), id="limits")
+
+    def _designs(self) -> Html:
+        words = self.words
+        parts: list[Html] = [el("h2", words("report.designs")), el("p", words("report.designs_public"))]
+        for k, one in enumerate(self.found, 1):
+            section = lines([el("h3", one.title), design_section(words, one.design)])
+            parts.append(el("section", section, id=f"design-{k}"))
+        return el("section", lines(parts), id="designs")
+
+    def _again(self) -> Html:
+        """Return how to get the numbers again, and what made them."""
+        words, recipe = self.words, self.recipe
+        key, seed = ("report.seed_counts", None) if recipe.seed is None else ("report.seed_given", recipe.seed)
+        python = f"{sys.version_info.major}.{sys.version_info.minor}"
+        made = {"version": self.version, "python": python, "numpy": np.__version__, "scipy": scipy.__version__}
+        parts: Sequence[Html] = [
+            el("h2", words("report.again")),
+            el("p", words("report.again_python")),
+            code(recipe.python(), words("report.code")),
+            el("p", words("report.again_shell")),
+            code(recipe.shell(), words("report.code")),
+            el("p", words(key, seed=seed)),
+            el("p", words("report.made", **made), class_="notes"),
+        ]
+        return el("section", lines(parts), id="again")
+
+
+def _style() -> str:
+    parts = (("subsetprivacy.report", "page.css"), ("subsetprivacy.presenting", "findings.css"))
+    return "\n".join(files(package).joinpath(name).read_text(encoding="utf-8") for package, name in parts)

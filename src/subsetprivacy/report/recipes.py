@@ -1,65 +1,74 @@
 """How every number of the page is got again: in Python and on the command line."""
 
 import shlex
-from collections.abc import Sequence
-from pathlib import Path
 
-from subsetprivacy.report.crossing import Effort, Pair
-from subsetprivacy.report.gathering import Column
+from attrs import frozen
 
-
-def in_python(path: Path, columns: Sequence[Column], pairs: Sequence[Pair], effort: Effort) -> str:
-    """Return a program that prints the numbers of the page."""
-    out = ["import subsetprivacy as sp", "", f"release = sp.read_release({path.name!r})"]
-    for column in columns:
-        out += ["", f"counts = release.count({column.name!r})"]
-        if column.fit is None:
-            continue
-        method = f", method={'mom'!r}" if column.fit.method.startswith("mom") else ""
-        out += [
-            f"print(sp.estimate(counts{method}).summary({effort.level}))",
-            f"print(sp.audit(counts, level={effort.level}).summary())",
-        ]
-    seed = "" if effort.seed is None else f", seed={effort.seed!r}"
-    for pair in pairs:
-        if pair.problem:
-            continue
-        what = f"release.count({pair.inside!r})" if pair.inside else f"release.crosstab({_quoted(pair.names)})"
-        out += ["", f"counts = {what}"]
-        if effort.tests:
-            out.append(f"print(sp.independence_test(counts, permutations={effort.permutations}{seed}).summary())")
-        if pair.measure is not None and all(_is_single(columns, name) or pair.inside for name in pair.names):
-            out.append(f"print(sp.association(counts).cramers_v(level={effort.level}))")
-    if len(columns) > 1:
-        out += ["", f"print(sp.audit(release.crosstab({_quoted([one.name for one in columns])})).summary())"]
-    return "\n".join(out)
+from subsetprivacy.finding.settings import BUDGET, LEVEL, PERMUTATIONS
 
 
-def on_the_command_line(path: Path, columns: Sequence[Column], pairs: Sequence[Pair], effort: Effort) -> str:
-    """Return commands that print the same numbers."""
-    file = shlex.quote(path.name)
-    seed = "" if effort.seed is None else f" --seed {effort.seed}"
-    level = "" if effort.level == 0.95 else f" --level {effort.level}"
-    out = []
-    for column in columns:
-        name = shlex.quote(column.name)
-        method = " --method mom" if column.fit is not None and column.fit.method.startswith("mom") else ""
-        out += [
-            f"subsetprivacy estimate {file} --column {name}{method}{level}",
-            f"subsetprivacy audit {file} --column {name}{level}",
-        ]
-    for pair in pairs:
-        if effort.tests and not pair.problem:
-            named = " ".join(shlex.quote(name) for name in ((pair.inside,) if pair.inside else pair.names))
-            out.append(f"subsetprivacy test {file} {named} --permutations {effort.permutations}{seed}")
-    return "\n".join(out)
+@frozen
+class Recipe:
+    """What made a page, as the arguments of a call.
 
+    Attributes
+    ----------
+    file
+        The name of the file.
+    columns
+        The columns that were chosen; empty for all.
+    earlier
+        The name of the file of an earlier wave; empty for none.
+    """
 
-def _is_single(columns: Sequence[Column], name: str) -> bool:
-    """Whether a column holds one variable, so that the counts as they are read have two."""
-    held = next((column for column in columns if column.name == name), None)
-    return held is not None and not hasattr(held.design.categories, "names")
+    file: str
+    columns: tuple[str, ...] = ()
+    level: float = LEVEL
+    tests: bool = True
+    permutations: int = PERMUTATIONS
+    budget: float | None = BUDGET
+    seed: int | None = None
+    by: tuple[str, ...] = ()
+    earlier: str = ""
 
+    def _changed(self) -> dict[str, object]:
+        """Return the arguments that are not as they are by default."""
+        held = {
+            "columns": list(self.columns) or None,
+            "level": None if self.level == LEVEL else self.level,
+            "tests": None if self.tests else False,
+            "by": list(self.by) or None,
+            "permutations": None if self.permutations == PERMUTATIONS else self.permutations,
+            "seed": self.seed,
+        }
+        return {name: value for name, value in held.items() if value is not None}
 
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names)
+    def python(self) -> str:
+        """Return a program that prints the numbers of the page."""
+        arguments = "".join(f", {name}={value!r}" for name, value in self._changed().items())
+        if self.earlier:
+            arguments += f", earlier=sp.read_release({self.earlier!r})"
+        if self.budget != BUDGET:
+            arguments += f", budget={self.budget!r}"
+        return "\n".join(
+            [
+                "import subsetprivacy as sp",
+                "",
+                f"found = sp.findings(sp.read_release({self.file!r}){arguments})",
+                "for column in found:",
+                "    print(column.fit.summary() if column.fit else column.problem)",
+                "print(found.to_json())  # every number of the page",
+            ]
+        )
+
+    def shell(self) -> str:
+        """Return commands that print the same numbers."""
+        options = "".join(f" --column {shlex.quote(name)}" for name in self.columns)
+        options += "" if self.level == LEVEL else f" --level {self.level}"
+        options += "".join(f" --by {shlex.quote(name)}" for name in self.by)
+        options += "" if self.tests else " --no-tests"
+        options += "" if self.permutations == PERMUTATIONS else f" --permutations {self.permutations}"
+        options += "" if self.seed is None else f" --seed {self.seed}"
+        options += f" --earlier {shlex.quote(self.earlier)}" if self.earlier else ""
+        file = shlex.quote(self.file)
+        return f"subsetprivacy check {file}{options}\nsubsetprivacy check {file}{options} --json"

@@ -100,7 +100,7 @@ def test_a_margin_says_what_it_is(board):
 
 
 def test_the_name_of_a_design_is_that_of_the_terminal(board):
-    assert "Design: randomised response;" in variable_page(board, 0)
+    assert "Design: randomized response;" in variable_page(board, 0)
 
 
 def test_no_estimate_is_printed_outside_its_interval():

@@ -11,7 +11,7 @@ import pytest
 from lopsided import DESIGNS, NEW, RECORDED, UNKNOWN, WARNER
 
 import subsetprivacy as sp
-from subsetprivacy.design.document import _BUILDERS
+from subsetprivacy.design.document import kinds
 from subsetprivacy.design.schema import schema_text
 from subsetprivacy.errors import DesignDocumentError
 
@@ -60,7 +60,7 @@ def test_the_designs_above_are_of_every_kind():
     for name, design in EVERY.items():
         if name not in NOT_JSON:
             collect(design.document())
-    assert inside == set(_BUILDERS) == set(SCHEMA["$defs"]["part"]["properties"]["kind"]["enum"])
+    assert inside == set(kinds()) == set(SCHEMA["$defs"]["part"]["properties"]["kind"]["enum"])
     for name in NOT_JSON:
         with pytest.raises(DesignDocumentError, match="labels must be text"):
             EVERY[name].to_json()
@@ -230,10 +230,12 @@ def test_the_page_and_the_schema_name_the_same_keys():
     table = page[page.index("| `format` |") :].split("\n\n")[0]  # the first table; others are of kinds
     rows = [line.split("|")[1] for line in table.splitlines()]
     named = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
-    assert named == keys_of(SCHEMA)
+    own = [classes[0].keys.properties for classes in kinds().values()]  # each kind's section has its table of these
+    assert named.union(*(keys_of({"properties": properties}) for properties in own)) == keys_of(SCHEMA)
 
 
-def test_the_page_names_the_kinds():
-    page = (ROOT / "docs" / "reference" / "design-document.md").read_text(encoding="utf-8")
-    (row,) = [line for line in page.splitlines() if line.startswith("| `kind` |")]
-    assert set(re.findall(r"`(\w+)`", row.split("|")[2])) == set(_BUILDERS)
+@pytest.mark.parametrize("kind", kinds())
+def test_every_key_that_an_example_has_is_said(kind):
+    for each in kinds()[kind]:
+        assert set(each.example().content()) <= set(each.keys.properties)
+        assert all("description" in rule for rule in each.keys.properties.values())

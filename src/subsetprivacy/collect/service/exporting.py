@@ -11,14 +11,14 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from subsetprivacy._spreadsheets import safe_header
 from subsetprivacy._words import counted
+from subsetprivacy.collect.service.counters import group_rows
 from subsetprivacy.collect.service.results import Results, results, results_document
-from subsetprivacy.collect.service.results_counts import group_rows
-from subsetprivacy.collect.service.results_document import document_text
-from subsetprivacy.collect.service.snippet import FOLDER, python_snippet
+from subsetprivacy.collect.service.snippet import FOLDER, FRAMINGS, python_snippet
 from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.collect.survey.submission import SKIPPED, Framing
 from subsetprivacy.collect.survey.tallies import Released
 from subsetprivacy.design.text import text_of
+from subsetprivacy.finding.document import document_text
 from subsetprivacy.frames.files import TABLE_FORMAT, sidecar_of
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.stored import Weights
@@ -56,7 +56,8 @@ framings.csv          How each question was put and answered, counted alone: var
 manifest.json         The survey as it was published, byte for byte; its SHA-256 is the fingerprint.
 results.json          What the dashboard shows, as data.
 analyse.py            Makes the dashboard's numbers from these files: pip install "subsetprivacy[frames]", then
-                      python analyse.py, or python analyse.py FILE for one that was saved alone.
+                      python analyse.py, or python analyse.py FILE for one that was saved alone. A file alone has fewer
+                      tests than the whole survey, so its alarm level is higher.
 
 There is no row per person, no time and no order in these files.
 """
@@ -189,7 +190,7 @@ def export_zip(released: Released, found: Results | None = None) -> bytes:
     files = {
         "README.txt": _readme(released).encode(),
         "analyse.py": python_snippet(released).encode(),
-        "framings.csv": framings_csv(released),
+        FRAMINGS: framings_csv(released),
         "manifest.json": released.manifest.text,
         "results.json": document_text(results_document(found or results(released))).encode(),
     }

@@ -1,132 +1,218 @@
-"""`results`: everything the dashboard shows of a survey, from its released counters alone.
+"""`results`: all that is said of a survey, from its released counters alone: its facts, and the library's findings.
 
 The same counters give the same results, byte for byte: whatever is resampled is seeded by the seal of the last
 release. Between releases nothing changes.
 """
 
-from collections.abc import Sequence
-from functools import partial
-from itertools import combinations
+from collections.abc import Mapping
+from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar, Literal
 
-import numpy as np
 from attrs import frozen
 
-from subsetprivacy.collect.service.results_alarms import Alarm
-from subsetprivacy.collect.service.results_counts import (
-    GroupRows,
-    counts_of,
-    group_rows,
-    joint_counts,
-    questions_put,
-    seed_of,
-)
-from subsetprivacy.collect.service.results_document import results_document
-from subsetprivacy.collect.service.results_pairs import MOST_PAIRS, PairResult, look_across, too_many
-from subsetprivacy.collect.service.results_privacy import Candidates, candidates
-from subsetprivacy.collect.service.results_shares import LEVEL
-from subsetprivacy.collect.service.results_tests import alarm_for
-from subsetprivacy.collect.service.results_variable import VariableResult, look_at
-from subsetprivacy.collect.survey.describing import kept_rows
+from subsetprivacy.collect.service.counters import GroupRows, counts_of, group_rows, joint_counts, question_counts
+from subsetprivacy.collect.survey.describing import fingerprint_bits, kept_rows
 from subsetprivacy.collect.survey.tallies import Release, Released
 from subsetprivacy.collect.survey.titles import titles_of
-from subsetprivacy.errors import SubsetPrivacyError
-from subsetprivacy.report.wording import error_text
+from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts
+from subsetprivacy.design import Design
+from subsetprivacy.finding import Findings, findings
+from subsetprivacy.finding.document import plain, schema_of
 
-__all__ = ["GroupResult", "Results", "results", "results_document"]
+FORMAT = "subsetprivacy.results"
+VERSION = 2
 
+BUDGET = 2.5  # seconds that samples and tables may take: people wait for a page
 _ALONE = Lock()
-_SELF_SELECTED = (
-    "Self-selected: the link is open to everybody, so these are the shares among those who chose to answer, and "
-    "nothing stops a person from answering on two devices."
-)
-_EMPTY = "Nothing is released yet: results come when the first batch is full and another after it."
 
 
-@frozen(eq=False)
-class GroupResult:
-    """Variables whose answers are kept side by side.
+@frozen(slots=False, eq=False)
+class SurveySource:
+    """A survey as the library's findings see it: designs and released counts."""
 
-    Attributes
-    ----------
-    variables
-        Their ids; a variable that is kept by itself is a group of one.
-    fingerprint_bits
-        How much a row tells a person from others with the same values: of a question with groups it holds the chosen
-        one alone.
-    candidates
-        How many rows fit the values of one person, in a group of several.
-    pairs
-        All pairs of its variables.
-    """
+    released: Released
 
-    variables: tuple[str, ...]
-    rows: int
-    fingerprint_bits: float
-    candidates: Candidates | None
-    pairs: tuple[PairResult, ...]
-    notes: tuple[str, ...] = ()
+    @property
+    def title(self) -> str:
+        """The title of the survey."""
+        return self.released.manifest.title
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What people call each variable: the label, with the id where another variable has the same label."""
+        return titles_of({held["id"]: held["label"] for held in self.released.manifest.variables})
+
+    @property
+    def seal(self) -> str:
+        """The seal of the last release, which fixes whatever is drawn."""
+        return self.released.releases[-1].chain_sha256 if self.released.releases else ""
+
+    @property
+    def designs(self) -> Mapping[str, Design]:
+        """The design of each variable."""
+        return self.released.manifest.designs
+
+    @property
+    def rows(self) -> int:
+        """How many people's answers are released."""
+        return self.released.n
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Nothing is kept as it is."""
+        return ()
+
+    def alone(self) -> int:
+        """Return 0: nothing is kept as it is."""
+        return 0
+
+    @cached_property
+    def tables(self) -> list[GroupRows]:
+        """The rows of each group."""
+        return [group_rows(self.released, k) for k in range(len(self.released.manifest.groups))]
+
+    @property
+    def linked(self) -> tuple[tuple[str, ...], ...]:
+        """The variables whose answers are kept row by row; none before the first release."""
+        return tuple(table.names for table in self.tables if len(table.names) > 1 and self.released.n)
+
+    @cached_property
+    def questions(self) -> dict[str, QuestionCounts]:
+        """How the question of each variable was put and answered."""
+        return question_counts(self.released)
+
+    def count(self, column: str) -> SubsetCounts:
+        """Return how often each subset of a variable was sent."""
+        return counts_of(self._table(column), column, self.designs[column])
+
+    def crosstab(self, *columns: str) -> JointCounts:
+        """Return how often each combination of subsets was sent."""
+        return joint_counts(self._table(columns[0]), columns, self.designs)
+
+    def _table(self, column: str) -> GroupRows:
+        return next(table for table in self.tables if column in table.names)
 
 
-@frozen(eq=False)
-class Results:
-    """All that is said of a survey.
-
-    Attributes
-    ----------
-    n
-        How many people's answers are released.
-    locked
-        In code mode: codes that were opened and not yet used at the last release.
-    self_selected
-        Whether people selected themselves (open mode).
-    level
-        The confidence level of all intervals.
-    alarm
-        How many tests are made of the data, and below which p-value each is an alarm.
-    fingerprint_bits
-        How much all remembered questions of a person tell her from others, to whoever sees a whole submission.
-    """
+@frozen
+class SurveyHead:
+    """The survey that results are of."""
 
     id: str
     fingerprint: str
     title: str
     study: str
-    mode: str
+    mode: Literal["code", "open"]
     version: int
-    is_open: bool
+    state: Literal["open", "closed"]
     opened_day: str
     closed_day: str | None
     batch: int
+    self_selected: bool
+
+
+@frozen
+class SurveyRelease:
+    """One release.
+
+    Attributes
+    ----------
+    total
+        People released so far.
+    locked
+        In code mode: codes that were opened and not yet used.
+    """
+
+    no: int
+    n: int
+    total: int
+    locked: int
+    day: str
+    tally_sha256: str
+    chain_sha256: str
+
+
+@frozen
+class SurveyVariable:
+    """What was asked, in which way.
+
+    Attributes
+    ----------
+    fingerprint_bits
+        How much the remembered question tells a person from others.
+    """
+
+    id: str
+    label: str
+    title: str
+    question: str
+    kind: Literal["yes_no", "groups", "bit", "local"]
+    fingerprint_bits: float
+
+
+@frozen
+class SurveyGroup:
+    """Variables whose answers are kept row by row; a variable that is kept alone is a group of one.
+
+    Attributes
+    ----------
+    rows
+        How many different rows were released.
+    fingerprint_bits
+        How much a row tells a person from others with the same values: of a question with groups it holds the chosen
+        one alone.
+    """
+
+    variables: tuple[str, ...]
+    rows: int
+    fingerprint_bits: float
+
+
+@frozen(slots=False, eq=False)
+class Results:
+    """All that is said of a survey.
+
+    Attributes
+    ----------
+    n, locked
+        People whose answers are released; in code mode, codes that were opened and not yet used at the last release.
+    seal
+        The seal of the last release; empty before the first.
+    fingerprint_bits
+        How much all remembered questions of a person tell them from others, to anyone who sees a whole submission.
+    findings
+        What the data say.
+    """
+
+    DOCUMENT: ClassVar[tuple[str, ...]] = (
+        "survey",
+        "n",
+        "locked",
+        "seal",
+        "fingerprint_bits",
+        "releases",
+        "variables",
+        "groups",
+        "findings",
+    )
+
+    survey: SurveyHead
     n: int
     locked: int
-    releases: tuple[Release, ...]
-    self_selected: bool
-    level: float
-    alarm: Alarm
+    seal: str
     fingerprint_bits: float
-    variables: tuple[VariableResult, ...]
-    groups: tuple[GroupResult, ...]
-    notes: tuple[str, ...] = ()
+    releases: tuple[SurveyRelease, ...]
+    variables: tuple[SurveyVariable, ...]
+    groups: tuple[SurveyGroup, ...]
+    findings: Findings
 
-    @property
-    def seal(self) -> str:
-        """The seal of the last release; empty before the first."""
-        return self.releases[-1].chain_sha256 if self.releases else ""
-
-    def variable(self, name: str) -> VariableResult:
-        """Return the results of the variable with this id."""
+    def variable(self, name: str) -> SurveyVariable:
+        """Return what was asked as the variable with this id."""
         return next(one for one in self.variables if one.id == name)
-
-    @property
-    def pairs(self) -> tuple[PairResult, ...]:
-        """The pairs of all groups."""
-        return tuple(pair for group in self.groups for pair in group.pairs)
 
 
 def results(released: Released) -> Results:
-    """Compute everything the dashboard shows of a survey.
+    """Compute all that is said of a survey.
 
     Parameters
     ----------
@@ -138,73 +224,63 @@ def results(released: Released) -> Results:
     One at a time: the library's warnings become notes, and Python catches warnings for all threads at once.
     """
     with _ALONE:
-        return _results(released)
+        source = SurveySource(released)
+        found = findings(source, budget=BUDGET).compute()
+        variables = tuple(_variable(held, source) for held in released.manifest.variables)
+        return Results(
+            _head(released),
+            released.n,
+            released.releases[-1].locked if released.releases else 0,
+            source.seal,
+            sum(one.fingerprint_bits for one in variables),
+            _releases(released.releases),
+            variables,
+            tuple(_group(source, table) for table in source.tables),
+            found,
+        )
 
 
-def _results(released: Released) -> Results:
+def _head(released: Released) -> SurveyHead:
     manifest = released.manifest
-    tables = [group_rows(released, k) for k in range(len(manifest.groups))]
-    counts = {name: counts_of(rows, name, manifest.designs[name]) for rows in tables for name in rows.names}
-    put = questions_put(released)
-    titles = titles_of({held["id"]: held["label"] for held in manifest.variables})
-    looks = [
-        look_at(held, titles[held["id"]], counts[held["id"]], put[k], partial(seed_of, released, held["id"]))
-        for k, held in enumerate(manifest.variables)
-    ]
-    alarm = alarm_for([test for one in looks for test in one.tests])
-    variables = tuple(one.settled(alarm) for one in looks)
-    every = sum(len(rows.names) * (len(rows.names) - 1) // 2 for rows in tables)
-    return Results(
-        **_facts(released),
-        level=LEVEL,
-        alarm=alarm,
-        fingerprint_bits=sum(one.privacy.fingerprint_bits for one in variables),
-        variables=variables,
-        groups=tuple(_group(released, rows, variables, every) for rows in tables),
-        notes=_notes(released, alarm),
+    return SurveyHead(
+        manifest.id,
+        manifest.fingerprint,
+        manifest.title,
+        manifest.study,
+        manifest.mode,  # type: ignore[arg-type]  # checked when it was published
+        released.version,
+        "open" if released.is_open else "closed",
+        released.opened_day,
+        released.closed_day,
+        manifest.batch,
+        manifest.mode == "open",
     )
 
 
-def _facts(released: Released) -> dict[str, Any]:
-    """Return what is known of the survey and its releases."""
-    names = ("id", "fingerprint", "title", "study", "mode", "batch")
-    also = ("version", "is_open", "opened_day", "closed_day", "n", "releases")
-    return {
-        **{name: getattr(released.manifest, name) for name in names},
-        **{name: getattr(released, name) for name in also},
-        "locked": released.releases[-1].locked if released.releases else 0,
-        "self_selected": released.manifest.mode == "open",
-    }
+def _releases(releases: tuple[Release, ...]) -> tuple[SurveyRelease, ...]:
+    out, total = [], 0
+    for one in releases:
+        total += one.n
+        out.append(SurveyRelease(one.no, one.n, total, one.locked, one.day, one.tally_sha256, one.chain_sha256))
+    return tuple(out)
 
 
-def _notes(released: Released, alarm: Alarm) -> tuple[str, ...]:
-    empty = "" if released.n else _EMPTY
-    chosen = _SELF_SELECTED if released.manifest.mode == "open" else ""
-    return tuple(filter(None, (empty, chosen, alarm.note)))
+def _variable(held: Mapping[str, Any], source: SurveySource) -> SurveyVariable:
+    name = str(held["id"])
+    label, question, kind = (held[key] for key in ("label", "question", "kind"))
+    return SurveyVariable(name, label, source.titles[name], question, kind, fingerprint_bits(source.designs[name]))
 
 
-def _group(released: Released, rows: GroupRows, variables: Sequence[VariableResult], every: int) -> GroupResult:
-    designs = {name: released.manifest.designs[name] for name in rows.names}
-    mine = [one for one in variables if one.id in designs]
-    bits = sum(kept_rows(design).bits for design in designs.values())
-    if len(rows.names) == 1 or not released.n:
-        return GroupResult(rows.names, len(rows.n), bits, None, ())
-    shares = {
-        one.id: np.full(len(one.options), 1 / len(one.options)) if one.shares is None else one.shares.w for one in mine
-    }
-    chosen = list(combinations(rows.names, 2))
-    pairs = tuple(_pair(released, rows, names, every) for names in chosen[:MOST_PAIRS])
-    left = len(chosen) - len(pairs)
-    notes = (f"{left} further pairs are left out here; the export has them.",) if left else ()
-    fitting = candidates(designs, shares, int(rows.n.sum()))
-    return GroupResult(rows.names, len(rows.n), bits, fitting, pairs, notes)
+def _group(source: SurveySource, table: GroupRows) -> SurveyGroup:
+    bits = sum(kept_rows(source.designs[name]).bits for name in table.names)
+    return SurveyGroup(table.names, len(table.n), bits)
 
 
-def _pair(released: Released, rows: GroupRows, names: tuple[str, str], every: int) -> PairResult:
-    designs = released.manifest.designs
-    try:
-        counts = joint_counts(rows, names, designs)
-    except SubsetPrivacyError as error:
-        one, two = (designs[name].categories for name in names)
-        return too_many(names, one, two, error_text(error))
-    return look_across(counts, min(every, MOST_PAIRS), seed_of(released, "pair", *names))
+def results_document(held: Results) -> dict[str, Any]:
+    """Return results as plain data, by the schema of `results_schema`: the same for the same release."""
+    return {"format": FORMAT, "version": VERSION, **plain(held)}
+
+
+def results_schema(*, inline: bool = False) -> dict[str, Any]:
+    """Return the JSON Schema of `results_document`; see `schema_of`."""
+    return schema_of(Results, "Results of a survey", inline=inline, format=FORMAT, version=VERSION)

@@ -9,7 +9,7 @@ from subsetprivacy.collect.service.publishing import ChangedError, NotFoundError
 from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import Studio
-from subsetprivacy.report.wording import error_text
+from subsetprivacy.presenting.words import error_text
 
 T = TypeVar("T")
 NO_SURVEY = "There is no survey of this id."

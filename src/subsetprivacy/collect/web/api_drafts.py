@@ -26,7 +26,7 @@ from subsetprivacy.collect.web.api_models import (
 from subsetprivacy.collect.web.api_surveys import survey_item
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import is_id, studio_of
-from subsetprivacy.report.wording import error_text
+from subsetprivacy.presenting.words import error_text
 
 router = APIRouter(tags=["drafts"])
 

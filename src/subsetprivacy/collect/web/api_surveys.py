@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 from starlette.responses import JSONResponse, Response
 
+from subsetprivacy.collect.service.results import results_schema
 from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web import acting
 from subsetprivacy.collect.web.api_access import Owner, Reader, known_survey, refusals, told
@@ -19,7 +20,6 @@ from subsetprivacy.collect.web.api_models import (
     SurveyItem,
     SurveyList,
 )
-from subsetprivacy.collect.web.api_results import ResultsOf
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import Studio, studio_of
 from subsetprivacy.collect.web.studio_results import TYPES, export, saved
@@ -82,7 +82,13 @@ def get_manifest(request: Request, person: Reader, line: Known) -> Response:
 
 @router.get(
     "/surveys/{survey_id}/results",
-    responses={200: {"model": ResultsOf, "description": "The results."}, **refusals(404)},
+    responses={
+        200: {
+            "description": "The results. They change at a release and at no other time.",
+            "content": {"application/json": {"schema": results_schema(inline=True)}},
+        },
+        **refusals(404),
+    },
     response_class=Response,
     openapi_extra=told("analyst"),
 )

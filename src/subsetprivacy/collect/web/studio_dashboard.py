@@ -1,57 +1,38 @@
 """The dashboard of a survey: everything on it is worked out at a release and stays until the next."""
 
-from collections.abc import Iterator
-
 from attrs import frozen
 
 from subsetprivacy.collect.service.exporting import python_snippet
-from subsetprivacy.collect.service.figures import pair_figure, releases_figure
-from subsetprivacy.collect.service.results import GroupResult, Results
-from subsetprivacy.collect.service.results_pairs import Dependence, PairResult, Strength, pair_sentence
+from subsetprivacy.collect.service.results import Results, SurveyGroup, SurveyVariable
 from subsetprivacy.collect.survey.tallies import Released
-from subsetprivacy.collect.web.studio_panels import VariablePanel, variable_panel
-from subsetprivacy.pvalues import p_equals
-from subsetprivacy.report.markup import Html
-from subsetprivacy.report.wording import bits, note_text, share, span, whole
-from subsetprivacy.tables import number
+from subsetprivacy.finding.variable import VariableFindings
+from subsetprivacy.presenting.checks import alarms_text, checks_section, level_sentence
+from subsetprivacy.presenting.html import Html, details, el, lines
+from subsetprivacy.presenting.pairs import pair_section
+from subsetprivacy.presenting.privacy import candidates_sentence, privacy_table, row_section, smallest_sets_table
+from subsetprivacy.presenting.shares import moments_section, needed_section, shares_section
+from subsetprivacy.presenting.svg import growth_figure
+from subsetprivacy.presenting.words import LANGUAGES, Words, words_of
 
 _LAST_SEALS = 12
-_BESIDE = 3  # columns of a table that stands beside its picture
 _MANY = 1e6
+_NAMES = {"en": "English", "de": "Deutsch", "ar": "العربية"}
 
 
 @frozen(eq=False)
-class PairPanel:
-    """What is shown of two variables together.
+class VariablePanel:
+    """What is shown of a variable: its heading, and all that is found."""
 
-    Attributes
-    ----------
-    rows
-        The names of the table's rows, each with its cells: the share, and the interval where there is one.
-    """
-
-    held: PairResult
-    titles: tuple[str, str]
-    said: str
-    figure: Html
-    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-    facts: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
-
-    @property
-    def title(self) -> str:
-        """The titles of the two."""
-        return f"{self.titles[0]} and {self.titles[1]}"
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether the table takes the whole width."""
-        return len(self.held.columns) > _BESIDE
+    title: str
+    question: str
+    answered: str
+    alarms: str
+    body: Html
 
 
 @frozen(eq=False)
 class GroupPanel:
-    """A group of variables whose answers are kept side by side: what can be saved of it, and what it risks."""
+    """A group of variables whose answers are kept row by row: what can be saved of it, and what it risks."""
 
     number: int
     title: str
@@ -60,11 +41,13 @@ class GroupPanel:
 
 @frozen(eq=False)
 class Dashboard:
-    """All that is shown of a survey."""
+    """All that is shown of a survey, the findings in one language."""
 
     held: Results
+    words: Words
     variables: tuple[VariablePanel, ...]
-    pairs: tuple[PairPanel, ...]
+    pairs: tuple[tuple[str, Html], ...]
+    together: tuple[Html, ...]
     groups: tuple[GroupPanel, ...]
     growth: Html
     seals: tuple[tuple[str, ...], ...]
@@ -74,80 +57,87 @@ class Dashboard:
     @property
     def told_apart(self) -> str:
         """How many people all questions of a person together could tell apart."""
-        number_of = 2**self.held.fingerprint_bits
-        return f"about {whole(number_of)}" if number_of < _MANY else "more than a million"
+        number = 2**self.held.fingerprint_bits
+        return f"about {self.words.whole(number)}" if number < _MANY else "more than a million"
 
     @property
     def alarms(self) -> int:
         """How many checks raise an alarm."""
-        return sum(panel.alarms for panel in self.variables)
+        return self.held.findings.alarms
+
+    @property
+    def level(self) -> str:
+        """When a check is an alarm."""
+        return level_sentence(self.words, self.held.findings)
+
+    @property
+    def languages(self) -> list[tuple[str, str]]:
+        """The languages that the findings can be read in."""
+        return [(language, _NAMES[language]) for language in LANGUAGES]
 
 
-def dashboard(released: Released, held: Results) -> Dashboard:
+def dashboard(released: Released, held: Results, language: str = "en") -> Dashboard:
     """Return all that is shown of a survey, from what is released and its results."""
-    titles = {one.id: one.title for one in held.variables}
+    words, found = words_of(language), held.findings
+    titles = {one.name: one.title for one in found}
+    pairs = [
+        (" – ".join(titles[name] for name in pair.names), pair_section(words, pair, titles, found.level))
+        for pair in found.pairs
+    ]
     return Dashboard(
         held,
-        tuple(variable_panel(one) for one in held.variables),
-        tuple(_pair(one, titles) for one in held.pairs),
-        tuple(_group(k, one, titles) for k, one in enumerate(held.groups)),
-        releases_figure(held.releases, "People released"),
-        tuple((str(one.no), whole(one.n), one.day, one.chain_sha256) for one in reversed(held.releases[-_LAST_SEALS:])),
+        words,
+        tuple(_variable(words, one, held.variable(one.name)) for one in found),
+        tuple(pairs),
+        tuple(row_section(words, row) for row in found.rows),
+        tuple(_group(words, k, one, held, titles) for k, one in enumerate(held.groups)),
+        _growth(words, held),
+        tuple(
+            (str(one.no), words.whole(one.n), one.day, one.chain_sha256)
+            for one in reversed(held.releases[-_LAST_SEALS:])
+        ),
         max(0, len(held.releases) - _LAST_SEALS),
         python_snippet(released),
     )
 
 
-def _pair(held: PairResult, titles: dict[str, str]) -> PairPanel:
-    names = (titles[held.names[0]], titles[held.names[1]])
-    figure = pair_figure(held, names, f"{names[0]} by {names[1]}") if held.shares is not None else Html()
-    return PairPanel(
-        held,
-        names,
-        pair_sentence(names, held.test),
-        figure,
-        tuple(_pair_rows(held)),
-        tuple(_pair_facts(held)),
-        tuple(map(note_text, held.notes)),
+def _variable(words: Words, one: VariableFindings, asked: SurveyVariable) -> VariablePanel:
+    bits = words.bits(asked.fingerprint_bits)
+    fingerprint = (words("privacy.fingerprint"), bits, words("privacy.fingerprint_means"))
+    privacy = details(
+        words("privacy.heading"),
+        el("p", one.design.description, class_="dim", lang=None if words.language == "en" else "en"),
+        privacy_table(words, one, (fingerprint,)),
+        smallest_sets_table(words, one),
+        quiet=words("about", variable=one.title),
+        class_="more",
     )
-
-
-def _pair_rows(held: PairResult) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-    if held.shares is None or held.lower is None or held.upper is None:
-        return
-    for name, *lines in zip(held.rows, held.shares.tolist(), held.lower.tolist(), held.upper.tolist(), strict=True):
-        yield name, tuple((share(w), span(low, high, share)) for w, low, high in zip(*lines, strict=True))
-
-
-def _pair_facts(held: PairResult) -> list[tuple[str, str]]:
-    facts = [("People who answered both", whole(held.n))]
-    if held.test is not None:
-        facts.append(("Test of independence", f"{p_equals(held.test.pvalue)} ({_law(held.test)})"))
-    if held.strength is not None:
-        facts.append(("Cramér’s V, less its bias (95% interval)", _strength(held.strength)))
-    return facts
-
-
-def _strength(held: Strength) -> str:
-    ends = (held.lower, held.upper, lambda x: number(x, 2))
-    return f"between {span(*ends, 'and')}" if held.value is None else f"{number(held.value, 2)} ({span(*ends)})"
-
-
-def _law(test: Dependence) -> str:
-    """Say what the p-value rests on."""
-    if test.law != "permutation":
-        return test.law
-    least = test.pvalue * (1 + test.tables) < 1.5
-    return f"from {whole(test.tables)} random tables" + (", none of them as far off" if least else "")
-
-
-def _group(k: int, held: GroupResult, titles: dict[str, str]) -> GroupPanel:
-    title = ", ".join(titles[name] for name in held.variables)
-    if held.candidates is None:
-        return GroupPanel(k, title, f"{bits(held.fingerprint_bits)} of fingerprint in a row")
-    risk = (
-        f"{bits(held.fingerprint_bits)} of fingerprint in a row. Somebody who knows all of a person’s values finds "
-        f"about {whole(held.candidates.expected)} rows that could be theirs, for the rarest values "
-        f"{whole(held.candidates.least)}."
+    body = lines(
+        [
+            shares_section(words, one),
+            needed_section(words, one),
+            checks_section(words, one),
+            privacy,
+            moments_section(words, one),
+        ]
     )
-    return GroupPanel(k, title, risk)
+    return VariablePanel(one.title, asked.question, words.whole(one.answered), alarms_text(words, one), body)
+
+
+def _growth(words: Words, held: Results) -> Html:
+    """Draw how many people's answers were released, release by release."""
+    if not held.releases:
+        return Html()
+    first, last = held.releases[0].day, held.releases[-1].day
+    people = words.whole(held.n)
+    said = f"People released: {len(held.releases)} releases from {first} to {last}, {people} in all."
+    totals = [one.total for one in held.releases]
+    return growth_figure(words, totals, (first, last), "People released", said)
+
+
+def _group(words: Words, k: int, group: SurveyGroup, held: Results, titles: dict[str, str]) -> GroupPanel:
+    risk = f"{words.bits(group.fingerprint_bits)} of fingerprint in a row."
+    row = next((row for row in held.findings.rows if row.names == group.variables), None)
+    if row is not None:
+        risk = f"{risk} {candidates_sentence(words, row)}"
+    return GroupPanel(k, ", ".join(titles[name] for name in group.variables), risk.strip())

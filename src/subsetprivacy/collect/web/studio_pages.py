@@ -12,8 +12,9 @@ from fastapi import APIRouter
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
+from subsetprivacy._words import plural
 from subsetprivacy.collect.web.refusals import Refused
-from subsetprivacy.report.wording import count_of, whole
+from subsetprivacy.presenting.words import words_of
 
 SAMPLE: ContextVar[str | None] = ContextVar("SAMPLE", default=None)  # of a sample, where one can answer it
 _LOOPBACK = ("localhost", "::1")
@@ -30,8 +31,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals.update(asset=asset, count_of=count_of, whole=whole, is_local=is_local, sample=SAMPLE.get)
+    made.globals.update(
+        asset=asset, count_of=count_of, whole=words_of("en").whole, is_local=is_local, sample=SAMPLE.get
+    )
     return made
+
+
+def count_of(amount: float, one: str, many: str) -> str:
+    """Return a number with the word that fits it."""
+    return f"{words_of('en').whole(amount)} {plural(amount, one, many)}"
 
 
 def is_local(address: str) -> bool:
@@ -69,7 +77,8 @@ def render(
 
 @cache
 def _static() -> dict[str, bytes]:
-    held = files("subsetprivacy.collect.web").joinpath("static", "studio").iterdir()
+    own = files("subsetprivacy.collect.web").joinpath("static", "studio").iterdir()
+    held = [*own, files("subsetprivacy.presenting").joinpath("findings.css")]
     return {file.name: file.read_bytes() for file in held if file.name.rpartition(".")[2] in _TYPES}
 
 

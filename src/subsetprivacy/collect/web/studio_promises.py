@@ -4,9 +4,11 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy.collect.survey.definition import Survey, Variable
-from subsetprivacy.collect.survey.describing import NoticeKind, VariableFacts, design_words, survey_facts
-from subsetprivacy.report.wording import times, whole
+from subsetprivacy.collect.survey.describing import NoticeKind, VariableFacts, survey_facts
+from subsetprivacy.design.document import name_of_kind
+from subsetprivacy.presenting.words import words_of
 
+_WORDS = words_of("en")
 MANY_BITS = 10.0  # about a thousand people told apart
 _KINDS = {
     "yes_no": "“Is your answer one of these?”",
@@ -70,9 +72,9 @@ def _line(title: str, variable: Variable, facts: VariableFacts) -> Line:
     return Line(
         label=title,
         asked=_KINDS[facts.kind],
-        design=design_words(facts.design),
-        smallest="all of them" if hidden else f"{whole(facts.smallest_set)} of {whole(facts.options)}",
-        factor=times(variable.design.S),
+        design=name_of_kind(facts.design),
+        smallest="all of them" if hidden else f"{_WORDS.whole(facts.smallest_set)} of {_WORDS.whole(facts.options)}",
+        factor=_WORDS.times(variable.design.S),
         bits=facts.bits,
     )
 
@@ -88,7 +90,7 @@ def _warnings(survey: Survey, linked: tuple[tuple[str, float], ...]) -> list[str
         if bits > MANY_BITS:
             out.append(
                 f"The answers about {names} are kept side by side. What is kept of a person is like a number plate of "
-                f"{bits:.0f} bits, which tells about {whole(2**bits)} people apart. Link fewer variables, or "
+                f"{bits:.0f} bits, which tells about {_WORDS.whole(2**bits)} people apart. Link fewer variables, or "
                 "take designs with few questions (Hadamard)."
             )
     if not survey.contact.strip():

@@ -8,13 +8,14 @@ from starlette.responses import JSONResponse, Response
 from subsetprivacy.collect.service.accounts import Person
 from subsetprivacy.collect.service.exporting import export_csv, export_parquet, export_zip, saved_name
 from subsetprivacy.collect.service.results import Results, results, results_document
-from subsetprivacy.collect.service.results_document import document_text
 from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web.refusals import Refused
 from subsetprivacy.collect.web.studio_context import Studio, somebody, studio_of
 from subsetprivacy.collect.web.studio_dashboard import dashboard
 from subsetprivacy.collect.web.studio_pages import render
 from subsetprivacy.collect.web.studio_surveys import find_survey
+from subsetprivacy.finding.document import document_text
+from subsetprivacy.presenting.words import LANGUAGES
 
 router = APIRouter(prefix="/studio/surveys", include_in_schema=False)
 SignedIn = Annotated[Person, Depends(somebody)]
@@ -27,13 +28,17 @@ TYPES = {
 
 
 @router.get("/{survey_id}")
-def results_page(request: Request, survey_id: str, person: SignedIn) -> Response:
-    """Show the dashboard."""
+def results_page(request: Request, survey_id: str, person: SignedIn, language: str = "en") -> Response:
+    """Show the dashboard; what it says of the data in one of the languages of the service."""
+    if language not in LANGUAGES:
+        raise Refused(404)
     studio, line = studio_of(request), find_survey(request, survey_id)
     key = studio.collector.key(survey_id) if line.mode == "code" else None
     if not line.releases:
         return render("empty.html", person=person, survey=line, key=key, base=studio.base_url or "")
-    board = studio.desk.made(line, "dashboard", lambda released: dashboard(released, found_of(studio, line)))
+    board = studio.desk.made(
+        line, f"dashboard {language}", lambda released: dashboard(released, found_of(studio, line), language)
+    )
     return render("dashboard.html", person=person, survey=line, board=board, key=key)
 
 

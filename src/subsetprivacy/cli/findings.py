@@ -1,0 +1,82 @@
+"""The options of commands that show findings, and the findings of a table."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subsetprivacy.cli import options
+from subsetprivacy.cli.audience import sets
+from subsetprivacy.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from subsetprivacy.finding import Findings
+
+Command = Callable[..., Any]
+_table = options.FilePath(exists=True, path_type=Path)
+
+
+def found_by(command: Command) -> Command:
+    """Add the options that decide what is found."""
+    for option in (
+        options.form,
+        options.design,
+        click.option("--seed", type=click.IntRange(min=0), help="Of samples and tables. [default: from the counts]"),
+        click.option(
+            "--permutations",
+            type=click.IntRange(min=0),
+            default=999,
+            show_default=True,
+            help="Random tables that the p-values of pairs rest on.",
+        ),
+        click.option("--no-tests", is_flag=True, help="Leave the tests of independence out."),
+        click.option(
+            "--questions",
+            type=options.FilePath(exists=True, dir_okay=False, path_type=Path),
+            help="How questions were put and answered: framings.csv of an export, for checks of skips and leaning.",
+        ),
+        click.option("--earlier", type=_table, help="An earlier wave of other people, to compare with."),
+        click.option("--by", multiple=True, metavar="COLUMN", help="Shares by group too. May be given several times."),
+        options.level,
+        options.any_columns,
+        options.table,
+    ):
+        command = option(command)
+    return sets(what="TABLE", release="TABLE", columns="--column")(command)
+
+
+def findings_of(
+    table: Path,
+    columns: tuple[str, ...],
+    *,
+    design: Path | None,
+    form: Any,
+    by: tuple[str, ...],
+    earlier: Path | None,
+    questions: Path | None,
+    no_tests: bool,
+    **settings: Any,
+) -> "Findings":
+    """Return the findings of a table, worked out with progress on the screen."""
+    from subsetprivacy.finding import findings
+    from subsetprivacy.frames.reading import read_release
+
+    release, names = options.open_release(table, columns, design, form, every=True)
+    asked = None
+    if questions is not None:
+        from subsetprivacy.frames.questions import read_questions
+
+        known = {name: release.designs[name] for name in names}
+        asked = {name: one for name, one in read_questions(questions, known).items() if name in names}
+    found = findings(
+        release,
+        columns=list(names),
+        by=options.groups(by, names),
+        earlier=None if earlier is None else read_release(earlier),
+        questions=asked,
+        tests=not no_tests,
+        **settings,
+    )
+    with Progress("steps") as progress:
+        return found.compute(progress)

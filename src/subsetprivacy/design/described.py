@@ -1,0 +1,123 @@
+"""What a design says of itself: to people, to reference pages, and to programs that draw by it."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.design.codes import Coded
+from subsetprivacy.design.keys import Keys
+from subsetprivacy.tables import label_text
+
+MEMBERS_ALIKE = r"P(a \mid j) = \mu_a \text{ if } j \in a, \text{ else } 0"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWX"
+
+
+@frozen
+class Formula:
+    r"""The exact probability of every report given the value, for readers who write their own program.
+
+    All kinds share these symbols: p is the number of categories, j the number of the value's category counted from 0,
+    a a report, :math:`|a|` its number of members, :math:`a^c` its complement.
+
+    Attributes
+    ----------
+    reports
+        Which reports there are, in Markdown. Everything else has probability 0.
+    weight
+        The weight :math:`\mu_a` of a report in TeX; empty where it is not known.
+    probability
+        The probability of a report given the value in TeX.
+    codes
+        What the code of a report is, in Markdown.
+    missing
+        Which code stands for a missing answer, in Markdown.
+    width
+        How many bits a code takes inside a product or under dummies, in TeX.
+    symbols
+        The other symbols, each with what it stands for in Markdown.
+    """
+
+    reports: str
+    weight: str
+    probability: str = MEMBERS_ALIKE
+    codes: str = "The bit mask of the subset: bit j is set when category j is a member."
+    missing: str = "$2^p - 1$, the full set"
+    width: str = "p"
+    symbols: tuple[tuple[str, str], ...] = ()
+
+
+class Described(Coded, ABC):
+    """A design as people and other programs see it; each kind says what differs."""
+
+    name: ClassVar[str]
+    formula: ClassVar[Formula]
+    keys: ClassVar[Keys] = Keys()
+
+    @classmethod
+    @abstractmethod
+    def example(cls) -> Self:
+        """Return a small design of this kind, for the reference and for tests of all kinds."""
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """How its reports come about, in a few sentences."""
+
+    @property
+    def label(self) -> str:
+        """What it is called in tables of designs: its kind, and the number that makes it."""
+        return self.kind
+
+    @property
+    def drawing_note(self) -> str | None:
+        """Who must draw, where it is neither the collector nor the publisher alone; a clause for notes."""
+        return None
+
+    # Questions in words -----------------------------------------------------------------------
+
+    @property
+    def answer_words(self) -> tuple[str, str]:
+        """What people say for the two answers of a yes/no question."""
+        return "yes", "no"
+
+    def question_text(self, options: tuple[int, ...]) -> str:
+        """Return a question, given by the codes of its answers, as it is put to a person."""
+        if len(options) > 2:
+            groups = zip(_LETTERS, options, strict=False)
+            listed = "; ".join(f"{letter}: {self._members_text(code)}" for letter, code in groups)
+            return f"Which of these groups holds your answer? {listed}"
+        return f"Is your answer one of these: {self._members_text(options[0])}?"
+
+    def _members_text(self, code: int) -> str:
+        return ", ".join(str(label) for label in self.members(code))
+
+    def report_text(self, code: int) -> str:
+        """Return a report in words: the values that it leaves."""
+        return ", ".join(label_text(label) for label in self.members(code))
+
+    # Drawing elsewhere ------------------------------------------------------------------------
+
+    @property
+    def list_length(self) -> int:
+        """How many questions or subsets somebody who draws by it must be given; 0 where a number or two are enough."""
+        return 0
+
+    def listed_questions(self) -> tuple[IntArray, FloatArray] | None:
+        """Return its questions, a row with the codes of the answers each, and their weights in proportion.
+
+        None where questions are not drawn from a list.
+        """
+        return None
+
+    @property
+    def browser_rule(self) -> dict[str, Any] | None:
+        """How a respondent's browser draws: plain data by the name of the rule; None where a browser cannot.
+
+        ``{"rule": "uniform"}``, ``{"rule": "groups", "sizes": [...]}``, ``{"rule": "companions", "size": k}``,
+        ``{"rule": "bit", "q": q}``, ``{"rule": "listed", "questions": rows, "weights": weights}`` or
+        ``{"rule": "given", "subsets": codes, "weights": weights}``. Ask for `list_length` first: the list may be long.
+        """
+        listed = self.listed_questions()
+        return None if listed is None else {"rule": "listed", "questions": listed[0], "weights": listed[1]}

@@ -1,0 +1,95 @@
+"""Pictures of checks of the data: how often questions came, and how many people skip them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from subsetprivacy.draw.layout import BLUE, COLOURS, DARK, GRAY, PALE, _axes, _finish, _rows, _size, _tone, _vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def asked(
+    observed: ArrayLike,
+    expected: ArrayLike,
+    n: int,
+    *,
+    what: str,
+    level: float = 0.95,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how often each question came, in the order given, over the band in which chance leaves it.
+
+    Parameters
+    ----------
+    observed, expected : array_like, shape (k,)
+        Counts.
+    n : int
+        How many there are in all, of which each is a part.
+    what : str
+        What is counted, for the axis.
+    """
+    k = len(np.asarray(observed))
+    counts, mean = _vector(observed, k, "observed"), _vector(expected, k, "expected")
+    half = 1.959964 * np.sqrt(mean * (1 - np.minimum(mean / max(n, 1), 1.0)))
+    ax = _axes(ax, 6.8, 3.6)
+    edges = np.arange(k + 1) - 0.5
+    low, high = np.maximum(mean - half, 0.0), mean + half
+    label = f"expected, {100 * level:.6g}% of each"
+    ax.stairs(high, edges, baseline=low, fill=True, color=_tone(ax, PALE), lw=0, zorder=0, label=label)
+    ax.stairs(mean, edges, color=_tone(ax, DARK), lw=1.0, zorder=1, baseline=None, label="expected")
+    far = (counts < low) | (counts > high)
+    for where, marker, colour, name in (
+        (~far, "o", _tone(ax, BLUE), "observed"),
+        (far, "D", COLOURS[1], "observed, outside the band"),
+    ):
+        if where.any():
+            ax.plot(np.flatnonzero(where), counts[where], marker, color=colour, ms=4, ls="", zorder=3, label=name)
+    least, most = float(min(counts.min(), low.min())), float(max(counts.max(), high.max()))
+    ax.set(xlim=(-0.5, k - 0.5), ylim=(0.0 if least < most / 2 else 0.95 * least, 1.05 * most or 1.0))
+    ax.set(xlabel=f"each {what}", ylabel="how often")
+    if k <= 20:
+        ax.set_xticks(range(k), [str(j + 1) for j in range(k)])
+    else:
+        ax.set_xticks([])
+    return _finish(ax, title, legend=True)
+
+
+def rates(
+    labels: Sequence[str],
+    first: Sequence[tuple[float, float, float]],
+    second: Sequence[tuple[float, float, float]],
+    *,
+    names: tuple[str, str],
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw two shares with their intervals for each label, a row each.
+
+    Parameters
+    ----------
+    first, second : sequence of tuple
+        The share and the ends of its interval for each label; nan where there is none.
+    names : tuple of str
+        What the two are called in the legend.
+    """
+    p = len(labels)
+    ax = _axes(ax, *_size(labels, height=1.9, each=0.4))
+    for rows, place, marker, colour, name in (
+        (first, -0.15, "o", _tone(ax, BLUE), names[0]),
+        (second, 0.15, "s", _tone(ax, GRAY), names[1]),
+    ):
+        share, low, high = np.array(rows, float).reshape(p, 3).T
+        at = np.arange(p) + place
+        ax.hlines(at, low, high, color=colour, lw=2.2, zorder=2)
+        ax.plot(share, at, marker, color=colour, ms=5, zorder=3, label=name)
+    _rows(ax, labels, unit="%")
+    top = max((row[2] for row in (*first, *second) if row[2] == row[2]), default=1.0)
+    ax.set(xlim=(0, 1.05 * top or 1.0), xlabel="share that skips, 95% interval")
+    return _finish(ax, title, legend=True, rows=p)

@@ -1,0 +1,127 @@
+"""`findings`: everything that the counts of a data set say, as numbers and notes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from subsetprivacy._checks import shown
+from subsetprivacy._types import Seed
+from subsetprivacy.data import QuestionCounts
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.finding.findings import Findings
+from subsetprivacy.finding.settings import BUDGET, CHANCE, LEVEL, PERMUTATIONS, Settings, seal_of
+from subsetprivacy.finding.sources import chosen, content_seal, source_of
+from subsetprivacy.messages.for_general import GROUPS_OF_A_FILE
+
+
+def findings(
+    what: Any,
+    *,
+    columns: str | Sequence[str] | None = None,
+    level: float = LEVEL,
+    pairs: bool | Sequence[Sequence[str]] = True,
+    questions: QuestionCounts | Mapping[str, QuestionCounts] | None = None,
+    earlier: Any = None,
+    by: str | Sequence[str] | None = None,
+    tests: bool = True,
+    chance: float = CHANCE,
+    permutations: int = PERMUTATIONS,
+    budget: float | None = BUDGET,
+    seed: Seed | str | None = None,
+) -> Findings:
+    """Find everything that a data set of subsets says: shares, differences, privacy, checks, tables and tests.
+
+    The result holds numbers and notes. `write_report` makes a page of it, ``subsetprivacy check`` and
+    ``subsetprivacy report`` print it, and the survey server shows it. Nothing is computed before it is asked for;
+    `Findings.compute` works out all of it, with progress.
+
+    Parameters
+    ----------
+    what
+        A release (`read_release`), counts, data, a table of subsets, a mapping of column names to counts, or a list of
+        releases with different columns.
+    columns
+        The columns that it is about; by default all.
+    level
+        The confidence level of the intervals.
+    pairs
+        Which columns to compare: True for all that are kept row by row (at most 66 pairs), False for none, or a list
+        of pairs of names.
+    questions
+        How the questions were put and answered (`QuestionCounts`), by column, for the checks of skips and leaning.
+    earlier
+        An earlier wave of other people, as `what` or as findings: every share gets its difference to it.
+    by
+        Columns of a release that are kept as they are, to estimate shares by group.
+    tests
+        Whether to test pairs of columns for independence.
+    chance
+        The probability that honest people raise any alarm: all checks of all columns share it.
+    permutations
+        How many random tables a test of two columns draws at most; 0 for limit laws.
+    budget
+        How many seconds of a plain machine random samples and tables may take in all; None for no limit. The same
+        samples are drawn on every machine.
+    seed
+        For random samples and tables: a number, a NumPy generator, or a text such as the seal of a survey's release.
+        By default they follow from the counts, so that the same counts always give the same findings.
+
+    Raises
+    ------
+    ArgumentError
+        If a column is not there, or another argument is out of its range.
+
+    Examples
+    --------
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.simulate import simulate
+    >>> counts = simulate(uniform(list("abcde")), [0.4, 0.3, 0.15, 0.1, 0.05], 5000, seed=1)
+    >>> found = findings(counts)
+    >>> found["data"].shares.estimate.round(2).tolist()
+    [0.41, 0.3, 0.14, 0.09, 0.05]
+    >>> found.alarms, found.to_dict()["variables"][0]["privacy"]["smallest_set"]
+    (0, 2)
+    """
+    source = source_of(what)
+    names = tuple(chosen(source, columns))
+    asked = _questions(what, questions, names)
+    before = (
+        earlier if earlier is None or isinstance(earlier, Findings) else findings(earlier, level=level, pairs=False)
+    )
+    groups = () if by is None else (by,) if isinstance(by, str) else tuple(by)
+    if groups and not hasattr(source, "path"):
+        raise ArgumentError(
+            "`by` must be given with a release, whose file has the groups; got counts.", GROUPS_OF_A_FILE
+        )
+    seal = seal_of(seed) or getattr(source, "seal", None)
+    if seal is None:
+        seal = content_seal({name: source.count(name) for name in names})
+    settings = Settings.checked(level, chance, permutations, budget, seal)
+    wanted = _pairs(pairs, names)
+    return Findings(source, settings, names, bool(tests), wanted, asked, before, groups)
+
+
+def _questions(what: Any, questions: Any, names: tuple[str, ...]) -> dict[str, QuestionCounts]:
+    if questions is None:
+        held = getattr(what, "questions", None)
+        if isinstance(what, QuestionCounts):
+            return {names[0]: what}
+        return {name: one for name, one in held.items() if name in names} if isinstance(held, Mapping) else {}
+    if isinstance(questions, QuestionCounts):
+        if len(names) > 1:
+            raise ArgumentError("`questions` must be a mapping of columns to question counts; got one of several.")
+        return {names[0]: questions}
+    absent = [name for name in questions if name not in names]
+    if absent:
+        raise ArgumentError(f"`questions` must name columns of {', '.join(names)}; got {shown(absent[0])}.")
+    return dict(questions)
+
+
+def _pairs(pairs: Any, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...] | None:
+    if pairs is True:
+        return None
+    if pairs is False:
+        return ()
+    wanted = tuple((one,) if isinstance(one, str) else tuple(one) for one in pairs)
+    if not all(len(set(pair)) == len(pair) <= 2 and set(pair) <= set(names) for pair in wanted):
+        raise ArgumentError(f"`pairs` must be True, False, or pairs of {', '.join(names)}; got something else.")
+    return wanted

@@ -1,0 +1,161 @@
+"""Classes of results as plain data for JSON, and the JSON Schema that follows from the same classes.
+
+A class says what of it is written: the names in `DOCUMENT`, fields or properties, or all fields of an attrs class. The
+text and the schema are made from this one list, so that neither can leave the other.
+"""
+
+import json
+from collections.abc import Hashable, Mapping
+from enum import Enum
+from math import floor, isfinite, log10
+from numbers import Real
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from attrs import fields, has
+
+from subsetprivacy.messages import Note
+
+FIGURES = 8  # what is beyond may differ between processors
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_NULL = {"type": "null"}
+_PLAIN: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    NoneType: _NULL,
+    # What is not known or not finite is null.
+    float: {"type": ["number", "null"]},
+}
+
+
+def written(kind: type) -> tuple[str, ...]:
+    """Return the names of what is written of a class, in order."""
+    chosen = getattr(kind, "DOCUMENT", None)
+    return tuple(one.name for one in fields(kind)) if chosen is None else chosen
+
+
+def plain(value: Any) -> Any:
+    """Return classes, arrays and numbers as plain data; numbers have eight figures, those not finite are None."""
+    if value is None or isinstance(value, (bool, str, int)):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, Note):
+        return value.to_dict()
+    if isinstance(value, np.ndarray):
+        return [plain(one) for one in value.tolist()]
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(one) for one in value]
+    if has(type(value)):
+        return {name: plain(getattr(value, name)) for name in written(type(value))}
+    return rounded(float(value)) if isinstance(value, Real) else str(value)  # labels may be dates
+
+
+def rounded(value: float) -> float | None:
+    """Return a number with as many figures as all processors agree on; None where it is not finite."""
+    if not isfinite(value):
+        return None
+    return 0.0 if value == 0 else round(value, FIGURES - 1 - floor(log10(abs(value))))
+
+
+def document_text(document: Mapping[str, Any]) -> str:
+    """Return a document as JSON, the same text for the same data."""
+    return json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+# Schema ---------------------------------------------------------------------------------------
+
+
+def schema_of(kind: type, title: str, *, inline: bool = False, **constants: Any) -> dict[str, Any]:
+    """Return the JSON Schema of what `plain` makes of a class.
+
+    Parameters
+    ----------
+    kind
+        The class.
+    title
+        What the document is called.
+    inline
+        Whether classes are written out wherever they occur, for documents that have no place for definitions.
+    **constants
+        Further keys of the whole document that always have this value.
+    """
+    known: dict[str, Any] | None = None if inline else {}
+    whole = _object_schema(kind, known)
+    fixed = {name: {"const": value} for name, value in constants.items()}
+    whole["properties"] = {**fixed, **whole["properties"]}
+    whole["required"] = sorted(whole["properties"])
+    if known is None:
+        return {"title": title, **whole}
+    return {"$schema": DIALECT, "title": title, **whole, "$defs": dict(sorted(known.items()))}
+
+
+def _object_schema(kind: type, known: dict[str, Any] | None) -> dict[str, Any]:
+    names = written(kind)
+    return {
+        "type": "object",
+        "description": (kind.__doc__ or "").strip().partition("\n")[0],
+        "properties": {name: _schema(_type_of(kind, name), known) for name in names},
+        "required": sorted(names),
+        "additionalProperties": False,
+    }
+
+
+def _type_of(kind: type, name: str) -> Any:
+    """Return the type of a field, or what a property returns."""
+    member = getattr(kind, name, None)
+    getter = getattr(member, "fget", None) or getattr(member, "func", None)
+    return get_type_hints(kind, include_extras=True)[name] if getter is None else get_type_hints(getter)["return"]
+
+
+def _schema(kind: Any, known: dict[str, Any] | None) -> dict[str, Any]:
+    if kind in (Any, Hashable):  # a label may be a text, a number or a list of them
+        return {}
+    if kind in _PLAIN:
+        return dict(_PLAIN[kind])
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:  # an array of two dimensions
+        return {"type": "array", "items": _schema(inner[0], known)}
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin in (Union, UnionType):
+        return {"anyOf": [_schema(one, known) for one in inner]}
+    if origin is np.ndarray:
+        return {"type": "array", "items": dict(_PLAIN[float])}
+    if origin in (tuple, list):
+        return _list_schema(inner, known)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": _schema(inner[1], known)}
+    return _named_schema(kind, known)
+
+
+def _list_schema(inner: tuple[Any, ...], known: dict[str, Any] | None) -> dict[str, Any]:
+    if (len(inner) == 2 and inner[1] is Ellipsis) or len(inner) == 1:
+        return {"type": "array", "items": _schema(inner[0], known)}
+    places = [_schema(one, known) for one in inner]
+    return {"type": "array", "prefixItems": places, "minItems": len(places), "maxItems": len(places)}
+
+
+def _named_schema(kind: type, known: dict[str, Any] | None) -> dict[str, Any]:
+    if known is None:
+        return dict(_NOTE) if kind is Note else _object_schema(kind, None)
+    name = kind.__name__
+    if name not in known:
+        known[name] = {}  # a class may hold itself
+        known[name] = dict(_NOTE) if kind is Note else _object_schema(kind, known)
+    return {"$ref": f"#/$defs/{name}"}
+
+
+_NOTE = {
+    "type": "object",
+    "description": "A caveat: what it is about, the finding, and what to do about it.",
+    "properties": {
+        "kind": {"type": "string"},
+        "text": {"type": "string"},
+        "advice": {"anyOf": [{"type": "object"}, _NULL]},
+    },
+    "required": ["advice", "kind", "text"],
+    "additionalProperties": False,
+}

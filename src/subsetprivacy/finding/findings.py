@@ -1,0 +1,359 @@
+"""What a data set of subsets says, each part worked out when it is first asked for."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy import draw
+from subsetprivacy._checks import shown
+from subsetprivacy._words import counted
+from subsetprivacy.auditing import Audit
+from subsetprivacy.data import GroupedCounts, QuestionCounts, SubsetCounts
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.finding.document import document_text, plain, schema_of
+from subsetprivacy.finding.listening import listening
+from subsetprivacy.finding.pairs import MOST_PAIRS, PairFindings, pair_findings, pairs_of
+from subsetprivacy.finding.rows import RowFindings, row_findings
+from subsetprivacy.finding.settings import Settings
+from subsetprivacy.finding.shares import lifted
+from subsetprivacy.finding.sources import Source
+from subsetprivacy.finding.variable import VariableFindings
+from subsetprivacy.honesty.everything import Checks, VariableChecks, look_at
+from subsetprivacy.messages import Note, NoteKind, unique
+from subsetprivacy.results import Result
+from subsetprivacy.tables import Table, number, percent
+
+FORMAT = "subsetprivacy.findings"
+VERSION = 2
+Progress = Callable[[int, int], None]
+
+
+@frozen
+class AlarmLevel:
+    """When a check is an alarm.
+
+    Attributes
+    ----------
+    chance
+        The probability that honest people raise any alarm in the whole data set.
+    tests
+        How many tests are made of the data.
+    level
+        The p-value below which each of them is an alarm.
+    """
+
+    chance: float
+    tests: int
+    level: float
+
+
+@frozen
+class SourceFacts:
+    """What the data set is.
+
+    Attributes
+    ----------
+    name
+        The file, or what the data are called; empty where they have no name.
+    rows
+        The number of rows.
+    kept, alone
+        The columns that are published as they are, and how many rows no other row equals in them; None where that
+        cannot be told.
+    linked
+        The columns that are kept row by row, so that one person's reports can be read together.
+    """
+
+    name: str
+    rows: int
+    kept: tuple[str, ...]
+    alone: int | None
+    linked: tuple[tuple[str, ...], ...]
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Findings(Result):
+    """What a data set of subsets says; made by `findings`, and worked out part by part when it is asked for.
+
+    Index it by the name of a column, ``found["race"]``, for its shares, differences, groups, privacy and checks.
+
+    Attributes
+    ----------
+    source
+        Where the counts come from.
+    settings
+        How everything is made.
+    names
+        The columns that it is about.
+    """
+
+    why_not_restored: ClassVar[str] = "keep the release or the counts, and call sp.findings again"
+    DOCUMENT: ClassVar[tuple[str, ...]] = (
+        "source_facts",
+        "level",
+        "alarm",
+        "variables",
+        "pairs",
+        "pairs_level",
+        "pairs_left_out",
+        "rows",
+        "notes",
+    )
+
+    source: Source
+    settings: Settings
+    names: tuple[str, ...]
+    tested: bool = True
+    wanted: tuple[tuple[str, ...], ...] | None = None
+    questions: Mapping[str, QuestionCounts] = field(factory=dict)
+    earlier: "Findings | None" = None
+    by: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        columns = counted(len(self.names), "column")
+        return f"<Findings of {columns}: {', '.join(map(repr, self.names[:4]))}{', …' * (len(self.names) > 4)}>"
+
+    # Parts ------------------------------------------------------------------------------------
+
+    @property
+    def level(self) -> float:
+        """The confidence level of all intervals."""
+        return self.settings.level
+
+    @cached_property
+    def source_facts(self) -> SourceFacts:
+        """What the data set is."""
+        source = self.source
+        return SourceFacts(self.title, int(source.rows), tuple(source.kept), source.alone(), self.linked)
+
+    @property
+    def title(self) -> str:
+        """What the data are called: the source's own title, or the name of its file."""
+        path = getattr(self.source, "path", None)
+        return getattr(self.source, "title", "") or ("" if path is None else Path(path).name)
+
+    @property
+    def linked(self) -> tuple[tuple[str, ...], ...]:
+        """The chosen columns that are kept row by row."""
+        held = getattr(self.source, "linked", None)
+        every = (tuple(self.source.designs),) if held is None else held
+        mine = (tuple(name for name in names if name in self.names) for names in every)
+        return tuple(names for names in mine if len(names) > 1)
+
+    @cached_property
+    def counts(self) -> dict[str, SubsetCounts]:
+        """The counts of every column."""
+        return {name: self.source.count(name) for name in self.names}
+
+    @cached_property
+    def variables(self) -> tuple[VariableFindings, ...]:
+        """What is found of each column."""
+        titles = getattr(self.source, "titles", {})
+        return tuple(
+            VariableFindings(
+                name,
+                titles.get(name, name),
+                self.counts[name],
+                self.settings,
+                self.questions.get(name),
+                partial(self._earlier_fit, name),
+                partial(self._grouped, name),
+                partial(self._checks_of, name),
+            )
+            for name in self.names
+        )
+
+    def __getitem__(self, name: str) -> VariableFindings:
+        """Return what is found of the column of that name."""
+        for one in self.variables:
+            if one.name == name:
+                return one
+        raise ArgumentError(f"`name` must be one of {', '.join(self.names)}; got {shown(name)}.")
+
+    def __iter__(self) -> Iterator[VariableFindings]:
+        return iter(self.variables)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _earlier_fit(self, name: str) -> tuple[str, Estimate | None] | None:
+        before = self.earlier
+        if before is None or name not in before.names:
+            return None
+        return before.title or "earlier", before[name].fit
+
+    def _grouped(self, name: str) -> GroupedCounts[SubsetCounts] | None:
+        return self.source.count(name, by=list(self.by)) if self.by else None  # type: ignore[call-arg]
+
+    def _checks_of(self, name: str) -> VariableChecks | None:
+        return self.checks.get(name)
+
+    @cached_property
+    def checks(self) -> Checks:
+        """The checks of all columns, at one level of alarm; columns with sampling weights have none."""
+        fits = {one.name: one.fit for one in self.variables if not one.is_weighted}
+        shares = {
+            name: np.full(self.counts[name].design.p, 1 / self.counts[name].design.p)
+            if fit is None
+            else lifted(np.maximum(fit.w, 0.0), float(fit.n))
+            for name, fit in fits.items()
+        }
+        counts = {name: self.counts[name] for name in fits}
+        with listening():
+            first = look_at(counts, self.questions, self.settings.seed_of, shares)
+            return first.settled(self.settings.chance, self.settings.check_seconds)
+
+    @property
+    def alarm(self) -> AlarmLevel:
+        """When a check is an alarm."""
+        return AlarmLevel(self.settings.chance, self.checks.alarm.tests, self.checks.alarm.level)
+
+    @property
+    def alarms(self) -> int:
+        """How many checks raise an alarm."""
+        return sum(one.alarms for one in self.variables)
+
+    # Together ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _every_pair(self) -> list[tuple[str, ...]]:
+        if self.wanted is not None:
+            return list(self.wanted)
+        return pairs_of(self.linked, {name: self.source.designs[name] for name in self.names})
+
+    @property
+    def pairs_level(self) -> float | None:
+        """The p-value below which a test of two columns is a finding among all of them (Bonferroni); None for one."""
+        tests = sum(pair.test is not None for pair in self.pairs)
+        return (1 - self.level) / tests if tests > 1 else None
+
+    @property
+    def pairs_left_out(self) -> int:
+        """How many pairs of columns are not looked at, because there are so many."""
+        return max(0, len(self._every_pair) - MOST_PAIRS)
+
+    @cached_property
+    def pairs(self) -> tuple[PairFindings, ...]:
+        """What is found of each pair of columns."""
+        return tuple(self._pair(names) for names in self._every_pair[:MOST_PAIRS])
+
+    def _pair(self, names: tuple[str, ...]) -> PairFindings:
+        return pair_findings(self.source, names, min(len(self._every_pair), MOST_PAIRS), self.tested, self.settings)
+
+    @cached_property
+    def rows(self) -> tuple[RowFindings, ...]:
+        """What all reports of one person reveal together, where they are kept row by row."""
+        return tuple(self._row(names) for names in self.linked)
+
+    def _row(self, names: tuple[str, ...]) -> RowFindings:
+        audits = {name: self[name].audit for name in names}
+        known = {name: one if isinstance(one, Audit) else None for name, one in audits.items()}
+        people = max(self[name].people for name in names)
+        return row_findings(self.source, names, known, people, self.level)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of the whole."""
+        notes = []
+        if not any(one.people for one in self.variables):
+            notes.append(Note(NoteKind.NO_ESTIMATE, "There are no people yet."))
+        if self.alarm.tests:
+            text = (
+                f"The data are put to {counted(self.alarm.tests, 'test')}. Each is an alarm below p = "
+                f"{level_text(self.alarm.level)}, so that honest people raise any alarm with a probability of at most "
+                f"{percent(self.settings.chance)}."
+            )
+            notes.append(Note(NoteKind.ADJUSTED, text))
+        return unique(notes)
+
+    def compute(self, progress: Progress | None = None) -> "Findings":
+        """Work out all parts now, and return the findings.
+
+        Parameters
+        ----------
+        progress
+            Called with the number of steps done and the number of all.
+        """
+        tell = progress or (lambda done, total: None)
+        steps: list[Callable[[], object]] = [partial(self._whole_variable, name) for name in self.names]
+        steps += [lambda: self.checks, lambda: self.pairs, lambda: self.rows, self.to_dict]
+        weights = [1] * len(self.names) + [1, max(1, len(self._every_pair[:MOST_PAIRS])), 1, 0]
+        done, total = 0, sum(weights)
+        for step, weight in zip(steps, weights, strict=True):
+            tell(done, total)
+            step()
+            done += weight
+        tell(total, total)
+        return self
+
+    def _whole_variable(self, name: str) -> None:
+        one = self[name]
+        for part in ("shares", "moments", "needed", "difference", "groups", "privacy"):
+            getattr(one, part)
+
+    # Output -----------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, for JSON, by the schema of `schema`: the same for the same counts."""
+        return {"format": FORMAT, "version": VERSION, **plain(self)}
+
+    def to_json(self) -> str:
+        """Return everything as JSON text: the same bytes for the same counts."""
+        return document_text(self.to_dict())
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of `to_dict`."""
+        return schema_of(cls, "Findings of a data set of subsets", format=FORMAT, version=VERSION)
+
+    def _columns(self) -> dict[str, Any]:
+        parts = [one.columns() for one in self.variables]
+        return {
+            name: [x for part in parts for x in part[name]]
+            if name in ("variable", "category")
+            else np.concatenate([part[name] for part in parts])
+            for name in parts[0]
+        }
+
+    def summary(self) -> Table:
+        """Return a row per column: people, the largest share with its interval, alarms of the checks."""
+        rows = tuple(map(self._line, self.variables))
+        ends = (f"lower {percent(self.level)}", f"upper {percent(self.level)}")
+        head = ("column", "people", "largest share", "estimate", *ends, "checks")
+        return Table(f"Findings{f' of {self.title}' if self.title else ''}", head, rows, self.notes)
+
+    def _line(self, one: VariableFindings) -> tuple[str, ...]:
+        tested = one.checks is not None and bool(one.checks.tests)
+        state = counted(one.alarms, "alarm") if one.alarms else "no alarm" if tested else "not checked"
+        if one.shares is None:
+            return one.title, f"{one.answered:.0f}", "–", "–", "–", "–", state
+        top, shares = int(np.argmax(one.shares.estimate)), one.shares
+        numbers = (number(float(column[top])) for column in (shares.estimate, shares.lower, shares.upper))
+        return one.title, f"{one.answered:.0f}", one.categories[top], *numbers, state
+
+    def plot(self, name: str | None = None, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
+        """Draw the estimated shares of one column with their intervals.
+
+        Parameters
+        ----------
+        name
+            The column; may be left out where there is one.
+        title, ax
+            As in `Estimate.plot`.
+        """
+        if name is None and len(self.names) > 1:
+            raise ArgumentError(f"`name` must be one of {', '.join(self.names)}; got none.")
+        fit = self[name or self.names[0]].fit
+        if fit is None:
+            raise ArgumentError("`name` must be a column with an estimate; got one without.")
+        return fit.plot(level=self.level, title=title, ax=ax)
+
+
+def level_text(level: float) -> str:
+    """Return the level of a test for people: two figures, no power of ten."""
+    return np.format_float_positional(level, precision=2, fractional=False, trim="-")

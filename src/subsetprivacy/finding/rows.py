@@ -1,0 +1,156 @@
+"""What all columns of one person reveal together, where they are kept row by row."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.auditing import Audit, TableAudit, audit
+from subsetprivacy.design import Design, Product
+from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError
+from subsetprivacy.finding.listening import listening, refusal
+from subsetprivacy.finding.pairs import crossed, flat, variables
+from subsetprivacy.finding.sources import Source
+from subsetprivacy.messages import Note, NoteKind
+
+
+@frozen
+class RowLeakage:
+    """What one column, or all of them together, reveal.
+
+    Attributes
+    ----------
+    information, maximal_bits
+        Bits of mutual information and of maximal leakage.
+    guess, baseline
+        How often the best guess is right, with and without the reports.
+    """
+
+    information: float
+    maximal_bits: float
+    guess: float
+    baseline: float
+    smallest_set: int
+    largest_posterior: float
+
+
+@frozen
+class CandidateRows:
+    """How many rows could be a person's whose values of all columns are known.
+
+    Attributes
+    ----------
+    expected
+        On average over the people, if the columns were independent.
+    least
+        For the person whose values fit the fewest rows.
+    """
+
+    expected: float
+    least: float
+
+
+@frozen(eq=False)
+class RowFindings:
+    """What a row of several columns reveals about a person.
+
+    Attributes
+    ----------
+    names
+        The columns that are kept row by row.
+    twice
+        Variables that are in more than one of them: two independent draws intersect.
+    parts
+        What each column reveals alone, by name.
+    together
+        What they reveal together; None where that cannot be said, and `problem` says why.
+    joint_known
+        Whether `together` is at the estimated joint shares; otherwise it is the worst case.
+    combinations
+        How many combinations of categories there are.
+    guesses
+        How often each variable is guessed right from all reports together, where the joint shares are known.
+    candidates
+        How many rows fit the values of a person.
+    """
+
+    names: tuple[str, ...]
+    twice: tuple[str, ...] = ()
+    parts: dict[str, RowLeakage] | None = None
+    together: RowLeakage | None = None
+    joint_known: bool = False
+    combinations: int | None = None
+    guesses: dict[str, float] | None = None
+    candidates: CandidateRows | None = None
+    problem: Note | None = None
+
+
+def row_findings(
+    source: Source, names: Sequence[str], audits: Mapping[str, Audit | None], n: float, level: float
+) -> RowFindings:
+    """Audit several columns as one row.
+
+    Parameters
+    ----------
+    audits
+        The audit of each column alone; None where there is none.
+    n
+        The people whose rows there are.
+    """
+    every = [name for column in names for name in variables(column, source.designs[column])]
+    twice = tuple(sorted({name for name in every if every.count(name) > 1}))
+    with listening():
+        try:
+            found = _joint_audit(source, names, audits, level)
+        except (CodeError, DataFileError):
+            raise
+        except SubsetPrivacyError as error:
+            return RowFindings(tuple(names), twice, problem=refusal(error, NoteKind.NOT_IDENTIFIABLE))
+    shares = {name: one.setting.w for name, one in audits.items() if one is not None}
+    return RowFindings(
+        tuple(names),
+        twice,
+        {" x ".join(key): _leakage(part.facts()) for key, part in found.parts.items()},
+        _leakage(found.totals()),
+        found.joint is not None,
+        int(found.totals()["combinations"]),
+        found.guesses or None,
+        _candidates({name: source.designs[name] for name in names}, shares, n),
+    )
+
+
+def _leakage(facts: Mapping[str, float]) -> RowLeakage:
+    keys = ("mi_leakage", "maximal_leakage", "prediction_leakage", "prediction_baseline")
+    information, maximal, guess, baseline = (facts[key] for key in keys)
+    smallest, posterior = int(facts["smallest_set"]), facts["largest_posterior"]
+    return RowLeakage(information, maximal, guess, baseline, smallest, posterior)
+
+
+def _joint_audit(source: Source, names: Sequence[str], audits: Mapping[str, Audit | None], level: float) -> TableAudit:
+    """Audit at the joint shares where they can be had, else each column alone and the worst of all joint shares."""
+    if any(audits[name] is None for name in names):
+        raise SubsetPrivacyError("Not every column has an audit of its own.")
+    designs = {name: source.designs[name] for name in names}
+    if any(design.product or design.covered for design in designs.values()):
+        raise SubsetPrivacyError("Columns with dummy rows, or with several answers in one, cannot be put together.")
+    try:
+        return audit(crossed(source, names), level=level)
+    except (CodeError, DataFileError):
+        raise
+    except SubsetPrivacyError:
+        known = {name: one.setting.w for name, one in audits.items() if one is not None}
+        flat: Mapping[tuple[str, ...], Design] = {(name,): flat(design) for name, design in designs.items()}
+        return audit(Product.of(flat), known)
+
+
+def _candidates(designs: Mapping[str, Design], shares: Mapping[str, FloatArray], n: float) -> CandidateRows:
+    """Return how many rows fit a person's values; reports that rule nothing out leave all rows possible."""
+    expected = least = float(n)
+    for name, design in designs.items():
+        if isfinite(design.epsilon):
+            continue
+        fitting = design.apply_Q(shares[name])  # P(a row holds value j)
+        expected *= float(shares[name] @ fitting)
+        least *= float(fitting.min())
+    return CandidateRows(expected, least)

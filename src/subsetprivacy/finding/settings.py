@@ -1,0 +1,82 @@
+"""What was asked for, and the seeds of all random numbers."""
+
+from hashlib import sha256
+from typing import Any
+
+from attrs import frozen
+
+from subsetprivacy._checks import check_count, check_level, check_number
+from subsetprivacy._seeds import seed_number
+
+LEVEL = 0.95
+CHANCE = 0.01  # that honest people raise any alarm
+BUDGET = 10.0  # seconds of a plain machine for all samples and tables that are drawn
+PERMUTATIONS = 999
+_FOR_CHECKS = 0.6  # of the budget; the rest is for the tests of pairs
+
+
+@frozen
+class Settings:
+    """How findings are made.
+
+    Attributes
+    ----------
+    level
+        The confidence level of all intervals.
+    chance
+        The probability that honest people raise any alarm.
+    permutations
+        How many random tables a test of two columns draws at most.
+    budget
+        The seconds of a plain machine that all drawn samples and tables may take; None for no limit. It is turned
+        into numbers of samples beforehand, so that the same are drawn on every machine.
+    seal
+        A text that fixes all random numbers.
+    """
+
+    level: float
+    chance: float
+    permutations: int
+    budget: float | None
+    seal: str
+
+    @classmethod
+    def checked(cls, level: Any, chance: Any, permutations: Any, budget: Any, seal: str) -> "Settings":
+        """Return settings whose numbers are in their ranges.
+
+        Raises
+        ------
+        ArgumentError
+            If one is not.
+        """
+        return cls(
+            check_level(level),
+            check_level(chance, "chance"),
+            check_count(permutations, "permutations"),
+            None if budget is None else check_number(budget, "budget", least=0.0),
+            seal,
+        )
+
+    @property
+    def check_seconds(self) -> float:
+        """How long the samples of all checks may take."""
+        return float("inf") if self.budget is None else _FOR_CHECKS * self.budget
+
+    def pair_seconds(self, pairs: int) -> float | None:
+        """Return how long the tables of one of so many tests may take; a fifth of all for a few."""
+        if self.budget is None:
+            return None
+        every = (1 - _FOR_CHECKS) * self.budget
+        return min(every / 5, every / max(pairs, 1))
+
+    def seed_of(self, *what: str) -> int:
+        """Return the seed of whatever is drawn for this."""
+        return int.from_bytes(sha256("\0".join(("subsetprivacy results v1", self.seal, *what)).encode()).digest()[:4])
+
+
+def seal_of(seed: Any) -> str | None:
+    """Return the seal of a seed that was asked for, a text as it is; None where none was."""
+    if isinstance(seed, str):
+        return seed
+    number = seed_number(seed)
+    return None if number is None else f"seed {number}"

@@ -1,0 +1,195 @@
+"""What findings are made of: designs and counts, never a row of a person."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from attrs import field, frozen
+
+from subsetprivacy._checks import shown
+from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.honesty.everything import ONE
+from subsetprivacy.messages.for_general import FINDINGS_OF
+from subsetprivacy.tabulating import crosstab
+
+
+class Source(Protocol):
+    """What findings need of a release: designs and counts.
+
+    A source may also say `title` (what the whole is called), `titles` (of columns), `linked` (which columns are kept
+    row by row; by default all), `questions` (how the questions of a column were put) and `seal` (a text that fixes
+    all random numbers).
+    """
+
+    @property
+    def designs(self) -> Mapping[str, Design]:
+        """The design of each column."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that are published as they are."""
+
+    def alone(self) -> int | None:
+        """Return how many rows are alone in the columns that are kept."""
+
+    def count(self, column: str) -> Any:
+        """Return the counts of one column."""
+
+    def crosstab(self, *columns: str) -> Any:
+        """Return the joint counts of several columns."""
+
+
+@frozen(eq=False)
+class CountedSource:
+    """Counts at hand, of one or of several columns; columns that were counted one by one have no rows."""
+
+    counts: Mapping[str, SubsetCounts]
+    table: SubsetTable | None = None
+    kept: tuple[str, ...] = ()
+    title: str = field(default="")
+
+    @property
+    def designs(self) -> dict[str, Design]:
+        """The design of each column."""
+        return {name: one.design for name, one in self.counts.items()}
+
+    @property
+    def rows(self) -> int:
+        """The most rows that any column has."""
+        return max(round(float(one.counts.sum())) for one in self.counts.values())
+
+    @property
+    def linked(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that are known row by row: those of a table."""
+        return () if self.table is None else (tuple(self.counts),)
+
+    def alone(self) -> int | None:
+        """Return 0: counts have no further columns."""
+        return 0
+
+    def count(self, column: str) -> SubsetCounts:
+        """Return the counts of one column."""
+        return self.counts[column]
+
+    def crosstab(self, *columns: str) -> JointCounts:
+        """Return the joint counts of several columns."""
+        assert self.table is not None  # otherwise nothing is linked
+        return crosstab({name: self.table[name] for name in columns})
+
+
+@frozen(eq=False)
+class SeveralSources:
+    """Several releases of the same survey: each is kept row by row, and none can be crossed with another."""
+
+    parts: tuple[Source, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Source]) -> "SeveralSources":
+        """Put them together.
+
+        Raises
+        ------
+        ArgumentError
+            If two have a column of the same name.
+        """
+        names = [name for part in parts for name in part.designs]
+        if len(set(names)) < len(names):
+            raise ArgumentError("`what` must be releases of different columns; got a column twice.")
+        return cls(tuple(parts))
+
+    @property
+    def designs(self) -> dict[str, Design]:
+        """The design of each column."""
+        return {name: design for part in self.parts for name, design in part.designs.items()}
+
+    @property
+    def rows(self) -> int:
+        """The most rows that any of them has."""
+        return max(part.rows for part in self.parts)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns of all that are published as they are."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.kept))
+
+    def alone(self) -> int | None:
+        """Return how many rows of all are alone in the columns that are kept."""
+        found = [part.alone() for part in self.parts]
+        return None if None in found else sum(one or 0 for one in found)
+
+    @property
+    def linked(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that are in one file."""
+        return tuple(tuple(part.designs) for part in self.parts)
+
+    def count(self, column: str, **options: Any) -> Any:
+        """Return the counts of one column."""
+        return self._part(column).count(column, **options)
+
+    def crosstab(self, *columns: str) -> Any:
+        """Return the joint counts of several columns of one file."""
+        return self._part(columns[0]).crosstab(*columns)
+
+    def _part(self, column: str) -> Source:
+        return next(part for part in self.parts if column in part.designs)
+
+
+def source_of(what: Any) -> Source:
+    """Return what can be asked for designs and counts.
+
+    Raises
+    ------
+    ArgumentError
+        If it is neither a release nor counts nor data.
+    """
+    if isinstance(what, JointCounts):
+        return CountedSource({" x ".join(what.names): what})
+    if isinstance(what, (SubsetCounts, SubsetData)):
+        return CountedSource({ONE: as_counts(what)})
+    if isinstance(what, QuestionCounts):
+        return CountedSource({ONE: what.counts()})
+    if isinstance(what, SubsetTable):
+        return CountedSource({name: what[name].counts() for name in what.names}, what)
+    if isinstance(what, Mapping) and what and all(isinstance(one, (SubsetCounts, SubsetData)) for one in what.values()):
+        return CountedSource({str(name): as_counts(one) for name, one in what.items()})
+    if isinstance(what, (list, tuple)) and what:
+        return SeveralSources.of([source_of(one) for one in what])
+    if all(hasattr(what, name) for name in ("designs", "count", "crosstab", "rows")):
+        return what
+    raise ArgumentError(
+        f"`what` must be a release, counts, data, or a mapping of columns to counts; got {type(what).__name__}.",
+        FINDINGS_OF,
+    )
+
+
+def chosen(source: Source, columns: str | Sequence[str] | None) -> list[str]:
+    """Return the names of the columns that are wanted, by default all.
+
+    Raises
+    ------
+    ArgumentError
+        If a column is not there, twice there, or none is named.
+    """
+    held = list(source.designs)
+    if columns is None:
+        return held
+    wanted = [columns] if isinstance(columns, str) else list(columns)
+    absent = [name for name in wanted if name not in held]
+    if absent or not wanted or len(set(wanted)) < len(wanted):
+        got = f"no column {shown(absent[0])}" if absent else "one twice" if wanted else "none"
+        raise ArgumentError(f"`columns` must be different ones of {', '.join(held)}; got {got}.")
+    return wanted
+
+
+def content_seal(counts: Mapping[str, SubsetCounts]) -> str:
+    """Return a text that is the same for the same counts and designs, and for no others."""
+    seal = hashlib.sha256()
+    for name, one in counts.items():
+        seal.update(repr((name, one.design.p, one.design.kind, one.codes.tolist(), one.counts.tolist())).encode())
+    return seal.hexdigest()

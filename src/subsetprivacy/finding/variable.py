@@ -1,0 +1,253 @@
+"""All that is found of one column, each part worked out when it is first asked for."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy.auditing import Audit
+from subsetprivacy.data import GroupedCounts, QuestionCounts, SubsetCounts
+from subsetprivacy.design import Design
+from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.finding.listening import listening, refusal, unlike
+from subsetprivacy.finding.privacy import PrivacyFindings, audited, privacy_findings
+from subsetprivacy.finding.settings import Settings
+from subsetprivacy.finding.shares import (
+    DifferenceFindings,
+    GroupFindings,
+    PeopleNeeded,
+    ShareFindings,
+    difference_findings,
+    fitted,
+    group_findings,
+    moment_findings,
+    people_needed,
+    share_findings,
+)
+from subsetprivacy.honesty.everything import VariableChecks
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.tables import label_text
+
+_MOMENTS_FAIL = Note(
+    NoteKind.MOMENTS,
+    "The questions were not drawn as the design says, and moments rest on that. Use the estimate by maximum "
+    "likelihood.",
+)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class VariableFindings:
+    """What is found of one column: shares, differences, privacy, checks.
+
+    Attributes
+    ----------
+    name, title
+        The column, and what people call it.
+    counts, questions
+        How often each subset was reported, and how the questions were put, where that is known.
+    settings
+        How everything is made.
+    """
+
+    DOCUMENT: ClassVar[tuple[str, ...]] = (
+        "name",
+        "title",
+        "design_kind",
+        "design_fingerprint",
+        "categories",
+        "people",
+        "answered",
+        "missing",
+        "dummies",
+        "is_weighted",
+        "shares",
+        "moments",
+        "moments_hold",
+        "needed",
+        "difference",
+        "groups",
+        "privacy",
+        "checks",
+        "alarms",
+        "notes",
+        "problem",
+    )
+
+    name: str
+    title: str
+    counts: SubsetCounts
+    settings: Settings
+    questions: QuestionCounts | None = None
+    earlier: Callable[[], tuple[str, Estimate | None] | None] = field(default=lambda: None)
+    grouped: Callable[[], GroupedCounts[SubsetCounts] | None] = field(default=lambda: None)
+    checked: Callable[[], VariableChecks | None] = field(default=lambda: None)
+
+    def __repr__(self) -> str:
+        return f"<VariableFindings of {self.name!r}: {self.answered:.0f} people, {len(self.categories)} categories>"
+
+    # Who answered -----------------------------------------------------------------------------
+
+    @property
+    def design(self) -> Design:
+        """The design."""
+        return self.counts.design
+
+    @property
+    def design_kind(self) -> str:
+        """The kind of design."""
+        return self.design.kind
+
+    @cached_property
+    def design_fingerprint(self) -> str:
+        """The hash of the design's document; empty where its labels cannot be written as one."""
+        try:
+            return self.design.fingerprint
+        except (TypeError, ValueError):  # labels that JSON does not have
+            return ""
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories of the shares, as text."""
+        held = self.design.categories if self.fit is None else self.fit.categories
+        return tuple(map(label_text, held.labels))
+
+    @property
+    def people(self) -> float:
+        """All people, those who said nothing too; with sampling weights, as many as they count for."""
+        return self.answered + self.missing
+
+    @property
+    def answered(self) -> float:
+        """The people whose report says something, without dummy rows."""
+        return float(self.counts.n) * self.design.real_share
+
+    @property
+    def missing(self) -> float:
+        """The rows that hold all categories, for want of an answer or by the draw."""
+        return float(self.counts.n_missing)
+
+    @property
+    def dummies(self) -> float:
+        """The dummy rows, which belong to no one."""
+        return float(self.counts.n) - self.answered
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have sampling weights; then people are effective numbers."""
+        return self.counts.squares is not None
+
+    # Shares -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _fitted(self) -> tuple[Estimate | None, tuple[Note, ...], Note | None]:
+        with listening() as heard:
+            try:
+                fit = fitted(self.counts)
+            except SubsetPrivacyError as error:
+                return None, (), refusal(error, NoteKind.NO_ESTIMATE)
+        return fit, tuple(heard.notes), None
+
+    @property
+    def fit(self) -> Estimate | None:
+        """The estimate; None where there is none, and `problem` says why."""
+        return self._fitted[0]
+
+    @property
+    def problem(self) -> Note | None:
+        """Why there is no estimate; None where there is one."""
+        return self._fitted[2]
+
+    @cached_property
+    def shares(self) -> ShareFindings | None:
+        """The estimated shares with intervals."""
+        fit, heard, _ = self._fitted
+        return None if fit is None else share_findings(fit, self.settings.level, heard=heard)
+
+    @cached_property
+    def moments(self) -> ShareFindings | None:
+        """The estimate by moments, for comparison."""
+        return None if self.fit is None else moment_findings(self.counts, self.settings.level)
+
+    @cached_property
+    def moments_hold(self) -> bool:
+        """Whether the check of the draws leaves the estimate by moments standing."""
+        return self.checks is None or not self.checks.draws.is_alarm
+
+    @cached_property
+    def _needed(self) -> tuple[tuple[PeopleNeeded, ...], tuple[Note, ...]]:
+        if self.fit is None or not self.fit.n:
+            return (), ()
+        with listening():
+            return people_needed(self.design, self.fit, self.people, self.settings.level)
+
+    @property
+    def needed(self) -> tuple[PeopleNeeded, ...]:
+        """How many people make the intervals as short as wanted."""
+        return self._needed[0]
+
+    @cached_property
+    def difference(self) -> DifferenceFindings | None:
+        """By how much the shares differ from an earlier wave; None where there is none."""
+        before = self.earlier()
+        if before is None or self.fit is None or before[1] is None:
+            return None
+        return difference_findings(self.fit, before[1], before[0], self.settings.level)
+
+    @cached_property
+    def groups(self) -> GroupFindings | None:
+        """The shares by group; None where no groups were asked for."""
+        grouped = self.grouped()
+        return None if grouped is None else group_findings(grouped, self.settings.level)
+
+    # Privacy and checks -------------------------------------------------------------------------
+
+    @cached_property
+    def audit(self) -> Audit | Note:
+        """The audit of the column, or why there is none."""
+        return audited(self.counts, self.fit, self.settings.level)
+
+    @cached_property
+    def _privacy(self) -> PrivacyFindings | Note:
+        return self.audit if isinstance(self.audit, Note) else privacy_findings(self.audit, self.counts, self.fit)
+
+    @property
+    def privacy(self) -> PrivacyFindings | None:
+        """What a report reveals about a person; None where that cannot be said."""
+        return None if isinstance(self._privacy, Note) else self._privacy
+
+    @cached_property
+    def checks(self) -> VariableChecks | None:
+        """The checks of the data, at the alarm level of all columns together; None for sampling weights."""
+        return self.checked()
+
+    @property
+    def alarms(self) -> int:
+        """How many checks raise an alarm."""
+        return 0 if self.checks is None else sum(check.is_alarm for _, check in self.checks.items())
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What to bear in mind of the column as a whole."""
+        refused = [self._privacy] if isinstance(self._privacy, Note) else []
+        moments = [] if self.moments_hold else [_MOMENTS_FAIL]
+        return unlike([*self._needed[1], *refused, *moments])
+
+    def columns(self) -> dict[str, Any]:
+        """Return the rows of this column in a data frame: a row per category."""
+        p, shares = len(self.categories), self.shares
+        known = (
+            (np.full(p, np.nan),) * 4 if shares is None else (shares.estimate, shares.se, shares.lower, shares.upper)
+        )
+        estimate, se, lower, upper = known
+        return {
+            "variable": [self.name] * p,
+            "category": list(self.categories),
+            "estimate": estimate,
+            "se": se,
+            "lower": lower,
+            "upper": upper,
+            "level": np.full(p, self.settings.level),
+        }

@@ -1,0 +1,185 @@
+"""One test of the data, and when its p-value is an alarm: all tests of a data set share one small chance to err."""
+
+from collections.abc import Iterable, Sequence
+from math import ceil
+from typing import Any, ClassVar
+
+from attrs import evolve, field, frozen
+
+from subsetprivacy._words import counted
+from subsetprivacy.honesty.resampling import FIRST, Sampler
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import CHECK_WITH_BUDGET
+from subsetprivacy.pvalues import positive
+
+CHANCE = 0.01  # that honest people raise any alarm
+SECONDS = 1.5  # of a plain machine, which tests that draw further samples share; the same samples on every machine
+SPARES = (4, 2, 1)
+_WRITTEN = ("by", "statistic", "df", "pvalue", "law", "level", "samples")
+SUSPECT = 0.02  # the p-value of the first samples up to which it may end below a level
+
+
+@frozen(eq=False)
+class DataTest:
+    """One test of the data: the statistic, and how likely one at least as large is by chance.
+
+    Attributes
+    ----------
+    by
+        What people are compared by: ``"questions"``, ``"options"``, ``"pairs of options"``, ``"positions"``,
+        ``"sides"`` or ``"answers"``.
+    statistic, df, pvalue
+        The statistic, its degrees of freedom (None where the distribution is not chi-square), and the p-value,
+        which is never 0.
+    law
+        What the p-value rests on: ``"chi-square"``, ``"half chi-square"``, ``"exact"``, ``"normal"``,
+        ``"simulated (199)"`` or ``"bootstrap (499)"``.
+    level
+        The p-value below which the test is an alarm.
+    samples
+        How many samples the p-value is from; 0 where it is from a formula.
+    is_rough
+        Whether the formula is rough and the samples that would replace it take too long.
+    sampler
+        Draws the samples, and further ones; None where none are needed, and when the test is settled.
+    """
+
+    DOCUMENT: ClassVar[tuple[str, ...]] = (*_WRITTEN, "is_rough", "is_alarm")
+
+    by: str
+    statistic: float
+    df: int | None
+    pvalue: float = field(converter=positive)
+    law: str
+    level: float = CHANCE
+    samples: int = 0
+    is_rough: bool = False
+    sampler: Sampler | None = field(default=None, repr=False)
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether the p-value is below the level."""
+        return self.pvalue < self.level
+
+    @property
+    def needs_samples(self) -> bool:
+        """Whether an alarm may depend on further samples."""
+        return self.sampler is not None and (not self.samples or self.pvalue <= SUSPECT)
+
+    @property
+    def lacks_samples(self) -> bool:
+        """Whether no sample is as extreme as the data, and still there are too few of them for an alarm."""
+        return bool(self.samples) and (1 + self.samples) * max(self.pvalue, self.level) <= 1 + 1e-9
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """That there are too few samples for an alarm, where that is so."""
+        if not self.lacks_samples:
+            return ()
+        text = (
+            f"None of {self.samples:,} samples is as extreme as the data. An alarm needs more than "
+            f"{round(1 / self.level):,}, which take too long."
+        )
+        return (Note(NoteKind.BUDGET, text, CHECK_WITH_BUDGET),)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the numbers, for a row of a data frame."""
+        return {**{name: getattr(self, name) for name in _WRITTEN}, "alarm": self.is_alarm}
+
+
+@frozen
+class Alarm:
+    """Below which p-value each test of a data set is an alarm (Bonferroni).
+
+    Attributes
+    ----------
+    tests
+        How many tests are made of the whole data set.
+    chance
+        The probability that honest people raise any alarm, at most.
+    seconds
+        How long each test may draw further samples.
+    spare
+        How many times the samples are drawn without which no p-value is below the level. With 4, a test is an alarm
+        although up to three samples are as extreme, with 1 only if none is.
+    """
+
+    tests: int
+    chance: float = CHANCE
+    seconds: float = SECONDS
+    spare: int = SPARES[0]
+
+    @property
+    def level(self) -> float:
+        """The p-value below which a test is an alarm: an equal part of the chance for each."""
+        return self.chance / max(self.tests, 1)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the level means for the whole data set; empty where nothing is tested."""
+        if not self.tests:
+            return ()
+        text = (
+            f"{counted(self.tests, 'test')} in all. Each is an alarm below p = {self.level:.2g}, so that honest people "
+            f"raise any alarm with probability {self.chance:g} at most."
+        )
+        return (Note(NoteKind.ADJUSTED, text),)
+
+
+def alarm_for(tests: Sequence[DataTest], chance: float = CHANCE, budget: float = SECONDS) -> Alarm:
+    """Return when each of these tests, all that are made of a data set, is an alarm.
+
+    Parameters
+    ----------
+    tests
+        The tests, with their first samples.
+    chance
+        That honest people raise any alarm.
+    budget
+        The seconds, on a plain machine, for all further samples together.
+    """
+    level = Alarm(len(tests), chance).level
+    costs = [test.sampler.cost for test in tests if test.sampler is not None and test.needs_samples]
+    spare = next((some for some in SPARES if some * sum(costs) <= level * budget), SPARES[-1])
+    return Alarm(len(tests), chance, even_share([spare * cost / level for cost in costs], budget), spare)
+
+
+def even_share(needs: Iterable[float], budget: float = SECONDS) -> float:
+    """Return the seconds that each may take at most, where those who need fewer leave the rest to the others."""
+    ordered = sorted(needs)
+    left = budget
+    for k, need in enumerate(ordered):
+        even = left / (len(ordered) - k)
+        if need > even:
+            return even
+        left -= need
+    return budget
+
+
+def simulated(by: str, sampler: Sampler, samples: int = FIRST) -> DataTest:
+    """Compare a statistic with others that are drawn under the hypothesis, the first of them."""
+    pvalue, drawn = sampler.pvalue(most=samples)
+    statistic = float(sampler.statistic)
+    return DataTest(by, statistic, None, pvalue, f"simulated ({drawn})", samples=drawn, sampler=sampler)
+
+
+def settled(test: DataTest, alarm: Alarm) -> DataTest:
+    """Return the test at the level of the data set, with as many samples as that takes.
+
+    A formula that is rough stays where there is no time for so many samples.
+    """
+    level, sampler = alarm.level, test.sampler
+    final = evolve(test, level=level, sampler=None)
+    if sampler is None or not test.needs_samples:
+        return final
+    most = sampler.most(ceil(alarm.spare / level), alarm.seconds)
+    if not test.samples and level * (1 + most) <= 1:
+        return evolve(final, is_rough=True)
+    pvalue, drawn = sampler.pvalue(level, most)
+    statistic = float(sampler.statistic)
+    return evolve(final, statistic=statistic, df=None, pvalue=pvalue, law=f"simulated ({drawn})", samples=drawn)
+
+
+def judged(test: DataTest, level: float) -> DataTest:
+    """Return the test at a level as it is, without further samples."""
+    return evolve(test, level=level, sampler=None)

@@ -1,0 +1,135 @@
+"""What all checks of the data have in common."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from attrs import evolve
+
+from subsetprivacy.data import QuestionCounts
+from subsetprivacy.errors import ArgumentError, NotIdentifiableError, SubsetPrivacyError
+from subsetprivacy.honesty.alarms import Alarm, DataTest, judged, settled
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_tests import COUNT_THE_QUESTIONS
+from subsetprivacy.pvalues import pvalue_text
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import Table, number
+
+FACTS = ("by", "statistic", "df", "pvalue", "law", "level", "samples", "alarm")
+_COLUMNS = ("compared by", "statistic", "df", "p-value", "law", "alarm below", "alarm")
+
+
+class DataCheck(Result):
+    """A check of the data: tests that honest people pass, any of which may raise an alarm.
+
+    Attributes
+    ----------
+    tests
+        The tests that were made.
+    problem
+        Why there is no test; None where there is one.
+    """
+
+    __slots__ = ()
+
+    why_not_restored: ClassVar[str] = "keep the counts, and check them again, or pickle the check"
+    title: ClassVar[str]
+
+    tests: tuple[DataTest, ...]
+    problem: Note | None
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether any test is an alarm."""
+        return any(test.is_alarm for test in self.tests)
+
+    @property
+    def alarm_level(self) -> float | None:
+        """The p-value below which a test is an alarm; None where nothing is tested."""
+        return self.tests[0].level if self.tests else None
+
+    def settled(self, alarm: Alarm) -> Self:
+        """Return the check at the level of the whole data set, with the samples that this takes."""
+        return self._with(tuple(settled(test, alarm) for test in self.tests))
+
+    def judged(self, chance: float) -> Self:
+        """Return the check at a level of its own, with the samples that it has."""
+        return self._with(tuple(judged(test, chance / len(self.tests)) for test in self.tests))
+
+    def _with(self, tests: tuple[DataTest, ...]) -> Self:
+        changed: Self = evolve(self, tests=tests)  # type: ignore[misc]  # every check is an attrs class
+        return changed
+
+    def _caveats(self) -> tuple[Note, ...]:
+        """Return the notes that every check has: why there is no test, and where samples are too few."""
+        problem = () if self.problem is None else (self.problem,)
+        return (*problem, *(note for test in self.tests for note in test.notes))
+
+    # Output -----------------------------------------------------------------------------------
+
+    def _numbers(self) -> Mapping[str, Any]:
+        """Return what `to_dict` has besides the tests."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON."""
+        tests = [test.facts() for test in self.tests]
+        problem = None if self.problem is None else self.problem.to_dict()
+        facts = {**self._numbers(), "tests": tests, "alarm": self.is_alarm, "problem": problem, "notes": self.notes}
+        return plain(facts)
+
+    def _columns(self) -> dict[str, Any]:
+        rows = [test.facts() for test in self.tests]
+        return {name: [row[name] for row in rows] for name in FACTS}
+
+    def _table(self, *more: Note) -> Table:
+        return Table(self.title, _COLUMNS, tuple(row_of(test) for test in self.tests), (*more, *self.notes))
+
+
+def row_of(test: DataTest) -> tuple[str, ...]:
+    """Return a test as a row of a table."""
+    return (
+        test.by,
+        number(test.statistic, 2),
+        "-" if test.df is None else str(test.df),
+        pvalue_text(test.pvalue),
+        test.law,
+        f"{test.level:.2g}",
+        "yes" if test.is_alarm else "no",
+    )
+
+
+def not_tested(text: str) -> Note:
+    """Return the reason why something is not tested."""
+    return Note(NoteKind.NOT_TESTED, text)
+
+
+def problem_of(error: SubsetPrivacyError, kind: NoteKind = NoteKind.NOT_TESTED) -> Note:
+    """Return the reason that an error gives."""
+    return Note(kind, error.message[:1].upper() + error.message[1:], error.advice)
+
+
+def require_questions(questions: Any) -> QuestionCounts:
+    """Return what was given if it says how questions were put.
+
+    Raises
+    ------
+    ArgumentError
+        If it does not.
+    """
+    if isinstance(questions, QuestionCounts):
+        return questions
+    raise ArgumentError(f"`questions` must be QuestionCounts; got {type(questions).__name__}.", COUNT_THE_QUESTIONS)
+
+
+def first_test(check: DataCheck) -> DataTest:
+    """Return the first test of a check.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If there is none, with the reason.
+    """
+    if check.tests:
+        return check.tests[0]
+    text = "there is nothing to test." if check.problem is None else check.problem.text
+    raise NotIdentifiableError(text[:1].lower() + text[1:])

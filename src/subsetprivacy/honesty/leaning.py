@@ -1,0 +1,324 @@
+"""Whether people lean to yes, or to a position on the screen, whatever they are asked."""
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import frozen
+from scipy.special import ndtr, ndtri
+
+from subsetprivacy import draw
+from subsetprivacy._checks import check_count, check_distribution
+from subsetprivacy._types import ArrayLike, Distribution, FloatArray, Seed
+from subsetprivacy._words import counted
+from subsetprivacy.data import QuestionCounts, SubsetCounts
+from subsetprivacy.errors import NotIdentifiableError, SubsetPrivacyError, SubsetPrivacyWarning
+from subsetprivacy.estimation.dispatch import estimate
+from subsetprivacy.honesty.alarms import CHANCE, DataTest
+from subsetprivacy.honesty.checked import DataCheck, not_tested, require_questions
+from subsetprivacy.honesty.laws import LEAST_REPLICATIONS
+from subsetprivacy.honesty.reading import check_chance, data_seed
+from subsetprivacy.honesty.resampling import FIRST
+from subsetprivacy.honesty.stated import pearson_test
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.pvalues import pvalue_text
+from subsetprivacy.tables import Table, number, percent
+
+LEVEL = 0.95
+SOME = 0.05  # the share of people who always say yes whose detection is stated
+POWER = 0.8
+_FEW = 25  # answers from which the normal approximation was measured
+
+_NO_QUESTION = {
+    "bit": "Everyone answers the same question, so people who always give one answer look like honest ones.",
+    "local": "People mark their answer on their own device, so there is no answer to lean to.",
+}
+
+
+@frozen(slots=False, eq=False, repr=False)
+class LeaningCheck(DataCheck):
+    r"""How many more people say yes whatever is asked than say no, or take a position; made by `check_leaning`.
+
+    Attributes
+    ----------
+    n
+        The answers that were looked at.
+    kind
+        How the question was put.
+    tests
+        The test that no one leans.
+    share, se
+        Of yes/no questions the estimated share of people who say yes whatever is asked, less the share who say no,
+        and its standard error; None where there are no such questions.
+    lower, upper
+        Its 95% interval.
+    detectable
+        The share that raises an alarm in 80 of 100 such samples.
+    power
+        The probability that a share of 5% raises an alarm.
+    positions
+        Of questions with groups: how often each position was chosen, from the first.
+    problem
+        Why there is no test; None where there is one.
+    """
+
+    title: ClassVar[str] = "Leaning: whether people answer yes, or take a position, whatever is asked"
+    DOCUMENT: ClassVar[tuple[str, ...]] = (
+        "n",
+        "kind",
+        "share",
+        "se",
+        "lower",
+        "upper",
+        "detectable",
+        "power",
+        "positions",
+        "test",
+        "is_alarm",
+        "problem",
+        "notes",
+    )
+
+    n: int
+    kind: str
+    tests: tuple[DataTest, ...] = ()
+    share: float | None = None
+    se: float | None = None
+    positions: tuple[int, ...] = ()
+    problem: Note | None = None
+
+    @property
+    def test(self) -> DataTest | None:
+        """The test; None where there is none."""
+        return self.tests[0] if self.tests else None
+
+    @property
+    def _half(self) -> float:
+        return float(ndtri(0.5 + LEVEL / 2)) * (self.se or 0.0)
+
+    @property
+    def lower(self) -> float | None:
+        """The lower end of the interval, at least -1."""
+        return None if self.share is None else max(self.share - self._half, -1.0)
+
+    @property
+    def upper(self) -> float | None:
+        """The upper end of the interval, at most 1."""
+        return None if self.share is None else min(self.share + self._half, 1.0)
+
+    @property
+    def detectable(self) -> float | None:
+        """The share that raises an alarm in 80 of 100 such samples."""
+        if self.se is None or self.alarm_level is None:
+            return None
+        return (_bar(self.alarm_level) + float(ndtri(POWER))) * self.se
+
+    @property
+    def power(self) -> float | None:
+        """The probability that a share of 5% raises an alarm."""
+        if self.se is None or self.alarm_level is None:
+            return None
+        return power_for(SOME, self.se, self.alarm_level)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Why there is no test, what its p-value rests on, and which share would be found."""
+        notes: list[Note] = []
+        if self.share is not None and self.n < _FEW:
+            text = f"The normal approximation is rough for {counted(self.n, 'answer')}."
+            notes.append(Note(NoteKind.SMALL_COUNTS, text))
+        if self.test is not None and self.test.samples:
+            text = f"Few answers: the p-value is from {self.test.samples:,} samples with even positions."
+            notes.append(Note(NoteKind.NULL_LAW, text))
+        return (*notes, *self._caveats())
+
+    def __repr__(self) -> str:
+        found = "not tested" if self.test is None else f"p-value {pvalue_text(self.test.pvalue)}"
+        share = "" if self.share is None else f"share {self.share:.4f}, std. error {self.se:.4f}, "
+        return f"<LeaningCheck of {counted(self.n, 'answer')}: {share}{found}>"
+
+    def summary(self) -> Table:
+        """Return the test, and the share or the positions, to print or to show."""
+        return self._table(*self._found())
+
+    def _found(self) -> tuple[Note, ...]:
+        if self.positions:
+            text = f"Positions chosen, from the first: {', '.join(f'{one:,}' for one in self.positions)}."
+            return (Note(NoteKind.LEGEND, text),)
+        if self.share is None or self.lower is None or self.upper is None:
+            return ()
+        interval = f"{percent(LEVEL)} interval {number(self.lower)} to {number(self.upper)}"
+        text = f"Always yes, less always no: {number(self.share)}, std. error {number(self.se or 0.0)}, {interval}."
+        return (Note(NoteKind.LEGEND, text), *self._found_line())
+
+    def _found_line(self) -> tuple[Note, ...]:
+        least = self.detectable
+        if least is None:
+            return ()
+        text = (
+            f"A share of {number(least, 2)} would raise an alarm in 80 of 100 such samples, a smaller one less often."
+        )
+        if least >= 1:
+            text = "Too few people: even if everyone leaned, fewer than 80 of 100 such samples would raise an alarm."
+        return (Note(NoteKind.LEGEND, text),)
+
+    def _numbers(self) -> dict[str, Any]:
+        names = ("n", "kind", "share", "se", "lower", "upper", "detectable", "power", "positions")
+        return {name: getattr(self, name) for name in names}
+
+    def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
+        """Draw the share with its interval around 0; of positions how often each was chosen, with a band.
+
+        Parameters
+        ----------
+        title, ax
+            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+
+        Raises
+        ------
+        NotIdentifiableError
+            If nothing is tested, with the reason.
+        """
+        if self.positions:
+            counts = np.array(self.positions, np.float64)
+            even = np.full(len(counts), counts.mean())
+            heading = draw.Heading(f"How often each position was chosen, {self.n:,} answers")
+            shown = heading if title is None else title
+            return draw.asked(counts, even, self.n, what="position, from the first", title=shown, ax=ax)
+        if self.share is None or self.lower is None or self.upper is None:
+            reason = "nothing was tested." if self.problem is None else self.problem.text
+            raise NotIdentifiableError(f"there must be a share to be drawn; {reason[:1].lower()}{reason[1:]}")
+        heading = draw.Heading(f"Share that always says yes, less always no, {percent(LEVEL)} interval, n = {self.n:,}")
+        return draw.differences(
+            ["always yes, less always no"],
+            [self.share],
+            [self.lower],
+            [self.upper],
+            level=LEVEL,
+            title=heading if title is None else title,
+            ax=ax,
+        )
+
+
+def check_leaning(
+    questions: QuestionCounts,
+    w: Distribution | ArrayLike | None = None,
+    *,
+    replications: int = 499,
+    seed: Seed | None = None,
+    chance: float = CHANCE,
+) -> LeaningCheck:
+    r"""Test whether people lean to yes, or to a position on the screen, whatever they are asked.
+
+    Parameters
+    ----------
+    questions
+        How questions were put and answered, from `count_questions` or `read_questions`.
+    w
+        The shares of the options, as an array or by label. By default they are estimated from the answers, with
+        about one person more for each option. They only make the test more precise: its level is right with any.
+    replications, seed
+        For positions that are rarely chosen: the number of samples for the p-value, and a number or a NumPy generator
+        for them. By default the same data give the same samples.
+    chance
+        The probability that the test is an alarm where no one leans.
+
+    Returns
+    -------
+    LeaningCheck
+        Without a test where there is no question to lean to, and `problem` says why.
+
+    Notes
+    -----
+    Whether a set or its complement is asked about is a fair draw, so an answer that leaves the set A is
+    "yes, to A" as often as "no, to the rest". With the weights :math:`f = 1 - L(A)`, which make it most precise, the
+    sum R of f over the yes less that over the no has mean 0 and variance :math:`\sum f^2` for honest people,
+    whatever the estimate of L. Every person who always says yes adds 1/2 on average, because
+    :math:`L(a) + L(a^c) = 1`. The share is 2R/n.
+
+    Groups are shown in a random order, so honest people choose every position equally often: Pearson's statistic.
+
+    Examples
+    --------
+    >>> from subsetprivacy.data import QuestionCounts
+    >>> from subsetprivacy.design import uniform
+    >>> shown, answers = [3, 3, 12, 12], [0, 1, 0, 1]
+    >>> asked = QuestionCounts(uniform(list("abcd")), shown, answers=answers, n=[600, 400, 610, 390])
+    >>> check = check_leaning(asked)
+    >>> round(check.share, 2), round(check.se, 3), check.is_alarm
+    (0.21, 0.022, True)
+    """
+    check_chance(chance)
+    number_of = check_count(replications, "replications", least=LEAST_REPLICATIONS)
+    asked = require_questions(questions)
+    chosen = data_seed(asked, "leaning") if seed is None else seed
+    if w is not None:
+        shares = check_distribution(w, asked.design.categories.labels)
+    else:
+        shares = shares_for(asked.counts()) if asked.kind == "yes_no" else _even(asked.design.p)
+    return look_at_leaning(asked, shares, chosen, number_of).judged(chance)
+
+
+def shares_for(counts: SubsetCounts) -> FloatArray:
+    """Return the estimated shares, lifted off zero; even ones where there is no estimate."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+        try:
+            fit = estimate(counts)
+        except SubsetPrivacyError:
+            return _even(counts.design.p)
+    return lifted(fit.w, float(fit.n))
+
+
+def _even(p: int) -> FloatArray:
+    return np.full(p, 1 / p)
+
+
+def lifted(w: FloatArray, n: float) -> FloatArray:
+    """Return shares with about one person more per option: what is estimated as 0 is not taken for certain."""
+    return (n * w + 1) / (n + len(w))
+
+
+def look_at_leaning(questions: QuestionCounts, w: FloatArray, seed: Seed, samples: int = FIRST) -> LeaningCheck:
+    """Make the check with its first samples, to be settled with all others; w are the shares of the options."""
+    kind, answered = questions.kind, questions.answered
+    if kind in _NO_QUESTION:
+        return LeaningCheck(answered, kind, problem=not_tested(_NO_QUESTION[kind]))
+    if not answered:
+        return LeaningCheck(0, kind, problem=not_tested("No one has answered."))
+    return _to_yes(questions, w) if kind == "yes_no" else _to_a_position(questions, seed, samples)
+
+
+def _to_yes(questions: QuestionCounts, w: FloatArray) -> LeaningCheck:
+    answers, amounts = questions.answers, questions.n
+    yes, no = answers == 0, answers == 1
+    n = float(amounts[yes | no].sum())
+    size = questions.design.incidence(questions.sides).inner(w)
+    total = float(amounts[yes] @ (1 - size[yes]) - amounts[no] @ size[no])
+    variance = float(amounts[yes] @ (1 - size[yes]) ** 2 + amounts[no] @ size[no] ** 2)
+    if not variance > 0:
+        text = "The shares leave no answer open, so no answer tells whether someone leans."
+        return LeaningCheck(round(n), questions.kind, problem=not_tested(text))
+    share, se = 2 * total / n, 2 * float(np.sqrt(variance)) / n
+    z = share / se
+    test = DataTest("sides", z, None, 2 * float(ndtr(-abs(z))), "normal")
+    return LeaningCheck(round(n), questions.kind, (test,), share, se)
+
+
+def _bar(level: float) -> float:
+    """Return how many standard errors from 0, either way, a test at this level rejects."""
+    return float(-ndtri(level / 2))
+
+
+def power_for(leaning: float, se: float, level: float) -> float:
+    """Return the probability that the test at a level finds a leaning of this size."""
+    bar, shift = _bar(level), leaning / se
+    return float(ndtr(shift - bar) + ndtr(-shift - bar))
+
+
+def _to_a_position(questions: QuestionCounts, seed: Seed, samples: int) -> LeaningCheck:
+    m = questions.shown.shape[1]
+    chosen = questions.answers >= 0
+    counts = np.bincount(questions.answers[chosen], weights=questions.n[chosen], minlength=m).astype(np.int64)
+    test = pearson_test("positions", counts, np.full(m, 1 / m), seed, samples)
+    return LeaningCheck(int(counts.sum()), questions.kind, (test,), positions=tuple(counts.tolist()))

@@ -1,0 +1,91 @@
+"""Samples drawn under a hypothesis: a few at first, and more where an alarm depends on them."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._seeds import numpy_generator
+from subsetprivacy._types import FloatArray, Seed
+
+FIRST = 199
+_STEP = 4
+
+
+@frozen(eq=False)
+class Sampler:
+    r"""The statistic of the data, and a way to draw such statistics under the hypothesis.
+
+    Attributes
+    ----------
+    statistic
+        That of the data, or several of them.
+    draw
+        Takes a generator and a number, and returns the statistics of so many samples, a row for each.
+    cost
+        The seconds that one sample takes on a plain machine. It follows from the sizes of the problem, so that every
+        machine draws the same samples.
+    seed
+        The same number always gives the same samples.
+    block
+        How many samples are drawn at once.
+
+    Notes
+    -----
+    With k of R samples as extreme, :math:`p = (1+k)/(1+R)`, which is never 0. Samples are drawn in steps, up to a
+    number that is fixed beforehand. Drawing stops once so many are as extreme that p cannot end below the level.
+    Longer runs belong to smaller p-values only, so p is below x with probability x at most, as if the number were
+    fixed.
+    """
+
+    statistic: float | FloatArray
+    draw: Callable[[np.random.Generator, int], FloatArray]
+    cost: float
+    seed: Seed
+    block: int = 200
+
+    def most(self, wanted: int, seconds: float) -> int:
+        """Return how many samples to draw at most: those that are wanted, as far as there is time."""
+        return max(FIRST, min(wanted, int(seconds / self.cost)))
+
+    def pvalue(self, level: float = 1.0, most: int = FIRST) -> tuple[float, int]:
+        """Return the p-value of one statistic, and the number of samples; the arguments are of `pvalues`."""
+        found, drawn = self.pvalues(level, most)
+        return float(found), drawn
+
+    def pvalues(self, level: float = 1.0, most: int = FIRST) -> tuple[FloatArray, int]:
+        """Return the p-value of each statistic, and the number of samples, drawn while one may end below the level.
+
+        Parameters
+        ----------
+        level
+            What p-values are compared with; at 1 all samples are drawn.
+        most
+            How many samples to draw at most.
+        """
+        generator = numpy_generator(self.seed)
+        observed = np.asarray(self.statistic, np.float64)
+        # Statistics that are equal but for rounding are as extreme.
+        bar = observed - 1e-9 * (1 + np.abs(observed))
+        enough = max(level * (1 + most), 2.0)  # where the level is out of reach: while none is as extreme
+        extreme, drawn = np.zeros(observed.shape, np.int64), 0
+        for number in _steps(most):
+            for some in self._blocks(generator, number):
+                extreme = extreme + (some >= bar).sum(axis=0)
+            drawn += number
+            if (1 + extreme >= enough).all():
+                break
+        return np.asarray((1 + extreme) / (1 + drawn)), drawn
+
+    def _blocks(self, generator: np.random.Generator, number: int) -> Iterator[FloatArray]:
+        for start in range(0, number, self.block):
+            yield self.draw(generator, min(self.block, number - start))
+
+
+def _steps(most: int) -> Iterator[int]:
+    """Yield how many further samples are drawn at each step."""
+    drawn = 0
+    while drawn < most:
+        target = min(most, FIRST if not drawn else _STEP * (1 + drawn) - 1)
+        yield target - drawn
+        drawn = target

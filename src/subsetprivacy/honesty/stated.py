@@ -1,0 +1,160 @@
+"""Tests of counts against a stated distribution, by Pearson's statistic, and of questions by pairs of options."""
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray, IntArray, Seed
+from subsetprivacy.design import Design
+from subsetprivacy.honesty.alarms import DataTest, simulated
+from subsetprivacy.honesty.laws import CHI_SQUARE, are_small, chi_square_pvalue
+from subsetprivacy.honesty.resampling import FIRST, Sampler
+from subsetprivacy.mechanism.randomness import SeededSource
+
+MANY_CELLS = 4096  # up to which all cells of a sample are drawn, and beyond which few people are drawn one by one
+_PEOPLE = 500  # whose draws make the distribution of a statistic that has settled by then
+_BLOCK, _MOST_CELLS = 1 << 16, 1 << 21
+_CELL, _MEMBERSHIP = 5e-8, 1e-8  # seconds for one of a sample
+
+
+@frozen(eq=False)
+class Stated:
+    """Counts, and the probabilities that they should follow.
+
+    Attributes
+    ----------
+    observed
+        The counts.
+    law
+        The probabilities, which sum to 1.
+    """
+
+    observed: IntArray
+    law: FloatArray
+
+    @classmethod
+    def of(cls, observed: IntArray, law: FloatArray) -> "Stated":
+        """Make it of probabilities that sum to 1 but for rounding."""
+        return cls(observed, law / law.sum())
+
+    @property
+    def n(self) -> int:
+        """How many were counted."""
+        return int(self.observed.sum())
+
+    @property
+    def expected(self) -> FloatArray:
+        """The expected counts."""
+        return self.n * self.law
+
+    @property
+    def df(self) -> int:
+        """One less than there are cells."""
+        return len(self.law) - 1
+
+    @property
+    def statistic(self) -> float:
+        """Pearson's statistic."""
+        return float(self._distance(self.observed))
+
+    def _distance(self, counts: IntArray) -> FloatArray:
+        # By differences: squares of counts of billions do not fit in 64 bits.
+        expected = self.expected
+        return np.asarray(((counts - expected) ** 2 / expected).sum(axis=-1))
+
+    def sampler(self, seed: Seed) -> Sampler:
+        """Return what draws the statistic of as many people by the stated probabilities."""
+        block = max(1, min(200, _MOST_CELLS // len(self.law)))
+        return Sampler(self.statistic, self._draw, _CELL * (10 + len(self.law)), seed, block)
+
+    def _draw(self, generator: np.random.Generator, number: int) -> FloatArray:
+        if len(self.law) <= max(MANY_CELLS, 4 * self.n):
+            return self._distance(generator.multinomial(self.n, self.law, number))
+        ends = np.cumsum(self.law)[:-1]
+        people = [np.searchsorted(ends, generator.random(self.n), side="right") for _ in range(number)]
+        return np.array([self._distance(np.bincount(one, minlength=len(self.law))) for one in people])
+
+
+def pearson_test(by: str, observed: IntArray, law: FloatArray, seed: Seed, samples: int = FIRST) -> DataTest:
+    """Test whether counts follow a stated distribution; small ones are compared with samples drawn by it.
+
+    Parameters
+    ----------
+    by
+        What the cells are.
+    observed, law
+        Counts and probabilities.
+    seed, samples
+        The seed of the samples, and how many to draw at first.
+    """
+    stated = Stated.of(observed, law)
+    if are_small(stated.expected):
+        return simulated(by, stated.sampler(seed), samples)
+    statistic = stated.statistic
+    return DataTest(by, statistic, stated.df, chi_square_pvalue(statistic, stated.df), CHI_SQUARE)
+
+
+# Pairs of options: where questions are too many to be counted one by one ------------------------
+
+
+def pair_counts(groups: IntArray, n: IntArray, p: int) -> FloatArray:
+    """Return how often each pair of options was in the same group.
+
+    Parameters
+    ----------
+    groups
+        A row of masks for each question: its sides or groups.
+    n
+        How often each question was asked.
+    p
+        The number of options.
+    """
+    together = np.zeros((p, p))
+    for start in range(0, len(groups), _BLOCK):
+        block = groups[start : start + _BLOCK]
+        inside = (block[:, :, None] >> np.arange(p) & 1).astype(np.float64)
+        weighted = inside * n[start : start + _BLOCK, None, None]
+        together += weighted.reshape(-1, p).T @ inside.reshape(-1, p)
+    return together
+
+
+def has_alike_pairs(design: Design) -> bool:
+    """Tell whether questions can be compared by pairs: all pairs are alike, and codes are masks."""
+    return design.pair_probability is not None and design.code_space == "mask"
+
+
+def pairs_test(design: Design, groups: IntArray, n: IntArray, seed: Seed, samples: int = FIRST) -> DataTest:
+    r"""Test whether questions were drawn by a design that treats all options alike, by the pairs in one group.
+
+    Parameters
+    ----------
+    design
+        One that `has_alike_pairs`.
+    groups, n
+        A row of masks for each question, and how often it was asked.
+    seed, samples
+        The seed of the samples, and how many to draw at first.
+
+    Notes
+    -----
+    The statistic is :math:`\sum_{i<j} (n_{ij} - nq)^2/n`. Samples are people who are drawn by the design. With more
+    than 500 people its distribution hardly changes, and 500 are drawn.
+    """
+    q, p = design.pair_probability, design.p
+    assert q is not None
+    people, m = min(int(n.sum()), _PEOPLE), groups.shape[1]
+    above = np.triu_indices(p, 1)
+
+    def distance(together: FloatArray, total: int) -> FloatArray:
+        return np.asarray(((together[..., *above] - total * q) ** 2).sum(axis=-1) / total)
+
+    def draw(generator: np.random.Generator, number: int) -> FloatArray:
+        asked = np.asarray(design.draw_options(people * number, SeededSource(generator)), np.int64)
+        together = np.zeros((number, p, p), np.float32)  # counts below 2^24 are whole in it, and it is faster
+        for group in asked.reshape(number, people, m).transpose(2, 0, 1):
+            inside = (group[..., None] >> np.arange(p) & 1).astype(np.float32)
+            together += inside.transpose(0, 2, 1) @ inside
+        return distance(together.astype(np.float64), people)
+
+    statistic = float(distance(pair_counts(groups, n, p), int(n.sum())))
+    cost = _MEMBERSHIP * people * m * p
+    return simulated("pairs of options", Sampler(statistic, draw, cost, seed, block=50), samples)

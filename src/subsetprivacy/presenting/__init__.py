@@ -1,0 +1,1 @@
+"""Findings as words, tables and pictures: the one place where numbers become pages."""

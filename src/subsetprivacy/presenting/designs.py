@@ -1,0 +1,69 @@
+"""A design in words: how its reports come about, how many there are, one of them, and its document."""
+
+import warnings
+
+from subsetprivacy.design import Design
+from subsetprivacy.errors import SubsetPrivacyError, SubsetPrivacyWarning
+from subsetprivacy.mechanism.ask import Question, ask
+from subsetprivacy.presenting.html import Html, code, details, el, lines
+from subsetprivacy.presenting.words import Words
+
+LONGEST_DOCUMENT = 20_000  # characters that are printed
+
+
+def design_section(words: Words, design: Design) -> Html:
+    """Return what is said of one column's design, without a heading."""
+    said = (description(words, design), reports(words, design), example(words, design))
+    return lines([*(el("p", text) for text in said if text), _document(words, design)])
+
+
+def description(words: Words, design: Design) -> Html:
+    """Say how reports come about; in English where the language has no sentence for the kind."""
+    key = f"design.kind.{design.kind}"
+    if words.language != "en" and words.has(key):
+        return el("span", words(key))
+    return el("span", design.description, lang=None if words.language == "en" else "en")
+
+
+def reports(words: Words, design: Design) -> str:
+    """Say how many categories and possible reports there are."""
+    categories = words.count("design.categories", design.p)
+    ways = design.report_count if design.is_known else None
+    if ways is None:
+        return words("design.uncounted", categories=categories)
+    return words.count("design.reports", ways, categories=categories)
+
+
+def example(words: Words, design: Design) -> str:
+    """Return one question or report of the design, always the same one; empty where none can be had."""
+    bare = design.exposed
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # said on the page already
+            if bare.options is not None:
+                return _question(words, ask(bare, seed=1))
+        codes = bare.support()[0]
+        return words("design.example_row", report=words.listed(bare.members(int(codes[len(codes) // 2]))))
+    except SubsetPrivacyError:
+        return ""
+
+
+def _question(words: Words, question: Question) -> str:
+    design = question.design
+    if not question.is_yes_no or design.enlarged is not design:
+        return words("design.example_question", question=str(question))
+    yes, no = (words.listed(design.members(option)) for option in question.options[:2])
+    return words("design.example_yes_no", yes=yes, no=no)
+
+
+def _document(words: Words, design: Design) -> Html:
+    """Return the JSON document, to be opened; of a very long one how to get it."""
+    try:
+        text, mark = design.to_json(), design.fingerprint
+    except (TypeError, ValueError):  # labels that JSON does not have
+        return el("p", words("design.no_document"))
+    stamp = el("p", f"{words('design.fingerprint')} ", el("code", mark, class_="long"))
+    if len(text) > LONGEST_DOCUMENT:
+        kilobytes = words.whole(len(text.encode()) / 1000)
+        return lines([stamp, el("p", words("design.long", n=kilobytes))])
+    return lines([stamp, details(words("design.document"), code(text, words("report.code")))])

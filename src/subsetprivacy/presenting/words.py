@@ -1,0 +1,191 @@
+"""The words of pages, by language, and numbers as people read them.
+
+A sentence has a key and is written once per language, in `languages`. No sentence of a page is written anywhere else.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from math import ceil, floor, isfinite, log10
+from typing import Any, get_args
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy import tables
+from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Language
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.errors import SubsetPrivacyError
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.rendering import for_page, with_hint
+from subsetprivacy.presenting.html import Html, el
+from subsetprivacy.pvalues import pvalue_text
+
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+GAP = "\N{NO-BREAK SPACE}"  # between a number and its unit
+_LONGEST = 60  # characters of a label
+_LISTED = 8
+_UNIT = re.compile(r"[^0-9]+$")
+
+
+@frozen(eq=False)
+class Words:
+    """One language.
+
+    Attributes
+    ----------
+    language, direction
+        Its code, and "ltr" or "rtl".
+    texts
+        The sentences by key.
+    """
+
+    language: str
+    direction: str
+    texts: Mapping[str, str]
+
+    # Sentences --------------------------------------------------------------------------------
+
+    def __call__(self, key: str, /, **values: Any) -> str:
+        """Return a sentence with its values in place."""
+        return self.texts[key].format_map(values)
+
+    def has(self, key: str) -> bool:
+        """Tell whether the language has a sentence of this key."""
+        return key in self.texts
+
+    def count(self, key: str, amount: float, /, **values: Any) -> str:
+        """Return the sentence for one thing or for many; ``{n}`` in it is the number."""
+        form = "one" if amount == 1 else "many"
+        return self(f"{key}.{form}", n=self.whole(amount), **values)
+
+    def note(self, note: Note) -> Html:
+        """Return a note for readers of a page, with the advice that is for them.
+
+        In other languages it is the sentence for its kind; where there is none, the English text, marked as such.
+        """
+        text = with_hint(note.text, for_page(note.advice))
+        if self.language == "en":
+            return el("span", text)
+        key = f"note.{note.kind.value}"
+        return el("span", self(key)) if self.has(key) else el("span", text, lang="en", dir="ltr")
+
+    # Numbers ----------------------------------------------------------------------------------
+
+    def _local(self, text: str) -> str:
+        """Return a number with the decimal mark and the thousands of the language."""
+        marks = {".": self.texts["number.decimal"], ",": self.texts["number.thousands"]}
+        return "".join(marks.get(sign, sign) for sign in text)
+
+    def whole(self, value: float) -> str:
+        """Return a number of things."""
+        return self._local(f"{value:,.0f}")
+
+    def number(self, value: float, digits: int = 2) -> str:
+        """Return a number with so many decimals; a dash where there is none."""
+        return self._local(tables.number(value, digits)) if isfinite(value) else "–"
+
+    def percent(self, value: float, digits: int = 1) -> str:
+        """Return a share in percent; a dash where there is none."""
+        return self("number.percent", n=self.number(100 * value, digits)) if isfinite(value) else "–"
+
+    def level(self, level: float) -> str:
+        """Return a confidence level."""
+        return self("number.percent", n=self._local(f"{100 * level:.6g}"))
+
+    def fine_percent(self, value: float) -> str:
+        """Return a probability in percent, with more digits the nearer it is to 0 or 100: "100%" is said of 1 alone."""
+        rest = min(value, 1 - value)
+        if value in (0.0, 1.0):
+            return self.percent(value, 0)
+        if rest < 1e-6:
+            limit = self.percent(1e-6 if value < 0.5 else 1 - 1e-6, 4)
+            return self("number.below" if value < 0.5 else "number.above", n=limit)
+        return self.percent(value, max(1, ceil(-log10(rest)) - 1))
+
+    def times(self, value: float) -> str:
+        """Return a factor, with two or three figures."""
+        return self._local(f"{value:.3g}") if value < 1000 else self.whole(value)
+
+    def bits(self, value: float) -> str:
+        """Return an amount of information with its unit."""
+        return self("number.bits", n=self.number(value, 2) if value else "0")
+
+    def bare_pvalue(self, value: float) -> str:
+        """Return "0.0120" or "< 0.0001"."""
+        return self._local(pvalue_text(value)).replace(" ", GAP)
+
+    def pvalue(self, value: float) -> str:
+        """Return "p = 0.0120" or "p < 0.0001"."""
+        text = self.bare_pvalue(value)
+        return f"p{GAP}{text}" if text.startswith("<") else f"p{GAP}={GAP}{text}"
+
+    def small(self, value: float) -> str:
+        """Return a small number such as the level of a test: two figures, no power of ten."""
+        return self._local(np.format_float_positional(value, precision=2, fractional=False, trim="-"))
+
+    def span(self, low: float, high: float, form: Callable[[float], str]) -> str:
+        """Return an interval, the unit once: "8.1 to 9.3%", "0.40 to 0.42 bits"; empty where there is none."""
+        if not (isfinite(low) and isfinite(high)):
+            return ""
+        least, most = form(low), form(high)
+        unit = _UNIT.search(most)
+        if unit and least.endswith(unit[0]):
+            least = least[: -len(unit[0])]
+        return self("number.span", low=least, high=most)
+
+    def with_span(self, value: float, low: float | None, high: float | None, form: Callable[[float], str]) -> str:
+        """Return a number and its interval in brackets, where there is one."""
+        ends = "" if low is None or high is None else self.span(low, high, form)
+        return f"{form(value)} ({ends})" if ends else form(value)
+
+    # Labels -----------------------------------------------------------------------------------
+
+    def listed(self, labels: Iterable[Label], most: int = _LISTED) -> str:
+        """Return labels in a row, the first of very many; commas inside a label call for semicolons between them."""
+        texts = [label_text(label) for label in labels]
+        comma, semicolon = self.texts["list.comma"], self.texts["list.semicolon"]
+        mark = semicolon if any("," in text for text in texts[:most]) else comma
+        shown = mark.join(texts[:most])
+        return shown if len(texts) <= most else self("list.more", listed=f"{shown}{mark}", n=self.whole(len(texts)))
+
+
+@cache
+def words_of(language: Any = "en") -> Words:
+    """Return the words of a language.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none of that name.
+    """
+    check_choice(language, LANGUAGES, "language")
+    held = files("subsetprivacy.presenting").joinpath("languages", f"{language}.json")
+    texts = json.loads(held.read_text(encoding="utf-8"))
+    return Words(language, texts.pop("direction"), texts)
+
+
+def label_text(label: Label) -> str:
+    """Return a label for people, that of joined variables as "Female & low"; a very long one is cut.
+
+    Examples
+    --------
+    >>> label_text(("Female", "low")), label_text(7)
+    ('Female & low', '7')
+    """
+    text = tables.label_text(label)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def error_text(error: SubsetPrivacyError) -> str:
+    """Return an error for readers of a page, with the advice that is for them."""
+    return with_hint(error.message, for_page(error.advice))
+
+
+def digits_for(errors: FloatArray) -> int:
+    """Return how many decimals of a percentage the standard errors leave a meaning."""
+    known = errors[np.isfinite(errors) & (errors > 0)]
+    return 2 if not len(known) else int(np.clip(1 - floor(log10(100 * float(np.median(known)))), 0, 5))
