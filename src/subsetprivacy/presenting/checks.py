@@ -76,7 +76,7 @@ def panels_of(words: Words, one: VariableFindings) -> list[Panel]:
         found.append(_leaning(words, checks.leaning))
     found.append(_honesty(words, checks.honesty))
     if checks.skips is not None:
-        found.append(_skips(words, checks.skips))
+        found.append(_skips(words, one, checks.skips))
     return found
 
 
@@ -196,7 +196,7 @@ def _honesty_verdict(words: Words, check: HonestyCheck) -> Any:
     return words("check.honesty.good", least=words.percent(least))
 
 
-def _skips(words: Words, check: SkipsCheck) -> Panel:
+def _skips(words: Words, one: VariableFindings, check: SkipsCheck) -> Panel:
     rows = []
     if check.rate is not None:
         rows.append((words("check.skips.rate"), words.with_span(check.rate, check.lower, check.upper, words.percent)))
@@ -212,7 +212,7 @@ def _skips(words: Words, check: SkipsCheck) -> Panel:
             for line in check.options
         ]
         head = [words(f"check.skips.{key}") for key in ("option", "with", "without")]
-        options = table(words("check.skips"), head, body)
+        options = table(f"{words('check.skips')} {words('of', variable=one.title)}", head, body)
     state = _state(check)
     if state == NONE and check.asked:
         state = COUNTED if check.skipped else GOOD

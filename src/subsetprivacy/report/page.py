@@ -251,12 +251,15 @@ class Page:
         key, seed = ("report.seed_counts", None) if recipe.seed is None else ("report.seed_given", recipe.seed)
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         made = {"version": self.version, "python": python, "numpy": np.__version__, "scipy": scipy.__version__}
-        parts: Sequence[Html] = [
-            el("h2", words("report.again")),
+        programs: Sequence[Html] = [
             el("p", words("report.again_python")),
             code(recipe.python(), words("report.code")),
             el("p", words("report.again_shell")),
             code(recipe.shell(), words("report.code")),
+        ]
+        parts: Sequence[Html] = [
+            el("h2", words("report.again")),
+            *(programs if recipe.file else ()),  # counts at hand have no file
             el("p", words(key, seed=seed)),
             el("p", words("report.made", **made), class_="notes"),
         ]
