@@ -17,10 +17,10 @@ from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.alone import rows_alone
 from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
 from subsetprivacy.frames.trouble import said_of
+from subsetprivacy.frames.uniqueness import rows_alone
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.results import Result
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
@@ -39,6 +39,8 @@ class Release(Result):
         Where it lies, and its format.
     stored
         Designs, forms and weights, by column.
+    known_rows
+        How many rows there are, where they have been counted already.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Release(Result):
 
     file: DataFile
     stored: Stored = field(eq=False)
+    known_rows: int | None = field(default=None, eq=False)
 
     @property
     def path(self) -> Path:
@@ -88,7 +91,7 @@ class Release(Result):
     @cached_property
     def rows(self) -> int:
         """How many rows there are; a CSV file is read to know it."""
-        return self.file.rows()
+        return self.file.rows() if self.known_rows is None else self.known_rows
 
     def __repr__(self) -> str:
         held = ", ".join(f"{name} ({design.p})" for name, design in self.stored.designs.items())
@@ -284,7 +287,8 @@ class Release(Result):
 
     def summary(self) -> Table:
         """Return the columns with their designs, to print or to show; a large CSV file is not read for its rows."""
-        large = self.file.kind == "csv" and self.path.stat().st_size > _LARGE and "rows" not in self.__dict__
+        known = self.known_rows is not None or "rows" in self.__dict__
+        large = self.file.kind == "csv" and not known and self.path.stat().st_size > _LARGE
         rows = "…" if large else str(self.rows)
         lines = tuple(
             (name, design.kind, str(design.p), rows, design.fingerprint[:16])

@@ -14,7 +14,6 @@ from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
 from subsetprivacy.frames.output import open_output
-from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.stored import Weights
 from subsetprivacy.frames.trouble import arrow
@@ -167,7 +166,7 @@ def _write(
         output.begin(designs, kept, weights)
         for start in range(0, len(table), _ROWS):
             output.write(table.slice(start, _ROWS))
-    return read_release(path)
+    return output.release()
 
 
 # Tables of codes ----------------------------------------------------------------------------------
@@ -196,7 +195,7 @@ def _write_table(
         output.begin(held, _kept_fields(table, keep))
         for batch in batches:
             output.write(batch)
-    return read_release(path)
+    return output.release()
 
 
 def _check_codes(table: Any, designs: dict[str, Design]) -> None:

@@ -149,11 +149,16 @@ def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:
     stacklevel
         Whose line the warning names: 2 is the caller's of this function, 3 its caller's.
     """
+    text = revealing_design(design)
+    if text:
+        warnings.warn(NotPrivateWarning(text), stacklevel=stacklevel)
+
+
+def revealing_design(design: Design) -> str:
+    """Return the warning that a design reports single values; empty if it does not."""
     if design.reveals_silently:
-        warnings.warn(
-            NotPrivateWarning(f"a {design.kind} design reports single values: what is published is not private."),
-            stacklevel=stacklevel,
-        )
+        return f"a {design.kind} design reports single values: what is published is not private."
+    return ""
 
 
 def _refuse_tables(values: Any, design: Any) -> None:
