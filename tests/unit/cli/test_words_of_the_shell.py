@@ -227,8 +227,17 @@ audit private.parquet
 audit private.parquet --column tree --json
 audit private.parquet --level 2
 audit empty.csv --column tree=tree.json --form labels --missing full
+check private.parquet --permutations 9
+check private.parquet --permutations 0 --by area --level 0.9
+check private.parquet --permutations 0 --earlier private.parquet --json
+check private.parquet --level 2
+check private.parquet --by shrub
+check private.parquet --column shrub
+check private.parquet --questions pairs.csv
+check empty.csv --column tree=tree.json --form labels
 report private.parquet -o report.html --permutations 9
 report private.parquet -o report.html --permutations 9
+report private.parquet -o other.html --permutations 0 --by area --earlier private.parquet --language de
 report private.parquet -o nowhere/report.html
 report private.parquet -o new.html --level 2
 survey example -o survey.toml
