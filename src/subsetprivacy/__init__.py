@@ -51,6 +51,7 @@ _PUBLIC = {
     "estimation.result": ("Estimate",),
     "finding": ("Findings", "findings"),
     "frames.door": ("privatize_table",),
+    "frames.questions": ("count_questions", "read_questions"),
     "frames.reading": ("read_release",),
     "frames.release": ("Release",),
     "frames.writing": ("write_counts", "write_release"),

@@ -40,6 +40,7 @@ from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.frames.door import privatize_table
+from subsetprivacy.frames.questions import count_questions, read_questions
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.writing import write_counts, write_release
@@ -163,6 +164,7 @@ __all__ = [
     "conditional",
     "conditional_independence_test",
     "count",
+    "count_questions",
     "cover",
     "covered",
     "crosstab",
@@ -191,6 +193,7 @@ __all__ = [
     "privatize_table",
     "product",
     "read_key",
+    "read_questions",
     "read_release",
     "repeat_risk",
     "resolve",

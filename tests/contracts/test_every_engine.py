@@ -248,3 +248,74 @@ def test_codes_of_many_bits(make):
 def test_a_design_that_is_not_known(make):
     counts = sp.count(make({"said": [1, 3, 3, 14]}), "said", categories=ABCD)
     assert cells(counts) == {1: 1, 3: 2, 14: 1}
+
+
+# How questions were put and answered ----------------------------------------------------------------------------------
+
+SHOWN, ANSWERED = [3, 12, 5, 10, 9, 6], ["yes", "no", "skipped"]
+
+
+def asked(n=60):
+    """Yes/no questions in words, numbers and truth values, with gaps for skips."""
+    draw = random.Random(11)
+    codes, said = draw.choices(SHOWN, [9, 7, 5, 3, 2, 1], k=n), draw.choices(ANSWERED, [5, 4, 2], k=n)
+    return {
+        "code": codes,
+        "set": [ASKED.format(code) for code in codes],
+        "word": said,
+        "number": [{"yes": 0, "no": 1, "skipped": -1}[word] for word in said],
+        "truth": [{"yes": True, "no": False, "skipped": None}[word] for word in said],
+        "times": draw.choices([0, 1, 2, 5], k=n),
+    }
+
+
+def lines(questions):
+    return {
+        (int(code), int(answer)): int(n)
+        for (code,), answer, n in zip(questions.shown, questions.answers, questions.n, strict=True)
+    }
+
+
+@pytest.mark.parametrize(("shown", "answer"), [("code", "word"), ("set", "number"), ("set", "truth")])
+def test_questions_are_counted_whatever_they_are_written_in(make, shown, answer):
+    columns = asked()
+    expected = summed(zip(columns["code"], columns["number"]), [1] * 60)
+    table = make({name: columns[name] for name in (shown, answer)})
+    found = sp.count_questions(table, shown=shown, answer=answer, design=ASKED)
+    assert lines(found) == expected
+    assert found.counts().n == 60 - columns["word"].count("skipped")
+
+
+def test_questions_of_a_table_of_counts(make):
+    columns = asked()
+    found = sp.count_questions(make(columns), shown="set", answer="word", design=ASKED, weight="times")
+    assert lines(found) == summed(zip(columns["code"], columns["number"]), columns["times"])
+
+
+def test_groups_that_were_shown_may_be_absent(make):
+    design = sp.partition(list("abcdef"), 3)
+    columns = {
+        "one": [None, "a|b", None, "a|c", "e|f"],
+        "two": [None, "c|d", None, "b|e", "c|d"],
+        "three": [None, "e|f", None, "d|f", "a|b"],
+        "place": [2, -1, 0, -1, -1],
+    }
+    found = sp.count_questions(make(columns), shown=["one", "two", "three"], answer="place", design=design)
+    assert (found.kind, found.asked, found.skipped) == ("groups", 5, 3)
+    assert sorted(found.shown[found.is_skipped].tolist()) == [[3, 12, 48], [5, 18, 40], [48, 12, 3]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"set": ["a|b", "secret"], "word": ["yes", "no"]}, "column set must hold subsets as text"),
+        ({"set": ["a|b", "c|d"], "word": ["yes", "secret"]}, "column word must hold answers: yes (0) or no (1)"),
+        ({"set": ["a|b", None], "word": ["yes", "no"]}, "column set must hold a subset in every row"),
+    ],
+)
+def test_what_is_no_question_is_refused_without_its_content(make, columns, words):
+    with pytest.raises(CodeError) as caught:
+        sp.count_questions(make(columns), shown="set", answer="word", design=ASKED)
+    assert words in caught.value.message
+    assert "in 1 row" in caught.value.message
+    assert "secret" not in str(caught.value)

@@ -17,7 +17,19 @@ from subsetprivacy.results import Result
 from subsetprivacy.tables import Table
 
 # Public classes that are no results: what results are made of.
-NO_RESULTS = {"Categories", "Design", "JointCategories", "Note", "NoteKind", "Question"}
+NO_RESULTS = {
+    "Alarm",
+    "AskedCell",
+    "Categories",
+    "DataTest",
+    "Design",
+    "JointCategories",
+    "Note",
+    "NoteKind",
+    "OptionSkips",
+    "Question",
+    "VariableChecks",
+}
 # A level or an interval method is part of the question that these answer, so they cannot be asked for another.
 FIXED_LEVEL = {"Audit", "Contrast", "TableAudit", "HonestyCheck", "Measure", "Plan", "Power", "IndependencePower"}
 # Tables of two variables: `summary` prints standard errors in brackets and no interval, and the intervals of the frame

@@ -28,6 +28,9 @@ STRATA = sp.crosstab(
 )
 ASKED = sp.resolve(sp.draw_questions(U4, 40, seed=1), [True] * 40, U4)
 FIT = sp.estimate(COUNTS)
+# So few that p-values are from samples.
+ASKED_FEW = sp.QuestionCounts(sp.uniform(range(5)), [3, 5, 24, 17, 7], answers=[0, 1, -1, 0, 1], n=[2, 3, 2, 1, 2])
+PLACES = sp.QuestionCounts(sp.partition(range(9), 3), answers=[0, 1, 2], n=[4, 6, 2])
 
 
 def _privatized_table(seed):
@@ -71,6 +74,9 @@ DRAWS = {
     "repeat_risk": lambda seed: sp.repeat_risk(LONG, times=6, seed=seed).probability,
     "check_honesty": lambda seed: sp.check_honesty(FIVE, method="bootstrap", replications=99, seed=seed).answers.pvalue,
     "check_draws": lambda seed: sp.check_draws(COUNTS, method="bootstrap", replications=99, seed=seed).pvalue,
+    "check_skips": lambda seed: sp.check_skips(ASKED_FEW, replications=99, seed=seed).test.pvalue,
+    "check_leaning": lambda seed: sp.check_leaning(PLACES, replications=99, seed=seed).test.pvalue,
+    "check_all": lambda seed: sp.check_all(ASKED_FEW, seed=seed).to_dict(),
     "write_report": _report,
     "draw_urn": lambda seed: draw_urn(40, seed=seed),
 }

@@ -224,6 +224,37 @@ def residuals() -> Any:
     return answers().residuals
 
 
+def asked() -> sp.QuestionCounts:
+    """Return questions about colors, some skipped."""
+    shown, answers = [3, 3, 12, 12, 5, 5, 9, 3], [0, 1, 0, 1, 0, 1, 0, -1]
+    return sp.QuestionCounts(sp.uniform(COLORS), shown, answers=answers, n=[90, 60, 70, 80, 95, 85, 60, 9])
+
+
+@example
+def question_counts() -> Any:
+    return asked()
+
+
+@example
+def draws_check() -> Any:
+    return sp.check_draws(asked())
+
+
+@example
+def skips_check() -> Any:
+    return sp.check_skips(asked())
+
+
+@example
+def leaning_check() -> Any:
+    return sp.check_leaning(asked())
+
+
+@example
+def checks() -> Any:
+    return sp.check_all({"color": asked().counts(), "other": colors()}, {"color": asked()})
+
+
 @example
 def audit() -> Any:
     return sp.audit(colors())

@@ -12,6 +12,7 @@ from pathlib import Path
 import subsetprivacy as sp
 from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.estimation.shares import Shares
+from subsetprivacy.honesty.checked import DataCheck
 from subsetprivacy.results import Result
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "results.md"
@@ -56,7 +57,7 @@ def result_types() -> dict[str, type]:
         for module in modules()
         for value in vars(module).values()
         if inspect.isclass(value) and value.__module__ == module.__name__
-        if (hasattr(value, "summary") or issubclass(value, Result)) and value not in (Result, Shares)
+        if (hasattr(value, "summary") or issubclass(value, Result)) and value not in (Result, Shares, DataCheck)
     }
 
 

@@ -62,13 +62,13 @@ def counts_of_groups(
     ArgumentError
         If weights are unfit.
     """
-    where = _Where(groups, place)
+    where = Where(groups, place)
     parts = [
-        _codes(key, name, design, missing, where)
+        read_codes(key, name, design, missing, where)
         for key, (name, design) in zip(groups.keys, columns.items(), strict=False)
     ]
     if groups.sums is not None:
-        _check_amounts(groups, str(weights), str(weights_kind), place)
+        check_sums(groups, str(weights), str(weights_kind), place)
     design = next(iter(columns.values()))
     codes = parts[0]
     if len(columns) > 1:
@@ -85,18 +85,20 @@ def counts_of_groups(
 
 
 @frozen(eq=False)
-class _Where:
+class Where:
     """How many rows are wrong, and which is the first."""
 
     groups: Groups
     place: Callable[[int], str]
 
     def told(self, wrong: BoolArray) -> str:
+        """Return how many rows are wrong and which is the first, in words."""
         number = int(self.groups.rows[wrong].sum())
         first = "" if self.groups.first is None else f", first in {self.place(self.first(wrong))}"
         return f"in {counted(number, 'row')}{first}"
 
     def first(self, wrong: BoolArray) -> int:
+        """Return the number of the first row that is wrong, where rows have an order."""
         assert self.groups.first is not None
         return int(self.groups.first[wrong].min())
 
@@ -106,7 +108,8 @@ class _Where:
         return int(at[0] if self.groups.first is None else at[self.groups.first[at].argmin()])
 
 
-def _codes(key: Key, name: str, design: Design, missing: Missing, where: _Where) -> IntArray:
+def read_codes(key: Key, name: str, design: Design, missing: Missing, where: Where) -> IntArray:
+    """Return the codes of a column of subsets, or refuse it."""
     if key.kind in {"boolean", "lists", "other", "objects"}:
         got = {"boolean": "booleans", "lists": "lists"}.get(key.kind, "something else")
         raise CodeError(f"column {name} must hold subset codes, or subsets as text; got {got}.", CODES_OR_TEXT)
@@ -123,7 +126,7 @@ def _codes(key: Key, name: str, design: Design, missing: Missing, where: _Where)
     return codes
 
 
-def _of_text(key: Key, name: str, design: Design, where: _Where) -> IntArray:
+def _of_text(key: Key, name: str, design: Design, where: Where) -> IntArray:
     from subsetprivacy.design.text import advice_for_texts, parsed, problem_with
 
     texts = [None if gone else value for value, gone in zip(key.values, key.absent, strict=True)]
@@ -139,7 +142,7 @@ def _of_text(key: Key, name: str, design: Design, where: _Where) -> IntArray:
     return codes
 
 
-def _of_floats(key: Key, name: str, where: _Where) -> AnyArray:
+def _of_floats(key: Key, name: str, where: Where) -> AnyArray:
     """Return whole numbers that gaps have turned into floats; other floats are no codes."""
     values = np.where(key.absent, 0.0, key.values).astype(np.float64)
     if not key.absent.any():
@@ -151,7 +154,7 @@ def _of_floats(key: Key, name: str, where: _Where) -> AnyArray:
     return values.astype(np.int64)
 
 
-def _check_allowed(codes: IntArray, name: str, design: Design, where: _Where) -> None:
+def _check_allowed(codes: IntArray, name: str, design: Design, where: Where) -> None:
     largest = (1 << design.code_bits) - 1
     outside = (codes <= 0) | (codes > largest)
     if outside.any():
@@ -166,7 +169,8 @@ def _check_allowed(codes: IntArray, name: str, design: Design, where: _Where) ->
         )
 
 
-def _check_amounts(groups: Groups, name: str, kind: str, place: Callable[[int], str]) -> None:
+def check_sums(groups: Groups, name: str, kind: str, place: Callable[[int], str]) -> None:
+    """Raise if weights are unfit, or too large in all."""
     if groups.unfit:
         first = "" if groups.first_unfit is None else f", first in {place(groups.first_unfit)}"
         raise ArgumentError(

@@ -120,7 +120,7 @@ class Asked:
 
     def check(self) -> None:
         """Raise before anything is read."""
-        _check_parts(self.columns)
+        check_parts(self.columns)
         for design in self.designs.values():
             check_covered(design, groups=self.by is not None, sampling=self.weights_kind == "sampling")
         if len(self.designs) > 1:
@@ -154,7 +154,8 @@ class Asked:
         return found if isinstance(found, SubsetCounts) else GroupedCounts(found, self.by or ())
 
 
-def _check_parts(columns: Sequence[str]) -> None:
+def check_parts(columns: Sequence[str]) -> None:
+    """Raise if a column has two parts."""
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         raise ArgumentError(f"a column must have one part: subsets, groups or weights; got {twice[0]} twice.")
@@ -233,7 +234,7 @@ def rows_of(table: Any, columns: list[str], by: Any, weights: Any) -> tuple[list
     amounts = column_name(weights, "weights") if isinstance(weights, (str, int)) else None
     named = [*columns, *(groups or []), *([] if amounts is None else [amounts])]
     check_columns(table, named)
-    _check_parts(named)
+    check_parts(named)
     if groups is not None:
         parts = [_listed(native_column(table, name)) for name in groups]
         rows = [tuple(None if is_missing(part) else part for part in row) for row in zip(*parts, strict=True)]

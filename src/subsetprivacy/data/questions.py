@@ -191,6 +191,11 @@ class QuestionCounts(Result):
             chosen = np.where(self.answers == YES, yes, self.design.complement(yes))
         return np.where(self.is_skipped, self.design.missing_code, chosen)
 
+    def merged(self) -> "QuestionCounts":
+        """Return the same with equal lines added up, in the order of what was shown and answered."""
+        shown, answers, n = _counted(self.shown, self.answers, self.n)
+        return QuestionCounts(self.design, shown, answers=answers, n=n, kind=self.kind)
+
     # Output -----------------------------------------------------------------------------------
 
     @property
@@ -256,9 +261,10 @@ class QuestionCounts(Result):
             return NotImplemented
         if self.design != other.design or self.kind != other.kind:
             raise MismatchError("questions must be put in the same way, by the same design, to be added.")
-        shown, answers = np.concatenate([self.shown, other.shown]), np.concatenate([self.answers, other.answers])
-        shown, answers, n = _counted(shown, answers, np.concatenate([self.n, other.n]))
-        return QuestionCounts(self.design, shown, answers=answers, n=n, kind=self.kind)
+        shown, answers, n = (
+            np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("shown", "answers", "n")
+        )
+        return QuestionCounts(self.design, shown, answers=answers, n=n, kind=self.kind).merged()
 
     def __radd__(self, other: object) -> "QuestionCounts":
         return self if other == 0 else NotImplemented  # sum([...]) starts at 0

@@ -1,0 +1,156 @@
+"""How questions were put and answered, counted from tables and files of any size, or read from a survey's export."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._choices import QuestionKind
+from subsetprivacy._spreadsheets import plain_header
+from subsetprivacy.counting.questions import QuestionColumns, count_question_columns
+from subsetprivacy.data import QuestionCounts
+from subsetprivacy.data.questions import UNKNOWN, question_kind
+from subsetprivacy.design import Design
+from subsetprivacy.engines import is_table, tally_batches
+from subsetprivacy.errors import ArgumentError, SubsetPrivacyError
+from subsetprivacy.frames.files import format_of
+from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
+from subsetprivacy.frames.trouble import reading, said_of, trouble
+from subsetprivacy.messages.for_files import EXPORT_OF_A_SURVEY
+
+_HEADER = ("variable", "partition", "shown", "answer", "n")
+
+
+def count_questions(
+    data: Any,
+    *,
+    answer: str,
+    design: Design,
+    shown: str | Sequence[str] | None = None,
+    weight: str | None = None,
+    kind: QuestionKind | None = None,
+) -> QuestionCounts:
+    """Count how questions were put and answered.
+
+    Parameters
+    ----------
+    data
+        A table, which is grouped by the engine that holds it: pandas, Polars (eager or lazy), PyArrow, DuckDB, PySpark,
+        Dask, Ibis. Or the path of a CSV, Parquet or Arrow file, or of a folder of Parquet files, which is read in a
+        stream.
+    answer
+        The column of answers. Yes/no questions: the words yes, no and skipped; or True and False; or 0 for yes, 1 for
+        no and -1 for a skip. Questions with groups: the position that was chosen, from 0, or -1. A secret bit: same and
+        different, or 0 and 1. An empty cell is a skip.
+    design
+        The design that the questions are drawn by.
+    shown
+        The column of the set that was asked about: labels joined by a bar, or codes. For questions with groups a list
+        of columns, one for each group, empty where they were not kept; or none.
+    weight
+        A column that says how many people a row stands for, as in a table of counts.
+    kind
+        How the question was put, where the design does not say it: see `QuestionCounts`.
+
+    Raises
+    ------
+    CodeError
+        If a cell is no question or answer of the design: column, number of rows and the first one, never the cell.
+    DataFileError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from subsetprivacy.design import uniform
+    >>> table = pd.DataFrame({"asked": ["a|b", "c|d", "a|b", "b|d"], "said": ["yes", "no", "skipped", "yes"]})
+    >>> questions = count_questions(table, shown="asked", answer="said", design=uniform(list("abcd")))
+    >>> questions.asked, questions.skipped, questions.counts().n
+    (4, 1, 3)
+    """
+    columns = QuestionColumns.of(design, shown, answer, weight, kind)
+    if isinstance(data, (str, PathLike)):
+        return _of_file(Path(data), columns)
+    if is_table(data):
+        return count_question_columns(data, columns)
+    raise ArgumentError(f"`data` must be a table or the path of a file; got {type(data).__name__}.")
+
+
+def _of_file(path: Path, columns: QuestionColumns) -> QuestionCounts:
+    file = DataFile(path, format_of(path))
+    check_present(file, columns.columns)
+    batches = read_batches(file, Wanted({}, {}, tuple(columns.keys), columns.weight))
+    groups = tally_batches(batches, columns.keys, columns.weight, bits=columns.bits, whole=True)
+    with said_of(file.where):
+        return columns.read(groups, file.place)
+
+
+# The export of a survey ---------------------------------------------------------------------------
+
+
+def read_questions(path: str | PathLike[str], designs: Mapping[str, Design]) -> dict[str, QuestionCounts]:
+    """Read how the questions of a survey were put and answered, from the file `framings.csv` of its export.
+
+    Parameters
+    ----------
+    path
+        The file.
+    designs
+        The design of each variable, as ``read_release(file).designs`` of the exported counts has them. Variables
+        without a design are left out.
+
+    Returns
+    -------
+    dict
+        From the variable to its `QuestionCounts`, in the order of `designs`.
+
+    Raises
+    ------
+    DataFileError
+        If it is no such file: what is wrong and the first line, never its content.
+    """
+    place = Path(path)
+    lines: dict[str, list[tuple[int, list[str]]]] = {name: [] for name in designs}
+    with reading(place), place.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file)
+        if tuple(next(rows, ()))[: len(_HEADER)] != _HEADER:
+            raise trouble(place, f"must have the columns {', '.join(_HEADER)}; it has others", EXPORT_OF_A_SURVEY)
+        for number, row in enumerate(rows, 2):
+            if len(row) < len(_HEADER):
+                raise trouble(place, f"must have {len(_HEADER)} columns in every line; line {number} has fewer")
+            if (name := plain_header(row[0])) in lines:
+                lines[name].append((number, row))
+    return {name: _questions(place, name, designs[name], some) for name, some in lines.items()}
+
+
+def _questions(path: Path, name: str, design: Design, lines: list[tuple[int, list[str]]]) -> QuestionCounts:
+    kind = question_kind(design)
+    width = {"yes_no": 1, "groups": design.options or 0}.get(kind, 0)
+    shown = np.zeros((len(lines), width), np.int64)
+    answers, n = np.zeros(len(lines), np.int64), np.zeros(len(lines), np.int64)
+    for k, (number, row) in enumerate(lines):
+        try:
+            shown[k] = list(_shown(row[1], row[2], kind, design, width))
+            answers[k], n[k] = int(row[3]), int(row[4])
+        except (ValueError, OverflowError):
+            raise trouble(path, f"must hold questions in every line; line {number} holds none") from None
+    try:
+        return QuestionCounts(design, shown, answers=answers, n=n)
+    except SubsetPrivacyError as error:
+        # Without the number of a line: those of other variables are in between.
+        what = error.message.partition(";")[0]
+        raise trouble(path, f"must be of the given designs; for {name!r} {what}", error.advice) from None
+
+
+def _shown(partition: str, side: str, kind: str, design: Design, width: int) -> Iterator[int]:
+    """Yield the codes of what was shown, from the numbers of a line."""
+    if kind == "yes_no":
+        code = int(partition)
+        yield code if int(side) == 0 else int(design.complement(code))
+    elif kind == "groups":
+        yield from map(int, partition.split(",")) if partition else [UNKNOWN] * width
+    elif partition:
+        raise ValueError("no question shows anything")
