@@ -59,7 +59,10 @@ def checks_section(words: Words, one: VariableFindings) -> Html:
     missing = [panel for panel in panels if panel.state == NONE]
     if missing:
         names = ", ".join(panel.title for panel in missing)
-        rows = [Html(el("dt", panel.title) + el("dd", panel.said)) for panel in missing]
+        rows = [
+            Html(el("dt", panel.title) + el("dd", panel.said, *(el("small", note) for note in panel.notes)))
+            for panel in missing
+        ]
         quiet = words("of", variable=one.title)
         summary = words("check.impossible", checks=names)
         parts.append(details(summary, el("dl", lines(rows)), quiet=quiet, class_="impossible"))
@@ -254,11 +257,11 @@ def _verdict(words: Words, key: str, check: DataCheck, test: DataTest | None) ->
 
 
 def _problem(words: Words, key: str, check: DataCheck) -> Html:
-    """Say why there is no test, in the words of the page where it has some."""
-    own = f"{key}.none.{getattr(check, 'kind', None)}"
-    if words.has(own):
-        return el("span", words(own))
-    return Html() if check.problem is None else words.note(check.problem)
+    """Say why there is no test, in the words of the page where it has some for this kind of question or problem."""
+    if check.problem is None:
+        return Html()
+    own = f"{key}.none.{getattr(check, 'kind', check.problem.kind.value)}"
+    return el("span", words(own)) if words.has(own) else words.note(check.problem)
 
 
 def _few(words: Words, tests: Sequence[DataTest]) -> list[str]:
