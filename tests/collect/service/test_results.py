@@ -2,13 +2,13 @@
 
 import json
 from collections import Counter
-from itertools import combinations
 
 import numpy as np
 import pytest
 from attrs import evolve
 from effort import calls
-from released import Manners, drawn, options, sent, survey_of, values
+from every_design import DESIGNS, LISTED, kept_survey, truths
+from released import Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
@@ -17,45 +17,11 @@ from subsetprivacy.collect.survey.tallies import row_codes
 from subsetprivacy.finding.document import document_text
 from subsetprivacy.messages import NoteKind
 
-SIX = options(6)
-LISTED = sp.partition(
-    SIX,
-    partitions=[
-        [(SIX[a], SIX[b]), (SIX[c], SIX[d]), (SIX[e], SIX[f])]
-        for a, b, c, d, e, f in ((0, 1, 2, 3, 4, 5), (0, 2, 1, 4, 3, 5), (0, 3, 1, 5, 2, 4), (0, 4, 1, 3, 2, 5))
-    ],
-)
-LOPSIDED = sp.independent(
-    options(5),
-    {(options(5)[i], options(5)[j]): nu for (i, j), nu in zip(combinations(range(5), 2), [0.3, 0.1, *[0.075] * 8])},
-)
-FOUR = options(4)
-GIVEN = sp.conditional(FOUR, {**dict.fromkeys(combinations(FOUR, 3), 0.3), FOUR[:2]: 0.1, FOUR[2:]: 0.1})
-DESIGNS = {
-    "uniform": sp.uniform(options(5)),
-    "four": sp.uniform(options(4)),
-    "lopsided": LOPSIDED,
-    "hadamard": sp.hadamard(options(12)),
-    "warner": sp.warner(("no", "yes")),
-    "pair": sp.fixed_size(options(3), 2),
-    "given": GIVEN,
-    "halves": sp.partition(options(7), 2),
-    "thirds": sp.partition(options(9), 3),
-    "listed": LISTED,
-    "large": sp.uniform(options(48)),
-}
-
-
-def truths(designs, n, seed=1):
-    shares = {name: np.arange(1, design.p + 1.0) for name, design in designs.items()}
-    return {name: values(w, n, seed + k) for k, (name, w) in enumerate(shares.items())}
-
 
 @pytest.fixture(scope="module")
 def answered():
     """A survey with every kind of question; the people send their answers one by one, some skip."""
-    survey = survey_of(DESIGNS, [["uniform", "warner", "pair"]], mode="code", batch=25)
-    return sent(survey, truths(DESIGNS, 1500), skips=lambda name, k: name in ("four", "thirds") and k % 12 == 0)
+    return kept_survey("every_kind")
 
 
 @pytest.fixture(scope="module")

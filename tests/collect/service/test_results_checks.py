@@ -98,7 +98,11 @@ def test_the_sides_have_an_exact_law():
 
 @pytest.mark.parametrize(
     ("design", "words"),
-    [(NINE, "not kept"), (sp.warner(("a", "b")), "secret number"), (sp.fixed_size(options(3), 2), "drawn around the answer")],
+    [
+        (NINE, "not kept"),
+        (sp.warner(("a", "b")), "secret number"),
+        (sp.fixed_size(options(3), 2), "drawn around the answer"),
+    ],
 )
 def test_draws_that_cannot_be_seen_say_so(design, words):
     check = look(design, 100).checks.draws
