@@ -71,6 +71,12 @@ class Dashboard:
         return level_sentence(self.words, self.held.findings)
 
     @property
+    def pairs_left_out(self) -> str:
+        """How many pairs are not shown, because there are so many; empty where all are."""
+        left = self.held.findings.pairs_left_out
+        return self.words.count("pair.left_out", left) if left else ""
+
+    @property
     def languages(self) -> list[tuple[str, str]]:
         """The languages that the findings can be read in."""
         return [(language, _NAMES[language]) for language in LANGUAGES]
