@@ -17,7 +17,8 @@ from pathlib import Path
 import subsetprivacy as sp
 
 HERE = Path(__file__).parent
-SEAL = @SEAL@  # of the last release: it fixes the samples and tables that tests draw
+# The seal of the last release, which fixes the samples and tables that tests draw.
+SEAL = @SEAL@
 
 paths = [Path(name) for name in sys.argv[1:]] or sorted((HERE / "@FOLDER@").glob("*.csv"))
 releases = [sp.read_release(path) for path in paths]
