@@ -95,7 +95,7 @@ def dashboard(released: Released, held: Results, language: str = "en") -> Dashbo
         words,
         tuple(_variable(words, one, held.variable(one.name)) for one in found),
         tuple(pairs),
-        tuple(row_section(words, row) for row in found.rows),
+        tuple(row_section(words, row, titles) for row in found.rows),
         tuple(_group(words, k, one, held, titles) for k, one in enumerate(held.groups)),
         _growth(words, held),
         tuple(
