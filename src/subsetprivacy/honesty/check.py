@@ -102,8 +102,8 @@ def check_honesty(
     because a subset does not say which side was asked about; where both sides are asked equally often, as in
     `uniform`, they count as random answers, and so do those who always say "no".
 
-    With `uniform` and an even distribution 2000 people show a share of .30 with power .86 for five
-    categories, .15 with power .71 and .20 with power .92 for eight (tests at 5%).
+    With `uniform` and an even distribution 2000 people show a share of 0.30 with power 0.86 for five
+    categories, 0.15 with power 0.70 and 0.20 with power 0.89 for eight (tests at 5%).
 
     Examples
     --------

@@ -171,7 +171,12 @@ class DrawsCheck(DataCheck):
         at = np.unique(np.linspace(0, len(self.observed) - 1, min(len(self.observed), _DRAWN)).round().astype(int))
         heading = draw.Heading(f"How often each {what} came, {self.n:,} questions")
         return draw.asked(
-            self.observed[at], self.expected[at], self.n, what=what, title=heading if title is None else title, ax=ax
+            self.observed[at],
+            self.expected[at],
+            self.n,
+            what=f"{what}, the most frequent first",
+            title=heading if title is None else title,
+            ax=ax,
         )
 
 

@@ -332,6 +332,10 @@ class HonestyCheck(DataCheck):
             return (Note(NoteKind.BUDGET, text, CHECK_WITH_BUDGET),)
         return (Note(NoteKind.NULL_LAW, text),)
 
+    def named_tests(self) -> tuple[tuple[str, DataTest], ...]:
+        """Return the tests with what they test, in a word."""
+        return tuple(zip(("answers", "random answers"), self.tests, strict=False))
+
     @property
     def answers_test(self) -> DataTest | None:
         """The test that some distribution explains the answers; None where there is none."""
