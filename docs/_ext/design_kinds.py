@@ -45,7 +45,7 @@ def _capital(text: str) -> str:
 def _rules(kind: type[Design]) -> Iterator[str]:
     formula = kind.formula
     if kind.keys.properties:
-        yield "\n".join(["| key | type | | meaning |", "|---|---|---|---|", *_keys(kind)])
+        yield "**Keys.**\n\n" + "\n".join(_keys(kind))
     else:
         yield "Besides its kind and the categories the document holds nothing."
     yield f"**Reports.** {_capital(formula.reports)}."
@@ -60,9 +60,9 @@ def _rules(kind: type[Design]) -> Iterator[str]:
 def _keys(kind: type[Design]) -> Iterator[str]:
     for key, rule in kind.keys.properties.items():
         needed = "needed" if key in kind.keys.required else "may be absent"
-        yield f"| `{key}` | {_type(rule)} | {needed} | {rule['description']} |"
+        yield f"- `{key}` ({_type(rule)}, {needed}): {rule['description']}"
         for inner, value in rule.get("items", {}).get("properties", {}).items():
-            yield f"| `{inner}` | {_type(value)} | in each entry of `{key}` | {value['description']} |"
+            yield f"- `{inner}` ({_type(value)}, needed in each entry of `{key}`): {value['description']}"
 
 
 def _type(rule: Mapping[str, Any]) -> str:

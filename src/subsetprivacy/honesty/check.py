@@ -16,12 +16,13 @@ from subsetprivacy.honesty.answer_samples import answer_samplers
 from subsetprivacy.honesty.answers import answers_part, require_spare
 from subsetprivacy.honesty.checked import problem_of
 from subsetprivacy.honesty.draws import draws_part
+from subsetprivacy.honesty.fits import GoodnessOfFit
 from subsetprivacy.honesty.laws import LEAST_REPLICATIONS, Calibration
 from subsetprivacy.honesty.linear import LinearModel
 from subsetprivacy.honesty.random_answers import chance_model, random_answers, random_part, score_statistic
 from subsetprivacy.honesty.reading import check_chance, data_seed, read_counts
 from subsetprivacy.honesty.residuals import residuals
-from subsetprivacy.honesty.result import GoodnessOfFit, HonestyCheck
+from subsetprivacy.honesty.result import HonestyCheck
 from subsetprivacy.honesty.table import tabulate
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_tests import CHECK_HONESTY_ALONE

@@ -15,7 +15,8 @@ from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.honesty.alarms import CHANCE, SECONDS, Alarm, DataTest, alarm_for
 from subsetprivacy.honesty.check import look_at_honesty
 from subsetprivacy.honesty.checked import FACTS, DataCheck, row_of
-from subsetprivacy.honesty.draws import DrawsCheck, look_at_draws
+from subsetprivacy.honesty.draws import look_at_draws
+from subsetprivacy.honesty.draws_result import DrawsCheck
 from subsetprivacy.honesty.leaning import LeaningCheck, look_at_leaning, shares_for
 from subsetprivacy.honesty.reading import check_budget, check_chance, require_people, seeds_for
 from subsetprivacy.honesty.result import HonestyCheck
