@@ -1,9 +1,9 @@
 r"""Samples for the tests of honesty where counts are small, many at once.
 
-A sample has the same questions, with answers drawn by the fitted shares. Each sample is fitted by one step of scoring from
-those shares, projected on the simplex, in the place of maximum likelihood, with which it agrees to first order. For many
-samples together that is thirty times as fast. The data are fitted in the same way, from their own shares. The two
-statistics are those of `check_honesty`: Pearson's of a free fit, and the squared score for answers by chance.
+A sample has the same questions, with answers drawn by the fitted shares. Each sample is fitted by one step of scoring
+from those shares, projected on the simplex, in the place of maximum likelihood, with which it agrees to first order.
+For many samples together that is thirty times as fast. The data are fitted in the same way, from their own shares. The
+two statistics are those of `check_honesty`: Pearson's of a free fit, and the squared score for answers by chance.
 """
 
 from contextlib import suppress
