@@ -233,7 +233,7 @@ def test_nothing_is_computed_twice(calls):
     made = sp.findings(table(), permutations=49).compute()
     first = dict(vars(calls))
     assert first == {"pairs": 3, "checks": 1, "audits": 3, "groups": 0, "fits": 3}
-    made.to_json(), made.summary(), made.pairs_summary(), made.to_frame()
+    made.to_json(), made.summary(), made.to_frame()
     made.compute()
     assert vars(calls) == first
 
@@ -300,9 +300,6 @@ def test_a_table_to_print_and_a_frame():
     frame = made.to_frame(engine="polars")
     assert frame["variable"].to_list() == ["x"] * 4 + ["y"] * 4 + ["z"] * 2
     np.testing.assert_allclose(frame["estimate"].to_numpy()[:4], made["x"].shares.estimate)
-    text = str(made.pairs_summary())
-    assert "x and y" in text
-    assert "Bonferroni" in text
     empty = sp.findings(sp.SubsetCounts([], [], UNIFORM))
     assert empty.to_frame(engine="polars")["estimate"].is_nan().all()
     assert "–" in str(empty.summary())

@@ -8,7 +8,6 @@ from attrs import evolve
 from finding_cases import CASES, found
 from report_pages import Page
 
-import subsetprivacy as sp
 from subsetprivacy.finding.pairs import DependenceTest, PairFindings, Strength
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.presenting.pairs import pair_section, verdict
@@ -143,12 +142,3 @@ def test_large_tables_are_cut_and_say_so():
     assert head[1:-1] == list(cells)[:-1] == [f"v{k}" for k in range(3, 15)]
     assert "Shown are the 12 largest of 15 in First." in page.text
     assert "Shown are the 12 largest of 15 in Second." in page.text
-
-
-def test_the_summary_of_pairs_agrees_with_the_page():
-    made = found("a table")
-    text = str(made.pairs_summary())
-    for pair in made.pairs:
-        line = next(line for line in text.splitlines() if line.startswith(" and ".join(pair.names)))
-        assert f"{pair.test.pvalue:.4f}" in line
-    assert isinstance(made, sp.Findings)
