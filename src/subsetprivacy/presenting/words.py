@@ -53,7 +53,9 @@ class Words:
 
     def __call__(self, key: str, /, **values: Any) -> str:
         """Return a sentence with its values in place."""
-        if self.direction == "rtl":  # a name in Latin letters must not turn the signs around it
+        if self.direction == "rtl" and not key.startswith(
+            "number."
+        ):  # a name in Latin letters must not turn the signs around it
             values = {name: f"{_ISOLATE}{value}{_END_ISOLATE}" for name, value in values.items()}
         return self.texts[key].format_map(values)
 
