@@ -30,6 +30,7 @@ extensions = [
     "mathml",
     "public_names",
     "help_texts",
+    "design_kinds",
     "as_notebook",
     "alt_text",
     "outputs",

@@ -34,7 +34,7 @@ def count_duckdb(path: str) -> Callable[[], Any]:
 
 def privatize_ours(path: str, output: str, column: str, jobs: str, keep_order: str) -> Callable[[], Any]:
     import subsetprivacy as sp
-    import subsetprivacy.frames.door
+    import subsetprivacy.frames.privatizing
 
     design_of_column = design(labels=column == "label")
     return lambda: (
@@ -67,7 +67,7 @@ def whole_path(path: str, output: str) -> Callable[[], Any]:
     """Privatise, count, estimate with intervals; return how long each took."""
     import subsetprivacy as sp
     import subsetprivacy.estimation.dispatch
-    import subsetprivacy.frames.door
+    import subsetprivacy.frames.privatizing
 
     chosen = design()
 

@@ -39,7 +39,10 @@ from subsetprivacy.estimation.fit_test import FitTest, fit_test
 from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.frames.door import privatize_table
+from subsetprivacy.finding import Findings, findings
+from subsetprivacy.frames.plan import PrivatizePlan
+from subsetprivacy.frames.preparing import prepare
+from subsetprivacy.frames.privatizing import privatize_table
 from subsetprivacy.frames.questions import count_questions, read_questions
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
@@ -116,6 +119,7 @@ __all__ = [
     "DrawsCheck",
     "Estimate",
     "EstimateBatch",
+    "Findings",
     "FitTest",
     "Frontier",
     "GoodnessOfFit",
@@ -138,6 +142,7 @@ __all__ = [
     "PlanOption",
     "Power",
     "PowerOfTest",
+    "PrivatizePlan",
     "Question",
     "QuestionCounts",
     "RandomAnswers",
@@ -172,6 +177,7 @@ __all__ = [
     "draw_questions",
     "estimate",
     "estimate_many",
+    "findings",
     "fit_test",
     "fixed_size",
     "frontier",
@@ -189,6 +195,7 @@ __all__ = [
     "person_leakage",
     "plan",
     "power",
+    "prepare",
     "privatize",
     "privatize_table",
     "product",

@@ -29,6 +29,11 @@ _GUARD = (
 )
 
 
+def cores() -> int:
+    """Return how many processes can work at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def crew(processes: int) -> Iterator[Executor | None]:
     """Open a pool of processes for a whole run; None if there are to be none.

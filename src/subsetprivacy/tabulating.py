@@ -13,7 +13,7 @@ from subsetprivacy.counting import count, count_columns, read_column
 from subsetprivacy.counting.tables import needs_rows, rows_of
 from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
 from subsetprivacy.data.joint import picked
-from subsetprivacy.design import Covered, Design, Product, product, require_design
+from subsetprivacy.design import Design, Product, product, require_design
 from subsetprivacy.engines import check_columns, is_table
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.messages.for_data import (
@@ -139,15 +139,18 @@ def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | N
         return None
     if isinstance(first, SubsetTable):
         return _picked(first.design, first.columns, rest)
-    if isinstance(first, (SubsetData, SubsetCounts)) and isinstance(first.design, (Product, Covered)):
-        if isinstance(first.design, Covered):
+    if isinstance(first, (SubsetData, SubsetCounts)):
+        if first.design.covered is not None:
             raise ArgumentError(
                 "`data` must hold no dummy rows: a dummy is one in every variable, which ties the columns together.",
                 COVERED_AS_IT_IS,
             )
+        product = first.design.product
+        if product is None:
+            return None
         if isinstance(first, SubsetCounts):
             return _joint(first).margin(*rest) if rest else first
-        return _picked(first.design, first.design.split(first.codes), rest)
+        return _picked(product, product.split(first.codes), rest)
     return None
 
 

@@ -39,6 +39,12 @@ def _privatized_table(seed):
     return sp.privatize_table(pd.DataFrame({"x": VALUES}), {"x": U4}, seed=seed)["x"].tolist()
 
 
+def _prepared_table(seed):
+    import pandas as pd
+
+    return sp.prepare(pd.DataFrame({"x": VALUES}), {"x": U4}, seed=seed).run()["x"].tolist()
+
+
 def _report(seed):
     release = SimpleNamespace(
         path="r.parquet",
@@ -56,6 +62,7 @@ def _report(seed):
 DRAWS = {
     "privatize": lambda seed: sp.privatize(VALUES, U4, seed=seed).codes.tolist(),
     "privatize_table": _privatized_table,
+    "prepare": _prepared_table,
     "ask": lambda seed: [sp.ask(sp.uniform(range(40)), seed=seed).code],
     "draw_questions": lambda seed: sp.draw_questions(U4, 40, seed=seed).tolist(),
     "cover": lambda seed: sp.cover(ASKED, 0.2, seed=seed).codes.tolist(),

@@ -1,11 +1,15 @@
 """The site's own extensions do what the build relies on. The build itself is `make docs`."""
 
 import re
+from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 from pages import ROOT
+
+from subsetprivacy.design.document import kinds
 
 SOURCES = sorted((ROOT / "src" / "subsetprivacy").rglob("*.py"))
 FORMULA = re.compile(r":math:`([^`]+)`", re.DOTALL)
@@ -182,6 +186,44 @@ def test_the_help_of_every_command_is_on_its_page(part):
     for path, text in paths.items():
         assert text.startswith(f"Usage: {' '.join(path)} ")
         assert "-h, --help" in text
+
+
+def test_every_kind_of_design_is_on_its_page(part):
+    """A reader took `uniform` for all proper subsets: its section says what is excluded, and lists every report."""
+    page = part("design_kinds")
+    sections = {title: page.section_text(kind) for kind, title in page.titles().items()}
+    assert {title.split()[0] for title in sections} == set(kinds())
+    uniform = sections["uniform"]
+    assert "at least two members that leaves out at least two categories" in uniform
+    assert "neither a single category, nor all but one, nor the full set" in uniform
+    listed = re.findall(r"^\| (\d+) \| ([a-e, ]+) \| 1/10 \|", uniform, re.MULTILINE)
+    assert sorted(len(report.split(", ")) for _, report in listed) == [2] * 10 + [3] * 10
+
+
+def test_the_tables_of_designs_are_their_probabilities(part):
+    page = part("design_kinds")
+    for kind in page.titles():
+        design = kind.example()
+        rows = re.findall(r"^\| (\d+) \| .*? \| ([\d/. |]+) \|$", page.section_text(kind), re.MULTILINE)
+        if not design.is_known:
+            assert rows == []
+            continue
+        found = {int(code): [float(Fraction(number)) for number in numbers.split(" | ")] for code, numbers in rows}
+        assert sorted(found) == sorted(design.support()[0].tolist())
+        totals = np.sum([numbers[1:] for numbers in found.values()], axis=0)
+        assert totals == pytest.approx(np.ones(design.p), abs=1e-5)
+        weights = [found[code][0] for code in design.support()[0].tolist()]
+        assert weights == pytest.approx(design.support()[1], abs=1e-6)
+
+
+def test_every_formula_of_a_design_becomes_mathml(part):
+    mathml = part("mathml")
+    for classes in kinds().values():
+        for formula in (kind.formula for kind in classes):
+            texts = (formula.reports, formula.codes, formula.missing, *(meaning for _, meaning in formula.symbols))
+            inside = [tex for text in texts for tex in re.findall(r"\$([^$]+)\$", text)]
+            given = [formula.weight, formula.probability, formula.width, *(symbol for symbol, _ in formula.symbols)]
+            assert [tex for tex in (*inside, *given) if tex and mathml.convert_or_explain(tex, "block")[1]] == []
 
 
 def test_every_claim_is_in_the_tables_of_adversaries(part):

@@ -18,7 +18,7 @@ from subsetprivacy.design.held import beside_bit
 from subsetprivacy.errors import DesignDocumentError
 from subsetprivacy.mechanism.cover import add_dummies
 from subsetprivacy.mechanism.randomness import SeededSource
-from subsetprivacy.mechanism.reports import draw_any, draw_given
+from subsetprivacy.mechanism.reports import draw_given
 
 UNCOVERED = {name: design for name, design in NEW.items() if not isinstance(design, Covered)}
 QUESTIONS = {name: design for name, design in NEW.items() if design.is_independent}
@@ -201,7 +201,7 @@ def test_a_covered_release_is_its_law_row_for_row(x):
 def test_dummy_reports_of_groups_are_as_likely_as_mu():
     # Of nobody: each partition, then each of its groups.
     for design in (GROUPS, RECORDED):
-        drawn = draw_any(15, design, Odometer(("below", 5, 3), ("below", 3, 1)))
+        drawn = design.draw_any(15, Odometer(("below", 5, 3), ("below", 3, 1)))
         codes, mu = design.support()
         assert Counter(drawn.tolist()) == dict(zip(codes.tolist(), np.rint(15 * mu / 3).astype(int).tolist()))
 

@@ -173,6 +173,12 @@ def measure() -> Any:
 
 
 @example
+def privatize_plan() -> Any:
+    table = pa.table({"color": ["red", "blue"] * 50, "year": [2025] * 100})
+    return sp.prepare(table, {"color": sp.uniform(COLORS)}, Path(mkdtemp()) / "colors.csv", keep=["year"], seed=1)
+
+
+@example
 def release() -> Any:
     design = sp.uniform(COLORS)
     data = sp.privatize(["red", "blue", "blue"] * 20, design, seed=1)

@@ -83,7 +83,7 @@ def audit(
         return audit_joint(what, level)
     counts = as_counts(what)
     data = what if isinstance(what, SubsetData) else None
-    covered = counts.design if isinstance(counts.design, Covered) else None
+    covered = counts.design.covered
     if w is not None:
         setting = Setting.of(counts.design.exposed, w, prior)
         return Audit(setting, level, data=data, counts=counts, covered=covered)
@@ -97,10 +97,10 @@ def audit(
 def _audit_design(design: Design, w: Any, prior: Any, level: float) -> Audit | TableAudit:
     if w is None:
         raise ArgumentError("`w` must be given to audit a design.", GIVE_THE_DISTRIBUTION)
-    bare = design.exposed
-    if isinstance(bare, Product) and isinstance(w, Mapping) and set(w) & set(bare.categories.names):
+    several = design.exposed.product
+    if several is not None and isinstance(w, Mapping) and set(w) & set(several.categories.names):
         if prior is not None:
             raise ArgumentError("`prior` must be given to the audit of one variable at a time; got one for a product.")
-        return audit_margins(bare, w)
+        return audit_margins(several, w)
     setting = Setting.of(design.exposed, w, prior)
-    return Audit(setting, level, covered=design if isinstance(design, Covered) else None)
+    return Audit(setting, level, covered=design.covered)

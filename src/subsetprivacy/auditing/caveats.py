@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subsetprivacy.auditing import price
-from subsetprivacy.design import Covered, Product
+from subsetprivacy.design import Covered
 from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
@@ -76,10 +76,10 @@ def _dummies(design: Covered) -> list[Note]:
         f"distribution; {100 * design.D * design.share:.3g}% of the rows are dummies. The numbers above are for "
         "someone who knows that a row is a real person's."
     ]
-    if isinstance(design.base, Product):
+    if design.base.product is not None:
         each = ", ".join(
             f"{' x '.join(names)} {design.share * design.D / round(factor.S):.3g}"
-            for names, factor in design.base.named().items()
+            for names, factor in design.base.product.named().items()
         )
         texts.append(f"In a product the bounds of floors multiply: {design.share:.3g} for all together; alone, {each}.")
     return [Note(NoteKind.DUMMIES, text) for text in texts]

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import Command, FilePath
 from subsetprivacy.cli.show import echo_warning
+
+if TYPE_CHECKING:
+    from subsetprivacy.frames.inputs import Input
 
 MOST_INFERRED = 1 << 16
 
@@ -76,7 +79,10 @@ def _read(
                 "--from needs --column NAME and --infer-categories, since the list of labels is read off private data; "
                 "better declare the categories"
             )
-        return infer_labels(source, column)
+        from subsetprivacy.frames.inputs import open_input
+
+        with open_input(source) as table:
+            return infer_labels(table, [column])[column]
     if column is not None or infer:
         raise click.UsageError("--column and --infer-categories are for --from TABLE")
     words = declared(labels, listed, file)
@@ -163,33 +169,37 @@ def _number(word: str) -> int | float:
     raise click.UsageError("--numbers is for labels that are numbers; got another")
 
 
-def infer_labels(table: Path, column: str, *, strip: bool = False, na: tuple[str, ...] = ()) -> list[Any]:
-    """Return the distinct labels of a private column, with a warning; sorted, since the order would tell too.
+def infer_labels(
+    table: "Input", columns: Sequence[str], *, strip: bool = False, na: tuple[str, ...] = ()
+) -> dict[str, list[Any]]:
+    """Return the distinct labels of private columns, with a warning; sorted, since the order would tell too.
 
     Parameters
     ----------
-    table, column
-        Where they are read.
+    table, columns
+        Where they are read, all in one pass.
     strip, na
         As in `privatize_table`.
     """
     from subsetprivacy.errors import CategoryError
     from subsetprivacy.frames.cleaning import Cleaning
-    from subsetprivacy.frames.sources import file_source
-    from subsetprivacy.frames.trouble import arrow
 
-    arrow()  # says what to install
     cleaning = Cleaning(strip, na)
-    found: set[Any] = set()
-    for unit in file_source(table, [column]).units():
+    found: dict[str, set[Any]] = {column: set() for column in columns}
+    for unit in table.source(columns).units():
         for batch in unit.batches():
-            values = map(cleaning.label, batch.column(0).unique().to_pylist())
-            found.update(value for value in values if not cleaning.is_mark(value))
-            if len(found) > MOST_INFERRED:
-                raise CategoryError(
-                    f"a column must have at most {MOST_INFERRED} distinct labels to read categories off it; "
-                    f"{name_of(table)}: column {column!r} has more."
-                )
+            for column, labels in found.items():
+                values = map(cleaning.label, batch.column(column).unique().to_pylist())
+                labels.update(value for value in values if not cleaning.is_mark(value))
+                if len(labels) > MOST_INFERRED:
+                    raise CategoryError(
+                        f"a column must have at most {MOST_INFERRED} distinct labels to read categories off it; "
+                        f"{name_of(table.path)}: column {column!r} has more."
+                    )
+    return {column: _sorted(labels, column) for column, labels in found.items()}
+
+
+def _sorted(found: set[Any], column: str) -> list[Any]:
     labels = sorted((label for label in found if not _is_missing(label)), key=lambda label: (str(type(label)), label))
     echo_warning(
         f"{len(labels)} categories were read off the private column {column}. A label that few people have tells that "

@@ -65,7 +65,7 @@ def findings_of(
     release, names = options.open_release(table, columns, design, form, every=True)
     asked = None
     if questions is not None:
-        from subsetprivacy.counting.questions import read_questions
+        from subsetprivacy.frames.questions import read_questions
 
         known = {name: release.designs[name] for name in names}
         asked = {name: one for name, one in read_questions(questions, known).items() if name in names}

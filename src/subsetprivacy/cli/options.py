@@ -290,11 +290,6 @@ def check_one_result(output: Path | None, format: str | None, as_json: bool) -> 
         raise click.UsageError("--format is for -o -; without it the result is printed for people, or by --json")
 
 
-def cores() -> int:
-    """Return how many processes can work at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def check_apart(table: Path, output: Path | None) -> None:
     """Raise if a result would be written over the table that it is made from, or become a part of it."""
     if output is None:

@@ -10,18 +10,19 @@ from subsetprivacy.cli import options
 from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.categories import INFER, infer_labels
 from subsetprivacy.cli.documents import read_document
-from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, is_standard_input, target
-from subsetprivacy.cli.options import cores
+from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, is_standard_input, name_of, target
 from subsetprivacy.cli.outcome import give_up, left, marks, tell, warn
 from subsetprivacy.cli.progress import Progress
-from subsetprivacy.cli.show import echo_warning
+from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
 from subsetprivacy.cli.stopping import end, terminable
 
 if TYPE_CHECKING:
     from subsetprivacy.design import Design
+    from subsetprivacy.frames.inputs import Input
+    from subsetprivacy.frames.plan import PrivatizePlan
+    from subsetprivacy.frames.release import Release
 
 MOST_MASKED = 48  # categories of a uniform design
-LARGE = 1 << 22  # rows from which several processes are worth their start
 
 
 @click.command(short_help="Replace values by random subsets that contain them.")
@@ -58,6 +59,7 @@ LARGE = 1 << 22  # rows from which several processes are worth their start
     "replace it.",
 )
 @click.option("--force", is_flag=True, help="The same as --if-exists overwrite.")
+@click.option("--dry-run", is_flag=True, help="Check everything and show what would be done; draw and write nothing.")
 @options.as_json
 @sets(key="--key-file", overwrite="--force", form="the form, --codes or --labels,")
 def privatize(
@@ -79,6 +81,7 @@ def privatize(
     seed: int | None,
     if_exists: IfExists | None,
     force: bool,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Replace values of TABLE (.csv, .csv.gz, .csv.zst, .parquet, .arrow) by random subsets.
@@ -86,6 +89,8 @@ def privatize(
     Every subset contains its value. Only the columns that are named are written, in a new order of the rows, and the
     designs with them. Any size: rows are read and written in a stream. A run that is
     stopped leaves no half file; the same command goes on where it stopped.
+
+    --dry-run checks all that can be known before values are read, and shows the plan.
 
     Publish a person once. Two draws of one person tell more than one; with --key-file and
     --id, publishing again gives everybody the same subset.
@@ -108,24 +113,33 @@ def privatize(
         raise click.UsageError("--key-file and --seed exclude each other: both say what is drawn")
     if force and if_exists not in (None, "overwrite"):
         raise click.UsageError("--force is --if-exists overwrite; give one of them")
+    if dry_run and output == STANDARD_OUTPUT:
+        raise click.UsageError("--dry-run shows what would be written to a file; name one by --output")
     options.check_one_result(output, format, as_json)
     options.check_apart(table, output)
+    from subsetprivacy.frames.inputs import open_input
+    from subsetprivacy.frames.preparing import prepare
+
     policy = "overwrite" if force else if_exists or "error"
     cleaning: dict[str, Any] = {"strip": strip, "na": na}
-    designs = _designs(table, columns, design, cleaning if infer else None)
+    read = _designs(columns, design, infer=infer)
     key = None if key_file is None else _key(key_file)
-    drawing: dict[str, Any] = {"missing": missing, "key": key, "id": identity, "keep": keep}
-    settings = {**drawing, **cleaning, "keep_order": keep_order, "form": form, "if_exists": policy, "seed": seed}
+    settings = {"missing": missing, "key": key, "id": identity, "keep": keep, **cleaning, "keep_order": keep_order}
+    settings |= {"form": form, "if_exists": policy, "seed": seed, "jobs": jobs}
     ending = ending_of(output, TABLES, format) if output == STANDARD_OUTPUT or format else ""
-    with target(output, ending) as path:
+    with target(output, ending) as path, open_input(table) as values:
         before = marks(path)
-        _check(table, designs, path, form, policy, drawing, cleaning)
+        designs: Any = _inferred(values, read, cleaning) if infer and isinstance(read, dict) else read
+        plan = prepare(values, designs, path, **settings)  # no warning comes before an error
         if output == STANDARD_OUTPUT:
             _check_travels(designs, ending)
+        if dry_run:
+            _show(plan, table, as_json=as_json)
+            return
         _warn(keep_order, seed, again=policy == "overwrite" and before[0] is not None and key is None)
         try:
             with terminable(), Progress("rows") as progress:
-                release = _run(table, designs, path, jobs, progress=progress, **settings)
+                release = plan.run(progress=progress)
             warn(release, keep)
             tell(release, output, keep, written=marks(path) != before, as_json=as_json)
         except KeyboardInterrupt as stop:
@@ -134,12 +148,18 @@ def privatize(
             end(stop, left(path, before))
 
 
+def _show(plan: "PrivatizePlan[Release]", table: Path, *, as_json: bool) -> None:
+    """Print what would be done."""
+    from attrs import evolve
+
+    named = evolve(plan, table=name_of(table))
+    echo_json(named.to_dict()) if as_json else echo_table(named.summary())
+
+
 def _check_travels(designs: Any, ending: str) -> None:
     """Raise if a design that only its file knows would be written without it."""
-    from subsetprivacy.design import Covered
-
     held = designs.values() if isinstance(designs, dict) else [designs]
-    if ending.startswith(".csv") and any(isinstance(design, Covered) for design in held):
+    if ending.startswith(".csv") and any(design.covered is not None for design in held):
         raise click.UsageError(
             "a covered design needs its numbers of dummy rows, which CSV does not hold; say --format parquet or arrow"
         )
@@ -151,76 +171,42 @@ def _key(path: Path) -> bytes:
     return read_key(path)
 
 
-def _check(
-    table: Path,
-    designs: Any,
-    output: Path,
-    form: Form | None,
-    policy: str,
-    drawing: dict[str, Any],
-    cleaning: dict[str, Any],
-) -> None:
-    """Raise what can be known before anything is drawn, so that no warning stands before an error."""
-    from subsetprivacy.frames.cleaning import Cleaning
-    from subsetprivacy.frames.files import check_free
-    from subsetprivacy.frames.kernel import Kernel, variables_of
-    from subsetprivacy.frames.output import Output
-    from subsetprivacy.frames.sources import file_source
-    from subsetprivacy.frames.trouble import arrow
-
-    arrow()  # says what to install
-    kernel = Kernel(variables_of(designs), **drawing, cleaning=Cleaning(**cleaning))
-    Output(output, list(kernel.designs), form).forms(kernel.designs)
-    check_free(output, overwrite=policy == "overwrite" or (policy == "same" and output.is_file()))
-    file_source(table, kernel.columns, kernel.keep, kernel.labels)
-
-
-def _run(table: Path, designs: Any, output: Path, jobs: int | None, **settings: Any) -> Any:
-    from subsetprivacy.frames.door import privatize_table
-
-    return privatize_table(table, designs, output, jobs=jobs or _processes(table), **settings)
-
-
-def _processes(table: Path) -> int:
-    """Return how many processes to use: one for a table that is done before others have started."""
-    from subsetprivacy.frames.sources import file_source
-
-    return cores() if (file_source(table, []).rows or 0) > LARGE else 1
-
-
-def _designs(table: Path, columns: tuple[str, ...], design: Path | None, infer: dict[str, Any] | None) -> Any:
-    """Return the design of each column, or the product that names its columns itself."""
+def _designs(columns: tuple[str, ...], design: Path | None, *, infer: bool) -> "Design | dict[str, Design | None]":
+    """Return the design of each column, None where it is to be inferred; or the product that names its columns."""
     if not columns:
         if design is None:
             raise click.UsageError("say which --column, with its design: --column NAME=DESIGN")
         return _named_by_itself(design)
-    designs: dict[str, Design] = {}
+    designs: dict[str, Design | None] = {}
     for name, made in options.read_columns(columns, design).items():
-        if made is None and infer is None:
+        if made is None and not infer:
             raise click.UsageError(
                 f"column {name} needs a design: --column {name}=DESIGN, or --design for a single column"
             )
-        designs[name] = _fitting(infer_labels(table, name, **(infer or {}))) if made is None else _planned(made)
+        designs[name] = None if made is None else _planned(made)
     return designs
 
 
-def _named_by_itself(path: Path) -> "Design | dict[str, Design]":
-    """Return a product, or the designs of another table, which name their columns."""
-    from subsetprivacy.design import Product
+def _inferred(table: "Input", designs: "dict[str, Design | None]", cleaning: dict[str, Any]) -> "dict[str, Design]":
+    """Return the designs, with the usual one for columns whose categories are read off the table."""
+    columns = [name for name, made in designs.items() if made is None]
+    labels = infer_labels(table, columns, **cleaning) if columns else {}
+    return {name: _fitting(labels[name]) if made is None else made for name, made in designs.items()}
 
+
+def _named_by_itself(path: Path) -> "Design | dict[str, Design | None]":
+    """Return a product, or the designs of another table, which name their columns."""
     found = read_document(path)
     if isinstance(found, dict):
         return {name: _planned(design) for name, design in found.items()}
-    if not isinstance(found, Product):
+    if found.product is None:
         raise click.UsageError("say which --column the design is for; only a product names its columns")
     return found
 
 
 def _planned(design: "Design") -> "Design":
     """Return a covered design as it was before another table was drawn with it."""
-    from subsetprivacy.design import Covered
-
-    return design.planned() if isinstance(design, Covered) else design
+    return design.planned()
 
 
 def _fitting(labels: list[Any]) -> "Design":

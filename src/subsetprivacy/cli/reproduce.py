@@ -12,7 +12,7 @@ import click
 
 from subsetprivacy._words import counted
 from subsetprivacy.cli.files import name_of
-from subsetprivacy.cli.options import FilePath, cores
+from subsetprivacy.cli.options import FilePath
 from subsetprivacy.cli.show import draw_to_files, is_quiet, say
 from subsetprivacy.cli.stopping import end, terminable
 
@@ -92,6 +92,8 @@ def reproduce(
     if not labels:
         _list(output)
         return
+    from subsetprivacy.processes import cores
+
     options = {"output": output, "quick": quick, "seed": seed, "jobs": jobs or cores(), "again": again}
     if adult_file is not None:
         from subsetprivacy.reproduce.adult_file import read_adult

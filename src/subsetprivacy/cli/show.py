@@ -44,11 +44,16 @@ def draw_to_files(who: str) -> None:
     matplotlib.use("Agg")
 
 
+def line_width() -> int:
+    """Return how many characters fit in a line of the terminal."""
+    return max(get_terminal_size().columns, NARROWEST)
+
+
 def echo_table(table: "Table") -> None:
     """Print a table, the sentences below it as wide as the terminal, column names on several lines if need be."""
     from attrs import evolve
 
-    width = max(get_terminal_size().columns, NARROWEST)
+    width = line_width()
     noted = evolve(table, notes=tuple(fill(_note_text(note), width) for note in table.notes))
     # A file or a pipe has no width: whoever reads it finds every row, and the names, on one line.
     click.echo(_narrowed(noted, width) if sys.stdout.isatty() else str(noted))

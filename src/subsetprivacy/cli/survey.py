@@ -102,14 +102,15 @@ def _as_data(read: "Survey", facts: "SurveyFacts") -> dict[str, Any]:
 
 
 def _echo_facts(path: Path, read: "Survey", facts: "SurveyFacts") -> None:
-    from subsetprivacy.collect.survey.describing import KIND_WORDS, design_words
+    from subsetprivacy.collect.survey.describing import KIND_WORDS
+    from subsetprivacy.design.document import name_of_kind
     from subsetprivacy.tables import Table
 
     rows = tuple(
         (
             each.id,
             KIND_WORDS[each.kind],
-            design_words(each.design),
+            name_of_kind(each.design),
             f"{each.questions}" if each.questions < 10**6 else f"{each.questions:.1e}",
             f"{each.smallest_set} of {each.options}",
             f"{each.bits:.1f}",

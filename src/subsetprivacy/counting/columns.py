@@ -11,7 +11,7 @@ from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy._words import counted, people
 from subsetprivacy.counting.ordering import GroupColumn, rows_of_groups
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
-from subsetprivacy.design import Covered, Design, coarse, require_design
+from subsetprivacy.design import Design, coarse, require_design
 from subsetprivacy.design.text import codes_of
 from subsetprivacy.engines import declared_order, is_table
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
@@ -55,9 +55,9 @@ def check_covered(design: Design, *, groups: bool, sampling: bool) -> None:
     ArgumentError
         If so. Frequencies are fine: a table of counts has a row for each subset, dummy rows among them.
     """
-    if groups and isinstance(design, Covered):
+    if groups and design.covered is not None:
         raise ArgumentError("`by` must be left out for a covered release: dummy rows belong to no group.")
-    if sampling and isinstance(design, Covered):
+    if sampling and design.covered is not None:
         raise ArgumentError(
             "`weights` must be left out for a covered release, or frequencies: dummy rows have no sampling weight."
         )

@@ -4,12 +4,11 @@ import numpy as np
 
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.design import Design
-from subsetprivacy.design.held import Held
 
 
 def memberships(design: Design, codes: IntArray) -> FloatArray:
     """Return 1 where a subset holds a category, 0 elsewhere; of value and bit where a known bit is mixed in."""
-    asked = design.inner if isinstance(design, Held) else design
+    asked = design.enlarged
     return asked.holds(codes[:, None], np.arange(asked.p)).astype(np.float64)
 
 
@@ -22,5 +21,5 @@ def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: F
 
 def position(design: Design, label: Label) -> int:
     """Return the column of a category among the memberships."""
-    asked = design.inner if isinstance(design, Held) else design
+    asked = design.enlarged
     return asked.categories.index(label)

@@ -8,7 +8,7 @@ import numpy as np
 
 from subsetprivacy._types import AnyArray, IntArray
 from subsetprivacy._words import counted, people
-from subsetprivacy.design import Covered, Design, design_from_json
+from subsetprivacy.design import Design, design_from_json
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_data import AS_TO_DICT_WROTE
@@ -28,10 +28,10 @@ _FEW_BITS = 12  # of codes: so many subsets are listed in no time
 
 def notes_of_design(design: Design) -> tuple[Note, ...]:
     """Return what to know of the design of data: that it is not known, that dummy rows are among the people's."""
-    if design.kind == "coarse":
+    if not design.is_known:
         text = "The design is not known: estimates assume coarsening at random."
         return (Note(NoteKind.UNKNOWN_DESIGN, text, GIVE_THE_DESIGN),)
-    if isinstance(design, Covered):
+    if design.covered is not None:
         return (Note(NoteKind.DUMMIES, "Dummy rows are among the rows of people."),)
     return ()
 
@@ -47,7 +47,7 @@ def note_of_missing(amount: float, design: Design, *, weighted: bool = False) ->
 
 def _draws_full_sets(design: Design) -> bool:
     """Tell whether the full set can be drawn, so that it need not mean that an answer is missing."""
-    return design.kind != "coarse" and design.mu_full > 0
+    return design.is_known and design.mu_full > 0
 
 
 def note_of_weights() -> Note:
@@ -58,7 +58,7 @@ def note_of_weights() -> Note:
 def note_of_unobserved(counts: "SubsetCounts") -> tuple[Note, ...]:
     """Return how many of the subsets that can be reported were not, where there are few enough to list."""
     design = counts.design
-    if not counts.total or design.kind == "coarse" or design.code_bits > _FEW_BITS or not design.enumerable:
+    if not counts.total or not design.is_known or design.code_bits > _FEW_BITS or not design.enumerable:
         return ()
     possible = design.support()[0]
     possible = possible[~design.is_missing(possible)]
@@ -85,7 +85,8 @@ def table_of_subsets(counts: "SubsetCounts") -> Table:
         rows.append(_row(silent, counts.n_missing, total))
     distinct = counted(len(counts.n_a), "distinct subset")
     title = f"Reported subsets: {counts.n_text}, {distinct}, {counts.n_missing:.0f} missing"
-    amounts = "weight" if counts.squares is not None else "rows" if isinstance(counts.design, Covered) else "people"
+    units = "people" if counts.design.covered is None else "rows"
+    amounts = units if counts.squares is None else "weight"
     notes = shortened(len(order), len(counts.n_a), "subsets") + counts.notes
     return Table(title, ("subset", amounts, "share"), tuple(rows), notes)
 

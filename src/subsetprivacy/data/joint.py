@@ -20,7 +20,7 @@ from subsetprivacy.data.describing import (
     texts_of_codes,
 )
 from subsetprivacy.data.entries import as_codes, check_amounts
-from subsetprivacy.design import Design, Product
+from subsetprivacy.design import Design, Product, as_product
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_data import CELLS_THAT_OCCUR, LABEL_BY_SUBSETS, PICK_TWO_VARIABLES
@@ -65,7 +65,7 @@ class JointCounts(SubsetCounts):
     design: Product
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self.design, Product):
+        if as_product(self.design) is None:
             raise ArgumentError(f"`design` must be a product design; got {type(self.design).__name__}.", PRODUCT_DESIGN)
         super().__attrs_post_init__()
 
@@ -91,7 +91,8 @@ class JointCounts(SubsetCounts):
         MismatchError
             If the table has not a row and a column for each subset, or labels that are none.
         """
-        if not isinstance(design, Product) or len(design.factors) != 2:
+        both = as_product(design)
+        if both is None or len(both.factors) != 2:
             raise ArgumentError("`design` must be a product of two variables.", PRODUCT_DESIGN)
         labels = (getattr(table, "index", None), getattr(table, "columns", None))
         given = zip(design.factors, (rows, columns), labels, strict=True)
@@ -261,9 +262,10 @@ def picked(design: Product, columns: Sequence[IntArray], axes: Sequence[int]) ->
 
 def as_joint(counts: SubsetCounts) -> SubsetCounts:
     """Return counts under a product design as `JointCounts`, others as they are."""
-    if isinstance(counts, JointCounts) or not isinstance(counts.design, Product):
+    product = counts.design.product
+    if isinstance(counts, JointCounts) or product is None:
         return counts
-    return JointCounts.trusted(counts.codes, counts.counts, counts.design, counts.squares)
+    return JointCounts.trusted(counts.codes, counts.counts, product, counts.squares)
 
 
 def _subsets_named(design: Design, labels: Any) -> IntArray:

@@ -12,7 +12,7 @@ from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.describing import design_of, facts_of, note_of_missing, notes_of_design, texts_of_codes
 from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.tally import count_codes
-from subsetprivacy.design import Covered, Design, Product, require_design
+from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note
 from subsetprivacy.results import Result, plain
@@ -57,7 +57,7 @@ class SubsetData(Result):
         return len(self.codes)
 
     def __repr__(self) -> str:
-        rows = counted(len(self), *(("row", "rows") if isinstance(self.design, Covered) else ("person", "people")))
+        rows = counted(len(self), *(("person", "people") if self.design.covered is None else ("row", "rows")))
         return f"<SubsetData: {rows}, {self.design!r}>"
 
     @property
@@ -78,10 +78,11 @@ class SubsetData(Result):
         ArgumentError
             If the design is of one variable.
         """
-        if not isinstance(self.design, (Product, Covered)):
+        several = self.design.product or self.design.covered
+        if several is None:
             raise ArgumentError(f"`names` must be given for several variables only; got a {self.design.kind} design.")
         wanted = (names,) if isinstance(names, str) else tuple(names)
-        return SubsetData.trusted(self.design.select_codes(self.codes, wanted), self.design.select(wanted))
+        return SubsetData.trusted(several.select_codes(self.codes, wanted), several.select(wanted))
 
     # Output -----------------------------------------------------------------------------------
 

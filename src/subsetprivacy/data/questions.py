@@ -46,7 +46,7 @@ def question_kind(design: Design) -> QuestionKind:
         return "local"
     if not design.is_independent:
         return "groups"
-    return "bit" if getattr(design, "equal_only", False) else "yes_no"
+    return "bit" if design.answer_words == ANSWERS["bit"] else "yes_no"
 
 
 def _given(values: ArrayLike | None) -> Any:
@@ -99,7 +99,7 @@ class QuestionCounts(Result):
     kind: QuestionKind = field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        if require_design(self.design).kind == "coarse":
+        if not require_design(self.design).is_known:
             raise UnknownDesignError("`design` must be known to say how questions were put.", GIVE_THE_DESIGN)
         kind = question_kind(self.design) if self.kind is None else check_choice(self.kind, KINDS, "kind")
         answers = _whole(self.answers, "answers")

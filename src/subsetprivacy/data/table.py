@@ -13,7 +13,7 @@ from subsetprivacy.data.describing import MAX_ROWS, design_of, facts_of, most_fr
 from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.tally import count_codes
-from subsetprivacy.design import Design, Product
+from subsetprivacy.design import Design, Product, as_product
 from subsetprivacy.errors import CodeError, MismatchError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_designs import PRODUCT_DESIGN
@@ -51,7 +51,7 @@ class SubsetTable(Result):
 
     def __attrs_post_init__(self) -> None:
         design = self.design
-        if not isinstance(design, Product):
+        if as_product(design) is None:
             raise CodeError(f"`design` must be a product design; got {type(design).__name__}.", PRODUCT_DESIGN)
         object.__setattr__(self, "columns", tuple(as_codes(column) for column in _in_order(self.columns, design)))
         if len(self.columns) != len(design.factors):
@@ -176,5 +176,5 @@ def _in_order(columns: Any, design: Product) -> list[Any]:
 
 
 def _joined(columns: list[IntArray], design: Design) -> IntArray:
-    assert isinstance(design, Product)
-    return np.asarray(design.join(columns))
+    assert design.product is not None
+    return np.asarray(design.product.join(columns))

@@ -3,18 +3,27 @@
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.check import MechanismCheck, check_mechanism
 from subsetprivacy.design.coarse import Coarse, coarse
-from subsetprivacy.design.conditional import Conditional, conditional, fully_private, nonprivate
+from subsetprivacy.design.conditional import (
+    Conditional,
+    FullyPrivate,
+    NonPrivate,
+    conditional,
+    fully_private,
+    nonprivate,
+)
 from subsetprivacy.design.coverage import Covered
 from subsetprivacy.design.covering import covered
+from subsetprivacy.design.described import Formula
 from subsetprivacy.design.document import design_from_json, load_design
 from subsetprivacy.design.factors import Product
 from subsetprivacy.design.hadamard import Hadamard, hadamard
 from subsetprivacy.design.held import ArtificialBit, Held, warner
 from subsetprivacy.design.independent import Independent, Uniform, independent, uniform
+from subsetprivacy.design.keys import Keys
 from subsetprivacy.design.mixture import Mixture
 from subsetprivacy.design.partition import EvenPartition, ListedPartition, partition
 from subsetprivacy.design.product import product
-from subsetprivacy.design.require import require_design
+from subsetprivacy.design.require import as_product, require_design
 from subsetprivacy.design.sized import FixedSize, Sized, fixed_size
 from subsetprivacy.design.small import join, small
 
@@ -26,15 +35,20 @@ __all__ = [
     "Design",
     "EvenPartition",
     "FixedSize",
+    "Formula",
+    "FullyPrivate",
     "Hadamard",
     "Held",
     "Independent",
+    "Keys",
     "ListedPartition",
     "MechanismCheck",
     "Mixture",
+    "NonPrivate",
     "Product",
     "Sized",
     "Uniform",
+    "as_product",
     "check_mechanism",
     "coarse",
     "conditional",

@@ -3,23 +3,19 @@
 from abc import abstractmethod
 from collections.abc import Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import evolve, frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import choose, identify
-from subsetprivacy.design.described import Described
+from subsetprivacy.design.composed import Composed
 from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError, NotIdentifiableError, NotIndependentError, TooLargeError
 from subsetprivacy.incidence import MAX_MATRIX, Listable, incidence
 from subsetprivacy.messages.for_designs import MORE_SUBSETS, VALUE_AT_HAND
 from subsetprivacy.subsets import Categories
-
-if TYPE_CHECKING:
-    from subsetprivacy.design.coverage import Covered
-    from subsetprivacy.design.factors import Product
 
 
 def require_matrix(p: int) -> None:
@@ -34,7 +30,7 @@ def solve_alike(a: float, b: float, v: FloatArray) -> FloatArray:
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Design(Described):
+class Design(Composed):
     r"""How subsets are drawn: a conditional design :math:`\mu` (`cond_design`).
 
     ``P(A = a | X = j) = mu_a r_a(j)``, where the row r_a is 1 on the members
@@ -175,29 +171,9 @@ class Design(Described):
     # What it is made of -----------------------------------------------------------------------
 
     @property
-    def is_known(self) -> bool:
-        """Whether it says how likely a report is: False for subsets that somebody else collected."""
-        return True
-
-    @property
-    def product(self) -> "Product | None":
-        """The design itself where it is a product, which draws several variables independently; else None."""
-        return None
-
-    @property
-    def covered(self) -> "Covered | None":
-        """The design itself where dummy rows are added to the people's; else None."""
-        return None
-
-    @property
     def enlarged(self) -> "Design":
         """The design of what reports are subsets of: the value, or the value next to something known."""
         return self
-
-    @property
-    def has_fixed_parts(self) -> bool:
-        """Whether it describes samples whose parts have known sizes, which are not drawn."""
-        return False
 
     @property
     def distribution_key(self) -> Hashable:
@@ -269,32 +245,6 @@ class Design(Described):
     def exposed(self) -> "Design":
         """The design that somebody sees who knows that a report is a real person's."""
         return self
-
-    @property
-    def real_share(self) -> float:
-        """The share of real people among the rows: below 1 where dummies are added."""
-        return 1.0
-
-    @property
-    def dummy_share(self) -> float:
-        """The share of rows per dummy category: 0 where no dummies are added."""
-        return 0.0
-
-    @property
-    def dummy_categories(self) -> int:
-        """The number of dummy categories."""
-        return 0
-
-    def dummy_rows(self, people: int) -> int:
-        """Return how many dummy rows are added to this many people."""
-        return 0
-
-    def require_rows(self, rows: float) -> None:
-        """Raise unless these are all rows of a release, where an estimate needs that: with dummies."""
-
-    def rows_text(self, n: float) -> str:
-        """Return how many people n rows are, in words."""
-        return f"n = {n:.0f}"
 
     @cached_property
     def epsilon(self) -> float:

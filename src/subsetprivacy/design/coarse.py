@@ -9,6 +9,7 @@ from attrs import field, frozen
 from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import Keys
 from subsetprivacy.design.require import check_size
 from subsetprivacy.errors import UnknownDesignError
 from subsetprivacy.messages.for_designs import GIVE_THE_DESIGN
@@ -26,6 +27,7 @@ class Coarse(Design):
 
     kind: ClassVar[str] = "coarse"
     name: ClassVar[str] = "unknown"
+    keys: ClassVar[Keys] = Keys(categories=(2, 48))
     formula: ClassVar[Formula] = Formula(
         reports="any subset but the empty one; which are possible is not known",
         weight="",
@@ -48,6 +50,11 @@ class Coarse(Design):
     def is_known(self) -> bool:
         """False: what is known are the subsets."""
         return False
+
+    @property
+    def assumption(self) -> str:
+        """That the data are coarsened at random."""
+        return self.note
 
     def support(self) -> tuple[IntArray, FloatArray]:
         """Refuse: the weights are unknown."""

@@ -10,6 +10,7 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import CODE, PAIR_OR_MORE, Keys, weighted
 from subsetprivacy.design.require import check_size
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, read_weights
 from subsetprivacy.errors import InvalidDesignError, NotIndependentError
@@ -26,6 +27,9 @@ class Conditional(Design):
     weights: FloatArray
     kind: ClassVar[str] = "conditional"
     name: ClassVar[str] = "conditional"
+    keys: ClassVar[Keys] = Keys(
+        {"subsets": weighted("The reported sets, each with its mu.", PAIR_OR_MORE)}, ("subsets",), categories=(3, 48)
+    )
     formula: ClassVar[Formula] = Formula(
         reports="the listed `subsets`",
         weight=r"\mu_a \text{ as listed}",
@@ -139,11 +143,15 @@ def check_cover(codes: IntArray, mu: FloatArray, categories: Categories) -> None
         )
 
 
+_NOT_NEEDED = Keys({"subsets": weighted("Written, and not needed by a reader.", CODE)}, categories=(2, 48))
+
+
 class NonPrivate(Conditional):
     """The value itself; make one with `nonprivate`."""
 
     kind: ClassVar[str] = "nonprivate"
     name: ClassVar[str] = "not private"
+    keys: ClassVar[Keys] = _NOT_NEEDED
     formula: ClassVar[Formula] = Formula(reports="the single categories, $\\lvert a\\rvert = 1$", weight=r"\mu_a = 1")
 
     @classmethod
@@ -167,6 +175,7 @@ class FullyPrivate(Conditional):
 
     kind: ClassVar[str] = "fully_private"
     name: ClassVar[str] = "fully private"
+    keys: ClassVar[Keys] = _NOT_NEEDED
     formula: ClassVar[Formula] = Formula(reports="the full set, $\\lvert a\\rvert = p$", weight=r"\mu_a = 1")
 
     @classmethod

@@ -16,10 +16,14 @@ from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
 from subsetprivacy.design.factors import Product
 from subsetprivacy.design.independent import Independent
+from subsetprivacy.design.keys import INNER, Keys, fraction, whole
 from subsetprivacy.errors import InvalidDesignError, MismatchError
 from subsetprivacy.incidence import Affine, Cells, Listable
 from subsetprivacy.messages.for_designs import DESIGN_OF_THE_DATA, PRIVATIZE_EACH_GROUP
 from subsetprivacy.subsets import Categories
+
+_NOT_COVERED = ("artificial_bit", "coarse", "covered", "fully_private")
+_BELOW_A_HALF = r"^(0\.[0-4][0-9]*|[1-9](\.[0-9]+)?[eE]-[0-9]+)$"
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -38,17 +42,31 @@ class Covered(Design):
     dummies: int | None = None
     kind: ClassVar[str] = "covered"
     name: ClassVar[str] = "covered by dummy rows"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "base": {
+                "description": "The covered design.",
+                **INNER,
+                "not": {"properties": {"kind": {"enum": list(_NOT_COVERED)}}, "required": ["kind"]},
+            },
+            "floor": fraction("The least share of rows that could have sent a report.", _BELOW_A_HALF, 0.5),
+            "people": whole("Once drawn: the number of people.", 0),
+            "dummies": whole("Once drawn: the rows per dummy category.", 0),
+        },
+        ("base", "floor"),
+        conditions={"dependentRequired": {"people": ["dummies"], "dummies": ["people"]}},
+    )
     formula: ClassVar[Formula] = Formula(
         reports="each report $a$ of the `base` with each of the $D$ dummy categories $d$",
-        weight="",
-        probability=(
-            r"P(a, d \mid j) = \frac{1}{D} \Bigl( (1 - D\alpha)\, P(a \mid j) + \alpha \max_i P(a \mid i) \Bigr)"
-        ),
+        weight=r"\mu_{a,d} = \frac{\mu_a}{D}",
+        probability=(r"P(a, d \mid j) = \frac{1}{D} \Bigl( (1 - D\alpha)\, P(a \mid j) + \alpha\, \mu_a \Bigr)"),
         codes="The code of the base and, above its bits, the bit of the dummy category, the first category lowest.",
+        missing="the base's code of a missing answer, and above it the bits of all $D$ dummy categories",
         width=r"\text{the bits of the base} + D",
         symbols=(
+            (r"\mu_a", "the weight of the report under the `base`"),
             (r"P(a \mid j)", "the probability of the report under the `base`"),
-            ("D", "$\\sum_a \\max_j P(a \\mid j)$ over the reports of the base, which is a whole number"),
+            ("D", "the number $\\sum_a \\mu_a$ over the reports of the base, which is whole"),
             (
                 r"\alpha",
                 "the share of rows per dummy category: `dummies` / (`people` + $D \\cdot$ `dummies`), or `floor` where "
@@ -59,9 +77,9 @@ class Covered(Design):
 
     @classmethod
     def example(cls) -> "Covered":
-        """Return questions about four categories with dummy rows for 1000 people."""
+        """Return questions about four categories with dummy rows for 600 people."""
         base = Independent.example()
-        return Covered(base.categories, base, 0.125).realised(1000)
+        return Covered(base.categories, base, 0.125).realised(600)
 
     @property
     def description(self) -> str:

@@ -7,6 +7,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.design.codes import Coded
+from subsetprivacy.design.keys import Keys
 from subsetprivacy.tables import label_text
 
 MEMBERS_ALIKE = r"P(a \mid j) = \mu_a \text{ if } j \in a, \text{ else } 0"
@@ -25,11 +26,13 @@ class Formula:
     reports
         Which reports there are, in Markdown. Everything else has probability 0.
     weight
-        The weight :math:`\mu_a` of a report in TeX; empty where `probability` says it all.
+        The weight :math:`\mu_a` of a report in TeX; empty where it is not known.
     probability
         The probability of a report given the value in TeX.
     codes
         What the code of a report is, in Markdown.
+    missing
+        Which code stands for a missing answer, in Markdown.
     width
         How many bits a code takes inside a product or under dummies, in TeX.
     symbols
@@ -40,6 +43,7 @@ class Formula:
     weight: str
     probability: str = MEMBERS_ALIKE
     codes: str = "The bit mask of the subset: bit j is set when category j is a member."
+    missing: str = "$2^p - 1$, the full set"
     width: str = "p"
     symbols: tuple[tuple[str, str], ...] = ()
 
@@ -49,6 +53,7 @@ class Described(Coded, ABC):
 
     name: ClassVar[str]
     formula: ClassVar[Formula]
+    keys: ClassVar[Keys] = Keys()
 
     @classmethod
     @abstractmethod

@@ -12,7 +12,8 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design, require_matrix
 from subsetprivacy.design.described import Formula
-from subsetprivacy.design.independent import Independent
+from subsetprivacy.design.held import ArtificialBit
+from subsetprivacy.design.keys import Keys, parts, whole
 from subsetprivacy.design.sized import FixedSize
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
 from subsetprivacy.incidence import MAX_DENSE_BITS, Kronecker, Listable, joint_incidence
@@ -32,14 +33,26 @@ class Product(Design):
     factors: tuple[Design, ...]
     kind: ClassVar[str] = "product"
     name: ClassVar[str] = "product"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "factors": parts(
+                "The designs of the variables, in order.",
+                "variables",
+                whole("How many of the variables this factor is of.", 1),
+            )
+        },
+        ("factors",),
+        document={"required": ["variables"]},
+    )
     formula: ClassVar[Formula] = Formula(
         reports="each combination $(a_1, \\ldots, a_d)$ of reports of the factors",
-        weight="",
+        weight=r"\mu_{(a_1, \ldots, a_d)} = \prod_{k=1}^d \mu_{k, a_k}",
         probability=r"P(a_1, \ldots, a_d \mid j_1, \ldots, j_d) = \prod_{k=1}^d P_k(a_k \mid j_k)",
         codes="The codes of the factors next to each other, the first in the highest bits.",
+        missing="a row is missing where the code of some factor is that of a missing answer",
         width=r"\text{the sum of the bits of the factors}",
         symbols=(
-            ("P_k", "the probability under entry $k$ of `factors`"),
+            (r"P_k, \mu_k", "the probability and the weight under entry $k$ of `factors`"),
             (
                 "j_k",
                 "the number of the value of factor $k$. A combination of values has the number that counts the last "
@@ -51,8 +64,8 @@ class Product(Design):
 
     @classmethod
     def example(cls) -> "Product":
-        """Return two variables, of four and of three categories."""
-        return cls.of({("x",): Independent.example(), ("y",): FixedSize(Categories(["l", "m", "n"]), 2)})
+        """Return two variables, of two and of three categories."""
+        return cls.of({("x",): ArtificialBit.example(), ("y",): FixedSize(Categories(["l", "m", "n"]), 2)})
 
     @property
     def description(self) -> str:

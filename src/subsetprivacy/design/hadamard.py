@@ -12,6 +12,7 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import Keys
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Walsh, incidence
 from subsetprivacy.incidence.walsh import choose_columns, scattered
@@ -36,6 +37,21 @@ class Hadamard(Design):
     columns: IntArray
     kind: ClassVar[str] = "hadamard"
     name: ClassVar[str] = "Hadamard"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "size": {"description": "The size N of the matrix.", "enum": [1 << k for k in range(2, 24)]},
+            "columns": {
+                "description": "The column of each category.",
+                "type": "array",
+                "minItems": 4,
+                "maxItems": MOST,
+                "uniqueItems": True,
+                "items": {"type": "integer", "minimum": 0, "maximum": 8 * MOST - 1},
+            },
+        },
+        ("size", "columns"),
+        categories=(4, MOST),
+    )
     formula: ClassVar[Formula] = Formula(
         reports=(
             "both sides of the rows 1 to $N-1$. Category $j$ is on side 1 of row $r$ if $r$ and $c_j$ have an even "
@@ -46,6 +62,7 @@ class Hadamard(Design):
             "Up to 48 categories the bit mask of the categories on the side. With more categories "
             "$2r + \\text{side}$, and code 1, side 1 of row 0, is the full set."
         ),
+        missing="the full set, $2^p - 1$, or 1 with more than 48 categories",
         width=r"p, \text{ or the number of binary digits of } N \text{ with more than 48 categories}",
         symbols=(
             ("N", "the document's `size`"),

@@ -13,6 +13,7 @@ from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import Conditional
 from subsetprivacy.design.described import Formula
 from subsetprivacy.design.independent import uniform
+from subsetprivacy.design.keys import Keys, fraction
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Mapped
 from subsetprivacy.messages.for_designs import MORE_THAN_TWO, SAFE_Q, TRY_A_QUARTER
@@ -22,6 +23,7 @@ from subsetprivacy.variables import JointCategories
 # The bits of a mask of pairs: (first, 0), (first, 1), (second, 0), (second, 1).
 EQUAL = 0b1001
 MOST_ODDS = 20.0
+_BETWEEN_0_AND_1 = r"^(0\.[0-9]*[1-9][0-9]*|[1-9](\.[0-9]+)?[eE]-[0-9]+)$"
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -138,6 +140,21 @@ class ArtificialBit(Held):
     q: float
     kind: ClassVar[str] = "artificial_bit"
     name: ClassVar[str] = "randomized response"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "q": fraction("The probability that the secret bit is 1.", _BETWEEN_0_AND_1, 1),
+            "asked": {
+                "description": "Warner's question, or uniform questions about value and bit.",
+                "enum": ["equal", "uniform"],
+            },
+        },
+        ("q", "asked"),
+        categories=(2, 24),
+        document={
+            "if": {"properties": {"asked": {"const": "equal"}}, "required": ["asked"]},
+            "then": {"properties": {"categories": {"minItems": 2, "maxItems": 2}}},
+        },
+    )
     formula: ClassVar[Formula] = Formula(
         reports=(
             "sets of pairs of a category and a bit. The pair of category $j$ and bit $b$ has the number $2j + b$. "
@@ -151,6 +168,7 @@ class ArtificialBit(Held):
         ),
         probability=r"P(a \mid j) = \mu_a \bigl( (1-q)\, 1\{2j \in a\} + q\, 1\{2j+1 \in a\} \bigr)",
         codes="The bit mask over the $2p$ pairs: bit $2j + b$ stands for the pair of category $j$ and bit $b$.",
+        missing="$2^{2p} - 1$, the full set of pairs",
         width="2p",
         symbols=(("q", "the document's `q`, the probability that the bit is 1"),),
     )
@@ -267,7 +285,7 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
 
     Notes
     -----
-    Warner's randomised response, in subset form: the reported set of pairs
+    Warner's randomized response, in subset form: the reported set of pairs
     (answer, bit) is always true. On the four pairs it has rank 2, and it is
     identified because the bit's law is held. With :math:`\lambda` = P("the same") it costs
     n var :math:`= \lambda(1-\lambda)/(2q-1)^2`; its epsilon is :math:`|\ln(q/(1-q))|`.

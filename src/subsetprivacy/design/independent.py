@@ -12,6 +12,7 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import CODE, Keys, weighted
 from subsetprivacy.design.require import check_size
 from subsetprivacy.design.sized import Sized
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, pick, read_weights, thresholds
@@ -28,6 +29,11 @@ class Independent(Design):
     nu: FloatArray
     kind: ClassVar[str] = "independent"
     name: ClassVar[str] = "independent"
+    keys: ClassVar[Keys] = Keys(
+        {"questions": weighted("The sets asked about, each with its probability nu.", CODE)},
+        ("questions",),
+        categories=(4, 48),
+    )
     formula: ClassVar[Formula] = Formula(
         reports="each of the listed `questions` and its complement, except the empty set",
         weight=r"\mu_a = \nu_a + \nu_{a^c}",
@@ -139,6 +145,7 @@ class Uniform(Sized):
 
     kind: ClassVar[str] = "uniform"
     name: ClassVar[str] = "uniform"
+    keys: ClassVar[Keys] = Keys(categories=(4, 48))
     formula: ClassVar[Formula] = Formula(
         reports=(
             "every subset with at least two members that leaves out at least two categories, "

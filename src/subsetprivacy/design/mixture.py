@@ -14,6 +14,7 @@ from subsetprivacy.design import identify
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
 from subsetprivacy.design.independent import Independent
+from subsetprivacy.design.keys import WEIGHT, Keys, parts
 from subsetprivacy.design.sized import FixedSize
 from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError, MismatchError
@@ -33,13 +34,25 @@ class Mixture(Design):
     shares: tuple[float, ...]
     kind: ClassVar[str] = "mixture"
     name: ClassVar[str] = "mixture"
+    keys: ClassVar[Keys] = Keys(
+        {
+            "components": parts(
+                "The designs that were pooled.", "share", {"description": "The share of the people.", **WEIGHT}
+            )
+        },
+        ("components",),
+    )
     formula: ClassVar[Formula] = Formula(
         reports="the reports of all components, whose codes mean the same",
-        weight="",
+        weight=r"\mu_a = \sum_i s_i \mu_{i,a} \Big/ \sum_i s_i",
         probability=r"P(a \mid j) = \sum_i s_i P_i(a \mid j) \Big/ \sum_i s_i",
         codes="The codes of the components, which mean the same in all of them.",
+        missing="as in the components",
         width=r"\text{the bits of a component}",
-        symbols=(("s_i", "the `share` of component $i$"), ("P_i", "the probability under component $i$")),
+        symbols=(
+            ("s_i", "the `share` of component $i$"),
+            (r"P_i, \mu_i", "the probability and the weight under component $i$, 0 for what it cannot report"),
+        ),
     )
 
     @classmethod
@@ -175,7 +188,10 @@ class Mixture(Design):
     @cached_property
     def informative_Q(self) -> FloatArray:
         """The average of the parts', by how often each says something."""
-        said = self._average(lambda design: (1 - design.mu_full) * design.informative_Q)
+        said = self._average(
+            # A part that never says anything has no such matrix.
+            lambda design: 0.0 if design.mu_full == 1 else (1 - design.mu_full) * design.informative_Q
+        )
         return read_only(said / (1 - self.mu_full))
 
     def allows(self, codes: IntArray) -> BoolArray:

@@ -14,6 +14,7 @@ from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Labe
 from subsetprivacy.design import choose
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import PAIR_OR_MORE, Keys, whole
 from subsetprivacy.design.require import check_size
 from subsetprivacy.design.sized import Sized
 from subsetprivacy.design.weights import read_subset
@@ -23,6 +24,24 @@ from subsetprivacy.messages.for_designs import USE_SMALL
 from subsetprivacy.messages.for_general import NEAREST
 from subsetprivacy.subsets import Categories, as_categories, sizes
 
+_KEYS = Keys(
+    {
+        "groups": whole("The number m of groups.", 2, 24),
+        "partitions": {
+            "description": "The partitions that are asked, each a row of m codes; without it all of even sizes.",
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "array", "minItems": 2, "maxItems": 24, "items": PAIR_OR_MORE},
+        },
+        "recorded": {"description": "Whether a code says which partition was asked.", "type": "boolean"},
+    },
+    ("groups", "recorded"),
+    categories=(4, 48),
+    conditions={
+        "if": {"properties": {"recorded": {"const": True}}, "required": ["recorded"]},
+        "then": {"required": ["partitions"]},
+    },
+)
 _DESCRIPTION = (
     "The categories are divided into {m} groups{how}, and the question is: which group holds your answer? That group "
     "is stored."
@@ -36,6 +55,7 @@ class EvenPartition(Sized):
     m: int
     kind: ClassVar[str] = "partition"
     name: ClassVar[str] = "partition"
+    keys: ClassVar[Keys] = _KEYS
     formula: ClassVar[Formula] = Formula(
         reports=(
             "without `partitions` in the document: every subset whose size is that of a group, "
@@ -55,8 +75,8 @@ class EvenPartition(Sized):
 
     @classmethod
     def example(cls) -> "EvenPartition":
-        """Return five categories in two groups, of different sizes."""
-        return partition(["a", "b", "c", "d", "e"], 2)  # type: ignore[return-value]
+        """Return six categories in three groups."""
+        return partition(list("abcdef"), 3)  # type: ignore[return-value]
 
     @property
     def description(self) -> str:
@@ -143,6 +163,7 @@ class ListedPartition(Design):
     recorded: bool
     kind: ClassVar[str] = "partition"
     name: ClassVar[str] = "partition, listed"
+    keys: ClassVar[Keys] = _KEYS
     formula: ClassVar[Formula] = Formula(
         reports=(
             "with `partitions` in the document: the listed groups. Where `recorded` is true and there are three groups "
@@ -154,6 +175,7 @@ class ListedPartition(Design):
             "$m \\cdot (\\text{number of the partition} + 1) + \\text{number of the group}$, both counted from 0, and "
             "code 1 is the full set."
         ),
+        missing="the full set, $2^p - 1$, or 1 where codes are numbers",
         width=r"p, \text{ or the number of binary digits of } m(L+1) \text{ where recorded}",
         symbols=(
             ("L", "the number of `partitions`"),

@@ -44,8 +44,8 @@ def product(designs: Mapping[Any, Design]) -> Product:
         raise InvalidDesignError(f"`designs` must map two or more names to designs; got {size}.", PRODUCT_DESIGN)
     named: dict[tuple[str, ...], Design] = {}
     for name, design in designs.items():
-        if require_design(design).kind in {"coarse", "product", "covered"}:
-            _refuse(design, name)
+        require_design(design)
+        _check_factor(design, name)
         held = design.categories
         names = held.names if isinstance(held, JointCategories) else (name,)
         for inner in names:
@@ -55,12 +55,13 @@ def product(designs: Mapping[Any, Design]) -> Product:
     return Product.of(named)
 
 
-def _refuse(design: Design, name: Any) -> None:
-    if design.kind == "coarse":
+def _check_factor(design: Design, name: Any) -> None:
+    if not design.is_known:
         raise UnknownDesignError(f"the design of {name!r} must be known to be part of a product.")
-    if design.kind == "covered":
+    if design.covered is not None:
         raise InvalidDesignError(
             f"a dummy row must be one in every variable; got a covered design for {name!r} alone.",
             COVER_THE_WHOLE,
         )
-    raise InvalidDesignError(f"`designs` must be of one variable each; got a product for {name!r}.")
+    if design.product is not None:
+        raise InvalidDesignError(f"`designs` must be of one variable each; got a product for {name!r}.")

@@ -1,6 +1,6 @@
 """Conditions that several kinds of design share."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from subsetprivacy.design.base import Design
 from subsetprivacy.errors import ArgumentError, InvalidDesignError, TooLargeError
@@ -8,6 +8,9 @@ from subsetprivacy.incidence import MAX_DENSE_BITS
 from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_designs import HADAMARD_FOR_MANY, MAKE_A_DESIGN, NO_LIST_NEEDED
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories
+
+if TYPE_CHECKING:
+    from subsetprivacy.design.factors import Product
 
 
 def check_size(categories: Categories, least: int, kind: str, advice: Advice | None) -> Categories:
@@ -39,9 +42,14 @@ def require_design(design: Any) -> Design:
     return design
 
 
+def as_product(design: Any) -> "Product | None":
+    """Return the product that an argument is; None for other designs and for what is no design."""
+    return design.product if isinstance(design, Design) else None
+
+
 def require_enumerable(design: Design, what: str) -> Design:
     """Return the design if its support can be listed, else say what cannot be computed exactly."""
-    if design.kind == "coarse":
+    if not design.is_known:
         design.support()  # refuses, with the reason
     if not design.enumerable:
         raise TooLargeError(

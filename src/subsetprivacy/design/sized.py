@@ -15,6 +15,7 @@ from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label, RandomSo
 from subsetprivacy.design import choose
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.keys import Keys, whole
 from subsetprivacy.design.require import check_size, require_enumerable
 from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError
@@ -159,6 +160,9 @@ class FixedSize(Sized):
     k: int
     kind: ClassVar[str] = "fixed_size"
     name: ClassVar[str] = "fixed size"
+    keys: ClassVar[Keys] = Keys(
+        {"size": whole("The number of members of every subset.", 2, 47)}, ("size",), categories=(3, 48)
+    )
     formula: ClassVar[Formula] = Formula(
         reports="every subset with $k$ members, $\\lvert a\\rvert = k$",
         weight=r"\mu_a = \frac{1}{\binom{p-1}{k-1}}",

@@ -19,6 +19,7 @@ from subsetprivacy.design.hadamard import hadamard
 from subsetprivacy.design.held import beside_bit, warner
 from subsetprivacy.design.identify import null_direction
 from subsetprivacy.design.independent import Independent, uniform
+from subsetprivacy.design.keys import Keys
 from subsetprivacy.design.product import product
 from subsetprivacy.design.require import require_design
 from subsetprivacy.design.revealed import revealing, values_left
@@ -113,6 +114,7 @@ class Singles(Independent):
 
     kind: ClassVar[str] = "singles"
     name: ClassVar[str] = "single categories"
+    keys: ClassVar[Keys] = Keys()
     formula: ClassVar[Formula] = Formula(
         reports="every subset with $\\lvert a\\rvert = 1$ or $\\lvert a\\rvert = p-1$",
         weight=r"\mu_a = \frac{1}{p} \text{ if } p \ge 3, \quad \mu_a = 1 \text{ if } p = 2",

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1 << 17  # 1 MB of codes stays in a cache
-_BATCHES_AHEAD = 2  # a second core decodes while this one counts, and memory stays small
+# A second core decodes while this one counts, and memory stays small.
+_AHEAD: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1, "use_threads": True}
 
 
 def arrow_batches(table: Any, columns: Sequence[str], size: int = BATCH_ROWS) -> "Iterator[pa.RecordBatch]":
@@ -149,11 +150,13 @@ def _of_pyarrow(table: Any, columns: list[Any], size: int) -> "Iterator[pa.Recor
     yield from whole.select(columns).to_batches(max_chunksize=size)
 
 
-def dataset_batches(dataset: Any, columns: list[Any], size: int = BATCH_ROWS) -> "Iterator[pa.RecordBatch]":
-    """Stream columns of a dataset as `arrow_batches` does, its errors as they are: for whoever knows its files."""
-    return dataset.to_batches(
-        columns=columns, batch_size=size, batch_readahead=_BATCHES_AHEAD, fragment_readahead=1, use_threads=True
-    )
+def _of_dataset(dataset: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
+    yield from dataset.to_batches(columns=columns, batch_size=size, **_AHEAD)
+
+
+def fragment_batches(fragment: Any, schema: Any, columns: list[str]) -> "Iterator[pa.RecordBatch]":
+    """Stream columns of one file of a dataset as `arrow_batches` does; its errors pass, for who knows the file."""
+    yield from fragment.to_batches(schema=schema, columns=columns, batch_size=BATCH_ROWS, **_AHEAD)
 
 
 def _of_duckdb(relation: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
@@ -201,7 +204,7 @@ _STREAMS: "dict[str, _Stream]" = {
     "polars": _of_polars,
     "polars-lazy": _of_polars_lazy,
     "pyarrow": _of_pyarrow,
-    "pyarrow-dataset": dataset_batches,
+    "pyarrow-dataset": _of_dataset,
     "duckdb": _of_duckdb,
     "ibis": _of_ibis,
 }

@@ -8,7 +8,6 @@ from typing import Any, TypedDict, Unpack
 from subsetprivacy._choices import Estimator, Information, MomentStart
 from subsetprivacy._types import Distribution
 from subsetprivacy.data import CountsBatch, SubsetCounts, SubsetData, as_counts
-from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -124,16 +123,15 @@ def estimate(
     """
     run = METHODS[read_method(method)]
     counts = as_counts(data).require_data()
-    if isinstance(counts.design.exposed, Product) and counts.categories.p > MAX_JOINT:
+    if counts.design.exposed.product is not None and counts.categories.p > MAX_JOINT:
         raise TooLargeError(
             f"a joint distribution must have at most {MAX_JOINT} combinations; got {counts.categories.p}.",
             FEWER_VARIABLES,
         )
-    if isinstance(counts.design, Covered):
-        if counts.squares is not None:
-            raise ArgumentError("`data` must be unweighted for a covered design: dummy rows have no sampling weight.")
-        counts.design.require_rows(counts.total)
-    if counts.design.kind != "coarse":
+    if counts.design.covered is not None and counts.squares is not None:
+        raise ArgumentError("`data` must be unweighted for a covered design: dummy rows have no sampling weight.")
+    counts.design.require_rows(counts.total)
+    if counts.design.is_known:
         counts.design.require_identifiable()
     elif len(counts.observed_codes) == 1:
         raise NotIdentifiableError(

@@ -10,7 +10,7 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Information
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Covered, Design
+from subsetprivacy.design import Design
 from subsetprivacy.design.require import require_enumerable
 from subsetprivacy.estimation.dummies import known_part
 from subsetprivacy.estimation.likelihood import (
@@ -114,7 +114,7 @@ def _expected(fit: Estimate) -> FloatArray:
         return sandwich(fit.counts, fit.w)
     design = fit.counts.design
     covariance = tangent_inverse(expected_information(design, fit.w, floor=1 / fit.n)) / fit.n
-    if not isinstance(design, Covered):
+    if design.covered is None:
         return covariance
     law = design.support()[1] * design.support_incidence.inner(fit.w)
     return _less_known_part(fit, covariance, design.support_incidence, law)
@@ -123,9 +123,9 @@ def _expected(fit: Estimate) -> FloatArray:
 def _less_known_part(fit: Estimate, covariance: FloatArray, rows: Incidence, f: FloatArray) -> FloatArray:
     """Take from the covariance what the fixed number of dummy rows leaves out of the variance of the score."""
     design = fit.counts.design
-    if not isinstance(design, Covered) or not np.isfinite(covariance).all():
+    if design.covered is None or not np.isfinite(covariance).all():
         return covariance
-    between, apart = known_part(design, rows, f, fit.w, 1 / rows.inner(fit.w))
+    between, apart = known_part(design.covered, rows, f, fit.w, 1 / rows.inner(fit.w))
     known = covariance @ apart
     return covariance - fit.n * between * np.outer(known, known)
 

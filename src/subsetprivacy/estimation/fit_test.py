@@ -197,7 +197,7 @@ def fit_test(
     w0 = check_distribution(reference, counts.categories.labels, "reference")
     if counts.squares is not None:
         raise ArgumentError("`data` must be people, each counted once; got sampling weights.", UNWEIGHTED)
-    if counts.design.kind != "coarse":
+    if counts.design.is_known:
         counts.design.require_identifiable()
     w, statistic = _statistic(counts, w0)
     df = counts.categories.p - 1
@@ -254,7 +254,7 @@ def _drawn(
     counts: SubsetCounts, w0: FloatArray, replications: int, seed: Any, progress: Callable[[int, int], None] | None
 ) -> FloatArray:
     """Return the statistics of samples drawn under the reference."""
-    if counts.design.kind == "coarse":
+    if not counts.design.is_known:
         raise ArgumentError(
             "`data` must have a known design to draw samples from; got subsets of an unknown one.", CHI_SQUARE_NULL
         )

@@ -7,7 +7,6 @@ from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._choices import Information
 from subsetprivacy._types import Distribution, FloatArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Coarse
 from subsetprivacy.design.identify import describe_direction
 from subsetprivacy.errors import ArgumentError, warn_of
 from subsetprivacy.estimation.ascent import ascend
@@ -119,8 +118,8 @@ def likelihood_estimate(
 ) -> Estimate:
     """Wrap the end of a likelihood iteration, with a warning where it did not arrive or is not unique."""
     remarks: tuple[Note, ...] = ()
-    if isinstance(counts.design, Coarse):
-        remarks += (Note(NoteKind.UNKNOWN_DESIGN, f"Unknown design: {counts.design.note}."),)
+    if not counts.design.is_known:
+        remarks += (Note(NoteKind.UNKNOWN_DESIGN, f"Unknown design: {counts.design.assumption}."),)
     if not solution.converged:
         text = (
             f"Not converged: {method} stopped after {solution.iterations} iterations with a gap of {solution.gap:.2g} "

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Covered, Design, Product, Uniform
+from subsetprivacy.design import Design
 from subsetprivacy.design.base import solve_alike
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.dummies import known_part
@@ -55,15 +55,14 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
     another estimator, slightly worse, since the size of A varies.
     """
     design = counts.design
-    factors = design.factors if isinstance(design, Product) else (design,)
-    for factor in factors:
-        if not isinstance(factor, Uniform):
+    factors = design.by_factor(counts.observed_codes)
+    for factor, _ in factors:
+        if factor.closed_form is None:
             raise ArgumentError(
                 f"`method` 'mom-uniform' must have data of a uniform design; got the kind {factor.kind}.",
                 ANY_DESIGN_OR_DATA,
             )
-    codes = design.split(counts.observed_codes) if isinstance(design, Product) else [counts.observed_codes]
-    parts = [_closed_form(factor, part) for factor, part in zip(factors, codes, strict=True)]
+    parts = [_closed_form(factor, codes) for factor, codes in factors]
     rows = parts[0][0] if len(parts) == 1 else joint_incidence(parts)
     uncertainty = FromMatrix(partial(_of_mean, rows))
     w = rows.spread(counts.shares)
@@ -87,8 +86,8 @@ def subsets_vary(counts: SubsetCounts) -> bool:
 def _closed_form(design: Design, codes: IntArray) -> tuple[Affine, IntArray]:
     """Return the rows (r 1_a - 1)/(r - 1) of the distinct codes, and which of them each code has."""
     distinct, at = np.unique(codes, return_inverse=True)
-    assert design.pair_probability is not None
-    r = 1 / design.pair_probability
+    r = design.closed_form
+    assert r is not None
     return Affine(design.incidence(distinct), r / (r - 1), -1 / (r - 1)), at
 
 
@@ -124,11 +123,11 @@ def _spread_by(scale: FloatArray, fit: Estimate) -> FloatArray:
 def _known_part(fit: Estimate) -> tuple[float, FloatArray]:
     """Return a factor and a difference of mean rows: what the fixed number of dummies takes from the variance."""
     counts = fit.counts
-    if not isinstance(counts.design, Covered):
+    if counts.design.covered is None:
         return 0.0, np.zeros(fit.categories.p)
     ones = np.ones(len(counts.shares))
     w = lifted(fit.w, 0.0)  # moments can leave the simplex, and every row must have a probability
-    between, apart = known_part(counts.design, counts.incidence, counts.shares, w, ones)
+    between, apart = known_part(counts.design.covered, counts.incidence, counts.shares, w, ones)
     return between / counts.n, apart
 
 
@@ -158,12 +157,10 @@ def _by_inverse(fit: Estimate) -> FloatArray:
 
 def alike_pairs(design: Design) -> "AlikePairs | None":
     """Return the closed form where all pairs of categories are alike, under dummies too; else None."""
-    base = design.base if isinstance(design, Covered) else design
+    base = design.exposed
     if base.pair_probability is None or base.mu_full > 0:
         return None
-    if isinstance(design, Covered):
-        return AlikePairs(base.pair_probability, base.p, design.real_share, design.share, design.D)
-    return AlikePairs(base.pair_probability, base.p)
+    return AlikePairs(base.pair_probability, base.p, design.real_share, design.dummy_share, design.dummy_categories)
 
 
 @frozen

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Design, ListedPartition, Product
+from subsetprivacy.design import Design
 from subsetprivacy.errors import NotIdentifiableError, NotIndependentError
 from subsetprivacy.estimation.mom import mean_indicator, moment_estimate
 from subsetprivacy.estimation.result import Estimate
@@ -59,26 +59,13 @@ def _answers_vary(counts: SubsetCounts, w: FloatArray) -> bool:
 
 def _groups(design: Design) -> bool:
     """Tell whether a question has more answers than yes and no."""
-    return isinstance(design, Product) or (isinstance(design, ListedPartition) and design.recorded)
+    return design.product is not None or (design.options or 0) > 2
 
 
 def _questions(design: Design, codes: IntArray) -> IntArray | None:
     """Return the questions that each code answers, a column for each variable; None where some cannot be told."""
-    parts = zip(design.factors, design.split(codes), strict=True) if isinstance(design, Product) else [(design, codes)]
-    asked = [factor.strata(part) for factor, part in parts]
+    asked = [factor.strata(part) for factor, part in design.by_factor(codes)]
     return None if any(part is None for part in asked) else np.column_stack(asked)  # type: ignore[arg-type]
-
-
-def _answers(design: Design, codes: IntArray) -> IntArray:
-    """Return for each code all answers to its question, a row each."""
-    if isinstance(design, Product):
-        parts = zip(design.factors, design.split(codes), strict=True)
-        each = [_answers(factor, part) for factor, part in parts]
-        places = np.indices([part.shape[1] for part in each]).reshape(len(each), -1)
-        return design.join([part[:, at] for part, at in zip(each, places, strict=True)])
-    if isinstance(design, ListedPartition) and design.recorded:
-        return codes[:, None] // design.m * design.m + np.arange(design.m)
-    return np.column_stack([codes, design.complement(codes)])
 
 
 def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
@@ -124,7 +111,7 @@ def _asked_groups(counts: SubsetCounts) -> _Asked:
     questions = _questions(counts.design, codes)
     assert questions is not None
     _, first, at = np.unique(questions, axis=0, return_index=True, return_inverse=True)
-    answers = _answers(counts.design, codes[first])
+    answers = counts.design.answers_to(codes[first])
     shares = np.bincount(at, counts.shares).astype(np.float64)
     return _Asked(counts.design.incidence(answers.ravel()), answers.shape[1], shares, at)
 

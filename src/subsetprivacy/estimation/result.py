@@ -13,7 +13,6 @@ from subsetprivacy._checks import check_level
 from subsetprivacy._choices import Engine, EstimatePicture, IntervalMethod
 from subsetprivacy._types import Distribution, FloatArray, Label, Seed
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Sized
 from subsetprivacy.errors import TooLargeError, warn_of
 from subsetprivacy.estimation import likelihood, presenting
 from subsetprivacy.estimation.doubt import doubts, with_better
@@ -120,7 +119,7 @@ class Estimate(Shares):
     def smallest_size(self) -> float:
         """The smallest fitted L(a) among the subsets that can be reported (`boundeddensity`)."""
         design = self.counts.design
-        if isinstance(design, Sized) or design.enumerable:
+        if design.by_size is not None or design.enumerable:
             return design.least_size(np.maximum(self.w, 0.0))  # moments can leave the simplex
         return float(self.counts.incidence.inner(np.maximum(self.w, 0.0)).min())
 

@@ -150,13 +150,20 @@ def _named_schema(kind: type, known: dict[str, Any] | None) -> dict[str, Any]:
     return {"$ref": f"#/$defs/{name}"}
 
 
+_ADVICE = {
+    "type": "object",
+    "description": "What to do: a name for programs, what is put into it, and the sentence for users of the library.",
+    "properties": {"name": {"type": "string"}, "values": {"type": "object"}, "text": {"type": "string"}},
+    "required": ["name", "text", "values"],
+    "additionalProperties": False,
+}
 _NOTE = {
     "type": "object",
     "description": "A caveat: what it is about, the finding, and what to do about it.",
     "properties": {
         "kind": {"type": "string"},
         "text": {"type": "string"},
-        "advice": {"anyOf": [{"type": "object"}, _NULL]},
+        "advice": {"anyOf": [_ADVICE, _NULL]},
     },
     "required": ["advice", "kind", "text"],
     "additionalProperties": False,

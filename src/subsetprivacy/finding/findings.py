@@ -25,7 +25,6 @@ from subsetprivacy.finding.sources import Source
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.honesty.everything import Checks, VariableChecks, look_at
 from subsetprivacy.messages import Note, NoteKind, unique
-from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.results import Result
 from subsetprivacy.tables import Table, number, percent
 
@@ -336,28 +335,6 @@ class Findings(Result):
         top, shares = int(np.argmax(one.shares.estimate)), one.shares
         numbers = (number(float(column[top])) for column in (shares.estimate, shares.lower, shares.upper))
         return one.title, f"{one.answered:.0f}", one.categories[top], *numbers, state
-
-    def pairs_summary(self) -> Table:
-        """Return a row per pair of columns: the p-value and the strength of the dependence."""
-        rows = []
-        for pair in self.pairs:
-            test, strength = pair.test, pair.strength
-            value = "-" if strength is None or strength.value is None else number(strength.value, 2)
-            ends = ("-", "-") if strength is None else (number(strength.lower, 2), number(strength.upper, 2))
-            names = f"{pair.names[0]} and {pair.names[1]}"
-            rows.append((names, f"{pair.n:.0f}", "-" if test is None else pvalue_text(test.pvalue), value, *ends))
-        head = ("columns", "people", "p-value", "Cramér's V", f"lower {percent(self.level)}")
-        problems = [pair.problem for pair in self.pairs if pair.problem is not None]
-        notes = [Note(NoteKind.LEGEND, "Cramér's V is without the part that chance adds.")]
-        if self.pairs_level is not None:
-            text = f"Of several tests, take p-values below {level_text(self.pairs_level)} for a finding (Bonferroni)."
-            notes.append(Note(NoteKind.ADJUSTED, text))
-        return Table(
-            "Which columns go together",
-            (*head, f"upper {percent(self.level)}"),
-            tuple(rows),
-            unique([*notes, *problems]),
-        )
 
     def plot(self, name: str | None = None, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the estimated shares of one column with their intervals.

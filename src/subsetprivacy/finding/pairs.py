@@ -310,14 +310,14 @@ def _test(
     counts: JointCounts, names: tuple[str, str], pairs: int, settings: Settings
 ) -> tuple[IndependenceResult | None, tuple[Note, ...]]:
     """Test by the likelihood ratio; by moments where random tables of it take long, by 2 x 2 tables of very many."""
-    seed, tables = settings.seed_of("pair", *names), settings.permutations
+    seed, seconds = settings.seed_of("pair", *names), settings.pair_seconds(pairs)
+    tables = 0 if seconds == 0 else settings.permutations
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are in the notes of the result
         try:
             if is_heavy(counts):
                 return independence_test(counts, "bonferroni", permutations=0), ()
-            seconds = settings.pair_seconds(pairs)
-            found = independence_test(counts, permutations=tables, budget=seconds, seed=seed)
+            found = independence_test(counts, permutations=tables, budget=seconds or None, seed=seed)
             if tables and found.null == "asymptotic" and len(counts.observed_codes) <= MOST_ROWS:
                 found = independence_test(counts, "lrt-mom", permutations=min(FEWER, tables), budget=None, seed=seed)
         except SubsetPrivacyError as error:

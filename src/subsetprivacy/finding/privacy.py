@@ -156,6 +156,8 @@ def audited(counts: SubsetCounts, fit: Estimate | None, level: float) -> Audit |
                 return audit(design, np.full(design.p, 1 / design.p), level=level)
             if isinstance(counts, JointCounts):
                 return audit(counts, estimate(counts).w, level=level)
+            if (fit.w < 0).any():  # by moments, and no one believes in such shares
+                fit = estimate(counts)
             return Audit(Setting.of(design.exposed, fit.w), level, fit=fit, counts=counts, covered=design.covered)
         except SubsetPrivacyError as error:
             return refusal(error, NoteKind.NOT_IDENTIFIABLE)

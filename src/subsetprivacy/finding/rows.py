@@ -140,8 +140,8 @@ def _joint_audit(source: Source, names: Sequence[str], audits: Mapping[str, Audi
         raise
     except SubsetPrivacyError:
         known = {name: one.setting.w for name, one in audits.items() if one is not None}
-        alone: dict[tuple[str, ...], Design] = {(name,): flat(design) for name, design in designs.items()}
-        return audit(Product.of(alone), known)
+        factors: Mapping[tuple[str, ...], Design] = {(name,): flat(design) for name, design in designs.items()}
+        return audit(Product.of(factors), known)
 
 
 def _candidates(designs: Mapping[str, Design], shares: Mapping[str, FloatArray], n: float) -> CandidateRows:

@@ -6,41 +6,55 @@ from typing import Any
 from subsetprivacy._paths import scheme_of
 from subsetprivacy.engines import check_columns, computing, engine_of
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.pipeline import Order
+from subsetprivacy.frames.pipeline import Progress
 from subsetprivacy.frames.refused import Refused, refuse
 from subsetprivacy.messages.for_files import WRITE_OUTPUT_AS_TEXT
 
 
-def privatize_on_cluster(table: Any, kernel: Kernel, output: str | os.PathLike[str], order: Order) -> Any:
-    """Draw the subsets of a Spark or Dask table into a folder, and return what was written, read back.
+def check_cluster(table: Any, kernel: Kernel, output: Any, options: RunOptions) -> str:
+    """Return the address of the folder to write.
 
     Raises
     ------
     ArgumentError
-        If something is asked for that several machines cannot give.
+        If something is asked for that several machines cannot give, or a column is absent.
+    """
+    target = _address(output)
+    if options.seed is not None:
+        raise ArgumentError(
+            f"`seed` must be left out on {engine_of(table)}: who draws which row is not known beforehand."
+        )
+    check_columns(table, kernel.columns, labels=kernel.labels)
+    return target
+
+
+def privatize_on_cluster(
+    table: Any, kernel: Kernel, output: str, options: RunOptions, progress: Progress | None
+) -> Any:
+    """Draw the subsets of a Spark or Dask table into a folder, and return what was written, read back.
+
+    Raises
+    ------
     CategoryError
         If an id is there twice, or values are missing or no categories.
     """
-    engine = engine_of(table)
-    target = _address(output)
-    if order.seed is not None:
-        raise ArgumentError(f"`seed` must be left out on {engine}: who draws which row is not known beforehand.")
     _check_ids(table, kernel)
-    if engine == "pyspark":
+    if engine_of(table) == "pyspark":
         from subsetprivacy.frames.on_spark import privatize_on_spark
 
         return privatize_on_spark(
             table,
             kernel,
-            target,
-            keep_order=order.keep_order,
-            overwrite=order.overwrite,
-            progress=order.progress,
+            output,
+            keep_order=options.keep_order,
+            overwrite=options.overwrite,
+            progress=progress,
         )
     from subsetprivacy.frames.on_dask import privatize_on_dask
 
-    return privatize_on_dask(table, kernel, target, keep_order=order.keep_order, overwrite=order.overwrite)
+    return privatize_on_dask(table, kernel, output, keep_order=options.keep_order, overwrite=options.overwrite)
 
 
 def _address(output: Any) -> str:
@@ -60,7 +74,6 @@ def _check_ids(table: Any, kernel: Kernel) -> None:
         return
     import narwhals.stable.v2 as nw
 
-    check_columns(table, [kernel.id])
     rows = nw.from_native(table).lazy().group_by(kernel.id).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
     with computing(table):  # what an engine says of its own may show a cell
         again = rows.select(nw.col("rows").sum(), nw.col("rows").count().alias("ids")).collect()

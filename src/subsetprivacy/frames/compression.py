@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import os
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+from weakref import finalize
 
 from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.messages.for_files import INSTALL_OR_USE_GZIP
@@ -17,20 +19,53 @@ def is_compressed(path: str | Path) -> bool:
     return str(path).lower().endswith((".gz", ".zst"))
 
 
-def open_to_read(path: str | Path) -> BinaryIO:
-    """Open a file, compressed or not as its name says, to read its bytes.
+class RereadFile:
+    """A file that is opened once and read as often as needed, decompressed as its name says.
 
-    Raises
-    ------
-    MissingDependencyError
-        If nothing is installed that can read it.
+    Only one reader works at a time: all of them share the position in the file.
+
+    Parameters
+    ----------
+    path
+        The file. Its name tells whether it is compressed.
     """
-    name = str(path).lower()
-    if name.endswith(".gz"):
-        return cast(BinaryIO, gzip.open(path, "rb"))
-    if name.endswith(".zst"):
-        return cast(BinaryIO, io.BufferedReader(_Zstandard(path), _BLOCK))
-    return open(path, "rb")
+
+    def __init__(self, path: str | Path) -> None:
+        self._name = str(path)
+        self._number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self._closed = finalize(self, os.close, self._number)
+
+    def from_start(self) -> BinaryIO:
+        """Return its bytes, from the first on.
+
+        Raises
+        ------
+        MissingDependencyError
+            If nothing is installed that can decompress them.
+        """
+        os.lseek(self._number, 0, os.SEEK_SET)
+        return _decompressed(open(os.dup(self._number), "rb"), self._name)
+
+    def status(self) -> os.stat_result:
+        """Return the size and the times of the file that was opened."""
+        return os.fstat(self._number)
+
+    def close(self) -> None:
+        """Close the file; it is closed without a call, too, when nothing refers to it."""
+        self._closed()
+
+
+def _decompressed(raw: BinaryIO, name: str) -> BinaryIO:
+    """Return the bytes of an open file, which is closed with them."""
+    try:
+        if name.lower().endswith(".gz"):
+            return cast(BinaryIO, _GzipReader(raw))
+        if name.lower().endswith(".zst"):
+            return cast(BinaryIO, io.BufferedReader(_ZstandardReader(raw, name), _BLOCK))
+    except BaseException:
+        raw.close()
+        raise
+    return raw
 
 
 def open_to_write(path: str | Path, name: str) -> BinaryIO:
@@ -44,14 +79,14 @@ def open_to_write(path: str | Path, name: str) -> BinaryIO:
         The name that the file will have.
     """
     if name.lower().endswith(".gz"):
-        return cast(BinaryIO, _Gzip(path))
+        return cast(BinaryIO, _GzipWriter(path))
     if name.lower().endswith(".zst"):
         arrow, python = _zstandard(name)
         return cast(BinaryIO, arrow.output_stream(str(path), compression="zstd") if arrow else python.open(path, "wb"))
     return open(path, "wb")
 
 
-class _Gzip(gzip.GzipFile):
+class _GzipWriter(gzip.GzipFile):
     """A gzip file whose header holds neither the time nor the name: a draft has another name than the file."""
 
     def __init__(self, path: str | Path) -> None:
@@ -66,12 +101,30 @@ class _Gzip(gzip.GzipFile):
             self._raw.close()
 
 
-class _Zstandard(io.RawIOBase):
-    """A file that is decompressed as it is read."""
+class _GzipReader(gzip.GzipFile):
+    """A gzip file that is decompressed as it is read, and closes what it reads."""
 
-    def __init__(self, path: str | Path) -> None:
-        arrow, python = _zstandard(path)
-        self._source: Any = arrow.input_stream(str(path), compression="zstd") if arrow else python.open(path, "rb")
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        super().__init__(fileobj=raw, mode="rb")
+
+    def close(self) -> None:
+        """Close the file."""
+        try:
+            super().close()
+        finally:
+            self._raw.close()
+
+
+class _ZstandardReader(io.RawIOBase):
+    """A Zstandard file that is decompressed as it is read, and closes what it reads."""
+
+    def __init__(self, raw: BinaryIO, name: str) -> None:
+        self._raw = raw
+        arrow, python = _zstandard(name)
+        self._source: Any = (
+            arrow.CompressedInputStream(arrow.PythonFile(raw, "r"), "zstd") if arrow else python.open(raw, "rb")
+        )
 
     def readable(self) -> bool:
         """Return that it can be read."""
@@ -87,6 +140,7 @@ class _Zstandard(io.RawIOBase):
         """Close the file."""
         if not self.closed:
             self._source.close()
+            self._raw.close()
         super().close()
 
 

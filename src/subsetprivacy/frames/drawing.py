@@ -1,27 +1,33 @@
-"""The first pass of a long run: draw the subsets of a unit of rows and put them on a pile, for `heaps` to take up.
+"""The first pass of a long run: draw the subsets of a unit of rows into a file, for `shuffling` to take up.
 
 Where only a few kinds of rows are possible they are counted: counts have no
 order. Otherwise each row is dealt to a heap.
 """
 
+import os
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from attrs import asdict, field, frozen
 
 from subsetprivacy._types import AnyArray, IntArray, RandomSource
+from subsetprivacy.engines.buffers import from_numpy, to_numpy
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.packing import Packing
-from subsetprivacy.frames.piles import Pile, Tally
 from subsetprivacy.frames.refused import Refused
 from subsetprivacy.frames.repeated import digests, write_digests
 from subsetprivacy.frames.sources import Unit
 from subsetprivacy.frames.staging import Stage
 from subsetprivacy.mechanism.randomness import random_source, seeded_source
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 @frozen
-class Job:
+class DrawingJob:
     """What every process of a run has to know.
 
     Attributes
@@ -43,10 +49,10 @@ class Job:
         """Whether rows are counted instead of dealt."""
         return self.heaps > 0 and self.packing.is_countable
 
-    def pile(self, name: str) -> Pile:
+    def unit_file(self, name: str) -> "UnitFile":
         """Return the file of a unit, to be written."""
         path = self.stage.unit(name)
-        return Tally(path, self.packing) if self.counts else Pile(path, self.packing, self.heaps)
+        return TallyFile(path, self.packing) if self.counts else UnitFile(path, self.packing, self.heaps)
 
     def source(self, *place: int) -> RandomSource:
         """Return the random source of one piece of the work; by a seed it does not depend on who does it."""
@@ -54,8 +60,8 @@ class Job:
 
 
 @frozen
-class Came:
-    """What came of a unit."""
+class DrawnUnit:
+    """A unit whose subsets were drawn, or refused."""
 
     name: str = ""  # of its files
     rows: int = 0
@@ -63,41 +69,112 @@ class Came:
     refused: tuple[Refused, ...] = ()
 
     @classmethod
-    def of(cls, note: dict[str, Any]) -> "Came":
+    def of(cls, note: dict[str, Any]) -> "DrawnUnit":
         """Read it back from plain data."""
         return cls(note["name"], note["rows"], note["reports"])
 
 
-def draw_unit(number: int, unit: Unit, job: Job) -> Came:
+def draw_unit(number: int, unit: Unit, job: DrawingJob) -> DrawnUnit:
     """Draw a unit's subsets into the stage; if rows are refused, nothing is written and they are returned."""
     source, name = job.source(0, number), job.stage.name(number)
     refused: list[Refused] = []
     found: list[AnyArray] = []
     rows = reports = 0
-    with job.pile(name) as pile:
+    with job.unit_file(name) as unit_file:
         for batch in unit.batches():
             drawn = job.kernel.draw(batch, source)
             refused += [each.moved(unit.first + rows) for each in drawn.refused]
             if drawn.ids is not None and job.kernel.key is not None:
                 found.append(digests(drawn.ids, job.kernel.key))
             if not refused:
-                pile.add(job.packing.pack(drawn.codes, job.kernel.kept(batch), job.kernel.keep), source)
+                unit_file.add(job.packing.pack(drawn.codes, job.kernel.kept(batch), job.kernel.keep), source)
             rows, reports = rows + batch.num_rows, reports + drawn.reports
     if refused:
-        return Came(name, rows, refused=tuple(refused))
+        return DrawnUnit(name, rows, refused=tuple(refused))
     if job.kernel.key is not None:
         write_digests(job.stage.ids(name), found)
-    came = Came(name, rows, reports)
-    job.stage.finish(number, {field: value for field, value in asdict(came).items() if field != "refused"})
-    return came
+    done = DrawnUnit(name, rows, reports)
+    job.stage.finish(number, {field: value for field, value in asdict(done).items() if field != "refused"})
+    return done
 
 
-def draw_dummies(number: int, blocks: Iterator[IntArray], job: Job) -> Came:
-    """Put a covered design's dummy rows on a pile as well."""
+def draw_dummies(number: int, blocks: Iterator[IntArray], job: DrawingJob) -> DrawnUnit:
+    """Put a covered design's dummy rows into a file as well."""
     source, name = job.source(1), job.stage.name(number)
     rows = 0
-    with job.pile(name) as pile:
+    with job.unit_file(name) as unit_file:
         for codes in blocks:
-            pile.add(job.packing.pack([codes], [], []), source)
+            unit_file.add(job.packing.pack([codes], [], []), source)
             rows += len(codes)
-    return Came(name, rows)
+    return DrawnUnit(name, rows)
+
+
+# The files of units -------------------------------------------------------------------------------
+
+
+class UnitFile:
+    """The file of a unit: for each batch a record batch per heap, or the batch as it is; whole or not there."""
+
+    def __init__(self, path: Path, packing: Packing, heaps: int) -> None:
+        self._path, self._packing, self._heaps = path, packing, heaps
+        self._writer: Any = None
+
+    def __enter__(self) -> "UnitFile":
+        return self
+
+    def add(self, batch: "pa.RecordBatch", source: RandomSource) -> None:
+        """Deal the rows of a batch out."""
+        for part in self._packing.dealt(batch, self._heaps or 1, source):
+            self._write(part)
+
+    def _write(self, batch: "pa.RecordBatch") -> None:
+        import pyarrow as pa
+
+        if self._writer is None:
+            self._writer = pa.ipc.new_file(str(self._unfinished), batch.schema)
+        self._writer.write_batch(batch)
+
+    @property
+    def _unfinished(self) -> Path:
+        return self._path.with_suffix(".tmp")
+
+    def _end(self) -> None:
+        """Write what is left to write."""
+
+    def __exit__(self, error: Any, *_: Any) -> None:
+        try:
+            if error is None:
+                self._end()
+        finally:
+            if self._writer is not None:
+                self._writer.close()
+        if error is None and self._writer is not None:
+            os.replace(self._unfinished, self._path)
+
+
+class TallyFile(UnitFile):
+    """The file of a unit whose rows are counted: which there are, and how many of each."""
+
+    def __init__(self, path: Path, packing: Packing) -> None:
+        super().__init__(path, packing, 1)
+        self._counts = packing.no_counts()
+
+    def add(self, batch: "pa.RecordBatch", source: RandomSource) -> None:
+        """Count the rows of a batch."""
+        self._packing.tally(batch, self._counts)
+
+    def _end(self) -> None:
+        import pyarrow as pa
+
+        found = np.flatnonzero(self._counts)
+        columns = [from_numpy(found), from_numpy(self._counts[found])]
+        self._write(pa.RecordBatch.from_arrays(columns, names=["word", "count"]))
+
+
+def read_tally(path: Path, counts: IntArray) -> None:
+    """Add what a `TallyFile` has counted."""
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as held:
+        rows = pa.ipc.open_file(held).read_all()
+        counts[to_numpy(rows.column(0))] += to_numpy(rows.column(1))

@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 from subsetprivacy._checks import shown
 from subsetprivacy._choices import Missing
 from subsetprivacy._types import BoolArray, IntArray, RandomSource
-from subsetprivacy.design import Covered, Design, Product, require_design
+from subsetprivacy.design import Covered, Design, as_product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.cleaning import Cleaning, Values, cleaned_columns, usual_marks
 from subsetprivacy.frames.refused import Refused
@@ -50,15 +50,16 @@ def variables_of(designs: Any) -> tuple[Variable, ...]:
         If it is not clear which columns are meant, or a covered design is
         not alone: its dummy rows would tie the columns together.
     """
-    if isinstance(designs, Product):
-        made = [Variable(" x ".join(names), design, names) for names, design in designs.named().items()]
+    several = as_product(designs)
+    if several is not None:
+        made = [Variable(" x ".join(names), design, names) for names, design in several.named().items()]
     elif isinstance(designs, Mapping) and designs:
         made = [_variable(name, design) for name, design in designs.items()]
     else:
         raise ArgumentError(
             f"`designs` must map columns to their designs; got {type(designs).__name__}.", MAP_COLUMNS_TO_DESIGNS
         )
-    if len(made) > 1 and any(isinstance(each.design, Covered) for each in made):
+    if len(made) > 1 and any(each.design.covered is not None for each in made):
         raise ArgumentError(
             "a covered design must be the only one: dummy rows of one column would tie the others to no one.",
             COVER_THE_PRODUCT,
@@ -82,7 +83,7 @@ def _check_sources(made: list[Variable]) -> None:
 def _variable(name: Any, design: Any) -> Variable:
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"names of columns must be text; got {shown(name)}.")
-    if isinstance(require_design(design), Product):
+    if require_design(design).product is not None:
         raise ArgumentError(
             f"`designs` must give column {name!r} one design; got a product, which has a column for each variable.",
             PASS_THE_PRODUCT,
@@ -223,8 +224,7 @@ class Kernel:
     @property
     def covered(self) -> Covered | None:
         """The covered design, if there is one; it is alone then."""
-        design = self.variables[0].design
-        return design if isinstance(design, Covered) else None
+        return self.variables[0].design.covered
 
     def draw(self, batch: "pa.RecordBatch | pa.Table", source: RandomSource | None = None) -> Drawn:
         """Draw the subsets of a batch, or say which rows cannot be drawn."""

@@ -8,9 +8,10 @@ import numpy as np
 from subsetprivacy.design import Design
 from subsetprivacy.engines import arrow_batches, check_columns, engine_of
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.files import check_free, format_of
+from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.pipeline import Order
+from subsetprivacy.frames.output import check_output
+from subsetprivacy.frames.pipeline import Progress
 from subsetprivacy.frames.refused import refuse
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.shuffle import shuffled
@@ -20,7 +21,30 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def privatize_in_memory(table: Any, kernel: Kernel, output: Path | None, order: Order) -> Any:
+def check_in_memory(table: Any, kernel: Kernel, output: Path | None, options: RunOptions) -> None:
+    """Raise if a table in memory has no such columns, or cannot be written as asked.
+
+    Raises
+    ------
+    ArgumentError
+        If columns are absent, or a covered design has no output.
+    DataFileError
+        If the output cannot be written.
+    """
+    if kernel.covered is not None and output is None:
+        raise ArgumentError(
+            "`output` must say where to write for a covered design: its numbers of people and dummy rows, which every "
+            "estimate needs, are stored with the rows.",
+            PRIVATIZE_IN_MEMORY,
+        )
+    check_columns(table, kernel.columns, labels=kernel.labels)
+    if output is not None:
+        check_output(output, kernel.designs, options.form, overwrite=options.overwrite)
+
+
+def privatize_in_memory(
+    table: Any, kernel: Kernel, output: Path | None, options: RunOptions, progress: Progress | None
+) -> Any:
     """Draw the subsets of a table in memory; also write them where an output is given.
 
     Raises
@@ -30,27 +54,16 @@ def privatize_in_memory(table: Any, kernel: Kernel, output: Path | None, order: 
     """
     from subsetprivacy.frames.writing import write_release
 
-    if kernel.covered is not None and output is None:
-        raise ArgumentError(
-            "`output` must say where to write for a covered design: its numbers of people and dummy rows, which every "
-            "estimate needs, are stored with the rows.",
-            PRIVATIZE_IN_MEMORY,
-        )
+    drawn, designs = _drawn(table, kernel, options)
     if output is not None:
-        format_of(output, must_exist=False)  # known before anything is drawn
-        check_free(output, overwrite=order.overwrite)
-    drawn, designs = _drawn(table, kernel, order)
-    if output is not None:
-        write_release(drawn, output, designs, form=order.form, keep=kernel.keep, overwrite=order.overwrite)
+        write_release(drawn, output, designs, form=options.form, keep=kernel.keep, overwrite=options.overwrite)
     return _native(drawn, engine_of(table), table)
 
 
-def _drawn(table: Any, kernel: Kernel, order: Order) -> tuple["pa.Table", dict[str, Design]]:
+def _drawn(table: Any, kernel: Kernel, options: RunOptions) -> tuple["pa.Table", dict[str, Design]]:
     import pyarrow as pa
 
-    check_columns(table, kernel.columns, labels=kernel.labels)
-    kernel.check_order(order.keep_order)
-    source = random_source(order.seed)
+    source = random_source(options.seed)
     rows = _whole(table, kernel.columns)
     drawn = kernel.draw(rows, source)
     refuse(drawn.refused)
@@ -60,7 +73,7 @@ def _drawn(table: Any, kernel: Kernel, order: Order) -> tuple["pa.Table", dict[s
         columns = [pa.array(np.concatenate([drawn.codes[0], *dummies]))]
     columns += kernel.kept(rows)
     made = pa.Table.from_arrays(columns, names=[*kernel.names, *kernel.keep])
-    return made if order.keep_order else made.take(pa.array(shuffled(made.num_rows, source))), designs
+    return made if options.keep_order else made.take(pa.array(shuffled(made.num_rows, source))), designs
 
 
 def _whole(table: Any, columns: list[str]) -> "pa.Table":

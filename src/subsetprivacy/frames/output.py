@@ -12,9 +12,11 @@ from subsetprivacy.design import Design
 from subsetprivacy.design.text import is_spelled, text_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.csv_writer import CsvWriter
-from subsetprivacy.frames.files import arrow_writer, format_of, parquet_writer, replacing, schema_of
-from subsetprivacy.frames.finished import mark
+from subsetprivacy.frames.files import arrow_writer, check_free, format_of, parquet_writer, replacing, schema_of
+from subsetprivacy.frames.jobs import mark
+from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.stored import FORMS, Stored, Weights
+from subsetprivacy.frames.streams import DataFile
 from subsetprivacy.frames.trouble import arrow, trouble
 
 ROW_GROUP = 1 << 20
@@ -66,6 +68,20 @@ def open_output(
         output.finish()
 
 
+def check_output(path: Path, designs: Mapping[str, Design], form: Form | None, *, overwrite: bool) -> None:
+    """Raise unless columns of subsets can be written there: known before anything is drawn.
+
+    Raises
+    ------
+    DataFileError
+        If the name is taken, of no known format, or in a folder that is absent.
+    ArgumentError
+        If the designs, or the format, do not have this form.
+    """
+    Output(path, list(designs), form).forms(designs)
+    check_free(path, overwrite=overwrite)
+
+
 class Output:
     """A file that is being written."""
 
@@ -85,6 +101,7 @@ class Output:
         self._order: list[str] = []
         self._schema: Any = None
         self._job: dict[str, Any] | None = None
+        self._rows = 0
 
     def at(self, draft: Path) -> "Output":
         """Return self, writing to this place."""
@@ -129,6 +146,7 @@ class Output:
         pa = arrow()
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         table = table.select(self._order)
+        self._rows += table.num_rows
         if self.kind == "csv":
             self._writer.write(table)
         else:
@@ -152,3 +170,8 @@ class Output:
         assert self._draft is not None
         job = None if self._job is None else mark(self._job, self._draft.stat().st_size)
         return self._stored.to_json(indent=1, job=job) + "\n"
+
+    def release(self) -> Release:
+        """Return the file as a release, once it is whole: what it holds is known, so it is not read."""
+        assert self._stored is not None
+        return Release(DataFile(self.path.absolute(), self.kind), self._stored, self._rows)

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -42,6 +44,16 @@ class Partitions:
             each.name: None if (text := said.get(each.name)) is None else int(text) if each.type == pa.int64() else text
             for each in self.schema
         }
+
+    def expression(self, file: Path) -> Any:
+        """Return the same for PyArrow: what is true of all rows of a file."""
+        from pyarrow import dataset
+
+        rules = [
+            dataset.field(name).is_null() if value is None else dataset.field(name) == value
+            for name, value in self.values(file).items()
+        ]
+        return reduce(and_, rules) if rules else None
 
 
 def partitions_of(path: Path, files: Sequence[Path]) -> Partitions:

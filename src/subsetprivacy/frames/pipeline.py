@@ -2,7 +2,7 @@
 
 The subsets are drawn unit by unit into a folder beside the output, counted or
 dealt to random heaps (`drawing`); then heap after heap is shuffled and written
-(`heaps`). Memory holds a few units, whatever the table's size. Values are never
+(`shuffling`). Memory holds a few units, whatever the table's size. Values are never
 written.
 """
 
@@ -16,66 +16,48 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
-from subsetprivacy._choices import Form, IfExists
-from subsetprivacy.errors import ArgumentError, DataFileError
-from subsetprivacy.frames.drawing import Came, Job, draw_dummies, draw_unit
-from subsetprivacy.frames.files import check_free
-from subsetprivacy.frames.finished import check_same
-from subsetprivacy.frames.heaps import hand_over, heaps
+from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.drawing import DrawingJob, DrawnUnit, draw_dummies, draw_unit
+from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.packing import MOST_HEAPS, Packing
 from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.repeated import repeated_ids
+from subsetprivacy.frames.shuffling import hand_over, heaps
 from subsetprivacy.frames.sources import Source, Unit
-from subsetprivacy.frames.staging import digest, staged
+from subsetprivacy.frames.staging import staged
 from subsetprivacy.frames.trouble import described
 from subsetprivacy.messages.for_files import CONTINUE_BY_THE_SAME_CALL
-from subsetprivacy.processes import crew, leave_if_imported
+from subsetprivacy.processes import crew
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 HEAP_ROWS = 1 << 20  # what the processor's cache can sort
 _MANY = 64
-NO_SAME = (
-    "`if_exists` must be 'error' or 'overwrite' for a table that is no file: whether it is the same as before, nothing "
-    "tells."
-)
 Progress = Callable[[int, int | None], None]
 
 
-@frozen
-class Order:
-    """How a run is to be done.
-
-    Attributes
-    ----------
-    keep_order
-        Whether rows stay in their order; otherwise they are shuffled.
-    form
-        "codes" or "labels"; None is what the format has by default.
-    if_exists
-        "error", "overwrite", or "same": then an output of the same job is left as it is.
-    """
-
-    keep_order: bool = False
-    form: Form | None = None
-    if_exists: IfExists = "error"
-    jobs: int = 1
-    seed: int | None = None
-    progress: Progress | None = None
-
-    @property
-    def overwrite(self) -> bool:
-        """Whether an output that exists is replaced."""
-        return self.if_exists == "overwrite"
-
-
-def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order) -> None:
+def privatize_source(
+    source: Source,
+    kernel: Kernel,
+    output: Path,
+    options: RunOptions,
+    facts: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Release:
     """Draw all rows of a source into a file.
+
+    Parameters
+    ----------
+    source, kernel, output, options
+        What is drawn, where it is written, and how; checked before.
+    facts
+        What tells this job from another, see `job_facts`; None where nothing does.
+    progress
+        Called with the rows done and in all.
 
     Raises
     ------
@@ -84,32 +66,25 @@ def privatize_source(source: Source, kernel: Kernel, output: Path, order: Order)
     DataFileError
         If a file cannot be read or written.
     """
-    if order.jobs > 1:
-        leave_if_imported()
-    kernel.check_order(order.keep_order)
-    job_done = _job(source, kernel, order)
-    if order.if_exists == "same" and output.exists():
-        check_same(output, _required(job_done))
-        return
-    check_free(output, overwrite=order.overwrite)
     packing = Packing.of(kernel.designs, kernel.keep)
-    dealt = 0 if order.keep_order else _heaps(source)
+    dealt = 0 if options.keep_order else _heaps(source)
     with (
         _described(output),
-        staged(output, _stage(job_done, packing, dealt)) as stage,
-        open_output(output, kernel.designs, form=order.form, overwrite=order.overwrite) as target,
-        crew(order.jobs - 1) as pool,
+        staged(output, _stage(facts, packing, dealt)) as stage,
+        open_output(output, kernel.designs, form=options.form, overwrite=options.overwrite) as target,
+        crew(options.jobs - 1) as pool,
     ):
-        job = Job(kernel, packing, stage, dealt, order.seed)
-        meter = _Meter(source, order.progress)
-        drawn = _draw_all(source, job, pool, order.jobs, meter)
-        designs, dummies = kernel.dummies(sum(came.reports for came in drawn), job.source(1, 1))
+        job = DrawingJob(kernel, packing, stage, dealt, options.seed)
+        meter = _Meter(source, progress)
+        drawn = _draw_all(source, job, pool, options.jobs, meter)
+        designs, dummies = kernel.dummies(sum(unit.reports for unit in drawn), job.source(1, 1))
         if kernel.covered is not None:
             drawn.append(draw_dummies(len(drawn), dummies, job))
-        target.begin(designs, _kept(source, kernel), job=job_done)
-        for rows in _mixed(drawn, job, pool, order.jobs):
+        target.begin(designs, _kept(source, kernel), job=facts)
+        for rows in _mixed(drawn, job, pool, options.jobs):
             target.write(packing.unpack(rows))
             meter.written(rows.num_rows)
+    return target.release()
 
 
 @contextmanager
@@ -132,35 +107,9 @@ def _heaps(source: Source) -> int:
     return min(1 << (wanted - 1).bit_length(), MOST_HEAPS)
 
 
-def _job(source: Source, kernel: Kernel, order: Order) -> dict[str, Any] | None:
-    """Return what tells this job from another: the files as they are, designs and options; None where nothing does."""
-    if source.identity is None:
-        return None
-    return {
-        "version": 3,
-        **source.identity,
-        "columns": {name: design.fingerprint for name, design in kernel.designs.items()},
-        "keep": list(kernel.keep),
-        "missing": kernel.missing,
-        "strip": kernel.cleaning.strip,
-        "na": list(kernel.cleaning.na),
-        "id": kernel.id,
-        "key": digest(kernel.key),
-        "keep_order": order.keep_order,
-        "form": order.form,
-        "seed": order.seed,
-    }
-
-
-def _stage(job: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[str, Any] | None:
+def _stage(facts: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[str, Any] | None:
     """Return what tells the units that this run draws from those of another."""
-    return None if job is None else {**job, "heaps": dealt, "counted": packing.is_countable}
-
-
-def _required(job: dict[str, Any] | None) -> dict[str, Any]:
-    if job is None:
-        raise ArgumentError(NO_SAME)
-    return job
+    return None if facts is None else {**facts, "heaps": dealt, "counted": packing.is_countable}
 
 
 def _kept(source: Source, kernel: Kernel) -> list["pa.Field"]:
@@ -172,28 +121,28 @@ def _kept(source: Source, kernel: Kernel) -> list["pa.Field"]:
     return [pa.field(name, kind) for name, kind in zip(kernel.keep, plain, strict=True)]
 
 
-def _draw_all(source: Source, job: Job, pool: Executor | None, jobs: int, meter: "_Meter") -> list[Came]:
+def _draw_all(source: Source, job: DrawingJob, pool: Executor | None, jobs: int, meter: "_Meter") -> list[DrawnUnit]:
     """Draw every unit that is not done yet; if rows are refused, look through all that remain and then say so."""
-    drawn: list[Came] = []
+    drawn: list[DrawnUnit] = []
     refused: list[Refused] = []
-    for came in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, jobs):
-        drawn.append(came)
-        refused += came.refused
-        meter.drawn(came.rows)
+    for unit in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, jobs):
+        drawn.append(unit)
+        refused += unit.refused
+        meter.drawn(unit.rows)
     if job.kernel.key is not None and not refused:
-        again = repeated_ids([job.stage.ids(came.name) for came in drawn])
+        again = repeated_ids([job.stage.ids(unit.name) for unit in drawn])
         refused += [Refused(str(job.kernel.id), "id repeated", again, None)] if again else []
     refuse(refused, source.where, rows=source.row, number=source.number)
     return drawn
 
 
-def _drawn(numbered: tuple[int, Unit], job: Job) -> Came:
+def _drawn(numbered: tuple[int, Unit], job: DrawingJob) -> DrawnUnit:
     number, unit = numbered
     note = job.stage.done(number)
-    return draw_unit(number, unit, job) if note is None else Came.of(note)
+    return draw_unit(number, unit, job) if note is None else DrawnUnit.of(note)
 
 
-def _mixed(drawn: list[Came], job: Job, pool: Executor | None, jobs: int) -> Iterator["pa.Table"]:
+def _mixed(drawn: list[DrawnUnit], job: DrawingJob, pool: Executor | None, jobs: int) -> Iterator["pa.Table"]:
     """Return the rows to write, heap after heap."""
     import pyarrow as pa
 

@@ -65,7 +65,7 @@ def read_release(
     arrow()  # or say how to get it
     place = local_path(path).absolute()  # the release must not move when the process does; links are left as they are
     file = DataFile(place, format_of(place))
-    found = found_with(place, file.kind)
+    found = found_with(file)
     given = _given(designs, file, found)
     stored = agreed(given, found, place)
     check_present(file, list(given))

@@ -14,13 +14,13 @@ from subsetprivacy._choices import Engine, Missing, WeightsKind
 from subsetprivacy._types import IntArray
 from subsetprivacy.counting.tables import Asked
 from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
-from subsetprivacy.design import Covered, Design, Product, product
+from subsetprivacy.design import Design, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.alone import rows_alone
 from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
 from subsetprivacy.frames.trouble import said_of
+from subsetprivacy.frames.uniqueness import rows_alone
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.results import Result
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
@@ -39,6 +39,8 @@ class Release(Result):
         Where it lies, and its format.
     stored
         Designs, forms and weights, by column.
+    known_rows
+        How many rows there are, where they have been counted already.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Release(Result):
 
     file: DataFile
     stored: Stored = field(eq=False)
+    known_rows: int | None = field(default=None, eq=False)
 
     @property
     def path(self) -> Path:
@@ -88,7 +91,7 @@ class Release(Result):
     @cached_property
     def rows(self) -> int:
         """How many rows there are; a CSV file is read to know it."""
-        return self.file.rows()
+        return self.file.rows() if self.known_rows is None else self.known_rows
 
     def __repr__(self) -> str:
         held = ", ".join(f"{name} ({design.p})" for name, design in self.stored.designs.items())
@@ -200,7 +203,7 @@ class Release(Result):
                     f"`columns` must name two or more different columns; got {len(names)} of {len(self.names)}."
                 )
             product({name: self.stored.designs[name] for name in names}).require_code()  # before anything is read
-        elif not isinstance(self.stored.designs[names[0]], Product):
+        elif self.stored.designs[names[0]].product is None:
             raise ArgumentError("`columns` must name two or more different columns; got 1.")
         counted: Any = self._counted(names, by, (weights, weights_kind), missing, progress)
         return counted
@@ -270,7 +273,7 @@ class Release(Result):
     @property
     def notes(self) -> tuple[Note, ...]:
         """What to know of the file: dummy rows, weights, and columns that nothing protects."""
-        covered = {name: one for name, one in self.stored.designs.items() if isinstance(one, Covered)}
+        covered = {name: one for name, one in self.stored.designs.items() if one.covered is not None}
         notes = [
             Note(NoteKind.DUMMIES, f"{name}: {design.rows_text(float('nan'))}.") for name, design in covered.items()
         ]
@@ -284,7 +287,8 @@ class Release(Result):
 
     def summary(self) -> Table:
         """Return the columns with their designs, to print or to show; a large CSV file is not read for its rows."""
-        large = self.file.kind == "csv" and self.path.stat().st_size > _LARGE and "rows" not in self.__dict__
+        known = self.known_rows is not None or "rows" in self.__dict__
+        large = self.file.kind == "csv" and not known and self.path.stat().st_size > _LARGE
         rows = "…" if large else str(self.rows)
         lines = tuple(
             (name, design.kind, str(design.p), rows, design.fingerprint[:16])

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from glob import escape
-from hashlib import pbkdf2_hmac
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -99,11 +98,6 @@ def staged(output: Path, job: dict[str, Any] | None) -> Iterator[Stage]:
 def can_go_on(output: Path) -> bool:
     """Tell whether an interrupted run has left something to go on with."""
     return (stage_of(output) / "job.json").exists()
-
-
-def digest(key: bytes | None) -> str | None:
-    """Return what tells a key from another; slow to compute, so that nobody finds a weak key by trying."""
-    return None if key is None else pbkdf2_hmac("sha256", key, b"subsetprivacy job", 200_000, 16).hex()
 
 
 @contextmanager

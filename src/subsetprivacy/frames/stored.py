@@ -8,11 +8,11 @@ from typing import Any, get_args
 from attrs import frozen
 
 from subsetprivacy._choices import Form, WeightsKind
-from subsetprivacy.design import Covered, Design, design_from_json
+from subsetprivacy.design import Design, design_from_json
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
-from subsetprivacy.frames.csv_stream import csv_batches, csv_columns
-from subsetprivacy.frames.files import KEY, TABLE_FORMAT, parquet_files, sidecar_of
-from subsetprivacy.frames.trouble import arrow, reading
+from subsetprivacy.frames.files import KEY, TABLE_FORMAT, sidecar_of
+from subsetprivacy.frames.streams import DataFile
+from subsetprivacy.frames.trouble import reading
 from subsetprivacy.messages.for_files import GIVE_DESIGNS_OF_COLUMNS, TAKE_A_NEWER_PACKAGE
 
 FORMAT = TABLE_FORMAT
@@ -123,10 +123,10 @@ def _weights(part: Any, where: str) -> Weights | None:
 # Where documents are found ------------------------------------------------------------------------
 
 
-def found_with(path: Path, kind: str) -> list[tuple[str, Stored]]:
+def found_with(file: DataFile) -> list[tuple[str, Stored]]:
     """Return the documents that travel with a file and where each was found, the one that counts more first."""
-    found = [(where, stored_from_json(text, where)) for where, text in _keys(path, kind)]
-    beside = sidecar_of(path)
+    found = [(where, stored_from_json(text, where)) for where, text in _keys(file)]
+    beside = sidecar_of(file.path)
     if beside.is_file():
         with reading(beside):
             text = beside.read_bytes()
@@ -134,34 +134,23 @@ def found_with(path: Path, kind: str) -> list[tuple[str, Stored]]:
     return found
 
 
-def _keys(path: Path, kind: str) -> list[tuple[str, str | bytes]]:
-    if kind == "csv":
-        return _in_cells(path)
+def _keys(file: DataFile) -> list[tuple[str, str | bytes]]:
+    if file.kind == "csv":
+        return _in_cells(file)
     held: dict[bytes, str] = {}
-    for file in parquet_files(path) if kind == "folder" else [path]:
-        text = _metadata(file, "parquet" if kind == "folder" else kind).get(KEY.encode())
+    for part, keys in file.facts.keys.items():
+        text = keys.get(KEY.encode())
         if text is not None:
-            held.setdefault(text, f"the key {KEY} of {str(file)!r}")  # most files of a folder say the same
+            held.setdefault(text, f"the key {KEY} of {str(part)!r}")  # most files of a folder say the same
     return [(where, text) for text, where in held.items()]
 
 
-def _in_cells(path: Path) -> list[tuple[str, str | bytes]]:
+def _in_cells(file: DataFile) -> list[tuple[str, str | bytes]]:
     """Return what the column of a CSV file holds that is for the document: one cell, whichever row it was sorted to."""
-    if FORMAT not in csv_columns(path, [FORMAT]):
+    if FORMAT not in file.headers.fitting([FORMAT]).names:
         return []
-    cells = (text for batch in csv_batches(path, [FORMAT]) for text in batch.column(0).drop_null().to_pylist())
-    return [(f"the column {FORMAT!r} of {str(path)!r}", text) for text in dict.fromkeys(cells)]
-
-
-def _metadata(file: Path, kind: str) -> dict[bytes, bytes]:
-    with reading(file):
-        if kind == "parquet":
-            from pyarrow import parquet
-
-            return dict(parquet.read_metadata(str(file)).metadata or {})
-        pa = arrow()
-        with pa.memory_map(str(file)) as source, pa.ipc.open_file(source) as opened:
-            return dict(opened.schema.metadata or {})
+    cells = (text for batch in file.batches([FORMAT]) for text in batch.column(0).drop_null().to_pylist())
+    return [(f"the column {FORMAT!r} of {str(file.path)!r}", text) for text in dict.fromkeys(cells)]
 
 
 def agreed(given: Mapping[str, Design], found: list[tuple[str, Stored]], path: Path) -> Stored:
@@ -198,7 +187,7 @@ def agreed(given: Mapping[str, Design], found: list[tuple[str, Stored]], path: P
 
 def _same(one: Design, two: Design, name: str, where: tuple[str, str]) -> Design:
     """Return the one design that both are, or the realised one of a covered plan; else raise."""
-    if isinstance(one, Covered) and isinstance(two, Covered) and one.people is None and two.planned() == one:
+    if two.planned() == one:
         return two
     if one == two:
         return one

@@ -1,6 +1,8 @@
 """The columns of a data file as a stream of Arrow batches, subsets as codes, in constant memory."""
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,12 @@ from subsetprivacy.design import Design
 from subsetprivacy.design.text import parsed
 from subsetprivacy.engines import check_columns, declared_orders, no_such_column
 from subsetprivacy.engines.arrow import kind_of
-from subsetprivacy.engines.batches import dataset_batches
+from subsetprivacy.engines.batches import fragment_batches
 from subsetprivacy.engines.headers import judge_table
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of, no_csv_column, read_header
+from subsetprivacy.frames.csv_reader import CsvFile, Headers, csv_batches, line_of
 from subsetprivacy.frames.files import TABLE_FORMAT, parquet_files
-from subsetprivacy.frames.partitions import partitions_of
+from subsetprivacy.frames.partitions import Partitions, partitions_of
 from subsetprivacy.frames.trouble import arrow, reading, trouble
 
 _CODE = "^[0-9]{1,15}$"  # 15 digits: more than any code has, and still an int64
@@ -25,8 +27,29 @@ _REMEMBERED = 1 << 17
 
 
 @frozen
+class Facts:
+    """What is known of Parquet and Arrow files when each has been opened once.
+
+    Attributes
+    ----------
+    schema
+        The columns of the first file, then those that folders name.
+    rows
+        Of each file.
+    keys
+        What is stored next to the columns of each file, by key.
+    """
+
+    schema: Any
+    rows: dict[Path, int]
+    keys: dict[Path, dict[bytes, bytes]]
+
+
+@frozen(slots=False)
 class DataFile:
     """A file of columns, nothing of it loaded.
+
+    It is opened once for all that can be known of it without its rows, and once whenever its rows are read.
 
     Attributes
     ----------
@@ -42,6 +65,33 @@ class DataFile:
         """What it is called in messages."""
         return f"the {'folder' if self.kind == 'folder' else 'file'} {str(self.path)!r}"
 
+    @cached_property
+    def headers(self) -> Headers:
+        """The header of a CSV file."""
+        with CsvFile(self.path) as file:
+            return file.headers
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What other files say of themselves."""
+        files, named = self._parts
+        schema: Any = None
+        rows, keys = {}, {}
+        for file in files:
+            with reading(file), self._opened(file) as fragment:
+                if schema is None:
+                    schema = _with_folders(fragment.physical_schema, named.schema)
+                rows[file] = fragment.count_rows()
+                stored = fragment.physical_schema if self.kind == "arrow" else fragment.metadata
+                keys[file] = dict(stored.metadata or {})
+        return Facts(schema, rows, keys)
+
+    @cached_property
+    def _parts(self) -> tuple[list[Path], Partitions]:
+        """The files, and the columns that their folders name."""
+        files = parquet_files(self.path)
+        return files, partitions_of(self.path, files)
+
     def names(self, wanted: Sequence[str] = ()) -> list[str]:
         """Return the names of its columns; which sign separates them is told by those that are wanted.
 
@@ -50,10 +100,11 @@ class DataFile:
         DataFileError
             If two are the same, or the file cannot be read.
         """
-        with reading(self.path):
-            names = list(csv_columns(self.path, wanted) if self.kind == "csv" else self._dataset().schema.names)
         if self.kind == "csv":
-            names = [name for name in names if name != TABLE_FORMAT]  # it holds the document, and nothing about people
+            found = self.headers.fitting(wanted).names
+            names = [name for name in found if name != TABLE_FORMAT]  # it holds the document, and nothing about people
+        else:
+            names = list(self.facts.schema.names)
         if len(set(names)) < len(names):
             raise trouble(self.path, "must have columns of different names; two have the same")
         return names
@@ -61,16 +112,18 @@ class DataFile:
     def no_such_column(self, name: str, held: Sequence[str], labels: Collection[str] = ()) -> DataFileError:
         """Return the error that it has no such column, with names that are alike unless they may be values."""
         if self.kind == "csv":
-            return no_csv_column(self.path, read_header(self.path, ()), name, labels)
+            with CsvFile(self.path) as file:
+                return file.no_such_column(name, labels)
         return DataFileError(*no_such_column(name, held, self.where, judge_table(self._dataset(), labels)))
 
     def is_text(self, column: str) -> bool:
         """Tell whether a column that is there holds text."""
-        return self.kind == "csv" or kind_of(self._dataset().schema.field(column).type) == "text"
+        return self.kind == "csv" or kind_of(self.facts.schema.field(column).type) == "text"
 
     def orders(self, columns: Sequence[str]) -> list[list[Any] | None]:
         """Return the order that each of some columns declares, None where it declares none, as text does."""
-        if self.kind == "csv":
+        schema = None if self.kind == "csv" else self.facts.schema
+        if schema is None or not any(getattr(schema.field(name).type, "ordered", False) for name in columns):
             return [None] * len(columns)
         with reading(self.path):
             return declared_orders(self._dataset(), columns)
@@ -79,49 +132,67 @@ class DataFile:
         """Return how many rows there are; of a CSV file by reading it."""
         if self.kind == "csv":
             return sum(batch.num_rows for batch in csv_batches(self.path, self.names()[:1]))
-        with reading(self.path):
-            return int(self._dataset().count_rows())
+        return sum(self.facts.rows.values())
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """Stream some columns as they are; those of a CSV file are text."""
         if self.kind == "csv":
             yield from csv_batches(self.path, list(columns))
             return
-        for file in parquet_files(self.path):  # one after the other, so that a damaged one is named
-            with reading(file):
-                dataset = self._dataset([file])
-                check_columns(dataset, list(columns))
-                for batch in dataset_batches(dataset, list(columns)):
+        files, named = self._parts
+        for file in files:  # one after the other, so that a damaged one is named
+            with reading(file), self._opened(file) as fragment:
+                schema = _with_folders(fragment.physical_schema, named.schema)
+                self._check_columns(file, schema.names, columns)
+                for batch in fragment_batches(fragment, schema, list(columns)):
                     batch.validate(full=True)  # lengths that are wrong would lead anywhere in a file that is mapped
                     yield batch
 
-    def _dataset(self, files: Sequence[Path] | None = None) -> Any:
+    def _check_columns(self, file: Path, held: list[str], columns: Sequence[str]) -> None:
+        if any(held.count(name) != 1 for name in columns):
+            check_columns(self._dataset([file]), list(columns), held)
+
+    @contextmanager
+    def _opened(self, file: Path) -> Iterator[Any]:
+        """Open one of the files, as a fragment of a dataset that reads from one handle."""
+        with arrow().OSFile(str(file)) as handle:
+            yield self._format().make_fragment(handle, partition_expression=self._parts[1].expression(file))
+
+    def _format(self) -> Any:
         from pyarrow import dataset
 
+        if self.kind == "arrow":
+            return dataset.IpcFileFormat()
         checked = dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
+        return dataset.ParquetFileFormat(default_fragment_scan_options=checked)
+
+    def _dataset(self, files: Sequence[Path] | None = None) -> Any:
+        """Return the files as a dataset, which opens them whenever it is asked: for messages, and orders of groups."""
+        from pyarrow import dataset
+
+        # Known from all files: the folder of one alone may look like a number where others do not.
+        every, named = self._parts
+        hive = dataset.HivePartitioning(named.schema) if named.names else None
         with reading(self.path):
-            every = parquet_files(self.path)
-            # Known from all files: the folder of one alone may look like a number where others do not.
-            named = partitions_of(self.path, every).schema
-            return dataset.dataset(
-                [str(file) for file in files or every],
-                format="ipc"
-                if self.kind == "arrow"
-                else dataset.ParquetFileFormat(default_fragment_scan_options=checked),
-                partitioning=dataset.HivePartitioning(named) if named.names else None,
-            )
+            return dataset.dataset([str(file) for file in files or every], format=self._format(), partitioning=hive)
 
     def place(self, row: int) -> str:
         """Return where a row is, in words: its line in a CSV file, in a folder its file too."""
         if self.kind == "csv":
             return f"line {line_of(self.path, row)}"
         if self.kind == "folder":
-            for file in parquet_files(self.path):
-                held = DataFile(file, "parquet").rows()
+            for file, held in self.facts.rows.items():
                 if row < held:
                     return f"row {row} of {file.name!r}"
                 row -= held
         return f"row {row}"
+
+
+def _with_folders(schema: Any, named: Any) -> Any:
+    """Return the columns of a file, then those that its folders name."""
+    for each in named:
+        schema = schema if each.name in schema.names else schema.append(each)
+    return schema
 
 
 @frozen

@@ -15,12 +15,11 @@ from attrs import frozen
 from subsetprivacy import errors
 from subsetprivacy._types import IntArray
 from subsetprivacy.engines.buffers import to_numpy
-from subsetprivacy.frames.heaps import COUNTED_ROWS, enough_heaps
 from subsetprivacy.frames.kernel import Drawn, Kernel
 from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.shuffling import COUNTED_ROWS, enough_heaps
 from subsetprivacy.mechanism.randomness import SecureSource
-from subsetprivacy.mechanism.reports import nobody
 from subsetprivacy.mechanism.shuffle import dealt_counts
 from subsetprivacy.messages import Hint
 
@@ -108,7 +107,7 @@ class DrawDummies:
         """Draw the rows whose numbers are in the first column."""
         import pyarrow as pa
 
-        source, draw = SecureSource(), nobody(self.design.base)
+        source, draw = SecureSource(), self.design.base.draw_any
         for batch in batches:
             if batch.num_rows:
                 category = batch.column(0).to_numpy(zero_copy_only=False) // self.design.dummies

@@ -14,7 +14,6 @@ from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
 from subsetprivacy.frames.output import open_output
-from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.stored import Weights
 from subsetprivacy.frames.trouble import arrow
@@ -122,8 +121,8 @@ def write_counts(
         raise ArgumentError("`counts` must be of people, not of sampling weights.", WRITE_ROWS_WITH_WEIGHTS)
     design = counts.design
     columns, held = (
-        _of_product(design, design.split(counts.codes), None)
-        if isinstance(design, Product)
+        _of_product(design.product, design.product.split(counts.codes), None)
+        if design.product is not None
         else ({name: counts.codes}, {name: design})
     )
     if "count" in columns:
@@ -132,8 +131,9 @@ def write_counts(
 
 
 def _of_data(data: SubsetData, designs: Mapping[str, Design] | None) -> tuple[dict[str, IntArray], dict[str, Design]]:
-    if designs is None and isinstance(data.design, Product):
-        return _of_product(data.design, data.design.split(data.codes), None)
+    several = data.design.product
+    if designs is None and several is not None:
+        return _of_product(several, several.split(data.codes), None)
     if designs is not None and (not isinstance(designs, Mapping) or len(designs) != 1):
         raise ArgumentError("`designs` must be {name: design} for one column of subsets.")
     name, design = next(iter(designs.items())) if designs is not None else ("value", data.design)
@@ -166,7 +166,7 @@ def _write(
         output.begin(designs, kept, weights)
         for start in range(0, len(table), _ROWS):
             output.write(table.slice(start, _ROWS))
-    return read_release(path)
+    return output.release()
 
 
 # Tables of codes ----------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def _write_table(
         output.begin(held, _kept_fields(table, keep))
         for batch in batches:
             output.write(batch)
-    return read_release(path)
+    return output.release()
 
 
 def _check_codes(table: Any, designs: dict[str, Design]) -> None:

@@ -11,7 +11,7 @@ from subsetprivacy._seeds import numpy_generator, seed_number
 from subsetprivacy._types import Seed
 from subsetprivacy.counting import count
 from subsetprivacy.data import QuestionCounts, SubsetCounts, SubsetTable, as_counts
-from subsetprivacy.design import Design, Product
+from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.messages import Advice, Hint
 from subsetprivacy.messages.for_tests import CHECK_ONE_VARIABLE, COUNT_PEOPLE
@@ -55,7 +55,7 @@ def read_counts(
 
 def one_at_a_time(design: Design, advice: Advice = CHECK_ONE_VARIABLE) -> Hint | None:
     """Return the advice for a product design, with the name of its first variable; None for all others."""
-    return advice(name=repr(design.categories.names[0])) if isinstance(design, Product) else None
+    return None if design.product is None else advice(name=repr(design.product.categories.names[0]))
 
 
 def require_people(counts: SubsetCounts) -> SubsetCounts:

@@ -12,7 +12,7 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._types import FloatArray, Label, Seed
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
-from subsetprivacy.design import Covered, Product, nonprivate
+from subsetprivacy.design import Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.incidence import Stacked
@@ -147,7 +147,7 @@ def read_groups(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
             raise MismatchError(f"groups must have the same categories in the same order; {who} has others.")
         if (counts.squares is None) != (first.squares is None):
             raise MismatchError("groups must be all weighted or all unweighted.", WEIGHT_ALL_GROUPS)
-        if isinstance(counts.design, Covered):
+        if counts.design.covered is not None:
             raise ArgumentError(
                 "`groups` must hold no dummy rows: their number is fixed, which no test here allows for."
             )
@@ -173,7 +173,7 @@ def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, 
     design = samples[0].design
     if any(counts.design != design for counts in samples):
         return None, DIFFER
-    if isinstance(design, Product):
+    if design.product is not None:
         return None, "the groups are compared in several variables at once"
     if len(samples) + design.code_bits > MAX_CATEGORIES:
         return None, f"group and subset do not fit in one code of {MAX_CATEGORIES} bits"

@@ -14,7 +14,6 @@ from subsetprivacy._checks import check_count, shown
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import Seed
 from subsetprivacy.data import SubsetCounts, as_counts, count_codes
-from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import (
     ArgumentError,
     CategoryError,
@@ -146,8 +145,8 @@ def _read_names(
 
 def _summed(counts: SubsetCounts, names: tuple[str, ...]) -> SubsetCounts:
     """Return the counts without the factors that hold none of the names."""
-    design = counts.design
-    if not isinstance(design, (Product, Covered)) or not isinstance(design.exposed, Product):
+    design = counts.design.product or counts.design.covered
+    if design is None or design.exposed.product is None:
         return counts
     codes = design.select_codes(counts.codes, names)
     return count_codes(codes, design.select(names), counts.counts.astype(np.float64))
@@ -155,12 +154,11 @@ def _summed(counts: SubsetCounts, names: tuple[str, ...]) -> SubsetCounts:
 
 def _require(counts: SubsetCounts) -> SubsetCounts:
     """Return counts that can be fitted and simulated, or raise."""
-    if counts.design.kind == "coarse":
+    if not counts.design.is_known:
         raise UnknownDesignError("the design must be known: the p-value rests on samples drawn with it.")
     if counts.categories.p > MAX_CELLS:
         raise TooLargeError(f"the table must have at most {MAX_CELLS} cells; got {counts.categories.p}.", JOIN_RARE)
-    if isinstance(counts.design, Covered):
-        counts.design.require_rows(counts.total)
+    counts.design.require_rows(counts.total)
     counts.design.require_identifiable()
     return counts.require_data()
 

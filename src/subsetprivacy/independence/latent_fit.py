@@ -12,7 +12,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
-from subsetprivacy.design import Covered, Design
+from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.mle import maximise
@@ -272,7 +272,7 @@ def _best(inc: Incidence, f: FloatArray, begin: FloatArray, model: ConditionalIn
 
 def _listed(design: Design, n: int) -> bool:
     """Tell whether all samples are best seen as counts over the whole support: then they are fitted together."""
-    if isinstance(design, Covered) or not design.enumerable:
+    if design.covered is not None or not design.enumerable:
         return False
     return len(design.support()[0]) <= max(16 * n, 1 << 12)
 
@@ -285,8 +285,7 @@ def _draw(
         codes, law = subset_law(design, w)
         law = np.where(design.is_missing(codes), 0.0, law)
         return design.support_incidence, generator.multinomial(n, law / law.sum(), size=size) / n, n
-    people = design.people if isinstance(design, Covered) else round(n / (1 - design.mu_full))
-    sample = simulate(design, w, people or n, seed=generator)
+    sample = simulate(design, w, design.people_in(n), seed=generator)
     return sample.incidence, sample.shares[None], sample.total
 
 

@@ -15,14 +15,7 @@ from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label, RandomSource, Seed
 from subsetprivacy._words import counted
 from subsetprivacy.data import SubsetData, SubsetTable
-from subsetprivacy.design import (
-    ArtificialBit,
-    Covered,
-    Design,
-    Held,
-    Product,
-    require_design,
-)
+from subsetprivacy.design import Design, Product, require_design
 from subsetprivacy.errors import CodeError, MismatchError, NotIndependentError, NotPrivateWarning
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.messages.for_data import ASK_ONE_AT_A_TIME, ASK_THE_BASE, PASS_QUESTION_CODES, READ_THE_ANSWER
@@ -82,14 +75,7 @@ class Question:
         return self.design.options == 2
 
     def __str__(self) -> str:
-        if not self.is_yes_no:
-            listed = "; ".join(
-                f"{letter}: {_listed(group)}" for letter, group in zip(_LETTERS, self.groups, strict=False)
-            )
-            return f"Which of these groups holds your answer? {listed}"
-        if isinstance(self.design, ArtificialBit):
-            return _with_a_bit(self)
-        return f"Is your answer one of these: {_listed(self.members)}?"
+        return self.design.question_text(self.options)
 
     def resolve(self, answer: bool | int | None) -> int:
         """Return the code to store.
@@ -112,35 +98,11 @@ class Question:
     @property
     def _words(self) -> str:
         """The code that reads what people say."""
-        compared = isinstance(self.design, ArtificialBit) and self.design.equal_only
-        return (
-            "{'same': True, 'different': False}.get(answer)" if compared else "{'yes': True, 'no': False}.get(answer)"
-        )
-
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWX"
-
-
-def _with_a_bit(question: Question) -> str:
-    """Return the words of a question about the answer and a secret bit together."""
-    design = question.design
-    assert isinstance(design, ArtificialBit)
-    bit = f"Secretly draw a number: 1 with probability {design.q:g}, else 0. Tell nobody."
-    if not design.equal_only:
-        members: Any = question.members
-        pairs = "; ".join(f"{label} with a {number}" for label, number in members)
-        return f"{bit} Are your answer and the number one of these: {pairs}?"
-    first, second = design.categories.labels
-    return (
-        f"{bit} Your answer has a number too: 0 for {first}, 1 for {second}. Are the two numbers the same or different?"
-    )
+        first, second = self.design.answer_words
+        return f"{{{first!r}: True, {second!r}: False}}.get(answer)"
 
 
 _WRONG = -2
-
-
-def _listed(members: tuple[Label, ...]) -> str:
-    return ", ".join(str(label) for label in members)
 
 
 def _choices(options: int | None) -> str:
@@ -184,20 +146,21 @@ def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = N
     Which of these groups holds your answer? A: 0, 5; B: 1, 3; C: 2, 4
     """
     source = random_source(renamed_argument("rng", rng, "seed", seed))
-    if isinstance(design, Product):
-        return {name: ask(factor, seed=source) for name, factor in design.by_name().items()}
-    drawn = _draw(require_design(design), 1, source)
+    several = require_design(design).product
+    if several is not None:
+        return {name: ask(factor, seed=source) for name, factor in several.by_name().items()}
+    drawn = _draw(design, 1, source)
     return Question(drawn[0] if design.options != 2 else drawn[0][0], design)
 
 
 def _draw(design: Design, n: int, source: Any) -> IntArray:
     """Return the codes of the options of n questions, a row each."""
-    if design.options is not None and not design.is_subset_private and not isinstance(design, Held):
+    if design.options is not None and design.reveals_silently:
         warnings.warn(
             NotPrivateWarning(f"a {design.kind} design asks about single values: an answer can reveal one."),
             stacklevel=4,
         )
-    if isinstance(design, Covered):
+    if design.covered is not None:
         raise NotIndependentError("a covered design must be asked by the design it covers.", ASK_THE_BASE)
     return design.draw_options(n, source)
 
@@ -229,9 +192,10 @@ def draw_questions(
     """
     size = check_count(n, "n")
     source = random_source(renamed_argument("rng", rng, "seed", seed))
-    if isinstance(design, Product):
-        return {name: draw_questions(factor, size, seed=source) for name, factor in design.by_name().items()}
-    drawn = _draw(require_design(design), size, source)
+    several = require_design(design).product
+    if several is not None:
+        return {name: draw_questions(factor, size, seed=source) for name, factor in several.by_name().items()}
+    drawn = _draw(design, size, source)
     return drawn[:, 0] if design.options == 2 else drawn
 
 
@@ -258,12 +222,13 @@ def resolve(questions: Any, answers: Any, design: Design) -> SubsetData | Subset
     SubsetData
         For a product a `SubsetTable`.
     """
-    if isinstance(design, Product):
-        return _resolve_table(questions, answers, design)
+    several = require_design(design).product
+    if several is not None:
+        return _resolve_table(questions, answers, several)
     if isinstance(questions, (list, tuple)) and questions and isinstance(questions[0], Question):
         raise CodeError("`questions` must be codes; got Question objects.", PASS_QUESTION_CODES)
     check_same_index({"questions": questions, "answers": answers})
-    options = _options(questions, require_design(design))
+    options = _options(questions, design)
     said = _read_answers(answers, options.shape[1], design.options == 2)
     if len(options) != len(said):
         raise MismatchError(f"`answers` must be one per question; got {said.size} for {len(options)}.")

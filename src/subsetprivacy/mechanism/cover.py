@@ -11,7 +11,6 @@ from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Covered, choose, covered
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.mechanism.randomness import random_source
-from subsetprivacy.mechanism.reports import nobody
 from subsetprivacy.mechanism.shuffle import shuffled
 from subsetprivacy.messages.for_data import ALL_VARIABLES_IN_ONE
 
@@ -99,8 +98,7 @@ def dummy_rows(reports: int, design: Covered, source: RandomSource) -> tuple[Cov
 
 
 def _drawn(design: Covered, source: RandomSource) -> Iterator[IntArray]:
-    draw = nobody(design.base)
     each = int(design.dummies or 0)
     for category in range(design.D):
         for start in range(0, each, _BLOCK):
-            yield design.join(draw(min(_BLOCK, each - start), source), category)
+            yield design.join(design.base.draw_any(min(_BLOCK, each - start), source), category)

@@ -11,7 +11,7 @@ from subsetprivacy._choices import Missing
 from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import IntArray, RandomSource, Seed
 from subsetprivacy.data import SubsetData, SubsetTable
-from subsetprivacy.design import Covered, Design, Held, Product, require_design
+from subsetprivacy.design import Design, Product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, NotPrivateWarning, UnknownDesignError
 from subsetprivacy.mechanism.ids import Ids, read_ids
 from subsetprivacy.mechanism.keyed import check_key, keyed_source
@@ -123,16 +123,16 @@ def privatize(
     """
     check_choice(missing, get_args(Missing), "missing")
     _refuse_tables(values, design)
-    if require_design(design).kind == "coarse":
+    if not require_design(design).is_known:
         raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
     warn_if_revealing(design, stacklevel=3)
     check_same_index({"values": values, "ids": ids})
     source_of = _sources(design, key, ids, variable, renamed_argument("rng", rng, "seed", seed))
-    if isinstance(design, Product):
-        return _privatize_table(values, design, missing, source_of)
+    if design.product is not None:
+        return _privatize_table(values, design.product, missing, source_of)
     publisher = Publisher(design, missing=missing)
     codes, reports, source = _draw(values, publisher, variable or _joint_name(design), source_of)
-    if not isinstance(design, Covered):
+    if design.covered is None:
         return SubsetData.trusted(codes, design)
     realised, dummies = publisher.dummies(reports, source)
     together = np.concatenate([codes, *dummies])
@@ -149,12 +149,16 @@ def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:
     stacklevel
         Whose line the warning names: 2 is the caller's of this function, 3 its caller's.
     """
-    # Whoever made a design with a bit or with dummies that reveals the value has said so there.
-    if not design.is_subset_private and not isinstance(design, (Held, Covered)):
-        warnings.warn(
-            NotPrivateWarning(f"a {design.kind} design reports single values: what is published is not private."),
-            stacklevel=stacklevel,
-        )
+    text = revealing_design(design)
+    if text:
+        warnings.warn(NotPrivateWarning(text), stacklevel=stacklevel)
+
+
+def revealing_design(design: Design) -> str:
+    """Return the warning that a design reports single values; empty if it does not."""
+    if design.reveals_silently:
+        return f"a {design.kind} design reports single values: what is published is not private."
+    return ""
 
 
 def _refuse_tables(values: Any, design: Any) -> None:
@@ -186,9 +190,9 @@ def _sources(design: Design, key: Any, ids: Any, variable: Any, seed: Any) -> _S
         return lambda name, rows: source
     if seed is not None:
         raise ArgumentError("only one of `key` and `seed` must be given; got both.")
-    if isinstance(design, Covered):
+    if design.covered is not None:
         raise ArgumentError("a covered design must be drawn without a `key`; got one.", PUBLISH_ONCE)
-    if isinstance(design, Product) and variable is not None:
+    if design.product is not None and variable is not None:
         raise ArgumentError("`variable` must not be given for a product, whose variables have names; got one.")
     check_key(key)
     if ids is None:

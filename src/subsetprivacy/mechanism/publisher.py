@@ -11,7 +11,7 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Missing
 from subsetprivacy._types import BoolArray, IntArray, RandomSource
 from subsetprivacy._words import counted
-from subsetprivacy.design import Covered, Design, Product, require_design
+from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, UnknownDesignError
 from subsetprivacy.mechanism.cover import dummy_rows, with_dummy_category
 from subsetprivacy.mechanism.reports import Sampler, in_blocks, sampler
@@ -42,9 +42,9 @@ class Unfit:
 
 def _check_design(design: Any) -> Design:
     known = require_design(design)
-    if known.kind == "coarse":
+    if not known.is_known:
         raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
-    if isinstance(known, Product):
+    if known.product is not None:
         raise ArgumentError("`design` must be one column's; got a product.", PRIVATIZE_A_PRODUCT)
     return known
 
@@ -85,12 +85,11 @@ class Publisher:
 
     @_sampler.default
     def _make_sampler(self) -> Sampler:
-        return sampler(self.design.base if isinstance(self.design, Covered) else self.design)
+        return sampler(self.design.exposed)
 
     def look_up(self, values: Any) -> tuple[IntArray, BoolArray | None]:
         """Return each value's position among the categories (-1: it is none), and which are missing (None: none is)."""
-        design = self.design
-        return (design.base if isinstance(design, Covered) else design).categories.positions(values)
+        return self.design.exposed.categories.positions(values)
 
     def unfit(self, x: IntArray, absent: BoolArray | None) -> Unfit | None:
         """Return what is wrong with the values, or None if all of them can be drawn."""
@@ -140,7 +139,8 @@ class Publisher:
 
     def _drawn(self, x: IntArray, source: RandomSource) -> IntArray:
         codes = in_blocks(self._sampler, x, source)
-        return with_dummy_category(codes, self.design, source) if isinstance(self.design, Covered) else codes
+        covered = self.design.covered
+        return codes if covered is None else with_dummy_category(codes, covered, source)
 
     def dummies(self, reports: int, source: RandomSource) -> tuple[Design, Iterator[IntArray]]:
         """Return the design of this many reports, and the dummy rows that a covered design adds to them.
@@ -159,9 +159,8 @@ class Publisher:
         blocks
             The codes of the dummy rows, drawn as they are asked for; none for other designs.
         """
-        if not isinstance(self.design, Covered):
-            return self.design, iter(())
-        return dummy_rows(reports, self.design, source)
+        covered = self.design.covered
+        return (self.design, iter(())) if covered is None else dummy_rows(reports, covered, source)
 
 
 def _how_many(rows: BoolArray | None) -> tuple[int, int | None]:

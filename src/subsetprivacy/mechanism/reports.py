@@ -1,11 +1,14 @@
-"""Draw what is reported given the value, for every kind of design; the publisher's side only."""
+"""Draw what is reported given the value, for every kind of design; the publisher's side only.
 
-from collections.abc import Callable
-from functools import partial, singledispatch
+The samplers are registered here by class and are no methods of the designs: the collector's side knows the designs and
+must not be able to draw given a value. A kind without a sampler of its own is drawn by its questions, or from its list.
+"""
+
+from functools import singledispatch
 
 import numpy as np
 
-from subsetprivacy._types import AnyArray, IntArray, RandomSource, WordArray
+from subsetprivacy._types import AnyArray, IntArray, RandomSource
 from subsetprivacy.design import (
     Design,
     EvenPartition,
@@ -14,7 +17,6 @@ from subsetprivacy.design import (
     Held,
     ListedPartition,
     Product,
-    Sized,
     choose,
 )
 from subsetprivacy.design.weights import pick, thresholds
@@ -33,52 +35,6 @@ def in_blocks(draw: "Sampler", x: IntArray, source: RandomSource) -> IntArray:
     for start in range(0, len(x), _BLOCK):
         rows = slice(start, start + _BLOCK)
         out[rows] = draw(x[rows], source.among(rows))
-    return out
-
-
-def draw_any(n: int, design: Design, source: RandomSource) -> IntArray:
-    """Draw n reports of nobody, each subset with probability mu_a / S."""
-    return nobody(design)(n, source)
-
-
-def nobody(design: Design) -> Callable[[int, RandomSource], IntArray]:
-    """Return what draws reports of nobody; its tables are made once, here."""
-    if isinstance(design, Product):
-        return _every_factor(design)
-    if isinstance(design, (EvenPartition, ListedPartition)):
-        return partial(_any_group, design)
-    if design.is_independent and design.mu_full == 0:
-        return partial(_any_answer, design)
-    if isinstance(design, Sized):
-        # There are p/k times as many reports of size k as of one person's: t_k p/k of S in all.
-        shares = np.array([share / k for k, share in design.by_size.items()])
-        return partial(_any_of_size, design, thresholds(shares))
-    codes, mu = design.support()
-    table = thresholds(mu)
-    return lambda n, source: codes[pick(table, source.bits(n, 64))]
-
-
-def _every_factor(design: Product) -> Callable[[int, RandomSource], IntArray]:
-    draws = [nobody(factor) for factor in design.factors]
-    return lambda n, source: design.join([draw(n, source) for draw in draws])
-
-
-def _any_group(design: EvenPartition | ListedPartition, n: int, source: RandomSource) -> IntArray:
-    groups = design.draw_partitions(n, source)
-    return groups[np.arange(n), choose.below(n, groups.shape[1], source)]
-
-
-def _any_answer(design: Design, n: int, source: RandomSource) -> IntArray:
-    asked = design.draw_questions(n, source).astype(np.int64)
-    return np.where(choose.below(n, 2, source) == 1, asked, design.complement(asked))
-
-
-def _any_of_size(design: Sized, table: WordArray, n: int, source: RandomSource) -> IntArray:
-    size = np.array(list(design.by_size))[pick(table, source.bits(n, 64))]
-    out = np.empty(n, np.int64)
-    for k in design.by_size:
-        rows = np.flatnonzero(size == k)
-        out[rows] = choose.subsets(len(rows), design.p, k, source.among(rows))
     return out
 
 

@@ -9,7 +9,7 @@ from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import Distribution, FloatArray, Seed
 from subsetprivacy.data import CountsBatch, JointCounts, SubsetCounts, as_joint, count_codes
-from subsetprivacy.design import Covered, Design, Product, require_design
+from subsetprivacy.design import Design, Product, require_design
 from subsetprivacy.mechanism.cover import add_dummies
 from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.mechanism.reports import draw_given
@@ -49,10 +49,10 @@ def simulate(design: Design, w: Distribution, n: int, *, seed: Seed | None = Non
     generator = numpy_generator(seed)
     size = check_count(n, "n")
     weights = _exact(check_distribution(w, require_design(design).categories.labels))
-    if isinstance(design, Covered):
+    if design.covered is not None:
         x = generator.choice(design.p, size, p=weights)
         source = SeededSource(generator)
-        return count_codes(*add_dummies(draw_given(x, design.base, source), design, source))
+        return count_codes(*add_dummies(draw_given(x, design.exposed, source), design.covered, source))
     if not design.enumerable or len(design.support()[0]) > max(size, _FEW):
         x = generator.choice(design.p, size, p=weights)
         return count_codes(draw_given(x, design, SeededSource(generator)), design)
@@ -72,7 +72,7 @@ def simulate_many(design: Design, w: Distribution, n: int, size: int, *, seed: S
     generator = numpy_generator(seed)
     weights = _exact(check_distribution(w, require_design(design).categories.labels))
     people, samples = check_count(n, "n"), check_count(size, "size", least=1)
-    if isinstance(design, Covered) or not design.enumerable:
+    if design.covered is not None or not design.enumerable:
         return _one_by_one(design, weights, people, samples, generator)
     codes, law = subset_law(design, weights)
     return CountsBatch(codes, generator.multinomial(people, law, size=samples), design)

@@ -61,6 +61,7 @@ CONTINUE_BY_THE_SAME_CALL = advise(
     python="the same call continues where it stopped",
     shell="the same command continues where it stopped",
 )
+PREPARE_AGAIN = advise("prepare_again", python="sp.prepare(table, designs, output) makes a new one")
 WRITE_COUNTS_OF_DATA = advise("write_counts_of_data", python="data.counts()")
 WRITE_ROWS_WITH_WEIGHTS = advise(
     "write_rows_with_weights",

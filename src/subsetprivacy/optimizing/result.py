@@ -9,7 +9,7 @@ from attrs import frozen
 from subsetprivacy._choices import Criterion, Over, Solver
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import counted
-from subsetprivacy.design import Design, Independent, nonprivate, uniform
+from subsetprivacy.design import Design, nonprivate, uniform
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.optimizing import measure
 from subsetprivacy.optimizing.program import METRICS
@@ -80,7 +80,7 @@ class Optimum(Result):
     @property
     def questions(self) -> int:
         """The number of questions, or of subsets for a conditional design."""
-        return len(self.design.nu if isinstance(self.design, Independent) else self.design.support()[0])
+        return self.design.list_length
 
     def summary(self) -> Table:
         """Return a table: the design next to the uniform one and the value itself."""
@@ -136,7 +136,7 @@ class Optimum(Result):
     @property
     def notes(self) -> tuple[Note, ...]:
         """The certificate, what the columns mean, and which budgets are used up."""
-        what = "questions" if isinstance(self.design, Independent) else "subsets"
+        what = "questions" if self.design.is_independent else "subsets"
         proved = (
             f"{self.questions} {what}; no {self.design.kind} design saves more than {max(self.gap, 1e-16):.1g} "
             "of the loss (certified)."

@@ -1,6 +1,6 @@
-"""Which designs a planner compares, and what it calls them."""
+"""Which designs a planner compares."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from collections.abc import Sized as HasLength
 from numbers import Number
 from typing import Any, get_args
@@ -9,24 +9,9 @@ import numpy as np
 
 from subsetprivacy._choices import Mode
 from subsetprivacy._types import Label
-from subsetprivacy.design import (
-    ArtificialBit,
-    Covered,
-    Design,
-    EvenPartition,
-    FixedSize,
-    Hadamard,
-    Product,
-    Sized,
-    covered,
-    fixed_size,
-    hadamard,
-    partition,
-    uniform,
-    warner,
-)
+from subsetprivacy.design import Design, covered, fixed_size, hadamard, partition, uniform, warner
 from subsetprivacy.design.hadamard import MOST
-from subsetprivacy.errors import ArgumentError, InvalidDesignError, NotIndependentError
+from subsetprivacy.errors import ArgumentError, InvalidDesignError
 from subsetprivacy.messages.advice import Hint
 from subsetprivacy.messages.for_general import NEAREST
 from subsetprivacy.messages.for_plans import CATEGORIES_OR_NUMBER, GROUP_RARE_CATEGORIES, SMALL_WITH_DUMMIES
@@ -95,9 +80,9 @@ def built_in(labels: Categories, mode: str, floor: float | None) -> list[Design]
     found = [design for make in _makers(labels, mode) if (design := _made(make)) is not None]
     if floor is not None:
         found = _with_floor(found, floor)
-    by_law: dict[Any, Design] = {}
+    by_law: dict[Hashable, Design] = {}
     for design in found:
-        by_law.setdefault(_law(design), design)
+        by_law.setdefault(design.distribution_key, design)
     return list(by_law.values())
 
 
@@ -140,45 +125,3 @@ def _with_floor(designs: list[Design], floor: float) -> list[Design]:
     if not out:
         raise refusals[0]
     return out
-
-
-def can_be_asked(design: Design) -> bool:
-    """Tell whether some question realizes a design: yes or no, which group, or the value itself.
-
-    A covered design is asked by the design it covers. Three categories have no question that protects everyone; there
-    the respondent draws the subset.
-    """
-    if isinstance(design, Covered):
-        return can_be_asked(design.base)
-    if isinstance(design, Product):
-        return all(map(can_be_asked, design.factors))
-    if design.p == 3 or design.options is not None or design.kind == "nonprivate":
-        return True
-    try:
-        design.as_independent()
-    except (InvalidDesignError, NotIndependentError):
-        return False
-    return True
-
-
-def _law(design: Design) -> Any:
-    if isinstance(design, Covered):
-        return ("covered", design.floor, _law(design.base))
-    if isinstance(design, Sized):
-        return tuple((k, round(share, 12)) for k, share in design.by_size.items())
-    return id(design)
-
-
-def name_of(design: Design) -> str:
-    """Return what a design is called in tables: its kind and the number that makes it."""
-    if isinstance(design, Covered):
-        return f"{name_of(design.base)}, floor {design.floor:g}"
-    if isinstance(design, Hadamard):
-        return f"hadamard, {design.questions} questions"
-    if isinstance(design, EvenPartition):
-        return f"partition, {design.m} groups"
-    if isinstance(design, FixedSize):
-        return f"fixed_size, {design.k}"
-    if isinstance(design, ArtificialBit) and design.equal_only:
-        return f"warner, q = {design.q:g}"
-    return design.kind

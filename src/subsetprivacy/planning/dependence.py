@@ -11,7 +11,7 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import Distribution, FloatArray, Seed
-from subsetprivacy.design import Design, Product, product
+from subsetprivacy.design import Design, Product, as_product, product
 from subsetprivacy.errors import (
     ArgumentError,
     DistributionError,
@@ -140,11 +140,12 @@ def _read_design(design: Any) -> Product:
         design = product(design)
     elif isinstance(design, Sequence) and not isinstance(design, str) and len(design) == 2:
         design = product(dict(zip("xy", design, strict=True)))
-    if not isinstance(design, Product) or len(design.factors) != 2:
-        got = f"one of {len(design.factors)}" if isinstance(design, Product) else type(design).__name__
+    both = as_product(design)
+    if both is None or len(both.factors) != 2:
+        got = type(design).__name__ if both is None else f"one of {len(both.factors)}"
         raise ArgumentError(f"`design` must be the product of two designs; got {got}.", PRODUCT_OF_TWO)
-    design.require_identifiable()
-    return design
+    both.require_identifiable()
+    return both
 
 
 def _read_joint(W: Any, design: Product) -> FloatArray:

@@ -12,7 +12,7 @@ from scipy.special import chdtri, chndtr, kl_div
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import counted
-from subsetprivacy.design import Design, Held, Product
+from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.independence.doubts import FEW
@@ -155,9 +155,9 @@ class Alternative:
     @cached_property
     def enlarged(self) -> FloatArray | None:
         """The joint law of the variables that the subsets are of, known bits included; None where none is mixed in."""
-        if not any(isinstance(side, Held) for side in self.sides):
+        if all(side.enlarged is side for side in self.sides):
             return None
-        shape = [side.inner.p if isinstance(side, Held) else side.p for side in self.sides]
+        shape = [side.enlarged.p for side in self.sides]
         return self.design.enlarge(self.W.ravel()).reshape(shape)
 
 

@@ -11,10 +11,9 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import people
 from subsetprivacy.auditing import audit
-from subsetprivacy.design import Covered, Design
+from subsetprivacy.design import Design
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.planning.choices import name_of
 from subsetprivacy.planning.demand import Demand
 from subsetprivacy.planning.variance import precision
 from subsetprivacy.planning.worst import least_favourable
@@ -26,10 +25,6 @@ NUMBERS = (
     *("people", "margin", "dummies", "people_even", "margin_even", "cost", "cost_even", "loss"),
     *("efficiency", "maximal_leakage", "smallest_set"),
 )
-_DRAWN_BY_RESPONDENT = {
-    "artificial_bit": "the respondent draws the bit, which is never shown or sent",
-    "fixed_size": "drawn where the value is: by a publisher, or by the respondent",
-}
 
 
 @frozen(eq=False, repr=False)
@@ -78,7 +73,7 @@ class PlanOption(Result):
     @property
     def name(self) -> str:
         """What the design is called in tables."""
-        return name_of(self.design)
+        return self.design.label
 
     @property
     def category(self) -> Any:
@@ -105,8 +100,7 @@ class PlanOption(Result):
     @property
     def dummies(self) -> int:
         """How many dummy rows are added to the people."""
-        design = self.design
-        return design.D * design.dummies_for(self.people) if isinstance(design, Covered) else 0
+        return self.design.dummy_rows(self.people)
 
     @property
     def people_even(self) -> int:
@@ -148,7 +142,7 @@ class PlanOption(Result):
         """The bound (p-1)/(S-1) on the cost per row at the even distribution, over that cost: 1 if balanced."""
         p, real = self.design.p, self.design.real_share
         # Dummy rows bring no information: seen at the rows of a release, no cell is as telling as without them.
-        S = self.design.S * (real + self.design.share) if isinstance(self.design, Covered) else self.design.S
+        S = self.design.S * (real + self.design.dummy_share)
         return (p - 1) / (S - 1) * (1 - 1 / p) * real / float(self.variances_even.sum())
 
     # Leaks ------------------------------------------------------------------------------------
@@ -213,7 +207,7 @@ def option(design: Design, demand: Demand, w: FloatArray | None) -> PlanOption:
     design.require_identifiable()
     even = np.full(design.p, 1 / design.p)
     at_even = precision(design, even)
-    drawn = _DRAWN_BY_RESPONDENT.get(design.kind)
+    drawn = design.drawing_note
     notes = [] if drawn is None else [Note(NoteKind.ASSUMPTION, drawn)]
     if w is None:
         worst = least_favourable(design, demand.category)

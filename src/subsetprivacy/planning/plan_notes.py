@@ -6,7 +6,7 @@ from math import inf, isfinite
 from attrs import frozen
 
 from subsetprivacy._words import counted, plural
-from subsetprivacy.design import Conditional, Design
+from subsetprivacy.design import Design
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_plans import (
     ASK_AS_INDEPENDENT,
@@ -14,7 +14,6 @@ from subsetprivacy.messages.for_plans import (
     MORE_COLUMNS,
     PLAN_FOR_PUBLISHING,
 )
-from subsetprivacy.planning.choices import can_be_asked
 from subsetprivacy.planning.options import PlanOption, bits
 from subsetprivacy.planning.repeats import repeat_risk
 from subsetprivacy.tables import label_text, percent
@@ -69,7 +68,7 @@ def _limits(best: PlanOption, limits: Limits) -> str:
 def _preferred(options: Sequence[PlanOption], best: PlanOption, limits: Limits) -> str:
     """Return what the design has over the others."""
     solves_people = best.demand.n is None
-    within = [o for o in options if limits.allow(o) and (not limits.asked or can_be_asked(o.design))]
+    within = [o for o in options if limits.allow(o) and (not limits.asked or o.design.can_be_asked)]
     if len(within) == 1:
         return "it alone is within the limits" if len(options) > 1 else "no other design was compared"
     what = "needs the fewest people" if solves_people else "has the smallest margin"
@@ -119,7 +118,7 @@ def _alternatives(
     found = []
     if cheaper is not None:
         found.append(Note(NoteKind.ALTERNATIVE, _next_cheaper(best, cheaper)))
-    names = [o.name for o in options if not can_be_asked(o.design)] if limits.asked else []
+    names = [o.name for o in options if not o.design.can_be_asked] if limits.asked else []
     if names:
         text = f"Not recommended: {'; '.join(names)}. No question realizes {plural(len(names), 'it', 'them')}."
         found.append(Note(NoteKind.ALTERNATIVE, text, PLAN_FOR_PUBLISHING))
@@ -154,7 +153,9 @@ def _assumptions(best: PlanOption, limits: Limits) -> list[Note]:
     if best.dummies:
         added = counted(best.dummies, "dummy row is", "dummy rows are")
         found.append(Note(NoteKind.DUMMIES, f"{added} added to the people."))
-    if limits.asked and isinstance(best.design, Conditional) and best.design.p > 3 and best.smallest_set > 1:
+    bare = best.design.exposed
+    drawn_given_the_value = bare.options is None and bare.product is None and bare.p > 3 and bare.smallest_set > 1
+    if limits.asked and drawn_given_the_value:
         found.append(Note(NoteKind.ASSUMPTION, "Yes/no questions realize the design.", ASK_AS_INDEPENDENT))
     even = 1 / best.design.p
     if best.margin > even:

@@ -20,7 +20,7 @@ from subsetprivacy.messages.for_plans import (
     ONE_BIT,
     PLAN_FOR_PUBLISHING,
 )
-from subsetprivacy.planning.choices import MODES, built_in, can_be_asked, read_categories
+from subsetprivacy.planning.choices import MODES, built_in, read_categories
 from subsetprivacy.planning.demand import read_demand, require_spread
 from subsetprivacy.planning.options import PlanOption, option
 from subsetprivacy.planning.plan_notes import Limits
@@ -202,7 +202,7 @@ def _read_designs(designs: Iterable[Design] | None, labels: Categories, floor: A
 
 def _recommend(options: tuple[PlanOption, ...], limits: Limits) -> tuple[PlanOption, PlanOption | None]:
     """Return the option to take, and the next cheaper one that the limits rule out."""
-    possible = [o for o in options if can_be_asked(o.design)] if limits.asked else list(options)
+    possible = [o for o in options if o.design.can_be_asked] if limits.asked else list(options)
     if not possible:
         raise ArgumentError(
             f"`designs` must have one that some question realizes; got only a {options[0].design.kind} design, which "

@@ -1,5 +1,6 @@
 """What asking the same person again would leave: true subsets intersect."""
 
+from collections.abc import Mapping
 from functools import reduce
 from math import comb
 
@@ -10,7 +11,7 @@ from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import Distribution, FloatArray, Seed
-from subsetprivacy.design import Design, Hadamard, Product, Sized, require_design
+from subsetprivacy.design import Design, Product, require_design
 from subsetprivacy.errors import ArgumentError, TooLargeError, UnknownDesignError
 from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.mechanism.reports import draw_given
@@ -77,18 +78,19 @@ def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *
     if check_count(times, "times", least=1) > MOST_TIMES:
         raise ArgumentError(f"`times` must be at most {MOST_TIMES}; got more.", NEAREST(nearest=MOST_TIMES))
     generator = numpy_generator(seed)
-    if require_design(design).kind == "coarse":
+    if not require_design(design).is_known:
         raise UnknownDesignError("the design must be known to say what a second draw would leave; got one that is not.")
     drawn = design.exposed
-    if isinstance(drawn, Product) and drawn.p > MAX_COMBINATIONS:
+    several = drawn.product
+    if several is not None and drawn.p > MAX_COMBINATIONS:
         raise TooLargeError(
             f"the variables together must have at most {MAX_COMBINATIONS} combinations; got {drawn.p}.",
-            ONE_VARIABLE_AT_A_TIME(name=next(iter(drawn.by_name()))),
+            ONE_VARIABLE_AT_A_TIME(name=next(iter(several.by_name()))),
         )
     p = design.p
     weights = read_only(np.full(p, 1 / p) if w is None else check_distribution(w, design.categories.labels))
-    if isinstance(drawn, Product):
-        return evolve(_by_variable(drawn, weights, int(times), generator), design=design)
+    if several is not None:
+        return evolve(_by_variable(several, weights, int(times), generator), design=design)
     return evolve(_one_variable(drawn, weights, int(times), generator), design=design)
 
 
@@ -109,15 +111,15 @@ def _by_variable(design: Product, w: FloatArray, times: int, generator: np.rando
 
 def _one_variable(design: Design, w: FloatArray, times: int, generator: np.random.Generator) -> RepeatRisk:
     remarks: tuple[Note, ...] = ()
-    if isinstance(design, Sized):
-        candidates, alone = _alike(design, times)
+    if design.by_size is not None:
+        candidates, alone = _alike(design.p, design.by_size, times)
     elif design.p <= MAX_LISTED and design.enumerable:
         candidates, alone = _listed(design, times)
     elif design.p <= MAX_SIMULATED:
         candidates, alone, variance = _simulated(design, times, generator)
         se = float(np.sqrt(w**2 @ variance))
         remarks = (Note(NoteKind.SIMULATED, f"The probability was simulated, standard error {se:.1g}."),)
-    elif isinstance(design, Hadamard):
+    elif design.has_alike_triples:
         candidates, alone = _bounded(design, times)
         remarks = (Note(NoteKind.ASSUMPTION, "The probability is an upper bound."),)
     else:
@@ -127,12 +129,11 @@ def _one_variable(design: Design, w: FloatArray, times: int, generator: np.rando
     return RepeatRisk(design, times, w, read_only(candidates), read_only(alone), remarks)
 
 
-def _alike(design: Sized, times: int) -> tuple[FloatArray, FloatArray]:
+def _alike(p: int, by_size: Mapping[int, float], times: int) -> tuple[FloatArray, FloatArray]:
     """Follow the number of candidates: of c, a draw of size k keeps a hypergeometric number besides the value."""
-    p = design.p
     step = np.zeros((p + 1, p + 1))
     for c in range(1, p + 1):
-        for k, share in design.by_size.items():
+        for k, share in by_size.items():
             for kept in range(max(0, c + k - p - 1), min(c, k)):
                 ways = comb(c - 1, kept) * comb(p - c, k - 1 - kept)
                 step[c, kept + 1] += share * (ways / comb(p - 1, k - 1))

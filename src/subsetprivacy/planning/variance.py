@@ -12,7 +12,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.design import Covered, Design, Sized
+from subsetprivacy.design import Design
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError
 from subsetprivacy.estimation import likelihood
 from subsetprivacy.estimation.likelihood import tangent_inverse
@@ -109,11 +109,6 @@ def cell_sizes(rows: Incidence, w: FloatArray) -> FloatArray:
     return np.maximum(rows.inner(w), _LEAST)
 
 
-def _dummy_share(design: Design) -> float:
-    """Return the share of released rows per dummy category."""
-    return design.share if isinstance(design, Covered) else 0.0
-
-
 # Where all categories are alike ---------------------------------------------------------------
 
 
@@ -132,10 +127,10 @@ class SizeProfile:
     @classmethod
     def of(cls, design: Design) -> "SizeProfile | None":
         """Return the profile of a design, or None if its categories are not all alike."""
-        base = design.exposed
-        if not isinstance(base, Sized):
+        by_size = design.exposed.by_size
+        if by_size is None:
             return None
-        return cls(design.p, tuple(base.by_size.items()), design.real_share, _dummy_share(design))
+        return cls(design.p, tuple(by_size.items()), design.real_share, design.dummy_share)
 
     def variance(self, x: float) -> float:
         r"""Return the limit variance of the share x of one category when all the others are even.
@@ -206,7 +201,7 @@ class _Balance:
             )
         rows, mu = base.support_incidence, base.support()[1]
         kappa = q / (1 - q + base.p * q)
-        return cls(rows, mu, rows.inner(np.ones(base.p)), q, kappa, design.real_share, _dummy_share(design))
+        return cls(rows, mu, rows.inner(np.ones(base.p)), q, kappa, design.real_share, design.dummy_share)
 
     def law(self, w: FloatArray) -> FloatArray:
         """Return the probability of each subset among the released rows."""

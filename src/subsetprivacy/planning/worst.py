@@ -14,7 +14,7 @@ from attrs import frozen
 from scipy.optimize import minimize, minimize_scalar
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.design import Design, Hadamard
+from subsetprivacy.design import Design
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.estimation.likelihood import tangent_column
 from subsetprivacy.messages.for_plans import GIVE_W
@@ -85,7 +85,7 @@ def least_favourable(design: Design, category: int | None = None) -> Worst:
         return Worst(one_against_even(x, j, design.p), j, variance, variance)
     if design.p <= MAX_SEARCH and design.enumerable:
         return _search(design) if category is None else _search_for(design, category)
-    if _has_alike_triples(design):
+    if design.exposed.has_alike_triples:
         return _by_moments(design, category or 0)
     if design.p <= MAX_FAMILY and design.enumerable:
         return _along_family(design, category)
@@ -259,7 +259,3 @@ def _by_moments(design: Design, j: int) -> Worst:
     x = float(np.clip((all_of_it - none + share) / (2 * share), 0.0, 1.0))
     variance = none + (all_of_it - none + share) * x - share * x**2
     return Worst(one_against_even(x, j, p), j, variance, variance, "mom")
-
-
-def _has_alike_triples(design: Design) -> bool:
-    return isinstance(design.exposed, Hadamard)

@@ -79,7 +79,7 @@ def panels_of(words: Words, one: VariableFindings) -> list[Panel]:
         found.append(_leaning(words, checks.leaning))
     found.append(_honesty(words, checks.honesty))
     if checks.skips is not None:
-        found.append(_skips(words, checks.skips))
+        found.append(_skips(words, one, checks.skips))
     return found
 
 
@@ -199,7 +199,7 @@ def _honesty_verdict(words: Words, check: HonestyCheck) -> Any:
     return words("check.honesty.good", least=words.percent(least))
 
 
-def _skips(words: Words, check: SkipsCheck) -> Panel:
+def _skips(words: Words, one: VariableFindings, check: SkipsCheck) -> Panel:
     rows = []
     if check.rate is not None:
         rows.append((words("check.skips.rate"), words.with_span(check.rate, check.lower, check.upper, words.percent)))
@@ -215,7 +215,7 @@ def _skips(words: Words, check: SkipsCheck) -> Panel:
             for line in check.options
         ]
         head = [words(f"check.skips.{key}") for key in ("option", "with", "without")]
-        options = table(words("check.skips"), head, body)
+        options = table(f"{words('check.skips')} {words('of', variable=one.title)}", head, body)
     state = _state(check)
     if state == NONE and check.asked:
         state = COUNTED if check.skipped else GOOD
@@ -257,11 +257,15 @@ def _verdict(words: Words, key: str, check: DataCheck, test: DataTest | None) ->
 
 
 def _problem(words: Words, key: str, check: DataCheck) -> Html:
-    """Say why there is no test, in the words of the page where it has some for this kind of question or problem."""
+    """Say why there is no test, in the words of the page where it has some."""
     if check.problem is None:
         return Html()
-    own = f"{key}.none.{getattr(check, 'kind', check.problem.kind.value)}"
-    return el("span", words(own)) if words.has(own) else words.note(check.problem)
+    if isinstance(check, DrawsCheck) and check.kind == "groups" and (not check.n or len(check.observed)):
+        return words.note(check.problem)  # no one was asked, or everyone the same: not that groups were not kept
+    for why in (getattr(check, "kind", None), check.problem.kind.value):  # the kind of question, or of problem
+        if words.has(f"{key}.none.{why}"):
+            return el("span", words(f"{key}.none.{why}"))
+    return words.note(check.problem)
 
 
 def _few(words: Words, tests: Sequence[DataTest]) -> list[str]:

@@ -17,12 +17,20 @@ def design_section(words: Words, design: Design) -> Html:
     return lines([*(el("p", text) for text in said if text), _document(words, design)])
 
 
+def name_of(words: Words, design: Design) -> Html:
+    """Return what the design is called; in English where the language has no name for the kind."""
+    return _of_kind(words, f"design.name.{design.kind}", design.name)
+
+
 def description(words: Words, design: Design) -> Html:
     """Say how reports come about; in English where the language has no sentence for the kind."""
-    key = f"design.kind.{design.kind}"
-    if words.language != "en" and words.has(key):
-        return el("span", words(key))
-    return el("span", design.description, lang=None if words.language == "en" else "en")
+    return _of_kind(words, f"design.kind.{design.kind}", design.description)
+
+
+def _of_kind(words: Words, key: str, english: str) -> Html:
+    if words.language == "en":
+        return el("span", english)
+    return el("span", words(key)) if words.has(key) else el("span", english, lang="en", dir="ltr")
 
 
 def reports(words: Words, design: Design) -> str:
@@ -50,8 +58,12 @@ def example(words: Words, design: Design) -> str:
 
 def _question(words: Words, question: Question) -> str:
     design = question.design
-    if not question.is_yes_no or design.enlarged is not design:
-        return words("design.example_question", question=str(question))
+    if not question.is_yes_no:
+        groups = " / ".join(words.listed(group) for group in question.groups)
+        return words("design.example_groups", groups=groups)
+    if design.enlarged is not design:
+        # The words of a question with a secret number are the mechanism's, and those are English.
+        return words("design.example_question", question=str(question)) if words.language == "en" else ""
     yes, no = (words.listed(design.members(option)) for option in question.options[:2])
     return words("design.example_yes_no", yes=yes, no=no)
 

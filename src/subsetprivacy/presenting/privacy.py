@@ -109,7 +109,7 @@ def smallest_sets_table(words: Words, one: VariableFindings) -> Html:
         for line in held.smallest_sets
     ]
     number = held.smallest_sets_number or len(rows)
-    caption = words("sets.caption", shown=words.whole(len(rows)), n=words.whole(number))
+    caption = words("sets.caption", variable=one.title, shown=words.whole(len(rows)), n=words.whole(number))
     head = (words("sets.set"), words("sets.chance"), words("sets.guess"))
     return table(caption, head, rows, words=(2,))
 
@@ -171,7 +171,8 @@ def row_section(words: Words, found: RowFindings, titles: Mapping[str, str]) -> 
     rows.append(_row(words, words("row.together"), found.together, most))
     keys = ("column", "information", "maximal", "guess", "baseline", "smallest", "posterior")
     head = [words(f"row.{key}") for key in keys]
-    return lines([*parts, table(words("row.caption"), head, rows), el("p", _in_words(words, found, titles))])
+    caption = f"{words('row.caption')}: {', '.join(found.names)}"  # there may be several such tables
+    return lines([*parts, table(caption, head, rows), el("p", _in_words(words, found, titles))])
 
 
 def _row(words: Words, name: str, part: RowLeakage, most: str) -> tuple[str, ...]:

@@ -220,7 +220,7 @@ def _largest_changes(change: FloatArray) -> IntArray:
 
 
 def _signed(words: Words, value: float, digits: int) -> str:
-    return f"{'+' if value > 0 else ''}{words.number(100 * value, digits)}" if np.isfinite(value) else "–"
+    return words.signed(100 * value, digits)
 
 
 def groups_section(words: Words, one: VariableFindings) -> Html:

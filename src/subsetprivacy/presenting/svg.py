@@ -22,6 +22,7 @@ from subsetprivacy.presenting.words import Words
 
 ACCENT = "#2a7fb8"
 MOST_POINTS = 120
+MOST_DOTS = 12  # in one piece: on paper a picture is not torn between pages
 _MARGIN = 2.5  # percent of the width on either side, so that no point is cut
 _TEXT, _SMALL = 14, 12  # sizes of text, in pixels
 _HALF = 10  # from a point to the end of the grid above and below it
@@ -100,6 +101,26 @@ def dots_figure(words: Words, dots: Sequence[Dot], title: str, *, points: bool =
         Whether the numbers are differences, in percentage points, around 0.
     """
     scale = Scale.over(np.array([[dot.value, dot.lower, dot.upper] for dot in dots]).ravel())
+    return together(*(_dots_part(words, part, scale, title, points) for part in _parts_of(dots)))
+
+
+def _parts_of(dots: Sequence[Dot]) -> list[list[Dot]]:
+    """Return many dots in parts that fit a printed page, those below one heading together."""
+    has_headings = any(dot.heading for dot in dots)
+    blocks: list[list[Dot]] = []
+    for dot in dots:
+        if not blocks or dot.heading or not has_headings or len(blocks[-1]) == MOST_DOTS:
+            blocks.append([])
+        blocks[-1].append(dot)
+    parts: list[list[Dot]] = [[]]
+    for block in blocks:
+        if parts[-1] and len(parts[-1]) + len(block) > MOST_DOTS:
+            parts.append([])
+        parts[-1] += block
+    return parts
+
+
+def _dots_part(words: Words, dots: Sequence[Dot], scale: Scale, title: str, points: bool) -> Html:
     parts: list[Html] = []
     top = 0
     for dot in dots:

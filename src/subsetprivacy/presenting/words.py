@@ -26,6 +26,7 @@ from subsetprivacy.pvalues import pvalue_text
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 GAP = "\N{NO-BREAK SPACE}"  # between a number and its unit
+_MARK = "\N{LEFT-TO-RIGHT MARK}"  # keeps a sign on the left of its number in a line that runs from right to left
 _LONGEST = 60  # characters of a label
 _LISTED = 8
 _UNIT = re.compile(r"[^0-9]+$")
@@ -80,13 +81,22 @@ class Words:
         marks = {".": self.texts["number.decimal"], ",": self.texts["number.thousands"]}
         return "".join(marks.get(sign, sign) for sign in text)
 
+    def _marked(self, text: str) -> str:
+        """Return a number whose sign stays on its left."""
+        return f"{_MARK}{text}" if self.direction == "rtl" and text[0] in "+-<" else text
+
     def whole(self, value: float) -> str:
         """Return a number of things."""
         return self._local(f"{value:,.0f}")
 
     def number(self, value: float, digits: int = 2) -> str:
         """Return a number with so many decimals; a dash where there is none."""
-        return self._local(tables.number(value, digits)) if isfinite(value) else "–"
+        return self._marked(self._local(tables.number(value, digits))) if isfinite(value) else "–"
+
+    def signed(self, value: float, digits: int = 2) -> str:
+        """Return a number with its sign, a plus as well; a dash where there is none."""
+        text = self.number(value, digits)
+        return self._marked(f"+{text}") if value > 0 and isfinite(value) else text
 
     def percent(self, value: float, digits: int = 1) -> str:
         """Return a share in percent; a dash where there is none."""
@@ -116,12 +126,12 @@ class Words:
 
     def bare_pvalue(self, value: float) -> str:
         """Return "0.0120" or "< 0.0001"."""
-        return self._local(pvalue_text(value)).replace(" ", GAP)
+        return self._marked(self._local(pvalue_text(value)).replace(" ", GAP))
 
     def pvalue(self, value: float) -> str:
         """Return "p = 0.0120" or "p < 0.0001"."""
         text = self.bare_pvalue(value)
-        return f"p{GAP}{text}" if text.startswith("<") else f"p{GAP}={GAP}{text}"
+        return f"p{GAP}{text}" if "<" in text else f"p{GAP}={GAP}{text}"
 
     def small(self, value: float) -> str:
         """Return a small number such as the level of a test: two figures, no power of ten."""

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_distribution
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.design import Coarse, Design, require_design
+from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import DistributionError
 from subsetprivacy.incidence import Listable
 
@@ -29,7 +29,7 @@ class Setting:
     @classmethod
     def of(cls, design: Design, w: Any, prior: Any = None) -> "Setting":
         """Check the arguments that all metrics share."""
-        if isinstance(require_design(design), Coarse):
+        if not require_design(design).is_known:
             design.support()  # leakage needs the design: refuse now, not at the first number
         people = check_distribution(w, design.categories.labels)
         belief = people if prior is None else check_distribution(prior, design.categories.labels, "prior")

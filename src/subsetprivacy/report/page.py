@@ -12,7 +12,7 @@ from attrs import frozen
 from subsetprivacy.finding.findings import Findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.presenting.checks import checks_section, level_sentence
-from subsetprivacy.presenting.designs import design_section
+from subsetprivacy.presenting.designs import design_section, name_of
 from subsetprivacy.presenting.html import Html, bullets, code, el, lines, table
 from subsetprivacy.presenting.pairs import pair_section
 from subsetprivacy.presenting.privacy import (
@@ -137,7 +137,7 @@ class Page:
             largest = f"{label_text(one.categories[top])}, {words.percent(float(shares.estimate[top]))}"
         return (
             el("a", one.title, href=f"#column-{k}"),
-            one.design.name,
+            name_of(words, one.design),
             words.whole(one.design.p),
             largest,
             el("code", one.design_fingerprint[:12] or "–"),
@@ -252,12 +252,15 @@ class Page:
         key, seed = ("report.seed_counts", None) if recipe.seed is None else ("report.seed_given", recipe.seed)
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         made = {"version": self.version, "python": python, "numpy": np.__version__, "scipy": scipy.__version__}
-        parts: Sequence[Html] = [
-            el("h2", words("report.again")),
+        programs: Sequence[Html] = [
             el("p", words("report.again_python")),
             code(recipe.python(), words("report.code")),
             el("p", words("report.again_shell")),
             code(recipe.shell(), words("report.code")),
+        ]
+        parts: Sequence[Html] = [
+            el("h2", words("report.again")),
+            *(programs if recipe.file else ()),  # counts at hand have no file
             el("p", words(key, seed=seed)),
             el("p", words("report.made", **made), class_="notes"),
         ]

@@ -44,7 +44,7 @@ def test_a_good_file_is_described(good):
     lines = result.stdout.splitlines()
     assert lines[0] == f"{good} is a good survey: Work and health, study work-2026, code mode, batches of 25"
     rows = [line.split() for line in lines]
-    assert ["smokes", "secret", "number", "randomised", "response", "1", "2", "of", "2", "0.8"] in rows
+    assert ["smokes", "secret", "number", "randomized", "response", "1", "2", "of", "2", "0.8"] in rows
     assert ["sport", "drawn", "on", "the", "device", "fixed", "size", "3", "2", "of", "3", "1.0"] in rows
     assert ["health", "yes", "or", "no", "uniform", "10", "2", "of", "5", "3.3"] in rows
     assert ["commute", "which", "group", "partition", "280", "3", "of", "9", "8.1"] in rows

@@ -11,7 +11,6 @@ from lopsided import ABCDE, ASKED, GIVEN, GROUPS, SEVEN, TWO_GROUPS, WARNER
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.describing import (
     NoticeKind,
-    design_words,
     fingerprint_bits,
     kept_rows,
     number_of_questions,
@@ -23,6 +22,7 @@ from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.survey.rules import asking
 from subsetprivacy.collect.survey.shipped import example_text
 from subsetprivacy.collect.web.studio_promises import promises
+from subsetprivacy.design.document import name_of_kind
 
 
 @pytest.mark.parametrize(
@@ -165,14 +165,14 @@ def test_rows_of_linked_groups_are_fewer_than_their_questions():
 
 
 def test_one_name_for_a_design_everywhere():
-    assert design_words("artificial_bit") == "randomised response"
-    assert design_words("fixed_size") == "fixed size"
+    assert name_of_kind("artificial_bit") == "randomized response"
+    assert name_of_kind("fixed_size") == "fixed size"
     survey = read_survey(example_text("toml"), "toml")
     assert {line.design for line in promises(survey).lines} == {
-        "randomised response",
+        "randomized response",
         "fixed size",
         "uniform",
-        "hadamard",
+        "Hadamard",
         "partition",
     }
 

@@ -40,7 +40,7 @@ def people(tmp_path_factory):
 @pytest.fixture(scope="module")
 def private(people):
     """The path of a release of two columns and a kept one."""
-    from subsetprivacy.frames.door import privatize_table
+    from subsetprivacy.frames.privatizing import privatize_table
 
     path = people / "release.parquet"
     designs = {"race": RACE, "both": BOTH}
@@ -190,7 +190,7 @@ def test_an_interrupted_run_says_how_to_go_on(run, people, tmp_path, monkeypatch
     def stopped(*arguments, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("subsetprivacy.cli.privatize._run", stopped)
+    monkeypatch.setattr("subsetprivacy.frames.plan.PrivatizePlan.run", stopped)
     result = run(
         "privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json",
         "-o", tmp_path / "x.parquet",
@@ -535,3 +535,29 @@ def test_labels_that_are_read_off_are_stripped_as_well(fine, tmp_path, monkeypat
     Path("adult.csv").write_text("work\n" + " a\n b\n ?\n c\n d\n" * 20, encoding="utf-8")
     fine("privatize", "adult.csv", "--column", "work", "--infer-categories", "--strip", "--na", "?", "-o", "out.csv")
     assert "a, b, c, d" in fine("design", "show", "out.csv.design.json")
+
+
+# What would be done -------------------------------------------------------------------------------
+
+
+def test_a_dry_run_shows_the_plan_and_writes_nothing(fine, people, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = people / "people.csv"
+    words = ["privatize", table, "--column", f"race={people / 'race.design.json'}", "-o", "x.csv", "--dry-run"]
+    text = fine(*words)
+    for word in (f"{table} to x.csv", "in random order", "race", "uniform", RACE.fingerprint[:16]):
+        assert word in text
+    facts = json.loads(fine(*words, "--json"))
+    assert (facts["output"], facts["kept"], facts["is_finished"]) == ("x.csv", [], False)
+    assert [column["name"] for column in facts["columns"]] == ["race"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_dry_run_finds_what_a_run_would(run, people, tmp_path):
+    words = ["privatize", people / "people.csv", "--column", f"race={people / 'race.design.json'}", "--dry-run"]
+    result = run(*words, "--keep", "nowhere", "-o", tmp_path / "x.csv")
+    assert (result.exit_code, "no column nowhere" in result.stderr) == (1, True)
+    result = run(*words, "-o", tmp_path / "nowhere" / "x.csv")
+    assert (result.exit_code, "must be in a folder that exists" in result.stderr) == (1, True)
+    result = run(*words, "-o", "-")
+    assert (result.exit_code, "name one by --output" in result.stderr) == (2, True)

@@ -18,7 +18,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.cli.outcome import left, marks
-from subsetprivacy.frames.alone import rows_alone
+from subsetprivacy.frames.uniqueness import rows_alone
 
 DESIGN = sp.uniform(["ash", "birch", "cedar", "elm"])
 OTHER = sp.uniform(["low", "middle", "high", "top"])
@@ -86,9 +86,9 @@ def test_many_batches_are_merged(fine, folder, monkeypatch):
     fine(*WORDS, "--keep", "number", "-o", "out.parquet")
     pq.write_table(pq.read_table("out.parquet"), "small.parquet", row_group_size=100)
     release = sp.read_release("small.parquet")
-    monkeypatch.setattr("subsetprivacy.frames.alone._AT_ONCE", 150)
+    monkeypatch.setattr("subsetprivacy.frames.uniqueness._AT_ONCE", 150)
     assert rows_alone(release.file, ["number"]) == (np.bincount(numbers) == 1).sum()
-    monkeypatch.setattr("subsetprivacy.frames.alone.MOST_KINDS", 500)
+    monkeypatch.setattr("subsetprivacy.frames.uniqueness.MOST_KINDS", 500)
     assert rows_alone(release.file, ["number"]) is None
 
 
@@ -179,9 +179,9 @@ def test_the_same_command_again(run, fine, misused, refused, folder):
 
 def test_stopped_after_everything_was_written(run, folder, monkeypatch):
     """An interrupt that comes between the renaming and the end of the command."""
-    from subsetprivacy.cli import privatize
+    from subsetprivacy.frames.plan import PrivatizePlan
 
-    whole = privatize._run
+    whole = PrivatizePlan.run
 
     def late(*arguments, **settings):
         whole(*arguments, **settings)
@@ -189,7 +189,7 @@ def test_stopped_after_everything_was_written(run, folder, monkeypatch):
         (folder / ".out.csv.partial" / "job.json").write_text("{}")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("subsetprivacy.cli.privatize._run", late)
+    monkeypatch.setattr(PrivatizePlan, "run", late)
     for more in ([], ["--force"]):  # also over an older file
         result = run(*WORDS, "-o", "out.csv", *more)
         assert result.exit_code == 130

@@ -125,3 +125,12 @@ def test_an_unknown_design_allows_every_subset():
     assert UNKNOWN.allows(np.array([-1, 0, 1, 7, 15, 16])).tolist() == [False, False, True, True, True, False]
     assert UNKNOWN.mu_full == 0
     assert not UNKNOWN.enumerable
+
+
+def test_a_part_that_never_says_anything_leaves_the_moments_to_the_others():
+    asked = sp.uniform(list("abcd"))
+    pooled = Mixture.of([asked, sp.fully_private(list("abcd"))], [0.5, 0.5])
+    assert pooled.informative_Q == pytest.approx(asked.Q)
+    counts = sp.simulate(pooled, [0.1, 0.2, 0.3, 0.4], 4000, seed=1)
+    alone = sp.SubsetCounts(counts.codes, counts.counts, asked)
+    assert sp.estimate(counts, "mom").w == pytest.approx(sp.estimate(alone, "mom").w)

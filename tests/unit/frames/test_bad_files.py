@@ -9,7 +9,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, DesignDocumentError
-from subsetprivacy.frames.csv_stream import csv_batches
+from subsetprivacy.frames.csv_reader import csv_batches
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.writing import write_release
 

@@ -170,13 +170,13 @@ def test_counts_of_all_batches_add_up(tmp_path):
 
 
 def test_a_run_with_other_settings_does_not_go_on_from_this_one(raw, tmp_path):
+    from subsetprivacy.frames.inputs import open_input
+    from subsetprivacy.frames.jobs import RunOptions, job_facts
     from subsetprivacy.frames.kernel import Kernel, variables_of
-    from subsetprivacy.frames.pipeline import Order, _job
-    from subsetprivacy.frames.sources import file_source
 
     def job(cleaning):
         kernel = Kernel(variables_of({"work": DESIGN}), cleaning=cleaning).for_text()
         assert kernel.cleaning == cleaning
-        return _job(file_source(raw, ["work"]), kernel, Order())
+        return job_facts(open_input(raw).source(["work"]), kernel, RunOptions())
 
     assert job(Cleaning()) != job(Cleaning(strip=True)) != job(Cleaning(strip=True, na="?"))

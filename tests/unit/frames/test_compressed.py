@@ -9,7 +9,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.errors import DataFileError, MissingDependencyError
 from subsetprivacy.frames import compression
-from subsetprivacy.frames.csv_stream import csv_batches
+from subsetprivacy.frames.csv_reader import csv_batches
 
 DESIGN = sp.uniform(["red", "green", "blue", "SECRET"])
 ENDINGS = [".csv.gz", ".csv.zst"]
@@ -107,13 +107,8 @@ def test_reading_is_a_stream(tmp_path, ending, monkeypatch):
     with compression.open_to_write(path, path.name) as file:
         file.write(b"colour\n" + b"red\n" * 2_000_000)
     read = []
-    opened = compression.open_to_read
-
-    def watched(place):
-        found = opened(place)
-        return _Counting(found, read)
-
-    monkeypatch.setattr("subsetprivacy.frames.csv_stream.open_to_read", watched)
+    from_start = compression.RereadFile.from_start
+    monkeypatch.setattr(compression.RereadFile, "from_start", lambda self: _Counting(from_start(self), read))
     batches = csv_batches(path, ["colour"], block=1 << 16)
     next(batches)
     assert sum(read) < 4_000_000  # of 8 MB

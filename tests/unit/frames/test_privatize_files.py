@@ -13,8 +13,8 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, NotPrivateWarning
-from subsetprivacy.frames import heaps, piles, pipeline, sources
-from subsetprivacy.frames.door import privatize_table
+from subsetprivacy.frames import drawing, inputs, pipeline, shuffling, sources
+from subsetprivacy.frames.privatizing import privatize_table
 
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
 AGE = sp.uniform([1, 2, 3, 4, 5, 6])
@@ -26,9 +26,10 @@ KEY = bytes(range(32))
 def small_units(monkeypatch):
     """Cut small files into many pieces, as large ones are."""
     monkeypatch.setattr(sources, "BATCH_ROWS", 256)
-    monkeypatch.setattr(sources, "UNIT_ROWS", 1024)
+    monkeypatch.setattr(inputs, "BATCH_ROWS", 256)
+    monkeypatch.setattr(inputs, "UNIT_ROWS", 1024)
     monkeypatch.setattr(pipeline, "HEAP_ROWS", 512)
-    monkeypatch.setattr(heaps, "COUNTED_ROWS", 512)
+    monkeypatch.setattr(shuffling, "COUNTED_ROWS", 512)
 
 
 def people(n=5000):
@@ -109,8 +110,8 @@ def test_rows_are_shuffled_all_over_the_file(table, tmp_path, small_units):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_rows_that_are_counted_are_spread_all_over_the_file(jobs, tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "UNIT_ROWS", 1000)
-    monkeypatch.setattr(heaps, "COUNTED_ROWS", 1000)
+    monkeypatch.setattr(inputs, "UNIT_ROWS", 1000)
+    monkeypatch.setattr(shuffling, "COUNTED_ROWS", 1000)
     pairs = sp.fixed_size(list(range(14)), 2)
     pq.write_table(pa.table({"x": np.repeat(np.arange(14), 1000)}), tmp_path / "sorted.parquet", row_group_size=500)
     key = {"key": KEY, "id": "person"}
@@ -340,7 +341,7 @@ def test_a_full_disk_leaves_nothing(when, tmp_path, small_units, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    holder, method = (piles.Pile, "_write") if when == "units" else (pq.ParquetWriter, "write_table")
+    holder, method = (drawing.UnitFile, "_write") if when == "units" else (pq.ParquetWriter, "write_table")
     monkeypatch.setattr(holder, method, full)
     with pytest.raises(DataFileError, match="there is no space left"):
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
@@ -355,7 +356,7 @@ def test_a_disk_that_is_full_leaves_nothing(limit, keyed, tmp_path):
     path = spoiled(tmp_path / "people.parquet", {})
     code = (
         "import resource, signal, sys, subsetprivacy as sp\n"
-        "from subsetprivacy.frames.door import privatize_table\n"
+        "from subsetprivacy.frames.privatizing import privatize_table\n"
         f"design = sp.uniform({list(RACE.categories)!r})\n"
         f"options = {{'key': bytes(32), 'id': 'person'}} if {keyed} else {{}}\n"
         "import subsetprivacy.frames.pipeline, pyarrow.parquet\n"

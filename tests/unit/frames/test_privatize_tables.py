@@ -13,7 +13,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.engines import engine_of
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, NotPrivateWarning
-from subsetprivacy.frames.door import privatize_table
+from subsetprivacy.frames.privatizing import privatize_table
 
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
 JOINED = sp.join({"sex": ["f", "m"], "income": ["low", "high"]})

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.csv_stream import csv_batches, csv_columns, line_of
+from subsetprivacy.frames.csv_reader import csv_batches, csv_columns, line_of
 from subsetprivacy.messages.for_files import LOOK_FOR_A_HEADER
 
 

@@ -22,7 +22,7 @@ def source(seed=1):
 def test_reports_of_nobody_are_as_likely_as_mu(name):
     design = {**PLAIN, **DESIGNS}[name]
     codes, mu = design.support()
-    drawn = reports.draw_any(200_000, design, source())
+    drawn = design.draw_any(200_000, source())
     seen = np.bincount(np.searchsorted(codes, drawn), minlength=len(codes))
     assert set(drawn.tolist()) <= set(codes.tolist())
     if len(codes) > 1:

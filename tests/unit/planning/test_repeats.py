@@ -62,7 +62,7 @@ def test_brute_force(name):
 
 def test_listed_and_by_size_agree():
     design = sp.uniform(range(9))
-    for one, two in zip(repeats._listed(design, 3), repeats._alike(design, 3)):
+    for one, two in zip(repeats._listed(design, 3), repeats._alike(design.p, design.by_size, 3)):
         np.testing.assert_allclose(one, two, atol=1e-12)
 
 

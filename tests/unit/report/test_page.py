@@ -7,26 +7,30 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from report_pages import Page, Rows, people
 
 import subsetprivacy as sp
 from subsetprivacy.report import report_html
 
 EVIL = "<script>alert(1)</script>"
-CSS = files("subsetprivacy.report").joinpath("page.css").read_text(encoding="utf-8")
+SHEETS = {"report": "page.css", "presenting": "findings.css"}
+CSS = "\n".join(
+    files(f"subsetprivacy.{package}").joinpath(name).read_text(encoding="utf-8") for package, name in SHEETS.items()
+)
 
 
 @pytest.fixture(scope="module")
-def evil(parsed, release_of, people):
+def evil():
     design = sp.uniform([EVIL, "a & b", '" onload="x', "plain"])
     other = sp.uniform(["r", "s", "t", "</td><img src=x>"])
-    release = release_of(
+    release = Rows(
         {
             f"<b>{EVIL}": sp.privatize(people(design.categories.labels, [0.3, 0.2, 0.1, 0.4], 500, 1), design, seed=1),
             'q"uote': sp.privatize(people(other.categories.labels, [0.1, 0.2, 0.3, 0.4], 500, 2), other, seed=2),
         },
         f"{EVIL.replace('/', '')}.csv",
     )
-    return parsed(report_html(release, seed=1, permutations=19, title=f"{EVIL} & co"))
+    return Page(report_html(release, seed=1, permutations=19, title=f"{EVIL} & co"))
 
 
 @pytest.fixture(params=["census_page", "evil"])
@@ -62,7 +66,7 @@ def test_nothing_is_fetched_and_nothing_runs(page):
 def test_labels_names_and_titles_are_text(evil):
     assert EVIL not in evil.source
     assert f"{EVIL} & co" in evil.text
-    _, rows = evil.table(f"<b>{EVIL}: estimated shares")
+    _, rows = evil.table(f"Estimated shares of <b>{EVIL}")
     assert list(rows) == [EVIL, "a & b", '" onload="x', "plain"]
     assert any(EVIL in attributes.get("aria-label", "") for attributes in evil.all("div"))
 
@@ -83,28 +87,36 @@ def test_tables_have_captions_and_headers_and_scroll_in_their_box(page):
 
 
 def test_pictures_say_their_numbers(census_page, census):
-    (race,) = [d for d in census_page.all("div") if d.get("role") == "img" and "in race" in d["aria-label"]]
+    said = census_page.between("Estimated shares of race: ", "Amer-Indian-Eskimo 0.76% Asian")
     fit = sp.estimate(census.count("race"))
     for label, w in zip(fit.categories, fit.w):
-        assert f"{label} {100 * w:.2f}%" in race["aria-label"]
+        assert f"{label} {100 * w:.2f}%" in said
+    pictures = census_page.all("svg")
+    assert len(pictures) == 3  # two columns, and the draws of one
+    assert all(picture["role"] == "img" for picture in pictures)
+    inside = [around[-1] for tag, _, around in census_page.elements if tag in {"title", "desc"}]
+    assert inside.count("svg") == 2 * len(pictures)  # each has a name and a meaning for those who do not see it
 
 
 def test_joined_labels_read_as_words(census_page):
-    _, rows = census_page.table("sex_income: estimated shares")
+    _, rows = census_page.table("Estimated shares of sex_income")
     assert list(rows) == ["Female & low", "Female & high", "Male & low", "Male & high"]
-    assert "('" not in census_page.text.replace("release.crosstab('", "").replace("read_release('", "").replace(
-        "release.count('", ""
-    )
+    assert "('" not in census_page.text.replace("read_release('", "")
 
 
 def test_no_advice_to_programmers_reaches_readers(census_page):
-    assert "Hint" not in census_page.text
-    assert "On the boundary" in census_page.text
+    assert "On the boundary" not in census_page.text
+    assert "Estimated as 0: Amer-Indian-Eskimo & Female & low" in census_page.text
+    hints = re.findall("Hint: [^.]*[.]", census_page.text)
+    assert hints == [
+        "Hint: yes/no questions and recorded partitions do.",
+        "Hint: ask more different questions, of different sizes.",
+    ]
 
 
 def test_the_page_comes_in_its_order(census_page):
     places = [attributes["id"] for attributes in census_page.all("section")]
-    wanted = ["column-1", "column-2", "pairs", "pair-1", "pair-2", "together", "limits", "designs", "again"]
+    wanted = ["column-1", "column-2", "pairs", "pair-1", "pair-2", "together", "reading", "limits", "designs", "again"]
     assert [place for place in places if not place.startswith("design-")] == wanted
 
 
@@ -147,12 +159,15 @@ def test_text_can_be_read(scheme):
         ("dim", "soft"),
         ("accent", "paper"),
         ("accent", "soft"),
-        ("alarm", "alarm-paper"),
+        ("alarm", "alarm-soft"),
+        ("warn", "warn-soft"),
+        ("good", "good-soft"),
     ):
         assert _contrast(colours[ink], colours[paper]) >= 4.5, (ink, paper)
     assert _contrast(colours["point"], colours["paper"]) >= 3
-    heat = np.array([int(part) for part in re.search(r"--heat: (\d+) (\d+) (\d+)", block).groups()])
     paper = np.array([int(colours["paper"][k : k + 2], 16) for k in (1, 3, 5)])
-    strongest = "#" + "".join(f"{round(x):02x}" for x in 0.5 * heat + 0.5 * paper)
-    assert "calc(var(--t) * .5)" in CSS
-    assert _contrast(colours["ink"], strongest) >= 4.5
+    for side in ("more", "fewer"):
+        shade = np.array([int(part) for part in re.search(rf"--{side}: (\d+) (\d+) (\d+)", block).groups()])
+        strongest = max(float(part) for part in re.findall(rf"var\(--{side}\) / ([.\d]+)", CSS))
+        mixed = "#" + "".join(f"{round(x):02x}" for x in strongest * shade + (1 - strongest) * paper)
+        assert _contrast(colours["ink"], mixed) >= 4.5

@@ -12,7 +12,7 @@ from subsetprivacy.collect.survey.definition import Survey, Variable
 from subsetprivacy.collect.survey.drawing import WORD_BITS
 from subsetprivacy.collect.survey.revealing import Price, RevealingSets, price, revealing_sets
 from subsetprivacy.collect.survey.rules import asking, number_of_questions
-from subsetprivacy.design import ArtificialBit, Design, Sized
+from subsetprivacy.design import Design
 
 _LIKELY = 0.9  # from here on a set that is left says nearly everything
 KIND_WORDS = {
@@ -21,8 +21,6 @@ KIND_WORDS = {
     "bit": "secret number",
     "local": "drawn on the device",
 }
-
-_DESIGN_WORDS = {"artificial_bit": "randomised response"}  # Warner's; what people who run surveys call it
 
 
 @frozen
@@ -112,17 +110,6 @@ class SurveyFacts:
     groups: tuple[tuple[tuple[str, ...], float], ...]
     bits: float
     notices: tuple[Notice, ...]
-
-
-def design_words(kind: str) -> str:
-    """Return the name of a kind of design for people.
-
-    Examples
-    --------
-    >>> design_words("artificial_bit"), design_words("fixed_size")
-    ('randomised response', 'fixed size')
-    """
-    return _DESIGN_WORDS.get(kind, kind.replace("_", " "))
 
 
 def survey_facts(survey: Survey) -> SurveyFacts:
@@ -258,12 +245,11 @@ def _entropy_bits(weights: Iterable[float]) -> float:
 def _notices(variable: Variable, facts: VariableFacts) -> list[Notice]:
     notices = []
     design, about = variable.design, (variable.id,)
-    if isinstance(design, ArtificialBit):
-        odds = max(design.q, 1 - design.q) / min(design.q, 1 - design.q)
-        text = f"an answer multiplies the odds of a value by at most {odds:.3g}."
+    if not design.rules_out:
+        text = f"an answer multiplies the odds of a value by at most {math.exp(design.epsilon):.3g}."
         notices.append(Notice(NoticeKind.ODDS, about, text))
     if facts.kind == "local":
-        some = f"{facts.smallest_set} of the {facts.options}" if isinstance(design, Sized) else "some"
+        some = f"{facts.smallest_set} of the {facts.options}" if design.by_size is not None else "some"
         told = "The pair reveals which one it is not." if facts.options == 3 else "It never leaves the device alone."
         text = f"the answer is marked on the respondent's device, and {some} possible answers are sent. {told}"
         notices.append(Notice(NoticeKind.ON_DEVICE, about, text))

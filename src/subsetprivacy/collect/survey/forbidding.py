@@ -9,7 +9,7 @@ design on every machine: the surveys of a study must have the same one.
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 from itertools import combinations
 from typing import Any
 
@@ -17,22 +17,9 @@ import numpy as np
 
 from subsetprivacy._types import BoolArray, IntArray
 from subsetprivacy.collect.survey.drawing import Stream, draw_question
-from subsetprivacy.collect.survey.rules import MOST_LISTED, asking, number_of_questions
-from subsetprivacy.design import (
-    ArtificialBit,
-    Conditional,
-    Design,
-    Hadamard,
-    Independent,
-    Sized,
-    Uniform,
-    conditional,
-    hadamard,
-    independent,
-    partition,
-)
+from subsetprivacy.collect.survey.rules import MOST_LISTED, RECOMMENDED_KINDS, asking, number_of_questions
+from subsetprivacy.design import Design, Hadamard, Independent, conditional, hadamard, independent, partition
 from subsetprivacy.design.hadamard import with_columns
-from subsetprivacy.design.sized import codes_of_size
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_surveys import (
@@ -93,7 +80,7 @@ def _sought(design: Design, forbidden: Forbidden) -> Design | InvalidDesignError
 
 
 def _found(design: Design, forbidden: Forbidden) -> Design:
-    if isinstance(design, ArtificialBit):
+    if not design.rules_out:
         raise InvalidDesignError("must not be there with two `options`; no answer rules one of them out.")
     kind, rule = asking(design)
     if not _can_leave(design, forbidden):
@@ -106,29 +93,40 @@ def _found(design: Design, forbidden: Forbidden) -> Design:
     raise _refusal(design, forbidden)
 
 
+@singledispatch
 def _candidates(design: Design, rule: dict[str, Any], forbidden: Forbidden) -> Iterator[Design | None]:
-    """Yield the designs to take in the place of one that asks questions, the most like it first."""
-    if isinstance(design, Independent):
-        yield _independent(design, forbidden)
-    elif isinstance(design, Hadamard):
-        yield _other_columns(design, forbidden)
-        yield _partitions(design, rule["questions"], forbidden)  # few questions, as it is meant to have
-        yield _all_questions(design, forbidden)
-        yield from _many_hadamard(design, forbidden)
-    elif rule["rule"] == "uniform":
+    """Yield the designs to take in the place of one that asks questions, the most like it first.
+
+    The rule decides. Two kinds have a better answer and are registered below, since it takes the stream of this
+    package, which no design knows.
+    """
+    if rule["rule"] == "uniform":
         yield _all_questions(design, forbidden)
         yield from _many_hadamard(design, forbidden)
     elif rule["rule"] == "groups":
         yield _even_groups(design, rule, forbidden)
+    elif len(set(rule["weights"])) > 1:
+        yield _reweighted(design, forbidden)
     else:
         yield _partitions(design, rule["questions"], forbidden)
 
 
+@_candidates.register
+def _(design: Independent, rule: dict[str, Any], forbidden: Forbidden) -> Iterator[Design | None]:
+    yield _reweighted(design, forbidden)
+
+
+@_candidates.register
+def _(design: Hadamard, rule: dict[str, Any], forbidden: Forbidden) -> Iterator[Design | None]:
+    yield _other_columns(design, forbidden)
+    yield _partitions(design, rule["questions"], forbidden)  # few questions, as it is meant to have
+    yield _all_questions(design, forbidden)
+    yield from _many_hadamard(design, forbidden)
+
+
 def _can_leave(design: Design, forbidden: Forbidden) -> bool:
     """Tell whether a design can send a set within a forbidden one."""
-    if isinstance(design, Sized):  # any set of its sizes: they may be too many to list
-        return min(design.by_size) <= max(held.bit_count() for held in forbidden)
-    return bool(is_within(design.support()[0], forbidden).any())
+    return design.reports_within(np.array(forbidden, np.int64))
 
 
 def _refusal(design: Design, forbidden: Forbidden) -> InvalidDesignError:
@@ -137,7 +135,7 @@ def _refusal(design: Design, forbidden: Forbidden) -> InvalidDesignError:
         why, advice = "with 4 `options` all three questions are needed", FIVE_OPTIONS_OR_DEVICE
     else:
         why = f"those about {p} `options` that are left do not"
-        advice = ADD_OPTIONS_OR_DEVICE if isinstance(design, (Uniform, Hadamard)) else RECOMMENDED_OR_DEVICE
+        advice = ADD_OPTIONS_OR_DEVICE if design.kind in RECOMMENDED_KINDS else RECOMMENDED_OR_DEVICE
     return _advised(f"must leave enough questions to tell the shares; {why}.", advice, p, forbidden)
 
 
@@ -198,13 +196,17 @@ def _leaves(codes: IntArray, full: int, forbidden: Forbidden) -> BoolArray:
     return is_within(codes, forbidden) | is_within(full - codes, forbidden)
 
 
-def _independent(design: Independent, forbidden: Forbidden) -> Design | None:
-    """Return the questions that are left with their weights in proportion."""
-    left = ~_leaves(design.questions, design.categories.full, forbidden)
-    total = math.fsum(design.nu[left])
+def _reweighted(design: Design, forbidden: Forbidden) -> Design | None:
+    """Return the yes/no questions that are left with their weights in proportion."""
+    listed = design.listed_questions()
+    if listed is None or listed[0].shape[1] > 2:
+        return None
+    questions, weights = listed[0][:, 0], listed[1]
+    left = ~_leaves(questions, design.categories.full, forbidden)
+    total = math.fsum(weights[left])
     if not left.any():
         return None
-    kept = zip(design.questions[left].tolist(), design.nu[left].tolist(), strict=True)
+    kept = zip(questions[left].tolist(), weights[left].tolist(), strict=True)
     return independent(design.categories.labels, {code: weight / total for code, weight in kept})
 
 
@@ -256,15 +258,11 @@ def _split(left: int, sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 def _around(design: Design, forbidden: Forbidden) -> Design:
     """Return the sets that are left around the answers, with weights as near to the old ones as can be."""
     p = design.p
-    if isinstance(design, Conditional):
-        codes, weights = design.support()
-    else:
-        size = design.smallest_set
-        if math.comb(p, size) > MOST_LISTED:
-            few = f"must leave at most {MOST_LISTED} sets, which a respondent's page loads; there are more."
-            raise _advised(few, FEWER_OPTIONS_OR_DEVICE, p, forbidden)
-        codes = codes_of_size(p, size)
-        weights = np.full(len(codes), 1 / math.comb(p - 1, size - 1))
+    number = design.report_count
+    if number is None or number > MOST_LISTED:
+        few = f"must leave at most {MOST_LISTED} sets, which a respondent's page loads; there are more."
+        raise _advised(few, FEWER_OPTIONS_OR_DEVICE, p, forbidden)
+    codes, weights = design.support()
     left = ~is_within(codes, forbidden)
     fitted = _fitted(codes[left].tolist(), weights[left].tolist(), p)
     made = None if fitted is None else conditional(design.categories.labels, fitted)

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from subsetprivacy._types import FloatArray
 from subsetprivacy.collect.survey.definition import Variable
 from subsetprivacy.collect.survey.forbidding import codes_of, without
-from subsetprivacy.design import ArtificialBit, Design, Sized
+from subsetprivacy.design import Design
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.planning.variance import precision
 
@@ -91,10 +91,10 @@ class Price:
 def revealing_sets(variable: Variable) -> RevealingSets | None:
     """Return the smallest sets that can be sent; None where no answer rules an option out."""
     design = variable.design
-    if isinstance(design, ArtificialBit):
+    if not design.rules_out:
         return None
     size = design.smallest_set
-    if isinstance(design, Sized):  # all sets of the size, which may be too many to list
+    if design.by_size is not None:  # all sets of the size, which may be too many to list
         number = math.comb(design.p, size)
         places = list(islice(_by_nearness(design.p, size), MOST_SETS))
         chances = design.mu(np.array([sum(1 << j for j in held) for held in places], np.int64)).tolist()

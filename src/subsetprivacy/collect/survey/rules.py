@@ -7,24 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._types import FloatArray
 from subsetprivacy.collect.survey.definition import MODES, MOST_OPTIONS
 from subsetprivacy.collect.survey.drawing import WORD_BITS
-from subsetprivacy.design import (
-    ArtificialBit,
-    Conditional,
-    Design,
-    EvenPartition,
-    FixedSize,
-    Hadamard,
-    Independent,
-    ListedPartition,
-    Uniform,
-    fixed_size,
-    hadamard,
-    uniform,
-    warner,
-)
+from subsetprivacy.design import Design, fixed_size, hadamard, uniform, warner
+from subsetprivacy.design.document import kinds
 from subsetprivacy.design.held import MOST_ODDS
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.messages.for_surveys import (
@@ -40,6 +27,9 @@ MOST_LISTED = 2048  # questions that a manifest may list
 _FEW = 5  # options up to which all subsets are asked about; beyond, the few questions of a Hadamard design
 _FEW_APART = 8  # the same where nobody can know what a person was asked: in open mode, outside a link
 _WEIGHT_BITS = 36  # weights are stated to this many bits: 2048 of them still sum below 2^48
+
+
+RECOMMENDED_KINDS = ("uniform", "hadamard")  # of four options or more, as `recommended` takes them
 
 
 @lru_cache(maxsize=256)  # an editor checks its text with every change
@@ -59,8 +49,18 @@ def recommended(options: tuple[str, ...], *, mode: str = MODES[0], linked: bool 
     return uniform(options) if len(options) <= few else hadamard(options)
 
 
+def askable_kinds() -> tuple[str, ...]:
+    """Return the kinds of design documents that a browser can ask by, if what they hold is fit for it."""
+    examples = {kind: [each.example() for each in classes] for kind, classes in kinds().items()}
+    return tuple(kind for kind, made in examples.items() if any(_is_askable(design) for design in made))
+
+
+def _is_askable(design: Design) -> bool:
+    return design.browser_rule is not None and design.is_subset_private and design.is_identifiable
+
+
 def asking(design: Design) -> tuple[str, dict[str, Any]]:
-    """Return the kind of question a design makes, and the rule it is drawn by.
+    """Return the kind of question a design makes, and the rule it is drawn by, in whole numbers.
 
     Raises
     ------
@@ -70,30 +70,58 @@ def asking(design: Design) -> tuple[str, dict[str, Any]]:
     """
     if design.p > MOST_OPTIONS:
         raise InvalidDesignError(f"`options` must be at most {MOST_OPTIONS} to be asked; got {design.p}.")
-    _check_askable(design)
-    if isinstance(design, ArtificialBit):
-        return "bit", {"rule": "bit", "p": 2, "ones": round(design.q * (1 << WORD_BITS))}
+    _check_number(design.list_length)  # before any list is made
+    stated = design.browser_rule
+    if stated is None:
+        raise InvalidDesignError(
+            f"a design must be one that a browser can ask by; got a {design.kind} design.", ASKABLE_KINDS
+        )
+    if "q" in stated:
+        _check_odds(stated["q"])
+    _check_design(design)
+    rule = {"rule": stated["rule"], "p": design.p, **_in_whole_numbers(stated)}
+    return _kind_of(rule), rule
+
+
+def _check_design(design: Design) -> None:
+    """Raise if an answer would reveal the value, or the answers would not tell the shares."""
     if not design.is_subset_private:
         raise InvalidDesignError(
             "a design must leave two of the `options` possible, whatever is answered, to be asked; a "
             f"{design.kind} design does not.",
             TAKE_RECOMMENDED,
         )
-    if isinstance(design, Uniform):
-        return "yes_no", {"rule": "uniform", "p": design.p}
-    if isinstance(design, EvenPartition):
-        kind = "yes_no" if design.m == 2 else "groups"
-        return kind, {"rule": "groups", "p": design.p, "sizes": list(design.group_sizes)}
-    if isinstance(design, FixedSize):
-        if design.is_independent:  # half of the options: the same law as a question that needs no value on the device
-            return "yes_no", {"rule": "groups", "p": design.p, "sizes": [design.k, design.k]}
-        return "local", {"rule": "companions", "p": design.p, "size": design.k}
     if not design.is_identifiable:
         raise InvalidDesignError(
             "a design must tell different shares apart; from the answers to these questions some could not be told.",
             MORE_QUESTIONS,
         )
-    return _given(design) if isinstance(design, Conditional) else _listed(design)
+
+
+def _in_whole_numbers(stated: dict[str, Any]) -> dict[str, Any]:
+    """Return what a manifest states of a rule besides its name: numbers that every language reads alike."""
+    if stated["rule"] == "bit":
+        return {"ones": round(stated["q"] * (1 << WORD_BITS))}
+    if stated["rule"] == "given":
+        return {"subsets": stated["subsets"].tolist(), "weights": _whole(stated["weights"])}
+    if stated["rule"] == "listed":
+        rows = stated["questions"]
+        if (rows == 0).any():
+            raise InvalidDesignError(
+                "a question must be about some of the `options`; the design also asks about all of them."
+            )
+        return {"questions": rows.tolist(), "weights": _whole(stated["weights"])}
+    return {name: value for name, value in stated.items() if name != "rule"}
+
+
+def _kind_of(rule: dict[str, Any]) -> str:
+    """Return the kind of question that a rule makes."""
+    if rule["rule"] in ("given", "companions"):
+        return "local"
+    if rule["rule"] == "bit":
+        return "bit"
+    answers = rule["questions"][0] if rule["rule"] == "listed" else rule.get("sizes", ("yes", "no"))
+    return "yes_no" if len(answers) == 2 else "groups"
 
 
 def number_of_questions(rule: dict[str, Any]) -> int:
@@ -113,24 +141,6 @@ def number_of_questions(rule: dict[str, Any]) -> int:
     return 1 if rule["rule"] == "bit" else len(rule["subsets"])
 
 
-def _check_askable(design: Design) -> None:
-    """Raise unless a browser can ask by a design; looks at no list before it is known to be short."""
-    if isinstance(design, Hadamard):
-        _check_number(design.questions)
-    elif isinstance(design, Conditional):
-        _check_number(len(design.codes))
-    elif isinstance(design, Independent):
-        _check_number(len(design.questions))
-    elif isinstance(design, ListedPartition) and not design.recorded:
-        _check_number(len(design.groups))
-    elif isinstance(design, ArtificialBit) and design.equal_only:
-        _check_odds(design.q)
-    elif not isinstance(design, (Uniform, EvenPartition, FixedSize)):
-        raise InvalidDesignError(
-            f"a design must be one that a browser can ask by; got a {design.kind} design.", ASKABLE_KINDS
-        )
-
-
 def _check_odds(q: float) -> None:
     odds = max(q, 1 - q) / min(q, 1 - q)
     if odds > MOST_ODDS:
@@ -139,32 +149,6 @@ def _check_odds(q: float) -> None:
             f"multiplies them by {odds:.3g}.",
             HIDING_Q,
         )
-
-
-def _given(design: Conditional) -> tuple[str, dict[str, Any]]:
-    rule = {"rule": "given", "p": design.p, "subsets": design.codes.tolist(), "weights": _whole(design.weights)}
-    return "local", rule
-
-
-def _listed(design: Design) -> tuple[str, dict[str, Any]]:
-    rows, nu = _questions(design)
-    if (rows == 0).any():
-        raise InvalidDesignError(
-            "a question must be about some of the `options`; the design also asks about all of them."
-        )
-    rule = {"rule": "listed", "p": design.p, "questions": rows.tolist(), "weights": _whole(nu)}
-    return ("yes_no" if rows.shape[1] == 2 else "groups"), rule
-
-
-def _questions(design: Design) -> tuple[IntArray, FloatArray]:
-    """Return the questions, a row of codes each, and their weights."""
-    if isinstance(design, ListedPartition):
-        return design.groups, np.ones(len(design.groups))
-    if isinstance(design, Independent):
-        return np.column_stack([design.questions, design.complement(design.questions)]), design.nu
-    assert isinstance(design, Hadamard)
-    asked = design.code_of(np.arange(1, design.size), np.int64(1))
-    return np.column_stack([asked, design.complement(asked)]), np.ones(design.questions)
 
 
 def _check_number(number: int) -> None:

@@ -11,7 +11,7 @@ from subsetprivacy.collect.survey.definition import MOST_OPTIONS, RECOMMENDED
 from subsetprivacy.collect.survey.entries import meant, nearest, read_number, read_whole
 from subsetprivacy.collect.survey.positions import REFUSED, Path, Unclear
 from subsetprivacy.collect.survey.problems import Findings
-from subsetprivacy.collect.survey.rules import MOST_LISTED, asking
+from subsetprivacy.collect.survey.rules import MOST_LISTED, askable_kinds, asking
 from subsetprivacy.collect.survey.texts import normal, shown
 from subsetprivacy.design import (
     Design,
@@ -34,7 +34,6 @@ from subsetprivacy.messages.rendering import for_page, for_python, with_names
 
 Options = tuple[str, ...]
 NAMES = (RECOMMENDED, "uniform", "hadamard", "warner", "pair")
-_DOCUMENTS = ("uniform", "independent", "conditional", "fixed_size", "partition", "hadamard", "artificial_bit")
 
 
 @frozen
@@ -279,8 +278,8 @@ def _read_document(
     if given["format"] != DOCUMENT_FORMAT:
         findings.add((*path, "format"), f'must be "{DOCUMENT_FORMAT}"; got {shown(given["format"])}.')
         return None
-    if given.get("kind") not in _DOCUMENTS:  # nothing nested, nothing that takes long to make
-        known = ", ".join(_DOCUMENTS)
+    if given.get("kind") not in askable_kinds():  # nothing nested, nothing that takes long to make
+        known = ", ".join(askable_kinds())
         findings.add((*path, "kind"), f"must be one of {known} to be asked; got {shown(given.get('kind'))}.")
         return None
     if given["kind"] == "hadamard" and not (type(size := given.get("size")) is int and size <= MOST_LISTED):

@@ -7,6 +7,7 @@ from subsetprivacy.collect.service.results import Results, SurveyGroup, SurveyVa
 from subsetprivacy.collect.survey.tallies import Released
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.presenting.checks import alarms_text, checks_section, level_sentence
+from subsetprivacy.presenting.designs import description
 from subsetprivacy.presenting.html import Html, details, el, lines
 from subsetprivacy.presenting.pairs import pair_section
 from subsetprivacy.presenting.privacy import candidates_sentence, privacy_table, row_section, smallest_sets_table
@@ -112,7 +113,7 @@ def _variable(words: Words, one: VariableFindings, asked: SurveyVariable) -> Var
     fingerprint = (words("privacy.fingerprint"), bits, words("privacy.fingerprint_means"))
     privacy = details(
         words("privacy.heading"),
-        el("p", one.design.description, class_="dim", lang=None if words.language == "en" else "en"),
+        el("p", description(words, one.design), class_="dim"),
         privacy_table(words, one, (fingerprint,)),
         smallest_sets_table(words, one),
         quiet=words("about", variable=one.title),

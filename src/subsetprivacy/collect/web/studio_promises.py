@@ -4,7 +4,8 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy.collect.survey.definition import Survey, Variable
-from subsetprivacy.collect.survey.describing import NoticeKind, VariableFacts, design_words, survey_facts
+from subsetprivacy.collect.survey.describing import NoticeKind, VariableFacts, survey_facts
+from subsetprivacy.design.document import name_of_kind
 from subsetprivacy.presenting.words import words_of
 
 _WORDS = words_of("en")
@@ -71,7 +72,7 @@ def _line(title: str, variable: Variable, facts: VariableFacts) -> Line:
     return Line(
         label=title,
         asked=_KINDS[facts.kind],
-        design=design_words(facts.design),
+        design=name_of_kind(facts.design),
         smallest="all of them" if hidden else f"{_WORDS.whole(facts.smallest_set)} of {_WORDS.whole(facts.options)}",
         factor=_WORDS.times(variable.design.S),
         bits=facts.bits,

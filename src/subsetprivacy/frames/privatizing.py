@@ -1,36 +1,15 @@
 """`privatize_table`: replace the values of a table's columns by subsets, wherever the table is."""
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args, overload
+from typing import Any, TypeVar, overload
 
-from subsetprivacy._checks import check_choice, check_count, shown
 from subsetprivacy._choices import Form, IfExists, Missing
-from subsetprivacy._paths import local_path
-from subsetprivacy._seeds import seed_number
 from subsetprivacy._types import Seed
 from subsetprivacy.design import Design
-from subsetprivacy.engines import engine_of, is_lazy, is_table
-from subsetprivacy.engines.kinds import plain_table
-from subsetprivacy.errors import ArgumentError, NotPrivateWarning
-from subsetprivacy.frames.apart import check_apart, check_apart_from
-from subsetprivacy.frames.cleaning import Cleaning
-from subsetprivacy.frames.clusters import privatize_on_cluster
-from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.kernel import Kernel, variables_of
-from subsetprivacy.frames.memory import privatize_in_memory
-from subsetprivacy.frames.pipeline import NO_SAME, Order, privatize_source
-from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.preparing import prepare
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.reopening import check_reopening, reopened
-from subsetprivacy.frames.sources import file_source, table_source
-from subsetprivacy.frames.trouble import arrow
-from subsetprivacy.mechanism.publish import warn_if_revealing
-from subsetprivacy.messages.for_files import NAME_AN_OUTPUT, PRIVATIZE_ONE_COLUMN
-
-IF_EXISTS: tuple[IfExists, ...] = get_args(IfExists)
 
 TableT = TypeVar("TableT")
 
@@ -51,7 +30,7 @@ def privatize_table(
     form: Form | None = ...,
     overwrite: bool = ...,
     if_exists: IfExists | None = ...,
-    jobs: int = ...,
+    jobs: int | None = ...,
     progress: Callable[[int, int | None], None] | None = ...,
     seed: Seed | None = ...,
 ) -> Release: ...
@@ -71,7 +50,7 @@ def privatize_table(
     form: Form | None = ...,
     overwrite: bool = ...,
     if_exists: IfExists | None = ...,
-    jobs: int = ...,
+    jobs: int | None = ...,
     progress: Callable[[int, int | None], None] | None = ...,
     seed: Seed | None = ...,
 ) -> TableT: ...
@@ -90,7 +69,7 @@ def privatize_table(
     form: Form | None = None,
     overwrite: bool = False,
     if_exists: IfExists | None = None,
-    jobs: int = 1,
+    jobs: int | None = 1,
     progress: Callable[[int, int | None], None] | None = None,
     seed: Seed | None = None,
 ) -> Any:
@@ -148,7 +127,8 @@ def privatize_table(
         the files of the table are unchanged since (name, size and times), and
         so are designs and options; for tables that are files.
     jobs
-        Processes, for files on this machine. In a script that is run as a
+        Processes, for files on this machine; None takes one for each core
+        where a file has millions of rows. In a script that is run as a
         program, more than one needs the ``if __name__ == "__main__":`` that
         Python's multiprocessing asks for.
     progress
@@ -177,6 +157,10 @@ def privatize_table(
     NotPrivateWarning
         If columns are kept as they are, or a design reports single values.
 
+    See Also
+    --------
+    prepare : The same in two steps: all checks, and what would be done; then `run`.
+
     Notes
     -----
     A run over files that is stopped leaves a hidden folder beside the output
@@ -196,92 +180,21 @@ def privatize_table(
     1       9
     2       3
     """
-    arrow()  # or say how to get it
-    kernel = Kernel(
-        variables_of(designs),
-        missing=check_choice(missing, get_args(Missing), "missing"),
+    plan = prepare(
+        table,
+        designs,
+        output,
+        missing=missing,
+        strip=strip,
+        na=na,
         key=key,
         id=id,
-        keep=_names(keep),
-        cleaning=Cleaning(_flag(strip, "strip"), na),
+        keep=keep,
+        keep_order=keep_order,
+        form=form,
+        overwrite=overwrite,
+        if_exists=if_exists,
+        jobs=jobs,
+        seed=seed,
     )
-    how = _if_exists(if_exists, overwrite)
-    order = Order(keep_order, form, how, check_count(jobs, "jobs", 1), seed_number(seed), progress)
-    if seed is not None and key is not None:
-        raise ArgumentError("only one of `seed` and `key` must be given; got both.")
-    for each in kernel.variables:
-        warn_if_revealing(each.design, stacklevel=3)
-    if kernel.keep:
-        _warn_of_kept(kernel.keep)
-    if order.if_exists == "same" and is_table(table):
-        raise ArgumentError(NO_SAME)
-    if is_table(table) and engine_of(table) in ("pyspark", "dask"):
-        return privatize_on_cluster(plain_table(table), kernel, _needed(output, "a lazy table"), order)
-    target = None if output is None else local_path(output, "output")
-    if isinstance(table, (str, os.PathLike)):
-        return _of_file(local_path(table, "table"), kernel, _needed(target, "a file"), order)
-    if not is_table(table):
-        raise ArgumentError(
-            f"`table` must be a table or the path of a file; got {type(table).__name__}.",
-            PRIVATIZE_ONE_COLUMN,
-        )
-    return _of_table(plain_table(table), kernel, target, order)
-
-
-def _of_file(path: Path, kernel: Kernel, output: Path, order: Order) -> Release:
-    check_apart(path, output)
-    format_of(output, must_exist=False)  # known before anything is read
-    source = file_source(path, kernel.columns, kernel.keep, kernel.labels)
-    privatize_source(source, kernel.for_text() if source.as_text else kernel, output, order)
-    return read_release(output)
-
-
-def _of_table(table: Any, kernel: Kernel, output: Path | None, order: Order) -> Any:
-    if not is_lazy(table):
-        return privatize_in_memory(table, kernel, output, order)
-    target = _needed(output, "a lazy table")
-    check_reopening(table, target)
-    if engine_of(table) == "pyarrow-dataset":
-        check_apart_from(getattr(table, "files", ()), str(target))
-    privatize_source(table_source(table, kernel.columns, kernel.labels), kernel, target, order)
-    return reopened(table, target)
-
-
-def _if_exists(said: IfExists | None, overwrite: bool) -> IfExists:
-    if said is None:
-        return "overwrite" if overwrite else "error"
-    if overwrite and said != "overwrite":
-        raise ArgumentError("`if_exists` and `overwrite` must say the same; got both, and they do not.")
-    return check_choice(said, IF_EXISTS, "if_exists")
-
-
-def _names(keep: Iterable[str]) -> tuple[str, ...]:
-    names = (keep,) if isinstance(keep, str) else tuple(keep)
-    strange = next((name for name in names if not isinstance(name, str)), None)
-    if strange is not None:
-        raise ArgumentError(f"`keep` must be names of columns; got {shown(strange)}.")
-    return names
-
-
-def _flag(given: Any, name: str) -> bool:
-    if not isinstance(given, bool):
-        raise ArgumentError(f"`{name}` must be True or False; got {shown(given)}.")
-    return given
-
-
-def _needed(output: Any, what: str) -> Any:
-    if output is None:
-        raise ArgumentError(
-            f"`output` must say where to write: {what} is privatized once, written, and read back.",
-            NAME_AN_OUTPUT,
-        )
-    return output
-
-
-def _warn_of_kept(keep: tuple[str, ...]) -> None:
-    warnings.warn(
-        f"kept and published as it is: {', '.join(keep)}. Nothing protects what is kept, and several columns together "
-        "may name a person.",
-        NotPrivateWarning,
-        stacklevel=3,
-    )
+    return plan._run(progress, stacklevel=3)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from attrs import field, frozen
 
 from subsetprivacy._types import IntArray
-from subsetprivacy.frames.drawing import Came, Job
-from subsetprivacy.frames.piles import read_tally
+from subsetprivacy.frames.drawing import DrawingJob, DrawnUnit, read_tally
 from subsetprivacy.mechanism.shuffle import dealt_counts
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class Heap(Protocol):
         """Which heap it is."""
         ...
 
-    def rows(self, job: Job) -> "pa.Table":
+    def rows(self, job: DrawingJob) -> "pa.Table":
         """Return the rows in the order in which they are written."""
         ...
 
@@ -40,9 +39,9 @@ class Kept:
     """The rows of a unit, in their order."""
 
     number: int
-    unit: Came
+    unit: DrawnUnit
 
-    def rows(self, job: Job) -> "pa.Table":
+    def rows(self, job: DrawingJob) -> "pa.Table":
         """Read them."""
         return _read(job, [self.unit], slice(None))
 
@@ -52,9 +51,9 @@ class Dealt:
     """The rows of all units that were dealt to a heap."""
 
     number: int
-    units: Sequence[Came]
+    units: Sequence[DrawnUnit]
 
-    def rows(self, job: Job) -> "pa.Table":
+    def rows(self, job: DrawingJob) -> "pa.Table":
         """Read them and shuffle them."""
         rows = _read(job, self.units, slice(self.number, None, job.heaps))
         return job.packing.shuffled(rows, job.source(2, self.number))
@@ -67,14 +66,14 @@ class Counted:
     number: int
     counts: IntArray = field(repr=False, eq=False)
 
-    def rows(self, job: Job) -> "pa.Table":
+    def rows(self, job: DrawingJob) -> "pa.Table":
         """Lay them out and shuffle them."""
         return job.packing.laid_out(self.counts, job.source(2, self.number))
 
 
-def heaps(drawn: Sequence[Came], job: Job) -> Iterator[Heap]:
+def heaps(drawn: Sequence[DrawnUnit], job: DrawingJob) -> Iterator[Heap]:
     """Return all heaps, in the order in which they are written."""
-    filled = [came for came in drawn if came.rows]
+    filled = [unit for unit in drawn if unit.rows]
     if not filled:
         return
     if job.counts:
@@ -82,13 +81,13 @@ def heaps(drawn: Sequence[Came], job: Job) -> Iterator[Heap]:
     elif job.heaps:
         yield from (Dealt(number, filled) for number in range(job.heaps))
     else:
-        yield from (Kept(number, came) for number, came in enumerate(filled))
+        yield from (Kept(number, unit) for number, unit in enumerate(filled))
 
 
-def _counted(units: Sequence[Came], job: Job) -> Iterator[Counted]:
+def _counted(units: Sequence[DrawnUnit], job: DrawingJob) -> Iterator[Counted]:
     counts = job.packing.no_counts()
-    for came in units:
-        read_tally(job.stage.unit(came.name), counts)
+    for unit in units:
+        read_tally(job.stage.unit(unit.name), counts)
     dealt = dealt_counts(counts, enough_heaps(counts, COUNTED_ROWS), job.source(3))
     yield from (Counted(number, part) for number, part in enumerate(dealt))
 
@@ -98,19 +97,19 @@ def enough_heaps(counts: IntArray, rows: int) -> int:
     return 1 << max(-(-int(counts.sum()) // rows) - 1, 0).bit_length()
 
 
-def _read(job: Job, units: Sequence[Came], chosen: slice) -> "pa.Table":
+def _read(job: DrawingJob, units: Sequence[DrawnUnit], chosen: slice) -> "pa.Table":
     """Read some of the record batches of every unit."""
     import pyarrow as pa
 
     parts = []
-    for came in units:
-        with pa.memory_map(str(job.stage.unit(came.name))) as held:
+    for unit in units:
+        with pa.memory_map(str(job.stage.unit(unit.name))) as held:
             file = pa.ipc.open_file(held)
             parts += [file.get_batch(j) for j in range(file.num_record_batches)[chosen]]
     return pa.Table.from_batches(parts)
 
 
-def hand_over(heap: Heap, job: Job) -> Path:
+def hand_over(heap: Heap, job: DrawingJob) -> Path:
     """Write the shuffled rows of a heap where another process finds them."""
     import pyarrow as pa
 

@@ -1,0 +1,415 @@
+"""CSV files as a stream of text columns, in constant memory, with nothing lost silently."""
+
+import csv
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import StringIO, TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from threading import Event
+from types import TracebackType
+from typing import Any, BinaryIO
+from weakref import finalize
+
+from attrs import frozen
+
+from subsetprivacy._spreadsheets import plain_header
+from subsetprivacy._words import counted
+from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
+from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.compression import RereadFile, is_compressed
+from subsetprivacy.frames.trouble import arrow, reading, trouble
+from subsetprivacy.messages.for_files import SAVE_AS_UTF8
+
+BLOCK = 1 << 22
+_SEPARATORS = (",", ";", "\t")
+_FIRST_BYTES = 1 << 20
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_PATIENCE = 5.0  # seconds to wait for a thread of Arrow, which takes milliseconds
+
+
+@frozen
+class Header:
+    """The first line of a CSV file that is not blank."""
+
+    separator: str
+    names: tuple[str, ...]
+    alone: bool  # nothing stands below it
+    blank: int  # lines above it
+
+
+@frozen
+class Headers:
+    """The header of a CSV file as each of the possible separators splits it."""
+
+    possible: tuple[Header, ...]
+
+    def fitting(self, wanted: Iterable[str]) -> Header:
+        """Return the one that has the wanted columns; else the one with most columns."""
+        asked = set(wanted)
+        fits = [header for header in self.possible if asked <= set(header.names)] if asked else []
+        return fits[0] if fits else max(self.possible, key=lambda header: len(header.names))
+
+
+def csv_columns(path: str | Path, wanted: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the names of the columns of a CSV file, its cells separated so that it has the wanted ones if it can.
+
+    Raises
+    ------
+    DataFileError
+        If there is no header, or it is no text.
+    """
+    with CsvFile(path) as file:
+        return file.headers.fitting(wanted).names
+
+
+def csv_batches(path: str | Path, columns: Sequence[str] | None = None, *, block: int = BLOCK) -> Iterator[Any]:
+    """Stream columns of a CSV file as text; see `CsvFile.batches`."""
+    with CsvFile(path) as file:
+        yield from file.batches(columns, block=block)
+
+
+def line_of(path: str | Path, row: int) -> int:
+    """Return the line on which a row begins; rows are counted from 0, lines from 1, the header's."""
+    with CsvFile(path) as file:
+        return file.line_of(row)
+
+
+class CsvFile:
+    """A CSV file that is opened once: its header is read first, and its rows whenever they are asked for.
+
+    Parameters
+    ----------
+    path
+        A file that ends in ``.csv``, ``.csv.gz`` or ``.csv.zst``, in UTF-8 with a header,
+        its cells separated by commas, or by semicolons or tabs where only
+        then the header has the columns.
+
+    Attributes
+    ----------
+    headers
+        Its header, as each separator splits it.
+
+    Raises
+    ------
+    DataFileError
+        If it cannot be read, there is no header, or it is no text in UTF-8.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        with reading(path):
+            self._file = RereadFile(path)
+        try:
+            with reading(path), self._file.from_start() as raw:
+                self._first = raw.read(_FIRST_BYTES)
+            self.headers = _headers(path, self._first)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "CsvFile":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def guessed_rows(self) -> int:
+        """Guess the number of rows by the length of the first lines."""
+        packed = 4 if is_compressed(self.path) else 1  # text is a quarter when it is compressed, or so
+        lines = max(self._first.count(b"\n") - 1, 1)  # without the header
+        return int(packed * self._file.status().st_size * lines / max(len(self._first), 1))
+
+    def batches(self, columns: Sequence[str] | None = None, *, block: int = BLOCK) -> Iterator[Any]:
+        """Stream columns as text, from the first row on.
+
+        Parameters
+        ----------
+        columns
+            Their names, by default all.
+        block
+            Bytes that are read at a time. No row may be longer.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            Text columns in the order asked for. An empty cell, in quotes or not,
+            is null and nothing else is. A blank line is skipped, but in a file of
+            one column it is an empty cell.
+
+        Raises
+        ------
+        DataFileError
+            If a column is absent or named twice, a row has too many or too few
+            cells, a quote is not closed, the text is not UTF-8, or the file
+            cannot be read. Rows are named by their line, the header being line 1.
+        """
+        with reading(self.path):
+            header = self.headers.fitting(() if columns is None else columns)
+            wanted = list(header.names if columns is None else columns)
+            at = self.positions(wanted)
+            if header.alone:
+                self._check_rows(header, block)  # an open quote in a header takes all that is below it
+            else:
+                yield from self._batches(header, wanted, at, block)
+
+    def _batches(self, header: Header, wanted: list[str], at: list[int], block: int) -> Iterator[Any]:
+        pa = arrow()
+        rows = 0
+        with self._file.from_start() as raw, _lent(watched := _Watched(raw)) as source:
+            try:
+                for batch in _reader(source.pop(), header, at, block):
+                    rows += len(batch)
+                    yield pa.RecordBatch.from_arrays([batch.column(str(k)) for k in at], names=wanted)
+            except (pa.ArrowInvalid, UnicodeError) as error:
+                said = str(error).lower()
+            else:
+                said = ""
+        if said:
+            self._explain(header, said, block)
+        if watched.quotes and (watched.lines != rows + 1 + header.blank or _is_open(watched.tail, header.separator)):
+            self._check_rows(header, block)
+
+    def positions(self, columns: Sequence[str], labels: Collection[str] = ()) -> list[int]:
+        """Return where some columns are in a row.
+
+        Raises
+        ------
+        DataFileError
+            If one is absent or there twice; see `no_such_column`.
+        """
+        names = self.headers.fitting(columns).names
+        for name in columns:
+            if name not in names:
+                raise self.no_such_column(name, labels)
+            if names.count(name) > 1:
+                raise trouble(self.path, f"must have one column {name!r}; its header has {names.count(name)}")
+        return [names.index(name) for name in columns]
+
+    def no_such_column(self, name: str, labels: Collection[str] = ()) -> DataFileError:
+        """Return the error that it has no such column, with names that are alike unless they may be values.
+
+        Parameters
+        ----------
+        name
+            The column.
+        labels
+            Categories of the values. Where a header holds one it holds a person's values, and is not shown.
+        """
+        header = self.headers.fitting(())
+        verdict = judge_header(header.names, list(zip(*self._first_rows(header), strict=True)), labels)
+        return DataFileError(*no_such_column(name, header.names, f"the file {str(self.path)!r}", verdict, csv=True))
+
+    def _first_rows(self, header: Header) -> list[list[str]]:
+        """Return some rows below the header that have as many cells, for a look at what they are like."""
+        text = self._first.decode("utf-8-sig", "replace").lstrip("\r\n")
+        rows = csv.reader(StringIO(text, newline=""), delimiter=header.separator)
+        found: list[list[str]] = []
+        with suppress(csv.Error):
+            next(rows, None)
+            found.extend(row for row in islice(rows, SAMPLE) if len(row) == len(header.names))
+        return found
+
+    # Where something is wrong ---------------------------------------------------------------------
+
+    def line_of(self, row: int) -> int:
+        """Return the line on which a row begins; rows are counted from 0, lines from 1, the header's."""
+        with reading(self.path):
+            records = self._records(self.headers.fitting(()), BLOCK)
+            return next((line for line, _ in islice(records, row + 1, None)), row + 2)
+
+    def _records(self, header: Header, limit: int) -> Iterator[tuple[int, int]]:
+        """Yield for each row, the header first, the line on which it begins and its number of cells.
+
+        Raises
+        ------
+        DataFileError
+            At the row whose quotes are broken.
+        """
+        before = csv.field_size_limit(limit)
+        begins = 1
+        try:
+            with TextIOWrapper(self._file.from_start(), "utf-8-sig", "surrogateescape", newline="") as lines:
+                rows = csv.reader(lines, delimiter=header.separator, strict=True)
+                for row in rows:
+                    if row or (len(header.names) == 1 and begins > header.blank):
+                        yield begins, len(row) or 1
+                    begins = rows.line_num + 1
+        except csv.Error:
+            raise trouble(
+                self.path, f"must close every quote; the one that opens in line {begins} is not closed well"
+            ) from None
+        finally:
+            csv.field_size_limit(before)
+
+    def _check_rows(self, header: Header, limit: int) -> None:
+        """Raise if a quote is not closed, or some rows have not as many cells as the header."""
+        width, wrong, first = len(header.names), 0, 0
+        for line, cells in self._records(header, limit):
+            if cells != width:
+                wrong, first = wrong + 1, first or line
+        if wrong:
+            raise trouble(
+                self.path,
+                f"must have {counted(width, 'cell')} in every row, as in its header; "
+                f"{counted(wrong, 'row has', 'rows have')} not, first line {first}",
+            )
+
+    def _explain(self, header: Header, said: str, block: int) -> None:
+        """Raise what was wrong, given what PyArrow said: its words quote a row."""
+        if "utf" in said:
+            with self._file.from_start() as raw:
+                for number, line in enumerate(raw, 1):
+                    try:
+                        line.decode("utf-8")
+                    except UnicodeDecodeError:
+                        raise trouble(self.path, f"must be text in UTF-8; line {number} is not", SAVE_AS_UTF8) from None
+        self._check_rows(header, block)
+        if "straddl" in said:
+            raise trouble(self.path, f"must have rows of at most {block} bytes; some row is longer")
+        raise trouble(self.path, "must be a CSV file; it is none, or was cut off or altered")
+
+
+def _headers(path: str | Path, first: bytes) -> Headers:
+    """Split the header in the first bytes of a file.
+
+    Raises
+    ------
+    DataFileError
+        If there is none, or it is no text in UTF-8.
+    """
+    whole = len(first) < _FIRST_BYTES
+    if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
+        raise trouble(path, "must be text in UTF-8; it is in UTF-16, or no text", SAVE_AS_UTF8)
+    read = first.decode("utf-8-sig", "surrogateescape")
+    text = read.lstrip("\r\n")
+    if not text:
+        raise trouble(path, "must have a header and rows; it is empty")
+    blank = len(read[: len(read) - len(text)].splitlines())
+    return Headers(tuple(_split(path, text, separator, whole, blank) for separator in _SEPARATORS))
+
+
+def _split(path: str | Path, text: str, separator: str, whole: bool, blank: int) -> Header:
+    rows = csv.reader(StringIO(text, newline=""), delimiter=separator)
+    cells, alone = [], False
+    with suppress(
+        csv.Error
+    ):  # of a cell that is too long for this way of reading; one below the header does not matter
+        cells = next(rows)
+        alone = whole and not any(row or len(cells) == 1 for row in rows)
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError:
+        raise trouble(path, "must be text in UTF-8; its header is not", SAVE_AS_UTF8) from None
+    return Header(separator, tuple(plain_header(cell) for cell in cells), alone, blank)
+
+
+def _is_open(line: bytes, separator: str) -> bool:
+    """Tell whether a quote is open at the end of a line, so that another line would be part of its row."""
+    try:
+        return len(list(csv.reader([line.decode("latin-1") + "\n", "another"], delimiter=separator))) < 2
+    except csv.Error:  # a cell that is too long for this way of reading
+        return True
+
+
+def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
+    from pyarrow import csv as arrow_csv
+    from pyarrow import string
+
+    names = [str(k) for k in range(len(header.names))]  # not the file's own, of which some may be the same
+    return arrow_csv.open_csv(
+        source,
+        arrow_csv.ReadOptions(
+            use_threads=False, block_size=block, column_names=names, skip_rows_after_names=header.blank + 1
+        ),
+        arrow_csv.ParseOptions(delimiter=header.separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
+        arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, string()),
+            include_columns=[names[k] for k in dict.fromkeys(at)],
+            strings_can_be_null=True,
+            null_values=[""],
+            quoted_strings_can_be_null=True,
+        ),
+    )
+
+
+# A file as Arrow reads it: watched, and lent until Arrow has let go of it ------------------------
+
+
+class _Lent:
+    """What Arrow reads from: it is gone when Arrow has let go of it."""
+
+    closed = False
+
+    def __init__(self, watched: "_Watched") -> None:
+        self.read = watched.read
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@contextmanager
+def _lent(watched: "_Watched") -> Iterator[list[Any]]:
+    """Lend a file to Arrow, in a list of one, and go on only when it was let go of.
+
+    Arrow reads ahead, and lets go, in a thread of its own. If Python ends
+    before that thread has called back, the whole process is aborted.
+    """
+    handle, let_go = _Lent(watched), Event()
+    finalize(handle, let_go.set)
+    held = [arrow().PythonFile(handle, mode="r")]
+    del handle
+    try:
+        yield held
+    finally:
+        held.clear()
+        let_go.wait(_PATIENCE)
+
+
+class _Watched:
+    """A file that counts the lines and quotes that are read from it, and keeps its last line.
+
+    A quote that is never closed swallows the rows below it without a word.
+    Where there are fewer rows than lines, it is worth a second look; so it is
+    where the last line does not close one, which has nothing to swallow.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._last = b"\n"
+        self._ends = 0
+        self.quotes: int = 0
+        self.tail: bytes = b""
+
+    @property
+    def lines(self) -> int:
+        """How many lines were read."""
+        return self._ends + (self._last != b"\n")
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes, and take note of them."""
+        data = self._raw.read(size)
+        self._ends += data.count(b"\n")
+        self.quotes += data.count(b'"')
+        filled = data.rstrip(b"\r\n")
+        if filled:
+            begins = filled.rfind(b"\n") + 1
+            goes_on = not begins and self._last not in b"\r\n"
+            self.tail = (self.tail if goes_on else b"") + filled[begins:]
+        self._last = data[-1:] or self._last
+        return data

@@ -1,0 +1,120 @@
+"""What a job is: how a run is done, what tells it from another, and whether an output was written by the same one.
+
+The mark of a job is published with the data, so it must tell nothing about them. What is
+written in the values, or how long they are, is not recognized by it: a digest of
+the content could be tried for every value of a person. It is a slow digest, with
+a random salt, of names, sizes and times of the files, of designs and options.
+"""
+
+import json
+from hashlib import pbkdf2_hmac
+from hmac import compare_digest
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from attrs import frozen
+
+from subsetprivacy._choices import Form, IfExists
+from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.files import sidecar_of
+from subsetprivacy.frames.kernel import Kernel
+from subsetprivacy.frames.sources import Source
+from subsetprivacy.messages.for_files import REPLACE_OUTPUT
+
+_ROUNDS = 200_000
+
+
+@frozen
+class RunOptions:
+    """How a run is to be done.
+
+    Attributes
+    ----------
+    keep_order
+        Whether rows stay in their order; otherwise they are shuffled.
+    form
+        "codes" or "labels"; None is what the format has by default.
+    if_exists
+        "error", "overwrite", or "same": then an output of the same job is left as it is.
+    """
+
+    keep_order: bool = False
+    form: Form | None = None
+    if_exists: IfExists = "error"
+    jobs: int = 1
+    seed: int | None = None
+
+    @property
+    def overwrite(self) -> bool:
+        """Whether an output that exists is replaced."""
+        return self.if_exists == "overwrite"
+
+
+def job_facts(source: Source, kernel: Kernel, options: RunOptions) -> dict[str, Any] | None:
+    """Return what tells this job from another: the files as they are, designs and options; None where nothing does."""
+    if source.identity is None:
+        return None
+    return {
+        "version": 3,
+        **source.identity,
+        "columns": {name: design.fingerprint for name, design in kernel.designs.items()},
+        "keep": list(kernel.keep),
+        "missing": kernel.missing,
+        "strip": kernel.cleaning.strip,
+        "na": list(kernel.cleaning.na),
+        "id": kernel.id,
+        "key": _digest_of_key(kernel.key),
+        "keep_order": options.keep_order,
+        "form": options.form,
+        "seed": options.seed,
+    }
+
+
+def mark(job: dict[str, Any], size: int) -> dict[str, Any]:
+    """Return what is stored of a job.
+
+    Parameters
+    ----------
+    job
+        What the run does, in plain data.
+    size
+        Of the file that it has written, in bytes.
+    """
+    salt = token_hex(16)
+    return {"salt": salt, "digest": _digest(job, salt), "bytes": size}
+
+
+def check_same(output: Path, job: dict[str, Any]) -> None:
+    """Raise unless an output that exists was written by this job.
+
+    Raises
+    ------
+    DataFileError
+        If it was not, or that cannot be told.
+    """
+    if not _is_same(output, job):
+        raise DataFileError(
+            f"the file {str(output)!r} must not exist yet, or come from the same job: the same table, unchanged since, "
+            "the same designs and options; it does not.",
+            REPLACE_OUTPUT,
+        )
+
+
+def _is_same(output: Path, job: dict[str, Any]) -> bool:
+    try:
+        found = json.loads(sidecar_of(output).read_bytes())["job"]
+        salt, digest, size = str(found["salt"]), str(found["digest"]), found["bytes"]
+        return size == output.stat().st_size and compare_digest(digest, _digest(job, salt))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def _digest(job: dict[str, Any], salt: str) -> str:
+    text = json.dumps(job, sort_keys=True).encode()
+    return pbkdf2_hmac("sha256", text, salt.encode(), _ROUNDS, 32).hex()
+
+
+def _digest_of_key(key: bytes | None) -> str | None:
+    """Return what tells a key from another; slow to compute, so that nobody finds a weak key by trying."""
+    return None if key is None else pbkdf2_hmac("sha256", key, b"subsetprivacy job", 200_000, 16).hex()

@@ -1,0 +1,308 @@
+"""What may be asked of findings, what is refused by name, and what is computed when."""
+
+import warnings
+from importlib import import_module
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from finding_cases import ABCD, SHARES, UNIFORM, asked, letters, missing, table
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, CodeError, NotPrivateWarning, SubsetPrivacyWarning
+from subsetprivacy.finding import findings as same
+from subsetprivacy.honesty.everything import ONE
+from subsetprivacy.messages import NoteKind
+
+
+@pytest.fixture
+def release(tmp_path):
+    """Return a release of two columns with groups that are kept."""
+    rng = np.random.default_rng(1)
+    town = rng.choice(["north", "south"], 600, p=[0.4, 0.6])
+    values = np.where((town == "north") & (rng.random(600) < 0.5), "a", rng.choice(ABCD, 600))
+    people = pa.table({"x": values, "y": rng.choice(ABCD, 600, p=SHARES), "town": town, "year": [1, 2] * 300})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        sp.privatize_table(
+            people, {"x": UNIFORM, "y": UNIFORM}, tmp_path / "made.parquet", keep=["town", "year"], seed=1
+        )
+    return sp.read_release(tmp_path / "made.parquet")
+
+
+# Arguments --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"columns": ["x", "w"]}, "`columns` must be different ones of x, y, z; got no column 'w'"),
+        ({"columns": ["x", "x"]}, "`columns` .* got one twice"),
+        ({"columns": []}, "`columns` .* got none"),
+        ({"level": 95}, "`level` must be between 0 and 1"),
+        ({"level": "high"}, "`level` must be"),
+        ({"chance": 0}, "`chance` must be between 0 and 1"),
+        ({"permutations": -1}, "`permutations` must be a whole number"),
+        ({"permutations": 1.5}, "`permutations` must be a whole number"),
+        ({"budget": -1}, "`budget` must be"),
+        ({"budget": "short"}, "`budget` must be"),
+        ({"seed": -1}, "`seed` must be a whole number"),
+        ({"seed": 1.5}, "`seed` must be a whole number"),
+        ({"pairs": [("x", "w")]}, "`pairs` must be True, False, or pairs of x, y, z"),
+        ({"pairs": [("x", "x")]}, "`pairs` must be"),
+        ({"pairs": [("x", "y", "z")]}, "`pairs` must be"),
+        ({"pairs": ["w"]}, "`pairs` must be"),
+        ({"by": "town"}, "`by` must be given with a release"),
+        ({"questions": asked()}, "`questions` must be a mapping of columns"),
+        ({"questions": {"w": asked()}}, "`questions` must name columns of x, y, z; got 'w'"),
+        ({"earlier": 3}, "must be a release, counts, data"),
+    ],
+)
+def test_wrong_arguments_are_named(options, said):
+    with pytest.raises(ArgumentError, match=said):
+        sp.findings(table(), **options)
+
+
+@pytest.mark.parametrize("what", [3, "file.csv", None, {}, [], {"x": 3}, [letters(), letters()]])
+def test_what_is_no_data_is_refused(what):
+    with pytest.raises(ArgumentError, match="`what` must be"):
+        sp.findings(what)
+
+
+def test_a_column_that_is_not_there_is_named():
+    with pytest.raises(ArgumentError, match="`name` must be one of x, y, z; got 'w'"):
+        sp.findings(table())["w"]
+    with pytest.raises(ArgumentError, match="`name` must be one of x, y, z; got none"):
+        sp.findings(table()).plot()
+
+
+def test_whatever_holds_the_people_says_the_same():
+    data = missing()
+    wanted = sp.findings(data).to_dict()
+    assert sp.findings(data.counts()).to_dict() == wanted
+    assert sp.findings({ONE: data}).to_dict() == wanted
+    assert same is sp.findings
+
+
+def test_columns_are_chosen_by_name_and_in_order():
+    made = sp.findings(table(), columns=["z", "x"])
+    assert made.names == ("z", "x")
+    assert [one.name for one in made] == ["z", "x"]
+    assert len(made) == 2
+    # Pairs and rows keep the order of the file, which the seeds of sealed tests rest on.
+    assert [pair.names for pair in made.pairs] == [("x", "z")]
+    assert [row.names for row in made.rows] == [("x", "z")]
+    assert sp.findings(table(), columns="y").names == ("y",)
+
+
+def test_questions_bring_their_checks():
+    made = sp.findings(asked())
+    (one,) = made
+    assert [name for name, _ in one.checks.items()] == ["draws", "leaning", "skips", "honesty"]
+    direct = sp.check_skips(asked(), chance=0.01)
+    assert one.checks.skips.rate == pytest.approx(direct.rate)
+    assert one.checks.skips.test.statistic == pytest.approx(direct.test.statistic)
+    assert one.questions.asked == 500
+    without = sp.findings(asked().counts())
+    assert [name for name, _ in without[ONE].checks.items()] == ["draws", "honesty"]
+    assert sp.findings(asked().counts(), questions=asked()).to_dict()["variables"] == made.to_dict()["variables"]
+
+
+# Waves and groups -------------------------------------------------------------------------------
+
+
+def test_differences_are_those_of_two_estimates():
+    now, then = letters(), letters(300, SHARES[::-1], 2, ABCD[::-1])  # the same categories in another order
+    made = sp.findings({"x": now, "y": now}, earlier={"x": then})
+    found = made["x"].difference
+    facts = sp.estimate(now).difference(sp.estimate(then)).to_dict()
+    for name in ("estimate", "se", "lower", "upper", "pvalue"):
+        np.testing.assert_allclose(getattr(found, name), facts[name], rtol=1e-12)
+    assert (found.n, found.n_earlier) == (500, 300)
+    assert found.test.pvalue == pytest.approx(facts["test"]["pvalue"])
+    assert found.test.rejects == (facts["test"]["pvalue"] < 0.05)
+    # Both waves have the same shares by label.
+    by_label = dict(zip(ABCD, found.estimate))
+    wanted = dict(zip(ABCD, sp.estimate(now).w - sp.estimate(then).w[::-1]))
+    assert by_label == pytest.approx(wanted)
+    assert made["y"].difference is None  # it was not asked then
+
+
+def test_other_categories_are_a_note():
+    found = sp.findings({"x": letters()}, earlier={"x": letters(labels=["a", "b", "c", "z"])})["x"].difference
+    assert found.estimate is None
+    assert found.problem.kind is NoteKind.NO_ESTIMATE
+    assert "categories" in found.problem.text
+
+
+def test_an_earlier_wave_may_be_findings_already_and_has_a_name(release):
+    before = sp.findings(release, columns="x")
+    made = sp.findings({"x": letters()}, earlier=before)
+    assert made["x"].difference.earlier == "made.parquet"
+    assert made.earlier is before
+    assert sp.findings({"x": letters()}, earlier={"x": letters(seed=2)})["x"].difference.earlier == "earlier"
+
+
+def test_an_earlier_wave_without_people_leaves_no_difference():
+    made = sp.findings({"x": letters()}, earlier={"x": sp.SubsetCounts([], [], UNIFORM)})
+    assert made["x"].difference is None
+
+
+def test_groups_are_those_of_compare(release):
+    made = sp.findings(release, by="town", tests=False)
+    found = made["x"].groups
+    assert found.by == ("town",)
+    assert [group.group for group in found.groups] == [("north",), ("south",)]
+    fits = {name: sp.estimate(counts) for name, counts in release.count("x", by=["town"]).items()}
+    for group, fit in zip(found.groups, fits.values(), strict=True):
+        np.testing.assert_allclose(group.shares.estimate, fit.w)
+        np.testing.assert_allclose(group.shares.lower, fit.to_dict()["lower"])
+        assert group.n == fit.n
+    test = sp.compare(fits).test
+    assert found.test.pvalue == pytest.approx(test.pvalue)
+    assert found.test.statistic == pytest.approx(test.statistic)
+    assert found.test.rejects  # the north has more of one letter
+    assert not made["y"].groups.test.rejects
+
+
+def test_groups_by_two_columns(release):
+    found = sp.findings(release, by=["town", "year"], tests=False)["y"].groups
+    assert found.by == ("town", "year")
+    assert {group.group for group in found.groups} == {(a, b) for a in ("north", "south") for b in ("1", "2")}
+    assert sum(group.n for group in found.groups) == 600
+    assert found.left_out == 0
+
+
+def test_groups_that_are_not_there_are_named(release):
+    with pytest.raises(ArgumentError, match="`by` must name columns of the table"):
+        sp.findings(release, by="village")["x"].groups  # noqa: B018
+
+
+def test_of_very_many_groups_the_largest_are_kept(tmp_path):
+    rng = np.random.default_rng(1)
+    group = np.concatenate([np.arange(70), np.repeat(np.arange(60), 4)])
+    people = pa.table({"x": rng.choice(ABCD, len(group)), "group": group})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        sp.privatize_table(people, {"x": UNIFORM}, tmp_path / "made.csv", keep=["group"], seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+        found = sp.findings(sp.read_release(tmp_path / "made.csv"), by="group")["x"].groups
+    assert len(found.groups) == 60
+    assert found.left_out == 10
+    assert {group.group for group in found.groups} == {(str(k),) for k in range(60)}
+
+
+# What is computed when --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Count what is worked out."""
+    counted = SimpleNamespace(pairs=0, checks=0, audits=0, groups=0, fits=0)
+
+    def counting(module, name, what):
+        work = getattr(module, name)
+
+        def wrapped(*arguments, **options):
+            setattr(counted, what, getattr(counted, what) + 1)
+            return work(*arguments, **options)
+
+        monkeypatch.setattr(module, name, wrapped)
+
+    module, variable = (import_module(f"subsetprivacy.finding.{name}") for name in ("findings", "variable"))
+    counting(module, "pair_findings", "pairs")
+    counting(module, "look_at", "checks")
+    counting(variable, "audited", "audits")
+    counting(variable, "group_findings", "groups")
+    counting(variable, "fitted", "fits")
+    return counted
+
+
+def test_nothing_is_computed_before_it_is_asked_for(calls):
+    made = sp.findings(table(), permutations=49)
+    assert vars(calls) == {"pairs": 0, "checks": 0, "audits": 0, "groups": 0, "fits": 0}
+    made["x"].shares.estimate.sum()
+    assert vars(calls) == {"pairs": 0, "checks": 0, "audits": 0, "groups": 0, "fits": 1}
+    assert repr(made) == "<Findings of 3 columns: 'x', 'y', 'z'>"
+    assert calls.fits == 1
+
+
+def test_nothing_is_computed_twice(calls):
+    made = sp.findings(table(), permutations=49).compute()
+    first = dict(vars(calls))
+    assert first == {"pairs": 3, "checks": 1, "audits": 3, "groups": 0, "fits": 3}
+    made.to_json(), made.summary(), made.pairs_summary(), made.to_frame()
+    made.compute()
+    assert vars(calls) == first
+
+
+def test_checks_need_estimates_and_no_pairs(calls):
+    made = sp.findings(table(), permutations=49)
+    assert made.alarm.tests > 0
+    assert (calls.checks, calls.fits, calls.pairs, calls.audits) == (1, 3, 0, 0)
+
+
+def test_untested_pairs_are_not_tested(monkeypatch):
+    from subsetprivacy.finding import pairs
+
+    monkeypatch.setattr(pairs, "independence_test", lambda *_, **__: pytest.fail("tested"))
+    assert len(sp.findings(table(), tests=False).compute().pairs) == 3
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "total"),
+    [
+        (table(), {"tests": False}, 3 + 1 + 3 + 1),
+        (table(), {"pairs": False}, 3 + 1 + 1 + 1),
+        (letters(), {}, 1 + 1 + 1 + 1),
+    ],
+)
+def test_progress_ends_where_it_said(what, options, total):
+    steps = []
+    made = sp.findings(what, **options)
+    assert made.compute(lambda done, every: steps.append((done, every))) is made
+    assert steps[0] == (0, total)
+    assert steps[-1] == (total, total)
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+    assert {every for _, every in steps} == {total}
+
+
+def test_a_broken_file_is_an_error_and_no_note(monkeypatch, release):
+    def broken(*columns):
+        raise CodeError("column y, row 7: no subset")
+
+    monkeypatch.setattr(type(release), "crosstab", lambda self, *columns: broken())
+    made = sp.findings(release)
+    with pytest.raises(CodeError, match="row 7"):
+        made.pairs  # noqa: B018
+    with pytest.raises(CodeError, match="row 7"):
+        made.rows  # noqa: B018
+
+
+def test_what_a_release_says_of_itself(release):
+    facts = sp.findings(release).source_facts
+    assert (facts.name, facts.rows, facts.kept, facts.linked) == (
+        "made.parquet",
+        600,
+        ("town", "year"),
+        (("x", "y"),),
+    )
+    assert facts.alone == 0
+    assert sp.findings(letters()).source_facts.name == ""
+
+
+def test_a_table_to_print_and_a_frame():
+    made = sp.findings(table(), permutations=49)
+    text = str(made.summary())
+    assert [line.split()[0] for line in text.splitlines() if line.startswith(("x", "y", "z"))] == ["x", "y", "z"]
+    frame = made.to_frame(engine="polars")
+    assert frame["variable"].to_list() == ["x"] * 4 + ["y"] * 4 + ["z"] * 2
+    np.testing.assert_allclose(frame["estimate"].to_numpy()[:4], made["x"].shares.estimate)
+    text = str(made.pairs_summary())
+    assert "x and y" in text
+    assert "Bonferroni" in text
+    empty = sp.findings(sp.SubsetCounts([], [], UNIFORM))
+    assert empty.to_frame(engine="polars")["estimate"].is_nan().all()
+    assert "–" in str(empty.summary())
