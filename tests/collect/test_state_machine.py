@@ -352,8 +352,9 @@ class Machine(RuleBasedStateMachine):
         moment = ("results", len(released.releases), held.is_open, released.key is not None)
         kept = (json.dumps(document), sha256(archive).hexdigest())
         assert held.views.setdefault(moment, kept) == kept
-        answered = [one for one in document["variables"] if one["answered"]]  # of ten people all may have skipped one
-        shown = {one["id"]: [line["share"] for line in one["shares"]["options"]] for one in answered}
+        every = document["findings"]["variables"]
+        answered = [one for one in every if one["answered"]]  # of ten people all may have skipped one
+        shown = {one["name"]: one["shares"]["estimate"] for one in answered}
         with TemporaryDirectory(prefix="sp-export-") as folder:
             ZipFile(io.BytesIO(archive)).extractall(folder)
             for path in sorted((Path(folder) / "data").glob("*.csv")):

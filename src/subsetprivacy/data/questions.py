@@ -46,7 +46,7 @@ def question_kind(design: Design) -> QuestionKind:
         return "local"
     if not design.is_independent:
         return "groups"
-    return "bit" if getattr(design, "equal_only", False) else "yes_no"
+    return "bit" if design.answer_words == ANSWERS["bit"] else "yes_no"
 
 
 def _given(values: ArrayLike | None) -> Any:

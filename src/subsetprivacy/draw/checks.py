@@ -33,7 +33,7 @@ def asked(
     n : int
         How many there are in all, of which each is a part.
     what : str
-        What is counted, for the axis.
+        What is counted and in which order, for the axis.
     """
     k = len(np.asarray(observed))
     counts, mean = _vector(observed, k, "observed"), _vector(expected, k, "expected")

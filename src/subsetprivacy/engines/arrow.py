@@ -104,8 +104,11 @@ class _Stream:
         self.kinds = [kind_of(column.type) for column in columns]
         self.coded = [k for k in self.coded if self.kinds[k] in {"integer", "nothing"}]
         self.labels = Labels([self.keys[k] for k in self._labelled])
+        self.counted = self._counter()
+
+    def _counter(self) -> Counted:
         weighted = self.weights is not None
-        self.counted = Dense(self.cells, weighted) if self.cells <= MOST_CELLS else Sparse(self.cells, weighted)
+        return Dense(self.cells, weighted) if self.cells <= MOST_CELLS else Sparse(self.cells, weighted)
 
     def _width(self, k: int) -> int:
         width = self.bits[k]
@@ -139,7 +142,7 @@ class _Stream:
 
     def groups(self) -> Groups:
         if self.counted is None:  # no batch ever came
-            self.counted = Dense(self.cells, self.weights is not None)
+            self.counted = self._counter()
         found = self.counted.result()
         keys: list[Key | None] = [None] * len(self.keys)
         rest = found.cell

@@ -93,9 +93,11 @@ def findings(
             "`by` must be given with a release, whose file has the groups; got counts.", GROUPS_OF_A_FILE
         )
     seal = seal_of(seed) or getattr(source, "seal", None)
-    if seal is None:
-        seal = content_seal({name: source.count(name) for name in names})
-    settings = Settings.checked(level, chance, permutations, budget, seal)
+
+    def fixed_by() -> str:
+        return content_seal({name: source.count(name) for name in names}) if seal is None else seal
+
+    settings = Settings.checked(level, chance, permutations, budget, fixed_by)
     wanted = _pairs(pairs, names)
     return Findings(source, settings, names, bool(tests), wanted, asked, before, groups)
 

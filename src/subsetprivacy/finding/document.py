@@ -134,8 +134,10 @@ def _schema(kind: Any, known: dict[str, Any] | None) -> dict[str, Any]:
 def _list_schema(inner: tuple[Any, ...], known: dict[str, Any] | None) -> dict[str, Any]:
     if (len(inner) == 2 and inner[1] is Ellipsis) or len(inner) == 1:
         return {"type": "array", "items": _schema(inner[0], known)}
-    places = [_schema(one, known) for one in inner]
-    return {"type": "array", "prefixItems": places, "minItems": len(places), "maxItems": len(places)}
+    places, length = [_schema(one, known) for one in inner], {"minItems": len(inner), "maxItems": len(inner)}
+    if all(place == places[0] for place in places):  # not every reader of schemas knows places of their own
+        return {"type": "array", "items": places[0], **length}
+    return {"type": "array", "prefixItems": places, **length}
 
 
 def _named_schema(kind: type, known: dict[str, Any] | None) -> dict[str, Any]:

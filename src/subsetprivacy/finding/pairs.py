@@ -177,15 +177,16 @@ def pair_findings(source: Source, names: tuple[str, ...], pairs: int, tested: bo
     """
     design = source.designs[names[0]]
     inside, (one, two) = (names[0], variables(names[0], design)) if len(names) == 1 else ("", names)
-    nothing = PairFindings((one, two), inside)
+    held = PairFindings((one, two), inside)
     with listening() as heard:
         try:
             counts = source.count(inside) if inside else crossed(source, names)
-            return _look(counts, evolve(nothing, **_sides(counts)), pairs, tested, settings, heard.notes)
+            held = evolve(held, **_sides(counts))
+            return _look(counts, held, pairs, tested, settings, heard.notes)
         except (CodeError, DataFileError):
             raise  # of a broken file nothing is said
         except SubsetPrivacyError as error:
-            return evolve(nothing, problem=refusal(error, NoteKind.NOT_TESTED))
+            return evolve(held, problem=refusal(error, NoteKind.NOT_TESTED))
 
 
 def crossed(source: Source, names: Sequence[str]) -> JointCounts:

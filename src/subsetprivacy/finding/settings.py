@@ -1,5 +1,7 @@
 """What was asked for, and the seeds of all random numbers."""
 
+from collections.abc import Callable
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -15,7 +17,7 @@ PERMUTATIONS = 999
 _FOR_CHECKS = 0.6  # of the budget; the rest is for the tests of pairs
 
 
-@frozen
+@frozen(slots=False, eq=False)
 class Settings:
     """How findings are made.
 
@@ -30,18 +32,20 @@ class Settings:
     budget
         The seconds of a plain machine that all drawn samples and tables may take; None for no limit. It is turned
         into numbers of samples beforehand, so that the same are drawn on every machine.
-    seal
-        A text that fixes all random numbers.
+    fixed_by
+        Returns a text that fixes all random numbers; it is called when one is needed, since it may count everything.
     """
 
     level: float
     chance: float
     permutations: int
     budget: float | None
-    seal: str
+    fixed_by: Callable[[], str]
 
     @classmethod
-    def checked(cls, level: Any, chance: Any, permutations: Any, budget: Any, seal: str) -> "Settings":
+    def checked(
+        cls, level: Any, chance: Any, permutations: Any, budget: Any, fixed_by: Callable[[], str]
+    ) -> "Settings":
         """Return settings whose numbers are in their ranges.
 
         Raises
@@ -54,8 +58,13 @@ class Settings:
             check_level(chance, "chance"),
             check_count(permutations, "permutations"),
             None if budget is None else check_number(budget, "budget", least=0.0),
-            seal,
+            fixed_by,
         )
+
+    @cached_property
+    def seal(self) -> str:
+        """The text that fixes all random numbers."""
+        return self.fixed_by()
 
     @property
     def check_seconds(self) -> float:

@@ -1,7 +1,7 @@
 """What findings are made of: designs and counts, never a row of a person."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from attrs import field, frozen
@@ -140,14 +140,43 @@ class SeveralSources:
         return next(part for part in self.parts if column in part.designs)
 
 
+@frozen(slots=False, eq=False)
+class CountedOnce:
+    """A source whose columns and pairs of columns are counted once, however often they are asked for."""
+
+    source: Source
+    _counts: dict[tuple[Any, ...], Any] = field(factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "source"), name)
+
+    def count(self, column: str, **options: Any) -> Any:
+        """Return the counts of one column."""
+        return self._once((column, *sorted(options.items(), key=repr)), lambda: self.source.count(column, **options))
+
+    def crosstab(self, *columns: str) -> Any:
+        """Return the joint counts of several columns."""
+        return self._once(("together", columns), lambda: self.source.crosstab(*columns))
+
+    def _once(self, what: tuple[Any, ...], work: Callable[[], Any]) -> Any:
+        key = tuple(map(repr, what))
+        if key not in self._counts:
+            self._counts[key] = work()
+        return self._counts[key]
+
+
 def source_of(what: Any) -> Source:
-    """Return what can be asked for designs and counts.
+    """Return what can be asked for designs and counts, each counted once.
 
     Raises
     ------
     ArgumentError
         If it is neither a release nor counts nor data.
     """
+    return CountedOnce(_source_of(what))
+
+
+def _source_of(what: Any) -> Source:
     if isinstance(what, JointCounts):
         return CountedSource({" x ".join(what.names): what})
     if isinstance(what, (SubsetCounts, SubsetData)):
@@ -159,7 +188,7 @@ def source_of(what: Any) -> Source:
     if isinstance(what, Mapping) and what and all(isinstance(one, (SubsetCounts, SubsetData)) for one in what.values()):
         return CountedSource({str(name): as_counts(one) for name, one in what.items()})
     if isinstance(what, (list, tuple)) and what:
-        return SeveralSources.of([source_of(one) for one in what])
+        return SeveralSources.of([_source_of(one) for one in what])
     if all(hasattr(what, name) for name in ("designs", "count", "crosstab", "rows")):
         return what
     raise ArgumentError(

@@ -2,11 +2,13 @@
 
 from subsetprivacy.honesty.alarms import Alarm, DataTest
 from subsetprivacy.honesty.check import check_honesty
-from subsetprivacy.honesty.draws import AskedCell, DrawsCheck, check_draws
+from subsetprivacy.honesty.draws import check_draws
+from subsetprivacy.honesty.draws_result import AskedCell, DrawsCheck
 from subsetprivacy.honesty.everything import Checks, VariableChecks, check_all
+from subsetprivacy.honesty.fits import GoodnessOfFit, RandomAnswers
 from subsetprivacy.honesty.leaning import LeaningCheck, check_leaning
 from subsetprivacy.honesty.residuals import Residuals
-from subsetprivacy.honesty.result import GoodnessOfFit, HonestyCheck, RandomAnswers
+from subsetprivacy.honesty.result import HonestyCheck
 from subsetprivacy.honesty.skips import OptionSkips, SkipsCheck, check_skips
 
 __all__ = [

@@ -1,9 +1,9 @@
-r"""The laws of the tests of honesty where counts are small, from samples drawn from the fit, many at once.
+r"""Samples for the tests of honesty where counts are small, many at once.
 
-A sample has the same questions and answers drawn by the fitted shares. Its own fit takes one step of scoring from those
-shares, set back on the simplex, in the place of maximum likelihood, with which it agrees to first order; for many
-samples together that is thirty times as fast. The data are fitted in the same way, from their own shares. The two
-statistics are those of `subsetprivacy.honesty`: Pearson's of a free fit, and the squared score for answers by chance.
+A sample has the same questions, with answers drawn by the fitted shares. Each sample is fitted by one step of scoring
+from those shares, projected on the simplex, in the place of maximum likelihood, with which it agrees to first order.
+For many samples together that is thirty times as fast. The data are fitted in the same way, from their own shares. The
+two statistics are those of `check_honesty`: Pearson's of a free fit, and the squared score for answers by chance.
 """
 
 from contextlib import suppress
@@ -83,24 +83,24 @@ def _solve(H: FloatArray, b: FloatArray, rank: int) -> FloatArray:
 
 
 def answer_samplers(counts: SubsetCounts, seeds: tuple[int, int]) -> tuple[Sampler, Sampler | None]:
-    """Return the samplers of two tests: that some shares explain the answers, and that nobody answers by chance.
+    """Return the samplers of two tests: that some shares explain the answers, and that no one answers by chance.
 
     Parameters
     ----------
     counts
         The answers, of a design that leaves a degree of freedom to spare.
     seeds
-        One for each test.
+        A seed for each test.
     """
     model = LinearModel(tabulate(counts))
     chance, _ = chance_model(model)
     observed = model.table.observed
-    held = _Fitted(model, model.step(observed, model.estimate(observed)))
+    fitted = _Fitted(model, model.step(observed, model.estimate(observed)))
     cells, p = len(observed), model.rows.p
     cost, block = _SAMPLE + cells * (_CELL + _SQUARE * p**2), max(1, min(_BLOCK, _MOST_CELLS // (cells * p)))
     answers = Sampler(
-        float(held.unexplained(observed[None])[0]),
-        lambda generator, number: held.unexplained(held.redraw(generator, number)),
+        float(fitted.unexplained(observed[None])[0]),
+        lambda generator, number: fitted.unexplained(fitted.redraw(generator, number)),
         cost,
         seeds[0],
         block,
@@ -108,8 +108,8 @@ def answer_samplers(counts: SubsetCounts, seeds: tuple[int, int]) -> tuple[Sampl
     if chance is None:
         return answers, None
     random = Sampler(
-        float(held.by_chance(observed[None], chance)[0]),
-        lambda generator, number: held.by_chance(held.redraw(generator, number), chance),
+        float(fitted.by_chance(observed[None], chance)[0]),
+        lambda generator, number: fitted.by_chance(fitted.redraw(generator, number), chance),
         cost,
         seeds[1],
         block,

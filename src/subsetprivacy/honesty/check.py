@@ -16,12 +16,13 @@ from subsetprivacy.honesty.answer_samples import answer_samplers
 from subsetprivacy.honesty.answers import answers_part, require_spare
 from subsetprivacy.honesty.checked import problem_of
 from subsetprivacy.honesty.draws import draws_part
+from subsetprivacy.honesty.fits import GoodnessOfFit
 from subsetprivacy.honesty.laws import LEAST_REPLICATIONS, Calibration
 from subsetprivacy.honesty.linear import LinearModel
 from subsetprivacy.honesty.random_answers import chance_model, random_answers, random_part, score_statistic
 from subsetprivacy.honesty.reading import check_chance, data_seed, read_counts
 from subsetprivacy.honesty.residuals import residuals
-from subsetprivacy.honesty.result import GoodnessOfFit, HonestyCheck
+from subsetprivacy.honesty.result import HonestyCheck
 from subsetprivacy.honesty.table import tabulate
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_tests import CHECK_HONESTY_ALONE
@@ -102,8 +103,8 @@ def check_honesty(
     because a subset does not say which side was asked about; where both sides are asked equally often, as in
     `uniform`, they count as random answers, and so do those who always say "no".
 
-    With `uniform` and an even distribution 2000 people show a share of .30 with power .86 for five
-    categories, .15 with power .71 and .20 with power .92 for eight (tests at 5%).
+    With `uniform` and an even distribution 2000 people show a share of 0.30 with power 0.86 for five
+    categories, 0.15 with power 0.70 and 0.20 with power 0.89 for eight (tests at 5%).
 
     Examples
     --------

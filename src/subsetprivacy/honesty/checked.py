@@ -14,7 +14,7 @@ from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number
 
-FACTS = ("by", "statistic", "df", "pvalue", "law", "level", "samples", "alarm")
+FACTS = ("test", "by", "statistic", "df", "pvalue", "law", "level", "samples", "alarm")
 _COLUMNS = ("compared by", "statistic", "df", "p-value", "law", "alarm below", "alarm")
 
 
@@ -41,6 +41,10 @@ class DataCheck(Result):
     def is_alarm(self) -> bool:
         """Whether any test is an alarm."""
         return any(test.is_alarm for test in self.tests)
+
+    def named_tests(self) -> tuple[tuple[str, DataTest], ...]:
+        """Return the tests with what they test, in a word."""
+        return tuple((test.by, test) for test in self.tests)
 
     @property
     def alarm_level(self) -> float | None:
@@ -78,7 +82,7 @@ class DataCheck(Result):
         return plain(facts)
 
     def _columns(self) -> dict[str, Any]:
-        rows = [test.facts() for test in self.tests]
+        rows = [{"test": what, **test.facts()} for what, test in self.named_tests()]
         return {name: [row[name] for row in rows] for name in FACTS}
 
     def _table(self, *more: Note) -> Table:

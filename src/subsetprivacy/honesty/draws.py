@@ -1,189 +1,36 @@
 """Whether the questions were drawn as the design says."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 from scipy.special import betainc
 
-from subsetprivacy import draw
 from subsetprivacy._choices import FitMethod
 from subsetprivacy._types import FloatArray, IntArray, Label, Seed
-from subsetprivacy._words import people
 from subsetprivacy.data import QuestionCounts, SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import NoDataError, NotIdentifiableError, SubsetPrivacyError, TooLargeError
 from subsetprivacy.honesty.alarms import CHANCE, DataTest
-from subsetprivacy.honesty.checked import DataCheck, first_test, not_tested, problem_of
+from subsetprivacy.honesty.checked import first_test, not_tested, problem_of
+from subsetprivacy.honesty.draws_result import AskedCell, DrawsCheck
+from subsetprivacy.honesty.fits import GoodnessOfFit
 from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue
 from subsetprivacy.honesty.reading import check_chance, data_seed, one_at_a_time, read_counts, require_people
 from subsetprivacy.honesty.resampling import FIRST
-from subsetprivacy.honesty.result import GoodnessOfFit
 from subsetprivacy.honesty.stated import Stated, has_alike_pairs, pair_counts, pairs_test, pearson_test
-from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_tests import DRAWS_BY_PAIRS, DRAWS_OF_ONE_VARIABLE, RECORD_THE_QUESTION
-from subsetprivacy.pvalues import pvalue_text
-from subsetprivacy.tables import Table, label_text
 
 MOST_LISTED = 4096  # reports of a design up to which its questions are counted one by one
-_WORST, _DRAWN = 20, 120  # cells that are listed, and drawn
-_NONE = np.empty(0)
+_WORST = 20  # cells that are listed
 Tester: TypeAlias = Callable[[IntArray, FloatArray], DataTest]
 
 _SAME = "Everyone is asked the same question, and the secret number never leaves the device: its draw cannot be tested."
 _LOCAL = "The set is drawn around the answer, so its draw cannot be tested without the answer."
 _NOT_KEPT = "Which groups were shown is not kept with the answers, so their draw cannot be tested."
 _ONE = "There is only one question, so there is nothing to compare."
-_PAIRS = Note(
-    NoteKind.TOO_MANY_CELLS,
-    "There are too many questions to count each one. For every pair of options the test counts how often both were on "
-    "the same side.",
-)
-
-
-@frozen(eq=False)
-class AskedCell:
-    """How often a question was asked, and how often it should have been.
-
-    Attributes
-    ----------
-    groups
-        The labels of the smaller side of a yes/no question; of a question with groups those of each group; where
-        questions are too many to list, a pair of options that were on the same side.
-    asked, expected
-        How often.
-    """
-
-    groups: tuple[tuple[Label, ...], ...]
-    asked: int
-    expected: float
-
-    @property
-    def text(self) -> str:
-        """The labels, joined by a bar; groups by a slash."""
-        return " / ".join("|".join(map(label_text, group)) for group in self.groups)
-
-
-@frozen(slots=False, eq=False, repr=False)
-class DrawsCheck(DataCheck):
-    """Whether the questions came as the design draws them; made by `check_draws`.
-
-    Attributes
-    ----------
-    n
-        The number of questions that were looked at; of `QuestionCounts` the skipped ones too.
-    kind
-        How the question was put; None where only subsets are known.
-    tests
-        First the test of the questions against the design, `test`. Of yes/no questions with known sides then the exact
-        test that either side was asked about equally often, `sides`.
-    observed, expected
-        How often each question (or pair of options on one side) came, the most expected first.
-    cells
-        The 20 questions that are farthest from what the design says, the farthest first.
-    problem
-        Why the questions are not tested; None where they are.
-    """
-
-    title: ClassVar[str] = "Draws: whether the questions came as the design says"
-    DOCUMENT: ClassVar[tuple[str, ...]] = ("n", "kind", "test", "sides", "cells", "is_alarm", "problem", "notes")
-
-    n: int
-    kind: str | None = None
-    tests: tuple[DataTest, ...] = ()
-    observed: FloatArray = field(default=_NONE)
-    expected: FloatArray = field(default=_NONE)
-    cells: tuple[AskedCell, ...] = ()
-    problem: Note | None = None
-    remarks: tuple[Note, ...] = ()
-
-    @property
-    def test(self) -> DataTest | None:
-        """The test of the questions; None where there is none."""
-        return next((test for test in self.tests if test.by != "sides"), None)
-
-    @property
-    def sides(self) -> DataTest | None:
-        """The test of the sides; None where they are not known."""
-        return next((test for test in self.tests if test.by == "sides"), None)
-
-    @property
-    def statistic(self) -> float:
-        """The statistic of the first test."""
-        return first_test(self).statistic
-
-    @property
-    def df(self) -> int | None:
-        """The degrees of freedom of the first test; None where its distribution was simulated."""
-        return first_test(self).df
-
-    @property
-    def pvalue(self) -> float:
-        """The p-value of the first test."""
-        return first_test(self).pvalue
-
-    @property
-    def law(self) -> str:
-        """What the p-value of the first test rests on."""
-        return first_test(self).law
-
-    @property
-    def least_expected(self) -> float:
-        """The smallest expected count; not a number where nothing is tested."""
-        return float(self.expected.min()) if len(self.expected) else np.nan
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was compared, what p-values rest on, and why something is not tested."""
-        test = self.test
-        pairs = (_PAIRS,) if test is not None and test.by == "pairs of options" else ()
-        return (*pairs, *(self.remarks or _samples_note(test)), *self._caveats())
-
-    def __repr__(self) -> str:
-        found = ", ".join(f"{test.by} {pvalue_text(test.pvalue)}" for test in self.tests)
-        return f"<DrawsCheck of {people(self.n)}, {f'p-values: {found}' if found else 'not tested'}>"
-
-    def summary(self) -> Table:
-        """Return the tests, to print or to show."""
-        return self._table()
-
-    def _numbers(self) -> dict[str, Any]:
-        cells = [{"groups": cell.groups, "asked": cell.asked, "expected": cell.expected} for cell in self.cells]
-        return {"n": self.n, "kind": self.kind, "cells": cells}
-
-    def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw how often each question came, with the band that holds 95 of 100 if the design draws them.
-
-        Parameters
-        ----------
-        title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
-
-        Raises
-        ------
-        NotIdentifiableError
-            If the questions are not tested, with the reason.
-        """
-        if not len(self.observed):
-            first_test(evolve(self, tests=()))
-        by_pairs = self.test is not None and self.test.by == "pairs of options"
-        what = "pair of options on one side" if by_pairs else "question"
-        at = np.unique(np.linspace(0, len(self.observed) - 1, min(len(self.observed), _DRAWN)).round().astype(int))
-        heading = draw.Heading(f"How often each {what} came, {self.n:,} questions")
-        return draw.asked(
-            self.observed[at], self.expected[at], self.n, what=what, title=heading if title is None else title, ax=ax
-        )
-
-
-def _samples_note(test: DataTest | None) -> tuple[Note, ...]:
-    if test is None or test.by != "questions" or not test.law.startswith("simulated"):
-        return ()
-    text = (
-        f"Many questions are expected fewer than five times: the p-value is from {test.samples:,} samples drawn as the "
-        "design says."
-    )
-    return (Note(NoteKind.NULL_LAW, text),)
 
 
 def check_draws(

@@ -15,7 +15,8 @@ from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.honesty.alarms import CHANCE, SECONDS, Alarm, DataTest, alarm_for
 from subsetprivacy.honesty.check import look_at_honesty
 from subsetprivacy.honesty.checked import FACTS, DataCheck, row_of
-from subsetprivacy.honesty.draws import DrawsCheck, look_at_draws
+from subsetprivacy.honesty.draws import look_at_draws
+from subsetprivacy.honesty.draws_result import DrawsCheck
 from subsetprivacy.honesty.leaning import LeaningCheck, look_at_leaning, shares_for
 from subsetprivacy.honesty.reading import check_budget, check_chance, require_people, seeds_for
 from subsetprivacy.honesty.result import HonestyCheck
@@ -28,7 +29,7 @@ from subsetprivacy.tables import Table
 CHECKS = ("draws", "leaning", "skips", "honesty")
 ONE = "data"  # the name of a variable that has none
 SeedOf: TypeAlias = Callable[[str, str], int]
-_COLUMNS = ("variable", "check", "compared by", "statistic", "p-value", "law", "alarm")
+_COLUMNS = ("variable", "check", "test of", "statistic", "p-value", "law", "alarm")
 
 
 @frozen(eq=False)
@@ -112,7 +113,7 @@ class Checks(Result, Mapping[str, VariableChecks]):
     @property
     def alarms(self) -> tuple[tuple[str, str, DataTest], ...]:
         """The tests that are alarms: variable, check and test."""
-        return tuple(row for row in self._rows() if row[2].is_alarm)
+        return tuple((name, what, test) for name, what, _, test in self._rows() if test.is_alarm)
 
     @property
     def is_alarm(self) -> bool:
@@ -124,10 +125,10 @@ class Checks(Result, Mapping[str, VariableChecks]):
         alarm = alarm_for(self.tests, chance, budget)
         return Checks({name: checks.settled(alarm) for name, checks in self.variables.items()}, alarm)
 
-    def _rows(self) -> Iterator[tuple[str, str, DataTest]]:
+    def _rows(self) -> Iterator[tuple[str, str, str, DataTest]]:
         for name, checks in self.variables.items():
             for what, check in checks.items():
-                yield from ((name, what, test) for test in check.tests)
+                yield from ((name, what, of, test) for of, test in check.named_tests())
 
     # Output -----------------------------------------------------------------------------------
 
@@ -153,14 +154,14 @@ class Checks(Result, Mapping[str, VariableChecks]):
     def summary(self) -> Table:
         """Return a row for each test, to print or to show."""
         rows = []
-        for name, what, test in self._rows():
-            by, statistic, _, pvalue, law, _, is_alarm = row_of(test)
-            rows.append((name, what, by, statistic, pvalue, law, is_alarm))
+        for name, what, of, test in self._rows():
+            _, statistic, _, pvalue, law, _, is_alarm = row_of(test)
+            rows.append((name, what, of, statistic, pvalue, law, is_alarm))
         title = f"Checks of the data: {counted(len(self.alarms), 'alarm')} in {counted(self.alarm.tests, 'test')}"
         return Table(title, _COLUMNS, tuple(rows), self.notes)
 
     def _columns(self) -> dict[str, Any]:
-        rows = [{"variable": name, "check": what, **test.facts()} for name, what, test in self._rows()]
+        rows = [{"variable": name, "check": what, "test": of, **test.facts()} for name, what, of, test in self._rows()]
         return {name: [row[name] for row in rows] for name in ("variable", "check", *FACTS)}
 
     def to_dict(self) -> dict[str, Any]:

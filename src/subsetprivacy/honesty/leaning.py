@@ -188,9 +188,9 @@ class LeaningCheck(DataCheck):
         if self.share is None or self.lower is None or self.upper is None:
             reason = "nothing was tested." if self.problem is None else self.problem.text
             raise NotIdentifiableError(f"there must be a share to be drawn; {reason[:1].lower()}{reason[1:]}")
-        heading = draw.Heading(f"Share that always says yes, less always no, {percent(LEVEL)} interval, n = {self.n:,}")
+        heading = draw.Heading(f"Always yes, less always no, {percent(LEVEL)} interval, n = {self.n:,}")
         return draw.differences(
-            ["always yes, less always no"],
+            ["share of people"],
             [self.share],
             [self.lower],
             [self.upper],

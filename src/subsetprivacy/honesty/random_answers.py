@@ -22,10 +22,10 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.honesty.answers import Tested
+from subsetprivacy.honesty.fits import GoodnessOfFit, RandomAnswers
 from subsetprivacy.honesty.laws import HALF, Calibration, half_pvalue
 from subsetprivacy.honesty.linear import MOST_EXACT, LinearModel, Step
 from subsetprivacy.honesty.reading import one_at_a_time
-from subsetprivacy.honesty.result import GoodnessOfFit, RandomAnswers
 from subsetprivacy.incidence import Affine
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import ASK_DIFFERENT_SIZES

@@ -59,7 +59,10 @@ def checks_section(words: Words, one: VariableFindings) -> Html:
     missing = [panel for panel in panels if panel.state == NONE]
     if missing:
         names = ", ".join(panel.title for panel in missing)
-        rows = [Html(el("dt", panel.title) + el("dd", panel.said)) for panel in missing]
+        rows = [
+            Html(el("dt", panel.title) + el("dd", panel.said, *(el("small", note) for note in panel.notes)))
+            for panel in missing
+        ]
         quiet = words("of", variable=one.title)
         summary = words("check.impossible", checks=names)
         parts.append(details(summary, el("dl", lines(rows)), quiet=quiet, class_="impossible"))

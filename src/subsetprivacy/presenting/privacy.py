@@ -1,5 +1,6 @@
 """What a report reveals about one person, in numbers and plain words, and what nothing protects."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from subsetprivacy.finding.privacy import LeakageFindings, PrivacyFindings
@@ -151,21 +152,27 @@ def _again(words: Words, one: VariableFindings, held: PrivacyFindings) -> str:
 # A whole row ----------------------------------------------------------------------------------
 
 
-def row_section(words: Words, found: RowFindings) -> Html:
-    """Return what all reports of one person reveal together."""
+def row_section(words: Words, found: RowFindings, titles: Mapping[str, str]) -> Html:
+    """Return what all reports of one person reveal together; `titles` says what people call the columns."""
     parts: list[Html] = [el("p", words("row.explained"))]
     if found.twice:
-        parts.append(el("p", words("row.twice", names=", ".join(found.twice)), class_="warning"))
+        parts.append(
+            el(
+                "p",
+                words("row.twice", names=", ".join(titles.get(name, name) for name in found.twice)),
+                class_="warning",
+            )
+        )
     if found.together is None or found.parts is None:
         problem = "" if found.problem is None else words.note(found.problem)
         return lines([*parts, el("p", words("row.unknown"), " ", problem)])
     most = "" if found.joint_known else words("row.at_most")
-    rows = [_row(words, name, part, "") for name, part in found.parts.items()]
+    rows = [_row(words, titles.get(name, name), part, "") for name, part in found.parts.items()]
     rows.append(_row(words, words("row.together"), found.together, most))
     keys = ("column", "information", "maximal", "guess", "baseline", "smallest", "posterior")
     head = [words(f"row.{key}") for key in keys]
     caption = f"{words('row.caption')}: {', '.join(found.names)}"  # there may be several such tables
-    return lines([*parts, table(caption, head, rows), el("p", _in_words(words, found))])
+    return lines([*parts, table(caption, head, rows), el("p", _in_words(words, found, titles))])
 
 
 def _row(words: Words, name: str, part: RowLeakage, most: str) -> tuple[str, ...]:
@@ -181,7 +188,7 @@ def _row(words: Words, name: str, part: RowLeakage, most: str) -> tuple[str, ...
     )
 
 
-def _in_words(words: Words, found: RowFindings) -> str:
+def _in_words(words: Words, found: RowFindings, titles: Mapping[str, str]) -> str:
     total = found.together
     assert total is not None
     text = [
@@ -196,7 +203,8 @@ def _in_words(words: Words, found: RowFindings) -> str:
         return " ".join([*text, words("row.worst_case")])
     if total.largest_posterior == 1 and total.smallest_set > 1:
         text.append(words("row.posterior_zero"))
-    each = ", ".join(f"{name} {words.percent(chance)}" for name, chance in (found.guesses or {}).items())
+    guesses = (found.guesses or {}).items()
+    each = ", ".join(f"{titles.get(name, name)} {words.percent(chance)}" for name, chance in guesses)
     return " ".join([*text, words("row.guesses", each=each)])
 
 

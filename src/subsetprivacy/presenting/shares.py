@@ -12,7 +12,7 @@ from subsetprivacy.presenting.html import Html, bullets, details, el, lines, tab
 from subsetprivacy.presenting.svg import Dot, dots_figure
 from subsetprivacy.presenting.words import Words, digits_for, label_text
 
-MOST_SHOWN, SHOWN = 24, 20  # categories up to which all are shown, and how many of more
+MOST_SHOWN, SHOWN = 48, 20  # categories up to which all are shown, as of every survey, and how many of more
 MOST_DRAWN = 60  # dots of groups in one picture
 _NAMED = 6  # categories in a note
 

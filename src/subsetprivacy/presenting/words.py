@@ -27,6 +27,7 @@ from subsetprivacy.pvalues import pvalue_text
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 GAP = "\N{NO-BREAK SPACE}"  # between a number and its unit
 _MARK = "\N{LEFT-TO-RIGHT MARK}"  # keeps a sign on the left of its number in a line that runs from right to left
+_ISOLATE, _END_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 _LONGEST = 60  # characters of a label
 _LISTED = 8
 _UNIT = re.compile(r"[^0-9]+$")
@@ -52,6 +53,10 @@ class Words:
 
     def __call__(self, key: str, /, **values: Any) -> str:
         """Return a sentence with its values in place."""
+        if self.direction == "rtl" and not key.startswith(
+            "number."
+        ):  # a name in Latin letters must not turn the signs around it
+            values = {name: f"{_ISOLATE}{value}{_END_ISOLATE}" for name, value in values.items()}
         return self.texts[key].format_map(values)
 
     def has(self, key: str) -> bool:

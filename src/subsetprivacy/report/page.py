@@ -212,8 +212,9 @@ class Page:
     def _together(self) -> Html:
         words = self.words
         parts = [el("h2", words("row.heading"))]
+        titles = {one.name: one.title for one in self.found}
         for row in self.found.rows:
-            parts += [row_section(words, row), el("p", candidates_sentence(words, row))]
+            parts += [row_section(words, row, titles), el("p", candidates_sentence(words, row))]
         return el("section", "\n", lines(parts), "\n", id="together")
 
     def _reading(self) -> Html:

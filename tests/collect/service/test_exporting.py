@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 from random import Random
 from zipfile import ZipFile
 
@@ -90,9 +91,9 @@ def test_every_file_is_read_alone_and_gives_the_dashboards_estimates(tmp_path, r
     assert list(release.names) == list(found.groups[group].variables)
     assert release.kept == ()
     for name in release.names:
-        counts, variable = release.count(name), found.variable(name)
-        assert (counts.n, counts.n_missing) == (variable.answered, variable.skipped)
-        assert sp.estimate(counts).w == pytest.approx(variable.shares.w, abs=1e-9)
+        counts, variable = release.count(name), found.findings[name]
+        assert (counts.n, counts.n_missing) == (variable.answered, variable.missing)
+        assert sp.estimate(counts).w == pytest.approx(variable.shares.estimate, abs=1e-9)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -107,7 +108,7 @@ def test_the_library_reads_back_designs_and_counts(unpacked, released, group, en
 
 def test_the_library_reads_back_tables(unpacked, released, found):
     release = sp.read_release(unpacked / "data" / "01-income-count-three.csv")
-    for pair in found.pairs[:3]:
+    for pair in found.findings.pairs[:3]:
         both = release.crosstab(*pair.names)
         assert (both.n, both.n_missing) == (pair.n, pair.incomplete)
         assert sp.estimate(both).w == pytest.approx(pair.shares.ravel(), abs=1e-9)
@@ -231,82 +232,87 @@ def test_an_export_before_the_first_release(released):
 
 # The program ----------------------------------------------------------------------------------
 
-NUMBER = r"-?\d+(?:\.\d+)?"
 
-
-def numbers(text):
-    return [float(one) for one in re.findall(rf"(?<![\w'.]){NUMBER}(?![\w'])", text)]
-
-
-def printed_variable(variable):
-    """Return the numbers that the program should print of a variable, line by line."""
-    yield [variable.n, variable.answered, variable.skipped]
-    shares = variable.shares
-    for line in zip(shares.w, shares.se, shares.lower, shares.upper, strict=True):
-        yield list(line)
-    privacy = variable.privacy
-    yield [privacy.information.leakage, privacy.guess.leakage, privacy.maximal_bits, privacy.largest_posterior]
-    yield list(variable.moments.w)
-    if variable.honesty.share is not None:
-        yield [variable.honesty.share, variable.honesty.se]
-    elif variable.honesty.problem:
-        yield None
-
-
-def printed_pair(pair):
-    yield []
-    if pair.problem:
-        yield None
-        return
-    for tables in zip(pair.shares, pair.lower, pair.upper, strict=True):
-        yield from map(list, tables)
-    strength = pair.strength
-    yield [x for x in (strength.value, strength.lower, strength.upper) if x is not None]
-    yield [pair.test.statistic, pair.test.pvalue]
-
-
-def test_the_program_prints_the_numbers_of_the_dashboard(unpacked, found):
-    check_printed(found, found.groups, unpacked / "analyse.py")
+def test_the_program_finds_the_numbers_of_the_dashboard(unpacked, found):
+    written, printed = analysed(unpacked, unpacked / "analyse.py")
+    expected = results_document(found)["findings"]
+    assert untitled(written) == untitled(expected)
+    for part in ("pairs", "rows", "alarm", "notes"):
+        assert written[part] == expected[part]
+    for variable in found.findings:
+        shares = variable.shares
+        for line in zip(shares.estimate, shares.se, shares.lower, shares.upper, strict=True):
+            assert any(text.endswith("  ".join(f"{number:.4f}" for number in line)) for text in printed)
+    assert sum(text.endswith(("  yes", "  no")) for text in printed) == len(found.findings.checks.tests)
 
 
 def test_the_program_reads_a_file_that_was_saved_alone(tmp_path, released, found):
+    """It is found in the file what the dashboard says; how questions were put is not in it, and is not checked."""
     (tmp_path / "analyse.py").write_text(python_snippet(released), "utf-8")
+    expected = results_document(found)["findings"]
+    names = found.groups[0].variables
     for ending, write in (("csv", export_csv), ("parquet", export_parquet)):
         path = tmp_path / saved_name(released.manifest, 1, f"0.{ending}")
         path.write_bytes(write(released, 0))
-        check_printed(found, found.groups[:1], tmp_path / "analyse.py", path)
+        written, _ = analysed(tmp_path, tmp_path / "analyse.py", path)
+        shown = {"checks", "alarms", "moments_hold", "notes"}
+        for name, one in untitled(written).items():
+            assert {key: held for key, held in one.items() if key not in shown} == {
+                key: held for key, held in untitled(expected)[name].items() if key not in shown
+            }
+            assert one["checks"]["leaning"] is one["checks"]["skips"] is None
+            for test in ("answers_test", "random_test"):
+                mine, theirs = (held["checks"]["honesty"][test] for held in (one, untitled(expected)[name]))
+                assert (mine is None) == (theirs is None)
+                if mine is not None:
+                    assert mine["statistic"] == theirs["statistic"]
+        assert list(untitled(written)) == list(names)
+        mine = [pair for pair in expected["pairs"] if set(pair["names"]) <= set(names)]
+        assert [numbers_of_pair(one) for one in written["pairs"]] == [numbers_of_pair(one) for one in mine]
+        assert written["rows"] == expected["rows"][:1]
 
 
-def check_printed(found, groups, *command):
+def untitled(document):
+    """Return what is found of each variable, by its id: files know no titles."""
+    return {one["name"]: {key: held for key, held in one.items() if key != "title"} for one in document["variables"]}
+
+
+def numbers_of_pair(pair):
+    """Return a pair without what rests on how many tables its test has time for, which fewer pairs share."""
+    test = None if pair["test"] is None else pair["test"]["statistic"]
+    return {**{key: held for key, held in pair.items() if key not in ("test", "strength", "notes")}, "test": test}
+
+
+def analysed(folder, *command):
+    """Run the program; return what it writes, and the lines that it prints, with two spaces between their parts."""
     run = subprocess.run(
         [sys.executable, "-W", "error", *map(str, command)],
         capture_output=True,
         text=True,
         check=False,
-        cwd="/",
-        env={"PATH": ""},
+        cwd=folder,
+        env={"PATH": "", "PYTHONPATH": str(Path(sp.__file__).parents[1])},
     )
     assert (run.returncode, run.stderr) == (0, "")
-    expected = []
-    for group in groups:
-        expected += [line for name in group.variables for line in printed_variable(found.variable(name))]
-        expected += [line for pair in group.pairs for line in printed_pair(pair)]
-    printed = run.stdout.splitlines()
-    assert len(printed) == len(expected)
-    for text, line in zip(printed, expected, strict=True):
-        if line is None:
-            assert text.startswith("  no ")
-        else:
-            values_only = text.rpartition("':")[2] if text.startswith(("  '", "'")) else text
-            assert numbers(values_only) == pytest.approx(line, abs=2e-6), text
+    lines = [re.sub(r"\s{2,}", "  ", line.rstrip()) for line in run.stdout.splitlines()]
+    return json.loads((folder / "findings.json").read_text("utf-8")), lines
+
+
+def test_the_program_of_an_export_before_the_first_release(tmp_path, released):
+    empty = evolve(released, releases=(), rows=tuple({} for _ in released.rows), framings={})
+    ZipFile(io.BytesIO(export_zip(empty))).extractall(tmp_path)
+    written, _ = analysed(tmp_path, tmp_path / "analyse.py")
+    assert written["alarm"]["tests"] == 0
+    assert all(one["shares"] is None for one in written["variables"])
 
 
 def test_the_program_names_no_label_and_compiles(released):
     text = python_snippet(released)
     compile(text, "analyse.py", "exec")
-    assert "@" not in text.replace("@SUM", "")
+    assert "@" not in text
     assert "SUM" not in text
-    assert "('income', 'count')" in text
+    assert "income" not in text
+    assert released.releases[-1].chain_sha256 in text
     assert max(map(len, text.splitlines())) <= 120
 
 

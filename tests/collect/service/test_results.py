@@ -2,60 +2,26 @@
 
 import json
 from collections import Counter
-from itertools import combinations
 
 import numpy as np
 import pytest
 from attrs import evolve
 from effort import calls
-from released import Manners, drawn, options, sent, survey_of, values
+from every_design import DESIGNS, LISTED, kept_survey, truths
+from released import Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
-from subsetprivacy.collect.service.results_document import document_text
 from subsetprivacy.collect.survey.submission import Framing
 from subsetprivacy.collect.survey.tallies import row_codes
+from subsetprivacy.finding.document import document_text
 from subsetprivacy.messages import NoteKind
-
-SIX = options(6)
-LISTED = sp.partition(
-    SIX,
-    partitions=[
-        [(SIX[a], SIX[b]), (SIX[c], SIX[d]), (SIX[e], SIX[f])]
-        for a, b, c, d, e, f in ((0, 1, 2, 3, 4, 5), (0, 2, 1, 4, 3, 5), (0, 3, 1, 5, 2, 4), (0, 4, 1, 3, 2, 5))
-    ],
-)
-LOPSIDED = sp.independent(
-    options(5),
-    {(options(5)[i], options(5)[j]): nu for (i, j), nu in zip(combinations(range(5), 2), [0.3, 0.1, *[0.075] * 8])},
-)
-FOUR = options(4)
-GIVEN = sp.conditional(FOUR, {**dict.fromkeys(combinations(FOUR, 3), 0.3), FOUR[:2]: 0.1, FOUR[2:]: 0.1})
-DESIGNS = {
-    "uniform": sp.uniform(options(5)),
-    "four": sp.uniform(options(4)),
-    "lopsided": LOPSIDED,
-    "hadamard": sp.hadamard(options(12)),
-    "warner": sp.warner(("no", "yes")),
-    "pair": sp.fixed_size(options(3), 2),
-    "given": GIVEN,
-    "halves": sp.partition(options(7), 2),
-    "thirds": sp.partition(options(9), 3),
-    "listed": LISTED,
-    "large": sp.uniform(options(48)),
-}
-
-
-def truths(designs, n, seed=1):
-    shares = {name: np.arange(1, design.p + 1.0) for name, design in designs.items()}
-    return {name: values(w, n, seed + k) for k, (name, w) in enumerate(shares.items())}
 
 
 @pytest.fixture(scope="module")
 def answered():
     """A survey with every kind of question; the people send their answers one by one, some skip."""
-    survey = survey_of(DESIGNS, [["uniform", "warner", "pair"]], mode="code", batch=25)
-    return sent(survey, truths(DESIGNS, 1500), skips=lambda name, k: name in ("four", "thirds") and k % 12 == 0)
+    return kept_survey("every_kind")
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +30,7 @@ def found(answered):
 
 
 def share_of(name, found):
-    return found.variable(name).shares
+    return found.findings[name].shares
 
 
 # Shares ---------------------------------------------------------------------------------------
@@ -74,10 +40,10 @@ def share_of(name, found):
 def test_shares_are_the_true_ones_within_four_standard_errors(found, name):
     shares, p = share_of(name, found), DESIGNS[name].p
     truth = np.arange(1, p + 1) / (p * (p + 1) / 2)
-    assert (np.abs(shares.w - truth) < 4 * shares.se).all()
+    assert (np.abs(shares.estimate - truth) < 4 * shares.se).all()
     assert (shares.se < 0.1).all()
-    assert (shares.lower <= shares.w).all()
-    assert (shares.w <= shares.upper).all()
+    assert (shares.lower <= shares.estimate).all()
+    assert (shares.estimate <= shares.upper).all()
 
 
 @pytest.mark.parametrize("name", ["uniform", "warner", "pair", "given", "listed", "large"])
@@ -87,24 +53,26 @@ def test_shares_are_those_of_the_library_from_the_rows(answered, found, name):
     place = answered.manifest.groups[group].index(position)
     people = [row_codes(row)[place] for row, n in answered.rows[group].items() for _ in range(n)]
     direct = sp.estimate(sp.SubsetData(people, DESIGNS[name]))
-    assert share_of(name, found).w == pytest.approx(direct.w, abs=1e-12)
-    assert share_of(name, found).se == pytest.approx(direct._se, rel=1e-9)
-    assert found.variable(name).moments.w == pytest.approx(sp.estimate(direct.counts, "mom").w)
+    shares, facts = share_of(name, found), direct.to_dict()
+    assert shares.estimate == pytest.approx(direct.w, abs=1e-12)
+    assert shares.se == pytest.approx(direct._se, rel=1e-9)
+    assert (shares.lower, shares.upper) == (pytest.approx(facts["lower"]), pytest.approx(facts["upper"]))
+    assert found.findings[name].moments.estimate == pytest.approx(sp.estimate(direct.counts, "mom").w)
 
 
 def test_people_answers_and_skips_add_up(found):
-    for variable in found.variables:
-        skipped = 125 if variable.id in ("four", "thirds") else 0
-        assert (variable.n, variable.answered, variable.skipped) == (1500, 1500 - skipped, skipped)
-        assert (variable.skips.asked, variable.skips.skipped) == (1500, skipped)
+    for variable in found.findings:
+        skipped = 125 if variable.name in ("four", "thirds") else 0
+        assert (variable.people, variable.answered, variable.missing) == (1500, 1500 - skipped, skipped)
+        assert (variable.checks.skips.asked, variable.checks.skips.skipped) == (1500, skipped)
 
 
 @pytest.mark.parametrize("name", ["four", "thirds"])
 def test_people_needed_are_those_of_a_plan_for_the_estimate(found, name):
-    variable = found.variable(name)
-    w = (variable.answered * variable.shares.w + 1) / (variable.answered + len(variable.shares.w))
+    variable = found.findings[name]
+    w = (variable.answered * variable.shares.estimate + 1) / (variable.answered + len(variable.categories))
     for line in variable.needed:
-        planned = sp.plan(variable.options, margin=line.margin, w=w, designs=[DESIGNS[name]], maximal_leakage=9)
+        planned = sp.plan(variable.categories, margin=line.margin, w=w, designs=[DESIGNS[name]], maximal_leakage=9)
         assert line.answers == planned.people
         assert line.more == max(0, planned.people - 1375)
         assert line.people * 1375 / 1500 == pytest.approx(line.more, abs=1)
@@ -116,7 +84,7 @@ def test_people_needed_are_those_of_a_plan_for_the_estimate(found, name):
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_leaks_are_those_of_an_audit(found, name):
-    privacy, w = found.variable(name).privacy, share_of(name, found).w
+    privacy, w = found.findings[name].privacy, share_of(name, found).estimate
     facts = sp.audit(DESIGNS[name], w).to_dict()
     assert privacy.information.leakage == pytest.approx(facts["mi_leakage"])
     assert privacy.guess.leakage == pytest.approx(facts["prediction_leakage"])
@@ -128,28 +96,28 @@ def test_leaks_are_those_of_an_audit(found, name):
 
 @pytest.mark.parametrize("name", ["uniform", "four", "lopsided", "hadamard", "pair", "given", "thirds", "listed"])
 def test_the_most_telling_answer_is_found_by_looking_at_all(found, name):
-    variable, design = found.variable(name), DESIGNS[name]
-    w = dict(zip(variable.options, variable.shares.w, strict=True))
+    variable, design = found.findings[name], DESIGNS[name]
+    w = dict(zip(variable.categories, variable.shares.estimate, strict=True))
     sets = [design.members(int(code)) for code in design.support()[0]]
     posteriors = {members: max(w[one] for one in members) / sum(w[one] for one in members) for members in sets}
     assert variable.privacy.largest_posterior == pytest.approx(max(posteriors.values()))
-    told = tuple(variable.privacy.telling_answer.split(", "))
+    told = tuple(variable.privacy.telling_report.split(", "))
     assert posteriors[told] == pytest.approx(max(posteriors.values()))
-    assert variable.privacy.told_option == max(told, key=w.get)
+    assert variable.privacy.told_category == max(told, key=w.get)
 
 
 def test_the_most_telling_answer_of_warners_question_by_bayes(found):
-    no, yes = share_of("warner", found).w
+    no, yes = share_of("warner", found).estimate
     same, other = 0.75 * no + 0.25 * yes, 0.25 * no + 0.75 * yes  # the number is 1, as yes, with probability 1/4
     posteriors = {"the numbers are the same": 0.75 * no / same, "the numbers are not the same": 0.75 * yes / other}
-    privacy = found.variable("warner").privacy
-    assert privacy.telling_answer == max(posteriors, key=posteriors.get)
+    privacy = found.findings["warner"].privacy
+    assert privacy.telling_report == max(posteriors, key=posteriors.get)
     assert privacy.largest_posterior == pytest.approx(max(posteriors.values()))
-    assert privacy.told_option == "yes"
+    assert privacy.told_category == "yes"
 
 
 def test_fingerprints_of_groups_add_up(found):
-    each = {one.id: one.privacy.fingerprint_bits for one in found.variables}
+    each = {one.id: one.fingerprint_bits for one in found.variables}
     linked = next(group for group in found.groups if len(group.variables) > 1)
     assert linked.fingerprint_bits == pytest.approx(each["uniform"] + each["warner"] + each["pair"])
     assert found.fingerprint_bits == pytest.approx(sum(each.values()))
@@ -172,7 +140,8 @@ def test_candidate_rows_are_those_that_hold_the_values_of_a_person():
     fitting = [
         sum(n for (a, b, _), n in rows if a >> truth["one"][k] & 1 and b >> truth["two"][k] & 1) for k in range(200)
     ]
-    linked = results(released).groups[0]
+    (linked,) = results(released).findings.rows
+    assert linked.names == ("one", "two", "three")
     assert linked.candidates.expected == pytest.approx(np.mean(fitting), rel=0.08)
     assert linked.candidates.least < min(np.percentile(fitting, 5), linked.candidates.expected)
 
@@ -181,10 +150,9 @@ def test_candidate_rows_are_those_that_hold_the_values_of_a_person():
 
 
 def test_open_surveys_are_labelled_self_selected(found):
-    assert not found.self_selected
+    assert not found.survey.self_selected
     open_one = results(drawn(survey_of({"a": sp.uniform(options(4))}), {"a": values([1] * 4, 60, 1)}))
-    assert open_one.self_selected
-    assert open_one.notes[0].startswith("Self-selected")
+    assert open_one.survey.self_selected
     assert results_document(open_one)["survey"]["self_selected"] is True
 
 
@@ -193,10 +161,12 @@ def test_nothing_released_gives_results_that_say_so(answered):
     document = results_document(results(empty))
     assert document["n"] == 0
     assert document["seal"] == ""
-    assert document["notes"][0].startswith("Nothing is released yet")
-    for variable in document["variables"]:
+    assert document["findings"]["notes"] == [
+        {"kind": "no_estimate", "text": "There are no people yet.", "advice": None}
+    ]
+    for variable in document["findings"]["variables"]:
         assert variable["shares"] is None
-        assert "informative observation" in variable["problem"]
+        assert "informative observation" in variable["problem"]["text"]
         assert variable["privacy"]["at"] == "even shares"
 
 
@@ -212,22 +182,22 @@ def test_few_people_make_notes_and_no_noise(name):
 def test_everybody_skips():
     gone = Manners(skips=lambda shown, truth, rng: np.ones(len(truth), bool))
     survey = survey_of({"a": sp.uniform(options(5)), "b": LISTED})
-    variable = results(
+    found = results(
         drawn(survey, truths({"a": DESIGNS["uniform"], "b": LISTED}, 30), manners={"a": gone, "b": gone})
-    )
-    for one in variable.variables:
+    ).findings
+    for one in found:
         assert one.shares is None
-        assert (one.answered, one.skipped, one.skips.rate) == (0, 30, 1.0)
-        assert (one.skips.said, one.skips.problem) == ("Everybody skipped.", "There is nothing to compare.")
+        assert (one.answered, one.missing, one.checks.skips.rate) == (0, 30, 1.0)
+        assert one.checks.skips.problem.text == "Everyone skipped."
 
 
 def test_forty_eight_options_of_which_all_subsets_are_asked(found):
-    variable = found.variable("large")
-    assert variable.draws.test.by == "pairs of options"
-    assert (variable.skips.said, variable.skips.problem) == ("Nobody skipped.", "There is nothing to compare.")
-    assert variable.leaning.se < 0.06
+    variable = found.findings["large"]
+    assert variable.checks.draws.test.by == "pairs of options"
+    assert variable.checks.skips.problem.text == "No one skipped."
+    assert variable.checks.leaning.se < 0.06
     assert [note.kind for note in variable.notes] == [NoteKind.ASSUMPTION]
-    assert variable.privacy.fingerprint_bits == pytest.approx(47, abs=1e-9)
+    assert found.variable("large").fingerprint_bits == pytest.approx(47, abs=1e-9)
 
 
 def test_rows_and_framings_tell_the_same(answered):
@@ -250,13 +220,13 @@ def test_twice_as_many_people_take_no_longer(n):
     """Counters are looked at, not people."""
     survey = survey_of({"a": sp.uniform(options(8))})
     some, more = (drawn(survey, {"a": values(range(1, 9), size, 1)}) for size in (n, 2 * n))
-    assert results(more).variables[0].answered == 2 * n
+    assert results(more).findings["a"].answered == 2 * n
     assert calls(results, more) < 1.2 * calls(results, some)
 
 
 def test_framings_of_other_variables_do_not_mix(answered):
     position = [held["id"] for held in answered.manifest.variables].index("four")
     more = {**answered.framings, Framing(position, "3", 0, 0): 10**4}
-    changed = results(evolve(answered, framings=more))
-    assert changed.variable("four").draws.is_alarm
-    assert not changed.variable("uniform").draws.is_alarm
+    changed = results(evolve(answered, framings=more)).findings
+    assert changed["four"].checks.draws.is_alarm
+    assert not changed["uniform"].checks.draws.is_alarm

@@ -1,22 +1,22 @@
-"""The checks of the data find what they should, and stay quiet over honest people."""
+"""The checks of the data find what they should in a survey, and stay quiet over honest people.
 
-from itertools import combinations
+Their statistics are tested in tests/unit/honesty.
+"""
+
+from collections import Counter
 
 import numpy as np
 import pytest
-from attrs import evolve
+from attrs import astuple, evolve
 from released import HONEST, Manners, drawn, options, survey_of, values
 from scipy import stats
 
 import subsetprivacy as sp
+from subsetprivacy.collect.service.counters import question_counts
 from subsetprivacy.collect.service.results import results
-from subsetprivacy.collect.service.results_alarms import Alarm
-from subsetprivacy.collect.service.results_counts import Put, questions_put
-from subsetprivacy.collect.service.results_draws import audit_draws
-from subsetprivacy.collect.service.results_leaning import leaning
-from subsetprivacy.collect.service.results_skips import skips
-from subsetprivacy.collect.service.results_tests import pair_counts, pearson_test
 from subsetprivacy.messages import NoteKind
+from subsetprivacy.presenting.checks import panels_of
+from subsetprivacy.presenting.words import words_of
 
 FIVE, EIGHT, NINE = sp.uniform(options(5)), sp.uniform(options(8)), sp.partition(options(9), 3)
 
@@ -24,7 +24,12 @@ FIVE, EIGHT, NINE = sp.uniform(options(5)), sp.uniform(options(8)), sp.partition
 def look(design, n, manner=HONEST, w=None, seed=1):
     shares = np.arange(1, design.p + 1.0) if w is None else w
     released = drawn(survey_of({"a": design}), {"a": values(shares, n, seed)}, seed=seed, manners={"a": manner})
-    return results(released).variables[0]
+    return results(released).findings["a"]
+
+
+def said(variable, place):
+    """Return what a page says of a check: of draws, leaning, random answers or skips, in this order."""
+    return panels_of(words_of("en"), variable)[place].said
 
 
 def skipping(rule):
@@ -46,87 +51,64 @@ def prefer_last(shown, truth, rng):
     "design", [FIVE, sp.hadamard(options(12)), sp.uniform(options(16)), sp.partition(options(16), 2)]
 )
 def test_honest_draws_raise_no_alarm(design):
-    check = look(design, 800).draws
+    variable = look(design, 800)
+    check = variable.checks.draws
     assert check.n == 800
     assert not check.is_alarm
     assert check.test.by == ("pairs of options" if design.p == 16 else "questions")
-    assert "come as the design says" in check.said
+    assert "were drawn as the design says" in said(variable, 0)
 
 
 @pytest.mark.parametrize("design", [FIVE, sp.uniform(options(16))])
 def test_steered_draws_are_flagged_and_only_moments_suffer(design):
     w = np.arange(1, design.p + 1) / (design.p * (design.p + 1) / 2)
     found = look(design, 20_000, Manners(steers=prefer_last))
-    assert found.draws.is_alarm
-    assert found.is_alarm
+    assert found.checks.draws.is_alarm
+    assert found.alarms
     assert not found.moments_hold
     assert NoteKind.MOMENTS in [note.kind for note in found.notes]
-    assert (np.abs(found.shares.w - w) < 4 * found.shares.se).all()
-    assert (np.abs(found.moments.w - w) > 4 * found.moments.se).any()
+    assert (np.abs(found.shares.estimate - w) < 4 * found.shares.se).all()
+    assert (np.abs(found.moments.estimate - w) > 4 * found.moments.se).any()
+    assert "were not drawn as the design says" in said(found, 0)
 
 
 def test_the_statistic_of_the_draws_counts_skipped_questions_too():
     design = sp.uniform(options(4))
     manner = skipping(lambda shown, truth: np.where(np.minimum(*shown.T) == 3, 0.9, 0.0))
-    found = look(design, 3000, manner)
+    found = look(design, 3000, manner).checks
     assert not found.draws.is_alarm  # the questions were drawn well …
     assert found.skips.is_alarm  # … and one of them is skipped
-    asked = {cell.name: cell.asked for cell in found.draws.cells}
+    asked = {cell.text: cell.asked for cell in found.draws.cells}
     expected = stats.chisquare(list(asked.values()))
     assert (found.draws.test.statistic, found.draws.test.pvalue) == pytest.approx(tuple(expected))
     assert sum(asked.values()) == 3000
 
 
 def test_always_the_same_side_is_flagged():
-    found = look(FIVE, 300, Manners(steers=lambda shown, truth, rng: np.sort(shown, axis=1)))
+    found = look(FIVE, 300, Manners(steers=lambda shown, truth, rng: np.sort(shown, axis=1))).checks
     assert found.draws.sides.pvalue == pytest.approx(2 * 0.5**300)
     assert found.draws.is_alarm
 
 
 def test_the_sides_have_an_exact_law():
-    found = look(FIVE, 60)
+    found = look(FIVE, 60).checks
     smaller = round(found.draws.sides.statistic * 60)
     assert found.draws.sides.pvalue == pytest.approx(min(1.0, stats.binomtest(smaller, 60).pvalue), rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("design", "words"),
-    [(NINE, "not kept"), (sp.warner(("a", "b")), "secret number"), (sp.fixed_size(options(3), 2), "device")],
+    [
+        (NINE, "not kept"),
+        (sp.warner(("a", "b")), "secret number"),
+        (sp.fixed_size(options(3), 2), "drawn around the answer"),
+    ],
 )
 def test_draws_that_cannot_be_seen_say_so(design, words):
-    check = look(design, 100).draws
+    check = look(design, 100).checks.draws
     assert check.test is None
-    assert words in check.problem
+    assert words in check.problem.text
     assert not check.is_alarm
-
-
-def test_pairs_in_one_group_by_hand():
-    groups = np.array([[0b0011, 0b1100], [0b0101, 0b1010]])
-    n = np.array([3, 2])
-    expected = np.zeros((4, 4))
-    for row, amount in zip(groups.tolist(), n.tolist(), strict=True):
-        for code in row:
-            for i, j in combinations([k for k in range(4) if code >> k & 1], 2):
-                expected[i, j] += amount
-    assert np.triu(pair_counts(groups, n, 4), 1) == pytest.approx(expected)
-
-
-def test_pearson_is_that_of_scipy_where_counts_are_large():
-    observed, law = np.array([30, 50, 41]), np.array([0.2, 0.4, 0.4])
-    test = pearson_test("x", observed, law, 1)
-    assert (test.statistic, test.pvalue) == pytest.approx(tuple(stats.chisquare(observed, 121 * law)))
-    assert test.df == 2
-
-
-def test_pearson_of_small_counts_is_near_the_exact_law():
-    observed, law = np.array([4, 0, 1]), np.array([0.2, 0.4, 0.4])
-    every = [(a, b, 5 - a - b) for a in range(6) for b in range(6 - a)]
-    chances = [stats.multinomial.pmf(one, 5, law) for one in every]
-    far = [((np.array(one) - 5 * law) ** 2 / (5 * law)).sum() for one in every]
-    exact = sum(c for c, d in zip(chances, far, strict=True) if d >= far[every.index((4, 0, 1))] - 1e-9)
-    test = pearson_test("x", observed, law, 1)
-    assert test.law == "simulated (199)"
-    assert test.pvalue == pytest.approx(exact, abs=0.03)
 
 
 # Leaning --------------------------------------------------------------------------------------
@@ -136,14 +118,14 @@ def test_leaning_by_hand():
     """Four answers to one question about {1, 2} of four options: the sum of the weights, and its square."""
     design = sp.uniform(options(4))
     released = drawn(survey_of({"a": design}), {"a": np.array([0, 0, 2, 3])}, seed=3)
-    put = questions_put(released)[0]
+    put = question_counts(released)["a"]
     w = np.array([0.4, 0.3, 0.2, 0.1])
     total = square = 0.0
-    for code, answer, n in zip(put.shown.tolist(), put.answers.tolist(), put.n.tolist(), strict=True):
+    for (code,), answer, n in zip(put.shown.tolist(), put.answers.tolist(), put.n.tolist(), strict=True):
         size = sum(w[j] for j in range(4) if code >> j & 1)
         f = (1 - size) if answer == 0 else -size
         total, square = total + n * f, square + n * f**2
-    found = leaning("yes_no", design, put, w, 1)
+    found = sp.check_leaning(put, w)
     assert found.share == pytest.approx(2 * total / 4)
     assert found.se == pytest.approx(2 * np.sqrt(square) / 4)
     assert found.test.pvalue == pytest.approx(2 * stats.norm.sf(abs(found.share / found.se)))
@@ -151,48 +133,50 @@ def test_leaning_by_hand():
 
 @pytest.mark.parametrize("design", [FIVE, sp.hadamard(options(12)), sp.uniform(options(48))])
 def test_people_who_always_say_yes_are_found(design):
-    honest, found = look(design, 3000).leaning, look(design, 3000, Manners(always_yes=0.15)).leaning
+    leaning = look(design, 3000, Manners(always_yes=0.15))
+    honest, found = look(design, 3000).checks.leaning, leaning.checks.leaning
     assert not honest.is_alarm
     assert found.is_alarm
     assert found.share == pytest.approx(0.15, abs=4 * found.se)
     assert found.lower < 0.15 < found.upper
-    assert "say yes whatever they are asked" in found.said
+    assert "say yes whatever they are asked" in said(leaning, 1)
 
 
 def test_people_who_always_say_no_lean_the_other_way():
-    last = Manners(steers=lambda shown, truth, rng: shown)  # honest questions
-    released = drawn(survey_of({"a": FIVE}), {"a": values([1] * 5, 3000, 1)}, manners={"a": last})
-    put = questions_put(released)[0]
-    swapped = type(put)(put.partitions, put.shown, np.where(np.arange(len(put.n)) % 5 == 0, 1, put.answers), (), put.n)
-    found = leaning("yes_no", FIVE, swapped, np.full(5, 0.2), 1).settled(Alarm(1))
-    assert found.share < -3 * found.se
-    assert "say no" in found.said
+    honest = drawn(survey_of({"a": FIVE}), {"a": values([1] * 5, 3000, 1)})
+    swapped: Counter = Counter()
+    for k, (framing, n) in enumerate(sorted(honest.framings.items(), key=lambda item: astuple(item[0]))):
+        swapped[evolve(framing, answer=1) if k % 5 == 0 else framing] += n
+    found = results(evolve(honest, framings=swapped)).findings["a"]
+    assert found.checks.leaning.share < -3 * found.checks.leaning.se
+    assert "say no" in said(found, 1)
 
 
 def test_the_stated_power_is_that_of_the_normal_test_at_the_level_of_the_alarm():
     variable = look(EIGHT, 2000)
-    found, made = variable.leaning, len(variable.tests)
+    found, made = variable.checks.leaning, len(variable.checks.tests)
     bar = stats.norm.isf(0.01 / made / 2)
-    assert made == 5  # nobody skips
+    assert made == 5  # no one skips
     assert found.power == pytest.approx(stats.norm.sf(bar - 0.05 / found.se) + stats.norm.cdf(-bar - 0.05 / found.se))
     assert 0.15 < found.power < 0.4
     assert found.detectable == pytest.approx((bar + stats.norm.ppf(0.8)) * found.se)
 
 
 def test_a_place_that_is_chosen_too_often_is_found():
-    honest, found = look(NINE, 1500).leaning, look(NINE, 1500, Manners(always_yes=0.15)).leaning
+    leaning = look(NINE, 1500, Manners(always_yes=0.15))
+    honest, found = look(NINE, 1500).checks.leaning, leaning.checks.leaning
     assert not honest.is_alarm
     assert sum(honest.positions) == 1500
     assert honest.test.pvalue == pytest.approx(stats.chisquare(honest.positions).pvalue)
     assert found.is_alarm
-    assert found.said.startswith("Place 1 is chosen too often")
+    assert "Place 1 is chosen too often" in said(leaning, 1)
 
 
 @pytest.mark.parametrize("design", [sp.warner(("a", "b")), sp.fixed_size(options(3), 2)])
 def test_where_nobody_can_lean_it_is_said(design):
-    found = look(design, 100).leaning
+    found = look(design, 100).checks.leaning
     assert found.test is None
-    assert found.problem
+    assert found.problem.kind is NoteKind.NOT_TESTED
 
 
 # Skips ----------------------------------------------------------------------------------------
@@ -209,10 +193,11 @@ def sensitive(shown, truth):
 )
 def test_skips_that_depend_on_question_and_value_are_found(design, by):
     w = np.r_[np.ones(design.p - 1), design.p - 1.0]
-    found = look(design, 1500, skipping(sensitive), w).skips
+    variable = look(design, 1500, skipping(sensitive), w)
+    found = variable.checks.skips
     assert found.is_alarm
     assert found.test.by == by
-    assert "biases everything" in found.said
+    assert "biases everything" in said(variable, 3)
     rates = {one.option: one.skipped_with / one.asked_with for one in found.options}
     assert max(rates, key=rates.get) == options(design.p)[-1]
     assert all(one.asked_with + one.asked_without == 1500 for one in found.options)
@@ -221,7 +206,7 @@ def test_skips_that_depend_on_question_and_value_are_found(design, by):
 @pytest.mark.parametrize("design", [FIVE, EIGHT, NINE, sp.uniform(options(48)), sp.hadamard(options(12))])
 @pytest.mark.parametrize("n", [60, 1500])
 def test_skips_at_random_raise_no_alarm(design, n):
-    found = look(design, n, skipping(lambda shown, truth: 0.1)).skips
+    found = look(design, n, skipping(lambda shown, truth: 0.1)).checks.skips
     assert not found.is_alarm
     assert found.test is not None
     assert found.lower < found.skipped / n < found.upper
@@ -233,11 +218,11 @@ def test_skips_of_dense_tables_are_tested_as_scipy_does():
         {"a": values([1] * 4, 2000, 1)},
         manners={"a": skipping(lambda shown, truth: 0.2)},
     )
-    put = questions_put(released)[0]
-    sets = np.unique(put.shown)
-    table = [[put.n[(put.shown == a) & ((put.answers == -1) == gone)].sum() for a in sets] for gone in (True, False)]
+    put = question_counts(released)["a"]
+    sets = np.unique(put.sides)
+    table = [[put.n[(put.sides == a) & ((put.answers == -1) == gone)].sum() for a in sets] for gone in (True, False)]
     expected = stats.chi2_contingency(np.array(table), correction=False)
-    found = results(released).variables[0].skips.test
+    found = results(released).findings["a"].checks.skips.test
     assert (found.statistic, found.df, found.pvalue) == pytest.approx((expected.statistic, 5, expected.pvalue))
 
 
@@ -245,17 +230,17 @@ def test_skips_of_groups_that_depend_on_the_groups_are_found():
     def together(shown, truth):  # the first two options in one group
         return np.where(((shown & 3) == 3).any(axis=1), 0.4, 0.05)
 
-    found = look(NINE, 1500, skipping(together)).skips
+    found = look(NINE, 1500, skipping(together)).checks.skips
     assert found.is_alarm
     assert found.test.by == "pairs of options"
 
 
 @pytest.mark.parametrize("design", [sp.warner(("a", "b")), sp.fixed_size(options(3), 2)])
 def test_skips_of_one_question_are_only_counted(design):
-    found = look(design, 400, skipping(lambda shown, truth: 0.25)).skips
+    found = look(design, 400, skipping(lambda shown, truth: 0.25)).checks.skips
     assert found.test is None
     assert found.rate == pytest.approx(0.25, abs=0.1)
-    assert "no questions to compare" in found.problem
+    assert "no questions to compare" in found.problem.text
     interval = stats.binomtest(found.skipped, 400).proportion_ci(method="wilson")
     assert (found.lower, found.upper) == pytest.approx((interval.low, interval.high))
 
@@ -264,73 +249,40 @@ def test_skips_of_one_question_are_only_counted(design):
 
 
 def test_random_clickers_are_found_where_the_design_allows():
-    found = look(EIGHT, 4000, Manners(at_random=0.25)).honesty
+    clicking = look(EIGHT, 4000, Manners(at_random=0.25))
+    found = clicking.checks.honesty
     assert found.is_alarm
     assert found.share == pytest.approx(0.25, abs=4 * found.se)
-    assert "by chance" in found.said
-    direct = look(EIGHT, 4000).honesty
+    assert "of the answers seem to be given at random" in said(clicking, 2)
+    direct = look(EIGHT, 4000).checks.honesty
     assert not direct.is_alarm
     assert direct.lower == 0
 
 
 def test_random_answers_that_cannot_be_told_say_why_in_the_librarys_words():
-    four = look(sp.uniform(options(4)), 500).honesty
-    assert four.test is None
-    assert four.problem.startswith("Answers given by chance cannot be told from honest ones here")
-    assert "degree of freedom" not in four.problem
-    (detail,) = four.notes
-    assert detail.kind is NoteKind.NOT_TESTED
-    assert detail.text.startswith("The answers must leave a degree of freedom to be checked")
-    assert detail.advice is None
-    thirds = look(NINE, 500).honesty
-    assert thirds.answers is not None
+    variable = look(sp.uniform(options(4)), 500)
+    four = variable.checks.honesty
+    assert "Random answers cannot be told from honest ones here" in said(variable, 2)
+    assert "degree of freedom" not in said(variable, 2)
+    assert four.tests == ()
+    assert four.problem.kind is NoteKind.NOT_IDENTIFIABLE
+    assert four.problem.text.startswith("The answers must leave a degree of freedom to be checked")
+    thirds = look(NINE, 500).checks.honesty
+    assert thirds.answers_test is not None
     assert thirds.share is None
     assert {note.kind for note in thirds.notes} >= {NoteKind.RANDOM_ANSWERS, NoteKind.TESTED_TOGETHER}
 
 
 def test_an_alarm_over_small_counts_is_made_sure_of():
-    found = look(EIGHT, 600, Manners(at_random=0.7)).honesty
+    found = look(EIGHT, 600, Manners(at_random=0.7)).checks.honesty
     assert found.is_alarm
-    assert found.test.law == "simulated (2000)"  # four times as many as a level of .01 for five tests takes
+    assert found.random_test.law == "simulated (2000)"  # four times as many as a level of .01 for five tests takes
     assert [note.kind for note in found.notes] == [NoteKind.NULL_LAW]
-    assert found.notes[-1].text.startswith("Many answers are expected less than five times")
+    assert found.notes[-1].text.startswith("Many answers are expected fewer than five times")
     assert "2,000" in found.notes[-1].text
 
 
 def test_the_share_that_would_be_found_is_that_of_the_one_sided_test_at_the_level_of_the_alarm():
     variable = look(EIGHT, 4000)
-    bar = stats.norm.isf(0.01 / len(variable.tests))
-    assert variable.honesty.detectable == pytest.approx((bar + stats.norm.ppf(0.8)) * variable.honesty.se)
-
-
-# Billions of people ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("times", [10**7, 10**9])
-def test_checks_of_billions_of_people_do_not_overflow(times):
-    # 1000 people, one in five of whom skips; then the same, each of them ten million and a billion times.
-    released = drawn(
-        survey_of({"a": FIVE}),
-        {"a": values(np.arange(1, 6.0), 1000, 1)},
-        seed=1,
-        manners={"a": skipping(lambda shown, truth: 0.2)},
-    )
-    put = questions_put(released)[0]
-    many = evolve(put, n=put.n * times)
-    for check in (audit_draws, skips):
-        small, large = (check("yes_no", FIVE, one, 1) for one in (put, many))
-        assert large.test.statistic == pytest.approx(times * small.test.statistic, rel=1e-6)
-        assert large.test.pvalue > 0
-    small, large = (leaning("yes_no", FIVE, one, np.full(5, 0.2), 1) for one in (put, many))
-    assert large.test.statistic == pytest.approx(np.sqrt(times) * small.test.statistic, rel=1e-6)
-    assert large.test.pvalue > 0
-    sides = audit_draws("yes_no", FIVE, many, 1).sides
-    z = abs(2 * sides.statistic - 1) * np.sqrt(many.asked)
-    assert sides.pvalue == pytest.approx(max(2 * stats.norm.sf(z), np.finfo(float).tiny), rel=1e-3)
-
-
-def test_the_exact_test_of_sides_of_billions_is_that_of_the_normal_law():
-    n = 4 * 10**10
-    smaller = n // 2 - 2 * 10**5  # two standard errors below the middle
-    put = Put(np.array([3, 3]), np.array([3, 28]), np.array([0, 0]), (), np.array([smaller, n - smaller]))
-    assert audit_draws("yes_no", FIVE, put, 1).sides.pvalue == pytest.approx(2 * stats.norm.sf(2), rel=1e-4)
+    bar, found = stats.norm.isf(0.01 / len(variable.checks.tests)), variable.checks.honesty
+    assert found.detectable == pytest.approx((bar + stats.norm.ppf(0.8)) * found.se)

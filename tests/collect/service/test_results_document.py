@@ -1,18 +1,21 @@
-"""The document of the results: its shape, and the same bytes for the same counters."""
+"""The document of the results: its schema, and the same bytes for the same counters."""
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 
+import jsonschema
 import numpy as np
 import pytest
 from attrs import evolve
+from every_design import KEPT, kept_survey
 from released import Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
-from subsetprivacy.collect.service.results import results, results_document
-from subsetprivacy.collect.service.results_document import document_text
+from subsetprivacy.collect.service.results import results, results_document, results_schema
+from subsetprivacy.finding.document import document_text
 
 DESIGNS = {"a": sp.uniform(options(5)), "b": sp.warner(("no", "yes")), "c": sp.partition(options(9), 3)}
 
@@ -31,100 +34,54 @@ def found(answered):
     return results(answered)
 
 
-def keys(names):
-    return dict.fromkeys(names.split())
+# The schema -------------------------------------------------------------------------------------
 
 
-def shape(value):
-    """Return the keys of a document, lists by their first entry."""
-    if isinstance(value, dict):
-        return {key: shape(one) for key, one in value.items()}
-    return [shape(value[0])] if isinstance(value, list) and value and isinstance(value[0], dict) else None
+@pytest.mark.parametrize("name", [*KEPT, "empty"])
+def test_the_document_is_by_its_schema(name):
+    """All kinds of questions, few people, and nobody yet."""
+    released = kept_survey("every_kind" if name == "empty" else name)
+    if name == "empty":
+        released = evolve(released, releases=(), rows=tuple({} for _ in released.rows), framings={})
+    document = json.loads(document_text(results_document(results(released))))
+    for schema in (results_schema(), results_schema(inline=True)):
+        jsonschema.Draft202012Validator.check_schema(schema)
+        problems = jsonschema.Draft202012Validator(schema).iter_errors(document)
+        assert [(list(one.absolute_path), one.message) for one in problems] == []
 
 
-TEST = keys("by statistic df pvalue law")
-LEAK = keys("leakage baseline nonprivate lower upper")
-LINE = keys("option share se lower upper")
-SHARES = {"method": None, "interval": None, "options": [LINE], "notes": None}
-WORDS = keys("alarm said problem")
-GOLDEN = {
-    "format": None,
-    "version": None,
-    "survey": keys("id fingerprint title study mode version state opened_day closed_day batch self_selected"),
-    "n": None,
-    "locked": None,
-    "seal": None,
-    "level": None,
-    "alarms": keys("chance tests level"),
-    "fingerprint_bits": None,
-    "releases": [keys("no n total locked day tally_sha256 chain_sha256")],
-    "variables": [
-        {
-            **keys("id label question kind design options n answered skipped alarm notes problem"),
-            "shares": SHARES,
-            "moments": {**SHARES, "holds": None},
-            "needed": [keys("margin answers more people")],
-            "privacy": {
-                **keys("at maximal_bits maximal_factor smallest_set options largest_posterior"),
-                **keys("telling_answer told_option epsilon cost fingerprint_bits notes"),
-                "information": LEAK,
-                "guess": LEAK,
-                "ruled_out": LEAK,
-            },
-            "draws": {
-                "n": None,
-                "test": TEST,
-                "sides": TEST,
-                "cells": [keys("name asked expected")],
-                "notes": None,
-                **WORDS,
-            },
-            "leaning": {
-                **keys("n share se lower upper detectable power positions"),
-                "test": TEST,
-                **WORDS,
-            },
-            "skips": {
-                **keys("asked skipped rate lower upper"),
-                "test": None,
-                "options": [keys("option asked_with skipped_with asked_without skipped_without")],
-                **WORDS,
-            },
-            "honesty": {
-                **keys("share se lower upper detectable notes"),
-                "answers": TEST,
-                "test": TEST,
-                **WORDS,
-            },
-        }
-    ],
-    "groups": [
-        {
-            **keys("variables rows fingerprint_bits notes"),
-            "candidates": {"expected": None, "least": None},
-        }
-    ],
-    "pairs": [
-        {
-            **keys("variables rows columns n incomplete method shares se lower upper said notes problem"),
-            "test": keys("method statistic df pvalue law tables"),
-            "strength": keys("value se lower upper"),
-        }
-    ],
-    "notes": None,
-}
+def objects(schema):
+    """Yield every schema of an object with named keys, wherever it is."""
+    if isinstance(schema, dict):
+        if "properties" in schema and isinstance(schema["properties"], dict):
+            yield schema
+        for one in schema.values():
+            yield from objects(one)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from objects(one)
 
 
-def test_the_shape_of_the_document(found):
+def test_the_schema_admits_no_key_more_and_none_less():
+    whole = list(objects(results_schema()))
+    assert len(whole) > 30
+    for one in whole:
+        assert one["additionalProperties"] is False
+        assert one["required"] == sorted(one["properties"])
+        assert one["description"] or one is whole[0]
+
+
+def test_the_document_says_what_it_is(found):
     document = results_document(found)
-    assert shape(document) == GOLDEN
-    keys = set(GOLDEN["variables"][0])
-    assert all(set(variable) == keys for variable in document["variables"])
+    named = ("format", "version", "survey", "n", "locked", "seal", "fingerprint_bits", "releases", "variables")
+    assert list(document) == [*named, "groups", "findings"]
     assert (document["format"], document["version"], document["survey"]["state"]) == (
         "subsetprivacy.results",
-        1,
+        2,
         "open",
     )
+    survey = "id fingerprint title study mode version state opened_day closed_day batch self_selected"
+    assert list(document["survey"]) == survey.split()
 
 
 def test_the_document_is_plain_data_without_nan(found):
@@ -156,7 +113,7 @@ def test_the_order_does_not_matter_where_samples_are_drawn_either():
     designs = {"a": sp.uniform(options(8)), "b": sp.uniform(options(16)), "c": sp.partition(options(9), 3)}
     released = drawn(survey_of(designs, [["a", "c"]]), truths(designs, 200), manners=dict.fromkeys(designs, odd))
     found = results(released)
-    numbers = {test.samples for one in found.variables for test in one.tests}
+    numbers = {test.samples for test in found.findings.checks.tests}
     assert 199 in numbers
     assert max(numbers) > 1000
     text = document_text(results_document(found))
@@ -169,25 +126,50 @@ sys.path[:0] = sys.argv[1:]
 from released import drawn, options, survey_of, values
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
-from subsetprivacy.collect.service.results_document import document_text
+from subsetprivacy.finding.document import document_text
 
-designs = {"a": sp.uniform(options(5)), "b": sp.hadamard(options(12)), "c": sp.uniform(options(16))}
-released = drawn(survey_of(designs, [["a", "b"]]), {k: values([1] * d.p, 120, 3) for k, d in designs.items()})
-text = document_text(results_document(results(released)))
+designs = {
+    "a": sp.uniform(options(5)),
+    "b": sp.hadamard(options(12)),
+    "c": sp.uniform(options(16)),
+    "d": sp.partition(options(9), 3),
+    "e": sp.warner(("no", "yes")),
+}
+truth = {k: values(range(1, d.p + 1), 120, 3) for k, d in designs.items()}
+text = document_text(results_document(results(drawn(survey_of(designs, [["a", "b"], ["d", "e"]]), truth))))
 """
+# The names that NumPy has for what newer processors can do: of its versions before 2.4, and since.
+_LESS = "AVX512F AVX512CD AVX512_SKX AVX2 FMA3 X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
 
 
-def test_another_process_gives_the_same_bytes():
+@pytest.fixture(scope="module")
+def here():
+    names: dict = {}
+    exec(_AGAIN.replace("sys.path[:0] = sys.argv[1:]", ""), names)
+    return names["text"]
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        {"PYTHONHASHSEED": "77"},
+        {"OPENBLAS_CORETYPE": "Haswell"},
+        {"OPENBLAS_CORETYPE": "Prescott"},
+        {"OPENBLAS_CORETYPE": "SkylakeX"},
+        {"NPY_DISABLE_CPU_FEATURES": _LESS},
+    ],
+    ids=["hashes", "Haswell", "Prescott", "SkylakeX", "plain NumPy"],
+)
+def test_another_process_on_another_processor_gives_the_same_bytes(here, machine):
+    """OpenBLAS takes no notice of a kind of processor that this one cannot be, and NumPy warns of features it lacks."""
     support = next(path for path in sys.path if path.endswith("support"))
-    here: dict = {}
-    exec(_AGAIN.replace("sys.path[:0] = sys.argv[1:]", ""), here)
     there = subprocess.run(
         [sys.executable, "-c", f"{_AGAIN}\nsys.stdout.buffer.write(text.encode())", support],
-        env={"PYTHONHASHSEED": "77", "PATH": ""},
+        env={**machine, "PATH": "", "PYTHONPATH": str(Path(sp.__file__).parents[1])},
         capture_output=True,
         check=True,
     ).stdout
-    assert there.decode() == here["text"]
+    assert there.decode() == here
     assert json.loads(there)["n"] == 120
 
 
@@ -195,7 +177,7 @@ def test_another_seal_draws_other_tables():
     designs = {"a": sp.uniform(options(5)), "b": sp.uniform(options(5))}
     released = drawn(survey_of(designs, [["a", "b"]]), truths(designs, 100))
     sealed = evolve(released, releases=(evolve(released.releases[0], chain_sha256="0" * 64),))
-    one, two = (results(held).pairs[0].test.pvalue for held in (released, sealed))
+    one, two = (results(held).findings.pairs[0].test.pvalue for held in (released, sealed))
     assert one != two
     assert one == pytest.approx(two, abs=0.2)
 

@@ -1,18 +1,24 @@
-"""The pictures are well-formed SVG without inline styles, name themselves, and escape every label."""
+"""The pictures and tables of a dashboard: well-formed, without inline styles, with their names, every label escaped."""
 
+from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from attrs import evolve
 from released import drawn, options, survey_of, values
 
 import subsetprivacy as sp
-from subsetprivacy.collect.service.figures import draws_figure, pair_figure, releases_figure, shares_figure
 from subsetprivacy.collect.service.results import results
-from subsetprivacy.collect.service.results_draws import DrawsCheck
-from subsetprivacy.report.markup import Html
+from subsetprivacy.collect.web.studio_dashboard import dashboard
+from subsetprivacy.presenting.checks import panels_of
+from subsetprivacy.presenting.html import Html
+from subsetprivacy.presenting.pairs import pair_section
+from subsetprivacy.presenting.shares import shares_section
+from subsetprivacy.presenting.words import words_of
 
 SVG = "{http://www.w3.org/2000/svg}"
+WORDS = words_of("en")
 HOSTILE = (
     "<script>alert(1)</script>",
     "\"><img src=x onerror='alert(1)'>",
@@ -23,59 +29,127 @@ HOSTILE = (
 )
 
 
-def figures(labels, seed=1):
+def board_of(labels, seed=1):
+    """Return the dashboard of two linked variables, the first of which is called like its first option."""
     designs = {"a": sp.uniform(labels), "b": sp.uniform(options(4))}
     survey = survey_of(designs, [["a", "b"]])
+    first, second = survey.variables
+    survey = evolve(survey, variables=(evolve(first, label=labels[0]), second))
     truth = {name: values(np.arange(1, design.p + 1), 300, seed) for name, design in designs.items()}
-    found = results(drawn(survey, truth, releases=6))
-    variable, title = found.variables[0], f"Shares of {labels[0]}"
+    released = drawn(survey, truth, releases=6)
+    return dashboard(released, results(released))
+
+
+def figures(board):
+    variable = board.held.findings["a"]
     return {
-        "shares": shares_figure(variable.options, variable.shares, title),
-        "draws": draws_figure(variable.draws, title),
-        "pair": pair_figure(found.pairs[0], (labels[0], "B"), title),
-        "releases": releases_figure(found.releases, title),
+        "shares": picture_in(shares_section(WORDS, variable)),
+        "draws": panels_of(WORDS, variable)[0].figure,
+        "releases": board.growth,
     }
+
+
+def picture_in(section):
+    """Return the one picture of a section."""
+    assert section.count("<svg ") == 1
+    return Html(section[section.index("<svg ") : section.index("</svg>") + len("</svg>")])
 
 
 @pytest.fixture(scope="module")
 def hostile():
-    return figures(HOSTILE)
+    return board_of(HOSTILE)
 
 
-NAMES = ("shares", "draws", "pair", "releases")
+@pytest.fixture(scope="module")
+def hostile_figures(hostile):
+    return figures(hostile)
+
+
+NAMES = ("shares", "draws", "releases")
 ALLOWED = {"svg", "title", "desc", "text", "line", "circle", "rect"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_labels_come_out_as_text(hostile, name):
-    tree = ElementTree.fromstring(hostile[name])
+def test_labels_come_out_as_text(hostile_figures, name):
+    tree = ElementTree.fromstring(hostile_figures[name])
     assert {element.tag.removeprefix(SVG) for element in tree.iter()} <= ALLOWED
-    assert tree.find(f"{SVG}title").text == f"Shares of {HOSTILE[0]}"
-    said = " ".join(tree.itertext())
-    assert HOSTILE[0] in said
+    if name == "releases":
+        return
+    assert HOSTILE[0] in tree.find(f"{SVG}title").text
+    assert HOSTILE[0] in " ".join(tree.itertext())
     if name == "shares":
         shown = [HOSTILE[k] for k in (0, 1, 2, 3, 5)]
         assert all(label in tree.find(f"{SVG}desc").text for label in shown)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_picture_needs_an_inline_style_a_script_or_a_request(hostile, name):
-    tree = ElementTree.fromstring(hostile[name])
+def test_no_picture_needs_an_inline_style_a_script_or_a_request(hostile_figures, name):
+    tree = ElementTree.fromstring(hostile_figures[name])
     for element in tree.iter():
         for attribute, value in element.attrib.items():
             assert attribute != "style"
             assert not attribute.startswith("on")
             assert "href" not in attribute
             assert "url(" not in value
-    assert isinstance(hostile[name], Html)
+    assert isinstance(hostile_figures[name], Html)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_picture_names_itself(hostile, name):
-    tree = ElementTree.fromstring(hostile[name])
+def test_every_picture_names_itself(hostile_figures, name):
+    tree = ElementTree.fromstring(hostile_figures[name])
     assert tree.get("role") == "img"
     assert [child.tag.removeprefix(SVG) for child in tree][:2] == ["title", "desc"]
     assert len(tree.find(f"{SVG}desc").text) > 40
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+class Read(HTMLParser):
+    """The elements of a page with their attributes, and its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.text = [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    handle_startendtag = handle_starttag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_labels_of_tables_come_out_as_text_and_nothing_has_a_style(hostile):
+    pages = [*(panel.body for panel in hostile.variables), *(body for _, body in hostile.pairs), *hostile.together]
+    for page in pages:
+        read = Read(page)
+        assert not {"script", "img", "style", "b"} & {tag for tag, _ in read.elements}
+        names = {name for _, attributes in read.elements for name in attributes}
+        assert "style" not in names
+        assert not any(name.startswith("on") for name in names)
+    text = Read(hostile.pairs[0][1]).text
+    assert all(HOSTILE[k] in text for k in (0, 1, 2, 3, 5))
+
+
+def test_cells_of_a_table_are_shaded_by_their_distance_from_independence():
+    designs = {"a": sp.uniform(options(4)), "b": sp.warner(("no", "yes"))}
+    a = values([1, 2, 3, 4], 6000, 1)
+    truth = {"a": a, "b": (np.random.default_rng(1).random(6000) < np.where(a > 1, 0.9, 0.2)).astype(int)}
+    pair = results(drawn(survey_of(designs, [["a", "b"]]), truth)).findings.pairs[0]
+    assert pair.test.rejects
+    cells = [held.get("class") for tag, held in Read(pair_section(WORDS, pair, {}, 0.95)).elements if tag == "td"]
+    shades = [cell for cell in cells if cell]  # those of the margins have none
+    distance = (pair.deviation / pair.deviation_se).ravel()
+    steps = np.searchsorted((2, 4, 8), np.abs(distance), side="right")
+    sides = np.where(distance > 0, "more", "fewer")
+    assert shades == [f"{side}-{step}" if step else "even" for side, step in zip(sides, steps, strict=True)]
+    assert {"more-2", "fewer-2"} <= set(shades)
+
+
+# Places -------------------------------------------------------------------------------------------
 
 
 def places(tree, tag, attribute):
@@ -83,22 +157,20 @@ def places(tree, tag, attribute):
 
 
 def test_the_points_of_shares_lie_in_their_lines_and_in_order_of_size():
-    names = options(5)
-    tree = ElementTree.fromstring(figures(names)["shares"])
+    board = board_of(options(5))
+    tree = ElementTree.fromstring(figures(board)["shares"])
     points = places(tree, "circle", "cx")
-    whiskers = [one for one in tree.iter(f"{SVG}line") if one.get("class") == "figure-line"]
+    lines = [one for one in tree.iter(f"{SVG}line") if one.get("class") == "figure-line"]
+    whiskers = [one for one in lines if one.get("y1") == one.get("y2")]
     ends = [(float(one.get("x1")[:-1]), float(one.get("x2")[:-1])) for one in whiskers]
     assert len(points) == len(ends) == 5
     assert all(low <= point <= high for point, (low, high) in zip(points, ends, strict=True))
-    designs = {"a": sp.uniform(names), "b": sp.uniform(options(4))}
-    truth = {name: values(np.arange(1, design.p + 1), 300, 1) for name, design in designs.items()}
-    w = results(drawn(survey_of(designs, [["a", "b"]]), truth, releases=6)).variables[0].shares.w
-    assert np.corrcoef(points, w)[0, 1] == pytest.approx(1, abs=1e-4)
+    assert np.corrcoef(points, board.held.findings["a"].shares.estimate)[0, 1] == pytest.approx(1, abs=1e-4)
 
 
 def test_no_grid_line_runs_through_a_text():
     """A text of 14 pixels reaches about 11 above its base line and 3 below."""
-    tree = ElementTree.fromstring(figures(options(5))["shares"])
+    tree = ElementTree.fromstring(figures(board_of(options(5)))["shares"])
     lines = [one for one in tree.iter(f"{SVG}line") if one.get("class") == "figure-grid"]
     texts = [(float(one.get("y")), int(one.get("font-size"))) for one in tree.iter(f"{SVG}text")]
     assert len(lines) >= 5 * 3
@@ -111,32 +183,25 @@ def test_no_grid_line_runs_through_a_text():
 def test_forty_eight_options_with_long_names_fit():
     names = tuple(f"{k} a very long name of an option, which goes on and on beyond any screen {k}" for k in range(48))
     found = results(drawn(survey_of({"a": sp.uniform(names)}), {"a": values([1] * 48, 400, 1)}))
-    variable = found.variables[0]
-    tree = ElementTree.fromstring(shares_figure(variable.options, variable.shares, "Long"))
+    variable = found.findings["a"]
+    tree = ElementTree.fromstring(picture_in(shares_section(WORDS, variable)))
     texts = [one.text for one in tree.iter(f"{SVG}text")]
     assert max(map(len, texts)) <= 34
     assert len(places(tree, "circle", "cx")) == 48
     assert all(0 <= float(one.get("y")) <= float(tree.get("height")) for one in tree.iter(f"{SVG}text"))
-    drawn_pairs = ElementTree.fromstring(draws_figure(variable.draws, "Pairs"))
+    drawn_pairs = ElementTree.fromstring(panels_of(WORDS, variable)[0].figure)
     assert len(places(drawn_pairs, "circle", "cx")) == 120
 
 
-def test_cells_of_a_table_have_colour_by_their_share():
-    designs = {"a": sp.uniform(options(4)), "b": sp.warner(("no", "yes"))}
-    truth = {"a": values([1, 2, 3, 4], 3000, 1), "b": values([1, 3], 3000, 2)}
-    pair = results(drawn(survey_of(designs, [["a", "b"]]), truth)).pairs[0]
-    tree = ElementTree.fromstring(pair_figure(pair, ("A", "B"), "Table"))
-    colours = places(tree, "rect", "fill-opacity")
-    assert np.argsort(colours).tolist() == np.argsort(pair.shares.ravel()).tolist()
-
-
 def test_nothing_to_draw_is_nothing():
-    assert releases_figure((), "None") == ""
-    assert draws_figure(DrawsCheck(0), "None") == ""
+    released = drawn(survey_of({"a": sp.warner(("no", "yes"))}), {"a": values([1, 1], 40, 1)})
+    empty = evolve(released, releases=(), rows=({},), framings={})
+    assert dashboard(empty, results(empty)).growth == ""
+    assert panels_of(WORDS, results(released).findings["a"])[0].figure == ""
 
 
 def test_the_last_release_is_highest():
-    tree = ElementTree.fromstring(figures(options(5))["releases"])
+    tree = ElementTree.fromstring(board_of(options(5)).growth)
     heights = places(tree, "circle", "cy")
     assert len(heights) == 6
     assert heights == sorted(heights, reverse=True)

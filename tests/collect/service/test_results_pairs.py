@@ -1,5 +1,6 @@
 """Two variables of a link group: joint shares, tests, strength."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -7,11 +8,14 @@ import pytest
 from released import Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
-from subsetprivacy.collect.service import results_pairs
 from subsetprivacy.collect.service.results import results, results_document
 from subsetprivacy.collect.survey.tallies import row_codes
+from subsetprivacy.collect.web.studio_dashboard import dashboard
 from subsetprivacy.errors import BoundaryWarning
+from subsetprivacy.finding import pairs as pairing
 from subsetprivacy.messages import NoteKind
+from subsetprivacy.presenting.pairs import pair_section, verdict
+from subsetprivacy.presenting.words import words_of
 
 DESIGNS = {"one": sp.uniform(options(5)), "two": sp.warner(("no", "yes")), "three": sp.fixed_size(options(3), 2)}
 
@@ -36,7 +40,7 @@ def released(truth):
 
 @pytest.fixture(scope="module")
 def pairs(released):
-    return {pair.names: pair for pair in results(released).pairs}
+    return {pair.names: pair for pair in results(released).findings.pairs}
 
 
 def test_all_pairs_of_a_group_are_there(pairs):
@@ -98,37 +102,47 @@ def small(n, seed, dependent=False, link=("one", "two")):
 def test_among_few_people_no_strength_is_made_of_chance():
     """Uncorrected, V of fifty people whose answers have nothing to do with each other is about a half."""
     for seed in range(8):
-        pair = small(50, seed).pairs[0]
+        pair = small(50, seed).findings.pairs[0]
         alone = np.outer(pair.shares.sum(axis=1), pair.shares.sum(axis=0))
         assert (((pair.shares - alone) ** 2)[alone > 0] / alone[alone > 0]).sum() / 3 > 0.3**2
         assert pair.strength.value is None
         assert pair.strength.lower == 0
-        assert {NoteKind.BIASED, NoteKind.TOO_FEW_PEOPLE} <= {note.kind for note in pair.notes}
-        assert "not given as one value" in pair.strength.note.text
+        assert pair.strength.raw > 0.3
+        assert NoteKind.SMALL_COUNTS in {note.kind for note in pair.notes}
 
 
 def test_a_strength_is_given_with_what_chance_would_add():
-    pair = small(1500, 1, dependent=True).pairs[0]
-    assert pair.strength.value > 0.9
-    (note,) = [note for note in pair.notes if note.kind is NoteKind.BIASED]
-    assert "without the part that chance adds" in note.text
-    assert NoteKind.TOO_FEW_PEOPLE not in [note.kind for note in small(1500, 1).pairs[0].notes]
+    pair = small(1500, 1, dependent=True).findings.pairs[0]
+    assert 0.9 < pair.strength.value < pair.strength.raw
+    assert "Cramér’s V without the part that chance adds" in pair_section(words_of("en"), pair, {}, 0.95)
+    assert NoteKind.SMALL_COUNTS not in [note.kind for note in small(1500, 1).findings.pairs[0].notes]
 
 
-def test_the_document_says_the_same_words_and_has_the_intervals():
+def test_the_document_has_the_same_notes_and_the_intervals():
     found = small(50, 3)
-    (held,) = results_document(found)["pairs"]
-    assert held["strength"] == {"value": None, "se": None, "lower": 0.0, "upper": found.pairs[0].strength.upper}
-    assert held["notes"] == [note.text for note in found.pairs[0].notes]
+    (held,), (pair,) = results_document(found)["findings"]["pairs"], found.findings.pairs
+    assert held["strength"] == {
+        "value": None,
+        "se": None,
+        "raw": pytest.approx(pair.strength.raw),
+        "lower": 0.0,
+        "upper": pair.strength.upper,
+        "above_zero": False,
+    }
+    assert held["notes"] == [note.to_dict() for note in pair.notes]
     assert np.array(held["lower"]).shape == np.array(held["upper"]).shape == (4, 4)
 
 
 def test_dependence_is_found_and_independence_is_not(pairs):
     assert pairs["one", "two"].test.pvalue < 0.01
-    assert "go together" in pairs["one", "two"].said
+    assert "go together" in said(pairs["one", "two"])
     assert pairs["one", "two"].strength.lower > 0.3
     assert pairs["one", "three"].test.pvalue > 0.01
-    assert "does not prove" in pairs["one", "three"].said
+    assert "does not prove" in said(pairs["one", "three"])
+
+
+def said(pair):
+    return verdict(words_of("en"), pair, pair.names)
 
 
 def test_skipped_answers_make_a_row_incomplete(pairs, released):
@@ -141,17 +155,22 @@ def test_skipped_answers_make_a_row_incomplete(pairs, released):
 def test_larger_tables_are_tested_by_random_tables_too():
     designs = {"a": sp.hadamard(options(8)), "b": sp.hadamard(options(8))}
     a = values([1] * 8, 1200, 1)
-    found = results(drawn(survey_of(designs, [["a", "b"]]), {"a": a, "b": a})).pairs[0]
+    found = results(drawn(survey_of(designs, [["a", "b"]]), {"a": a, "b": a})).findings.pairs[0]
     assert (found.test.method, found.test.law, found.test.tables) == ("lrt-mom", "permutation", 199)
     assert found.test.pvalue == pytest.approx(0.005)
 
 
 def test_codes_that_do_not_fit_in_one_are_refused_in_words():
     designs = {"a": sp.uniform(options(30)), "b": sp.uniform(options(30))}
-    found = results(drawn(survey_of(designs, [["a", "b"]]), {name: values([1] * 30, 60, 1) for name in designs}))
-    assert "must fit in 48 bits" in found.pairs[0].problem
+    released = drawn(survey_of(designs, [["a", "b"]]), {name: values([1] * 30, 60, 1) for name in designs})
+    found = results(released).findings
+    assert "must fit in 48 bits" in found.pairs[0].problem.text
     assert found.pairs[0].shares is None
-    assert found.variables[0].shares is not None
+    assert found["a"].shares is not None
+    (row,) = found.rows  # of what a row reveals the worst case is said
+    assert not row.joint_known
+    assert row.together.maximal_bits == pytest.approx(sum(part.maximal_bits for part in row.parts.values()))
+    assert 14.9 < row.candidates.least <= row.candidates.expected
 
 
 def test_nobody_complete_is_said():
@@ -160,23 +179,27 @@ def test_nobody_complete_is_said():
     designs = {"a": sp.uniform(options(4)), "b": sp.uniform(options(4))}
     survey = survey_of(designs, [["a", "b"]])
     truth = {name: values([1] * 4, 40, 1) for name in designs}
-    pair = results(drawn(survey, truth, manners={"a": gone, "b": rest})).pairs[0]
+    pair = results(drawn(survey, truth, manners={"a": gone, "b": rest})).findings.pairs[0]
     assert (pair.n, pair.incomplete) == (0, 40)
-    assert "informative observation" in pair.problem
+    assert "informative observation" in pair.problem.text
 
 
 def test_very_many_distinct_rows_take_moments(monkeypatch, released):
-    monkeypatch.setattr(results_pairs, "HEAVY", 10)
-    found = results(released).pairs[0]
+    monkeypatch.setattr(pairing, "HEAVY", 10)
+    found = results(released).findings.pairs[0]
     assert found.method == "mom"
     assert found.test.method == "bonferroni"
     assert found.shares.sum() == pytest.approx(1)
 
 
 def test_many_variables_leave_pairs_to_the_export(monkeypatch):
-    monkeypatch.setattr("subsetprivacy.collect.service.results.MOST_PAIRS", 2)
+    monkeypatch.setattr(sys.modules["subsetprivacy.finding.findings"], "MOST_PAIRS", 2)
     designs = {name: sp.warner(("no", "yes")) for name in "abcd"}
     truth = {name: values([1, 1], 50, k) for k, name in enumerate(designs)}
-    group = results(drawn(survey_of(designs, [list(designs)]), truth)).groups[0]
-    assert len(group.pairs) == 2
-    assert group.notes == ("4 further pairs are left out here; the export has them.",)
+    released = drawn(survey_of(designs, [list(designs)]), truth)
+    found = results(released)
+    assert (len(found.findings.pairs), found.findings.pairs_left_out) == (2, 4)
+    assert results_document(found)["findings"]["pairs_left_out"] == 4
+    assert (
+        dashboard(released, found).pairs_left_out == "4 further pairs are left out here. The export has their answers."
+    )

@@ -5,15 +5,14 @@ import pytest
 from released import HONEST, Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
-from subsetprivacy.collect.service.results import results
-from subsetprivacy.collect.service.results_alarms import SECONDS, Alarm
-from subsetprivacy.collect.service.results_counts import counts_of, group_rows, questions_put
-from subsetprivacy.collect.service.results_draws import audit_draws
-from subsetprivacy.collect.service.results_honesty import honesty
-from subsetprivacy.collect.service.results_leaning import leaning
-from subsetprivacy.collect.service.results_resampling import Sampler
-from subsetprivacy.collect.service.results_shares import fit_shares, lifted
-from subsetprivacy.collect.service.results_skips import skips
+from subsetprivacy.collect.service.counters import counts_of, group_rows, question_counts
+from subsetprivacy.collect.service.results import BUDGET, results
+from subsetprivacy.honesty.alarms import Alarm
+from subsetprivacy.honesty.check import look_at_honesty
+from subsetprivacy.honesty.draws import look_at_draws
+from subsetprivacy.honesty.leaning import look_at_leaning, shares_for
+from subsetprivacy.honesty.resampling import Sampler
+from subsetprivacy.honesty.skips import look_at_skips
 
 pytestmark = pytest.mark.slow
 RUNS = 400
@@ -35,8 +34,8 @@ def near(share, expected, runs=RUNS):
 def leanings(design, n, manner=HONEST, runs=RUNS, tests=1):
     found = []
     for seed, released in samples(design, n, manner, runs):
-        fit = fit_shares(counts_of(group_rows(released, 0), "a", design)).fit
-        look = leaning("yes_no", design, questions_put(released)[0], lifted(fit.w, fit.n), seed)
+        shares = shares_for(counts_of(group_rows(released, 0), "a", design))
+        look = look_at_leaning(question_counts(released)["a"], shares, seed)
         found.append(look.settled(Alarm(tests)))
     return found
 
@@ -64,19 +63,19 @@ def test_five_percent_who_always_say_yes_are_found_with_the_stated_power(tests, 
 
 
 @pytest.mark.parametrize(
-    ("kind", "design", "n"),
+    ("design", "n"),
     [
-        ("yes_no", sp.uniform(options(5)), 300),
-        ("yes_no", sp.uniform(options(5)), 2000),
-        ("yes_no", sp.uniform(options(8)), 2000),
-        ("yes_no", sp.uniform(options(48)), 300),
-        ("groups", sp.partition(options(9), 3), 300),
+        (sp.uniform(options(5)), 300),
+        (sp.uniform(options(5)), 2000),
+        (sp.uniform(options(8)), 2000),
+        (sp.uniform(options(48)), 300),
+        (sp.partition(options(9), 3), 300),
     ],
 )
-def test_the_level_of_the_skips_is_right(kind, design, n):
+def test_the_level_of_the_skips_is_right(design, n):
     manner = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < np.where(truth == 0, 0.3, 0.1))
     tests = [
-        skips(kind, design, questions_put(released)[0], seed).test for seed, released in samples(design, n, manner, 250)
+        look_at_skips(question_counts(released)["a"], seed).test for seed, released in samples(design, n, manner, 250)
     ]
     assert near(np.mean([test.pvalue <= 0.05 for test in tests]), 0.05, 250)
 
@@ -92,7 +91,7 @@ def test_the_level_of_the_skips_is_right(kind, design, n):
 )
 def test_the_level_of_the_draws_is_right(design, n):
     tests = [
-        audit_draws("yes_no", design, questions_put(released)[0], seed).test
+        look_at_draws(counts_of(group_rows(released, 0), "a", design), question_counts(released)["a"], seed).test
         for seed, released in samples(design, n, runs=250)
     ]
     assert near(np.mean([test.pvalue <= 0.05 for test in tests]), 0.05, 250)
@@ -101,7 +100,7 @@ def test_the_level_of_the_draws_is_right(design, n):
 def test_ten_percent_who_answer_by_chance_are_estimated_right():
     design = sp.uniform(options(8))
     found = [
-        honesty(counts_of(group_rows(released, 0), "a", design), seed)
+        look_at_honesty(counts_of(group_rows(released, 0), "a", design), seed)
         for seed, released in samples(design, 2000, Manners(at_random=0.1), 200)
     ]
     shares, errors = (np.array([getattr(one, name) for one in found]) for name in ("share", "se"))
@@ -114,13 +113,13 @@ def test_answers_by_chance_are_found_with_the_stated_power():
     """People of whom as many answer by chance as should be found in 80 of 100 surveys with 24 tests."""
     design, alarm = sp.uniform(options(8)), Alarm(24)
     released = next(samples(design, 2000))[1]
-    least = honesty(counts_of(group_rows(released, 0), "a", design), 1).settled(alarm).detectable
+    least = look_at_honesty(counts_of(group_rows(released, 0), "a", design), 1).settled(alarm).detectable
     assert 0.2 < least < 0.4
     found = [
-        honesty(counts_of(group_rows(released, 0), "a", design), seed).settled(alarm)
+        look_at_honesty(counts_of(group_rows(released, 0), "a", design), seed).settled(alarm)
         for seed, released in samples(design, 2000, Manners(at_random=least), 200)
     ]
-    assert np.mean([one.test.is_alarm for one in found]) == pytest.approx(0.8, abs=0.13)
+    assert np.mean([one.random_test.is_alarm for one in found]) == pytest.approx(0.8, abs=0.13)
 
 
 SIX = {
@@ -139,10 +138,10 @@ def test_honest_people_raise_any_alarm_in_one_survey_of_a_hundred(n):
     runs, alarms, drawn_on = 300, 0, 0
     for seed in range(runs):
         truth = {name: values(np.arange(1, held.p + 1), n, 10 * seed + k) for k, (name, held) in enumerate(SIX.items())}
-        found = results(drawn(survey, truth, seed=seed, manners=dict.fromkeys(SIX, skips_some)))
+        found = results(drawn(survey, truth, seed=seed, manners=dict.fromkeys(SIX, skips_some))).findings
         assert 27 <= found.alarm.tests <= 33
-        alarms += any(one.is_alarm for one in found.variables)
-        drawn_on += any(test.samples > 199 for one in found.variables for test in one.tests)
+        alarms += found.alarms > 0
+        drawn_on += any(test.samples > 199 for test in found.checks.tests)
     assert alarms <= 6  # 2 % of them
     assert drawn_on > 10  # the simulated laws have been put to the test
 
@@ -165,6 +164,6 @@ def test_a_survey_with_everything_wrong_draws_no_more_samples_than_there_is_time
     truth = {name: values([1] * design.p, 1500, k) for k, (name, design) in enumerate(designs.items())}
     wrong = Manners(at_random=0.5, always_yes=0.2, skips=gone)
     released = drawn(survey_of(designs), truth, manners=dict.fromkeys(designs, wrong))
-    found = results(released)
-    assert 0.1 < sum(drawn_for) < SECONDS
-    assert sum(test.is_alarm for one in found.variables for test in one.tests) > 9
+    found = results(released).findings
+    assert 0.1 < sum(drawn_for) < found.settings.check_seconds < BUDGET
+    assert sum(test.is_alarm for test in found.checks.tests) > 9

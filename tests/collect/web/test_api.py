@@ -5,14 +5,15 @@ import json
 import zipfile
 from hashlib import sha256
 
+import jsonschema
 import pytest
 from browser import served
 from sites import OWNER, SMALL, Client, Site, light_hashes
 
 from subsetprivacy.collect.service import accounts, publishing
+from subsetprivacy.collect.service.results import results_schema
 from subsetprivacy.collect.web.api import api_document, endpoints
 from subsetprivacy.collect.web.api_models import Error
-from subsetprivacy.collect.web.api_results import ResultsOf
 
 CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 KINDS = """
@@ -93,11 +94,28 @@ def test_results_are_as_the_document_says(site, analyst, text):
         if people:
             site.fill(manifest, people)
         reply = analyst.get(f"/api/v1/surveys/{manifest.id}/results")
-        found = ResultsOf.model_validate_json(reply.body, strict=True)
-        assert found.n == n
-        assert [one.id for one in found.variables] == [held["id"] for held in manifest.variables]
-        assert json.loads(found.model_dump_json()) == reply.json()  # nothing more, nothing less
+        found = reply.json()
+        for schema in (results_schema(), described("/surveys/{survey_id}/results")):
+            problems = jsonschema.Draft202012Validator(schema).iter_errors(found)  # nothing more, nothing less
+            assert [(list(one.absolute_path), one.message) for one in problems] == []
+        assert found["n"] == n
+        ids = [held["id"] for held in manifest.variables]
+        assert [one["id"] for one in found["variables"]] == ids
+        assert [one["name"] for one in found["findings"]["variables"]] == ids
     publishing.delete(site.engine, manifest.id)
+
+
+def described(path):
+    """Return what the document of the API says of a reply."""
+    (operation,) = [held["get"] for name, held in api_document()["paths"].items() if name.endswith(path)]
+    return operation["responses"]["200"]["content"]["application/json"]["schema"]
+
+
+def test_the_description_of_results_is_that_of_their_classes():
+    schema = described("/surveys/{survey_id}/results")
+    assert schema == json.loads(json.dumps(results_schema(inline=True)))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert "$ref" not in json.dumps(schema)  # it stands alone
 
 
 def test_exports_are_those_of_the_studio(site, analyst):

@@ -10,12 +10,11 @@ from released import Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
-from subsetprivacy.collect.service.results_document import plain
 from subsetprivacy.collect.web.studio_dashboard import dashboard
-from subsetprivacy.collect.web.studio_pages import _environment
-from subsetprivacy.collect.web.studio_panels import variable_panel
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, MORE_PEOPLE_OR_MOM
+from subsetprivacy.presenting.checks import panels_of
+from subsetprivacy.presenting.words import LANGUAGES, words_of
 
 SOME = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.1)
 DESIGNS = {
@@ -25,15 +24,16 @@ DESIGNS = {
     "six": sp.uniform(options(6)),
 }
 LINKS = [["four", "six"]]
+WORDS = words_of("en")
 JARGON = re.compile(
-    r"degrees? of freedom|free proportion|artificial|boundary|\bp [=<]|alarm below|±\s?s\.e\.", re.IGNORECASE
+    r"degrees? of freedom|free proportion|artificial|boundary|\bp\s[=<]|alarm below|±\s?s\.e\.", re.IGNORECASE
 )
 
 
-def board_of(n=800, manners=None):
+def board_of(n=800, manners=None, language="en"):
     truth = {name: values(np.arange(1, d.p + 1), n, k) for k, (name, d) in enumerate(DESIGNS.items())}
     released = drawn(survey_of(DESIGNS, LINKS), truth, manners=manners, releases=3)
-    return dashboard(released, results(released))
+    return dashboard(released, results(released), language)
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +42,22 @@ def board():
 
 
 def variable_page(board, k):
-    return _page("variable", board.variables[k], k)
+    return unescape(board.variables[k].body)
 
 
-def _page(macro, *arguments):
-    made = getattr(_environment().get_template("_board.html").module, macro)
-    return unescape(str(made(*arguments)))
+def checks_of(board, k):
+    """Return the checks of a variable by their titles."""
+    return {panel.title: panel for panel in panels_of(WORDS, board.held.findings.variables[k])}
 
 
 def outside_details(page):
     """Return what is read before anything is unfolded: nothing inside <details> but its summary."""
     return re.sub(r"<details.*?<summary>(.*?)</summary>.*?</details>", r"\1", page, flags=re.DOTALL)
+
+
+def read(html):
+    """Return the text of a piece of a page."""
+    return unescape(re.sub(r"<[^>]*>", "", html))
 
 
 @pytest.mark.parametrize("k", range(len(DESIGNS)))
@@ -65,42 +70,46 @@ def test_nothing_technical_before_something_is_unfolded(board, k):
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_checks_that_cannot_be_made_are_named_in_one_line_and_say_why_inside(board, k):
     page = variable_page(board, k)
-    impossible = [check.title for check in board.variables[k].impossible]
-    assert "Random answers" in impossible
-    assert f"Cannot be checked here: {', '.join(impossible).lower()}" in outside_details(page)
-    for check in board.variables[k].impossible:
-        assert check.said
-        assert check.said in page
-        assert check.said not in outside_details(page)
-        assert all(note in page for note in check.notes)
+    impossible = [panel for panel in checks_of(board, k).values() if panel.state == "none"]
+    assert "Random answers" in [panel.title for panel in impossible]
+    assert f"Cannot be checked here: {', '.join(panel.title for panel in impossible)}" in outside_details(page)
+    for panel in impossible:
+        assert read(panel.said)
+        assert read(panel.said) in read(page)
+        assert read(panel.said) not in read(outside_details(page))
+        assert all(read(note) in read(page) for note in panel.notes)
+        assert not JARGON.search(read(panel.said))
+        assert all(read(note) != read(panel.said) for note in panel.notes)
 
 
 def test_skips_are_counted_where_they_cannot_be_compared(board):
-    skips = board.variables[0].checks[-1]
-    assert (skips.title, skips.badge) == ("Skips", "Counted only")
-    assert skips in board.variables[0].made
+    skips = checks_of(board, 0)["Skips"]
+    assert skips.state == "counted"
+    assert "Counted only" in outside_details(variable_page(board, 0))
 
 
 @pytest.mark.parametrize("k", range(len(DESIGNS)))
 def test_nobody_skipped_is_said_once(k):
     page = variable_page(board_of(200), k)
-    assert page.count("Nobody skipped.") == 1
+    assert page.count("No one skipped.") == 1
 
 
 def test_a_margin_says_what_it_is(board):
-    labels = [label for label, _ in board.variables[3].needed]
-    assert labels == [
+    needed = re.search(r'<dl class="needed">(.*?)</dl>', variable_page(board, 3))[1]
+    assert re.findall("<dt>(.*?)</dt>", needed) == [
         "± 1 percentage point (95% interval)",
         "± 2 percentage points (95% interval)",
         "± 5 percentage points (95% interval)",
         "± 10 percentage points (95% interval)",
     ]
-    people = [text for _, text in board.variables[3].needed]
+    people = re.findall("<dd>(.*?)</dd>", needed)
+    assert len(people) == 4
     assert all(re.fullmatch(r"enough people|[\d,]+ more people|out of reach", text) for text in people)
 
 
-def test_the_name_of_a_design_is_that_of_the_terminal(board):
-    assert "Design: randomized response;" in variable_page(board, 0)
+def test_the_design_is_described_as_in_the_terminal(board):
+    for k, design in enumerate(DESIGNS.values()):
+        assert design.description in variable_page(board, k)
 
 
 def test_no_estimate_is_printed_outside_its_interval():
@@ -109,40 +118,42 @@ def test_no_estimate_is_printed_outside_its_interval():
     for seed in range(1, 9):
         released = drawn(survey_of({"a": sp.uniform(options(6))}), {"a": values([1] * 6, 300, seed)}, seed=seed)
         board = dashboard(released, results(released))
-        facts = dict(board.variables[0].checks[2].facts)
-        low = board.held.variables[0].honesty.share <= 0
-        assert facts["Answers given by chance"].startswith("none seen, at most ") == low
-        assert "-" not in facts["Answers given by chance"]
+        facts = dict(checks_of(board, 0)["Random answers"].facts)
+        low = board.held.findings["a"].checks.honesty.share <= 0
+        assert facts["Random answers"].startswith("none seen, at most ") == low
+        assert "-" not in facts["Random answers"]
         seen += low
     assert 0 < seen < 8
 
 
 def test_cells_of_a_table_have_their_intervals(board):
-    (panel,) = board.pairs
-    page = _page("pair", panel)
-    held = panel.held
-    for name, cells in panel.rows:
-        i = held.rows.index(name)
-        for j, (share, span) in enumerate(cells):
+    ((_, page),), (held,) = board.pairs, board.held.findings.pairs
+    for i in range(len(held.rows)):
+        for j, name in enumerate(held.columns):
             low, high = (100 * table[i, j] for table in (held.lower, held.upper))
-            assert share.startswith(f"{100 * held.shares[i, j]:.1f}")
-            assert span == f"{low:.1f} to {high:.1f}%"
-            assert f'<td data-of="{held.columns[j]}"><span>{share} <span class="range">{span}</span>' in page
+            share, ends = f"{100 * held.shares[i, j]:.1f}%", f"{low:.1f} to {high:.1f}%"
+            cell = rf'data-of="{name}"><span>{re.escape(share)}[^%]*<span class="range">{re.escape(ends)}</span></span>'
+            assert re.search(cell, page), cell
+
+
+def facts_of(pair):
+    """Return the numbers above the table of two variables, by their names."""
+    named = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", unescape(pair))
+    return {name: value.replace("\N{NO-BREAK SPACE}", " ") for name, value in named}
 
 
 def test_a_strength_without_a_value_is_an_interval(board):
-    few = board_of(60).pairs[0]
-    assert few.held.strength.value is None
-    facts = dict(few.facts)
-    (text,) = [text for name, text in facts.items() if name.startswith("Cramér’s V")]
-    assert text.startswith("between 0.00 and ")
+    few = board_of(60)
+    assert few.held.findings.pairs[0].strength.value is None
+    (text,) = [text for name, text in facts_of(few.pairs[0][1]).items() if name.startswith("Cramér’s V")]
+    assert text.startswith("0.00 to ")
 
 
 def test_the_least_p_value_of_random_tables_is_said_to_be_that():
     design = {"a": sp.uniform(options(4)), "b": sp.uniform(options(4))}
     a = values([1] * 4, 2000, 1)
     released = drawn(survey_of(design, [["a", "b"]]), {"a": a, "b": a})
-    facts = dict(dashboard(released, results(released)).pairs[0].facts)
+    facts = facts_of(dashboard(released, results(released)).pairs[0][1])
     assert re.fullmatch(
         r"p = [\d.]+ \(from \d+ random tables, none of them as far off\)", facts["Test of independence"]
     )
@@ -163,45 +174,68 @@ def alike(label="Sleep", n=600):
 
 def test_two_variables_titled_alike_are_told_apart_everywhere():
     board = alike()
-    (pair,) = board.pairs
-    assert pair.title == "Sleep (weekday) and Sleep (weekend)"
-    assert pair.said.startswith("“Sleep (weekday)” and “Sleep (weekend)” go together")
-    assert "Sleep (weekday) by Sleep (weekend)" in pair.figure
+    ((title, pair),) = board.pairs
+    assert title == "Sleep (weekday) – Sleep (weekend)"
+    assert "“Sleep (weekday)” and “Sleep (weekend)” go together" in unescape(pair)
+    assert "shares of Sleep (weekday) (rows) and Sleep (weekend) (columns)" in pair
     assert board.groups[0].title == "Sleep (weekday), Sleep (weekend)"
-    page = _page("pair", pair)
-    assert not re.search(r"Sleep(?! \(week)", page), "nowhere by the label alone"
+    (together,) = board.together
+    for page in (pair, together):
+        assert "Sleep (weekday)" in page
+        assert not re.search(r"Sleep(?! \(week)", page), "nowhere by the label alone"
     for k, name in enumerate(("weekday", "weekend")):
         page = variable_page(board, k)
-        assert f"Estimated shares of Sleep ({name})" in board.variables[k].figure
-        assert f"Sleep ({name})</h2>" in page
+        assert f"Estimated shares of Sleep ({name})</title>" in page
+        assert board.variables[k].title == f"Sleep ({name})"
         assert not re.search(r"Sleep(?! \(week)", page)
 
 
-def test_the_document_has_labels_as_they_were_written_and_ids_in_its_sentences():
+def test_the_document_has_labels_as_they_were_written_and_ids_as_names():
     document = results_document(alike().held)
     assert [one["label"] for one in document["variables"]] == ["Sleep", "Sleep"]
-    assert "title" not in document["variables"][0]
-    assert document["pairs"][0]["said"].startswith("“weekday” and “weekend” go together")
+    assert [one["title"] for one in document["variables"]] == ["Sleep (weekday)", "Sleep (weekend)"]
+    assert [one["name"] for one in document["findings"]["variables"]] == ["weekday", "weekend"]
+    assert document["findings"]["pairs"][0]["names"] == ["weekday", "weekend"]
 
 
 def test_a_label_that_is_another_variables_id_is_not_replaced():
-    (pair,) = alike("weekend").pairs
-    assert pair.said.startswith("“weekend (weekday)” and “weekend (weekend)” go together")
+    ((_, pair),) = alike("weekend").pairs
+    assert "“weekend (weekday)” and “weekend (weekend)” go together" in unescape(pair)
 
 
 def test_a_share_of_zero_is_said_in_plain_words():
     released = drawn(survey_of({"a": sp.uniform(options(5))}), {"a": values([1, 0, 0, 1, 1], 400, 2)})
-    held = results(released).variables[0]
-    notes = [note for note in held.shares.notes if note.kind is NoteKind.BOUNDARY]
-    assert len(notes) == 1
-    assert re.match(r"The estimate for .* is 0\. Standard errors are rough then", notes[0].text)
-    assert not JARGON.search(outside_details(variable_page(dashboard(released, results(released)), 0)))
+    board = dashboard(released, results(released))
+    shares = board.held.findings["a"].shares
+    assert len([note for note in shares.notes if note.kind is NoteKind.BOUNDARY]) == 1
+    page = outside_details(variable_page(board, 0))
+    assert f"Estimated as 0: {', '.join(shares.zeros)}. Standard errors are rough then" in page
+    assert not JARGON.search(page)
 
 
-def test_a_page_shows_advice_that_is_for_readers_and_no_other(board):
-    panel = board.variables[3]
+def test_a_page_shows_advice_that_is_for_readers_and_no_other():
     advised = Note(NoteKind.SMALL_COUNTS, "Few people.", MORE_PEOPLE_OR_MOM)
     for_programs = Note(NoteKind.BOUNDARY, "A zero.", AUTO_INTERVAL)
-    shown = variable_panel(evolve(panel.held, notes=(advised, for_programs)))
-    assert shown.notes[-2:] == ("Few people. Hint: collect more people.", "A zero.")
-    assert [plain(advised), plain(for_programs)] == ["Few people.", "A zero."]
+    assert [read(WORDS.note(note)) for note in (advised, for_programs)] == [
+        "Few people. Hint: collect more people.",
+        "A zero.",
+    ]
+
+
+# Languages --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_findings_can_be_read_in_every_language(language):
+    """Every language has all sentences, and the numbers are the same; no label is translated."""
+    board, english = board_of(200, language=language), board_of(200)
+    words = words_of(language)
+    assert (board.words.language, board.words.direction) == (language, words.direction)
+    assert [code for code, _ in board.languages] == list(LANGUAGES)
+    for k in range(len(DESIGNS)):
+        page = variable_page(board, k)
+        assert page.count("<td") == variable_page(english, k).count("<td")
+        assert words("privacy.heading") in page
+        assert "{" not in page
+        if language != "en":
+            assert words_of("en")("privacy.heading") not in page

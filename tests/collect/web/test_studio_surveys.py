@@ -21,6 +21,8 @@ from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.released import read_released
 from subsetprivacy.collect.web import studio_results
 from subsetprivacy.collect.web.studio_desk import Desk
+from subsetprivacy.presenting.checks import panels_of
+from subsetprivacy.presenting.words import LANGUAGES, digits_for, words_of
 
 CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 ADDRESS = {"address": "http://ask.example.org/"}
@@ -292,16 +294,21 @@ def test_dashboard_shows_the_numbers_of_the_results(site, owner, opened):
     found = results(released)
     assert f"<dd>{found.n}" in text
     assert "Self-selected" in text
-    for variable in found.variables:
-        assert variable.label in text
-        for option, w in zip(variable.options, variable.shares.w, strict=True):
-            row = rf"<th scope=\"row\">{re.escape(option)}</th><td data-of=\"Share\"><span>{100 * w:.1f}"
+    for variable in found.findings:
+        assert found.variable(variable.name).label in text
+        digits = digits_for(variable.shares.se)
+        for option, w in zip(variable.categories, variable.shares.estimate, strict=True):
+            row = rf"<th scope=\"row\">{re.escape(option)}</th><td data-of=\"Share\"><span>{100 * w:.{digits}f}%"
             assert re.search(row, text), (option, w)
-        for check in (variable.draws, variable.leaning, variable.honesty, variable.skips):
-            assert (check.said or check.problem) in text
+        panels = panels_of(words_of("en"), variable)
+        assert len(panels) == 4
+        for panel in panels:
+            assert panel.said
+            assert unescape(panel.said) in text
     for release in found.releases[-12:]:
         assert release.chain_sha256 in text
-    assert text.count("<svg") >= len(found.variables) + len(found.pairs) + 1
+    assert text.count("<svg") >= len(found.variables) + 1
+    assert text.count('<table class="numbers stacked cross totals">') == len(found.findings.pairs) > 0
     assert "People still needed" in text
     assert 'style="' not in page.text  # the policy would drop it
 
@@ -369,7 +376,7 @@ def test_what_is_saved_from_the_page_gives_its_numbers(site, owner, opened, tmp_
     site.fill(opened, 60)
     page = owner.get(f"/studio/surveys/{opened.id}").text
     found = owner.get(f"/studio/surveys/{opened.id}/export/results.json").json()
-    shares = {one["id"]: [option["share"] for option in one["shares"]["options"]] for one in found["variables"]}
+    shares = {one["name"]: one["shares"]["estimate"] for one in found["findings"]["variables"]}
     program = tmp_path / "analyse.py"
     program.write_text(unescape(re.search(r'<code id="snippet">(.*?)</code>', page, re.DOTALL)[1]), "utf-8")
     saved = []
@@ -391,9 +398,30 @@ def test_what_is_saved_from_the_page_gives_its_numbers(site, owner, opened, tmp_
         for name in release.names:
             assert sp.estimate(release.count(name)).w == pytest.approx(shares[name], abs=1e-6)
     alone = [str(file) for file in saved if file.name in {"small-survey-colour-day.csv", "small-survey-smokes.parquet"}]
-    run = subprocess.run([sys.executable, str(program), *alone], capture_output=True, text=True, check=True)
-    printed = [float(share) for share in re.findall(r"': share ([0-9.]+) ", run.stdout)]
-    assert printed == pytest.approx([share for name in ("colour", "day", "smokes") for share in shares[name]], abs=1e-5)
+    run = subprocess.run([sys.executable, str(program), *alone], capture_output=True, check=True, cwd=tmp_path)
+    written = json.loads((tmp_path / "findings.json").read_text("utf-8"))
+    assert {one["name"]: one["shares"]["estimate"] for one in written["variables"]} == shares
+    assert b"colour" in run.stdout
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_findings_are_read_in_a_language_that_is_asked_for(site, owner, opened, language):
+    site.fill(opened, 60)
+    reply = owner.get(f"/studio/surveys/{opened.id}?language={language}")
+    words = words_of(language)
+    assert reply.status == 200
+    assert f'<div lang="{language}" dir="{words.direction}">' in reply.text
+    assert f'<a href="?language={language}" lang="{language}" aria-current="true">' in reply.text
+    assert words("needed.title") in unescape(reply.text)
+    assert 'style="' not in reply.text
+
+
+def test_languages_that_are_none(site, owner, opened):
+    site.fill(opened, 60)
+    english = owner.get(f"/studio/surveys/{opened.id}?language=en")
+    assert english.body == owner.get(f"/studio/surveys/{opened.id}").body
+    for language in ("xx", "EN", "", "../en", "en.json", "%00"):
+        assert owner.get(f"/studio/surveys/{opened.id}?language={language}").status == 404
 
 
 def test_exports_before_the_first_release_are_empty_and_work(site, owner, opened):

@@ -263,6 +263,8 @@ def test_small_integers_and_empty_files_are_read(tmp_path):
     assert (empty.count().n, empty.rows, empty.codes().tolist()) == (0, 0, [])
     header = read_release(written(tmp_path / "z.csv", [], "codes"), {"x": LETTERS})
     assert (header.count().n, header.rows) == (0, 0)
+    many = sp.uniform([f"c{k}" for k in range(48)])  # with more subsets than fit in memory
+    assert read_release(written(tmp_path / "many.csv", [], "codes"), {"x": many}).count().n == 0
 
 
 def test_forms_are_never_guessed(tmp_path):

@@ -17,7 +17,8 @@ from pathlib import Path
 import subsetprivacy as sp
 
 HERE = Path(__file__).parent
-SEAL = @SEAL@  # of the last release: it fixes the samples and tables that tests draw
+# The seal of the last release, which fixes the samples and tables that tests draw.
+SEAL = @SEAL@
 
 paths = [Path(name) for name in sys.argv[1:]] or sorted((HERE / "@FOLDER@").glob("*.csv"))
 releases = [sp.read_release(path) for path in paths]
@@ -28,11 +29,10 @@ questions = sp.read_questions(asked, designs) if asked.exists() else None
 found = sp.findings(releases, questions=questions, budget=@BUDGET@, seed=SEAL).compute()
 print(found.summary())
 for variable in found:
-    print(variable.fit.summary() if variable.fit else variable.problem)
-    print(variable.checks.summary())
-for pair in found.pairs:
-    if pair.test:
-        print(f"{pair.names[0]} and {pair.names[1]}: p = {pair.test.pvalue:.4f}")
+    print(variable.title, variable.fit.summary() if variable.fit else variable.problem, sep="\\n")
+print(found.checks.summary())
+if found.pairs:
+    print(found.pairs_summary())
 Path("findings.json").write_text(found.to_json(), encoding="utf-8")
 print("Every number is in findings.json.")
 '''

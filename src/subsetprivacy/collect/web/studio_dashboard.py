@@ -72,6 +72,12 @@ class Dashboard:
         return level_sentence(self.words, self.held.findings)
 
     @property
+    def pairs_left_out(self) -> str:
+        """How many pairs are not shown, because there are so many; empty where all are."""
+        left = self.held.findings.pairs_left_out
+        return self.words.count("pair.left_out", left) if left else ""
+
+    @property
     def languages(self) -> list[tuple[str, str]]:
         """The languages that the findings can be read in."""
         return [(language, _NAMES[language]) for language in LANGUAGES]
@@ -90,7 +96,7 @@ def dashboard(released: Released, held: Results, language: str = "en") -> Dashbo
         words,
         tuple(_variable(words, one, held.variable(one.name)) for one in found),
         tuple(pairs),
-        tuple(row_section(words, row) for row in found.rows),
+        tuple(row_section(words, row, titles) for row in found.rows),
         tuple(_group(words, k, one, held, titles) for k, one in enumerate(held.groups)),
         _growth(words, held),
         tuple(
