@@ -290,7 +290,10 @@ def test_every_command_is_in_the_session():
 
 
 def test_calls_answer_in_the_words_of_the_shell(session):
-    assert {line: python_in(text) for line, text in session if python_in(text)} == {}
+    # The document of findings is the library's to the byte.
+    spoken = [(line, text) for line, text in session if '"format": "subsetprivacy.findings"' not in text]
+    assert len(spoken) == len(session) - 1
+    assert {line: python_in(text) for line, text in spoken if python_in(text)} == {}
 
 
 def test_hints_name_options_of_the_command(session):
