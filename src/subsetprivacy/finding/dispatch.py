@@ -93,13 +93,14 @@ def findings(
         raise ArgumentError(
             "`by` must be given with a release, whose file has the groups; got counts.", GROUPS_OF_A_FILE
         )
-    fixed_by = partial(_seal, source, names, seal_of(seed) or getattr(source, "seal", None))
-    settings = Settings.checked(level, chance, permutations, budget, fixed_by)
+    seal = seal_of(seed) or getattr(source, "seal", None)
+    settings = Settings.checked(level, chance, permutations, budget, partial(_seal, source, names, seal))
     wanted = _pairs(pairs, names)
     return Findings(source, settings, names, bool(tests), wanted, asked, before, groups)
 
 
-def _seal(source: Source, names: tuple[str, ...], seal: str | None) -> str:
+def _seal(source: Source, names: Sequence[str], seal: str | None) -> str:
+    """Return the text that fixes all random numbers: the one that is given, or one that follows from the counts."""
     return content_seal({name: source.count(name) for name in names}) if seal is None else seal
 
 

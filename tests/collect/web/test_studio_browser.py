@@ -9,6 +9,7 @@ from sites import OWNER, PASSWORD, SMALL, Site, light_hashes
 from visits import faults, visits
 
 from subsetprivacy.collect.service import accounts, publishing
+from subsetprivacy.presenting.words import LANGUAGES
 
 CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 VARIANTS = {
@@ -16,6 +17,7 @@ VARIANTS = {
     "phone": {"viewport": {"width": 360, "height": 740}},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "forced colours": {"viewport": {"width": 1280, "height": 900}, "forced_colors": "active"},
+    "print": {"viewport": {"width": 680, "height": 960}, "media": "print"},  # the width of A4 without margins
 }
 
 
@@ -59,6 +61,7 @@ def pages_of(site):
         "publish": f"{draft}/publish",
         "delete draft": f"{draft}/delete",
         "dashboard": full,
+        **{f"dashboard in {language}": f"{full}?language={language}" for language in LANGUAGES},
         "dashboard with codes": coded,
         "waiting": f"/studio/surveys/{site.waiting.id}",
         "manage open": f"{full}/manage",
@@ -75,7 +78,7 @@ def pages_of(site):
 
 
 def check_page(page, site, name, variant):
-    how = {"color_scheme": "light", "forced_colors": "none", **VARIANTS[variant]}
+    how = {"color_scheme": "light", "forced_colors": "none", "media": "screen", **VARIANTS[variant]}
     viewport = how.pop("viewport")
     page.set_viewport_size(viewport)
     page.emulate_media(**how)
@@ -89,8 +92,8 @@ def test_axe_finds_nothing(visit, site):
     page = visit("/studio/account", fresh=True)
     page.evaluate("document.querySelector('main').append(document.createElement('button'))")
     assert [name for name, _ in faults(page)] == ["button-name"]  # it is at work
-    few = {"list": "desktop", "form": "dark", "dashboard": "phone", "people": "forced colours"}
-    for name, variant in few.items():
+    few = [("list", "desktop"), ("form", "dark"), ("dashboard", "phone"), ("people", "forced colours")]
+    for name, variant in [*few, ("dashboard in ar", "phone"), ("dashboard", "print")]:
         check_page(page, site, name, variant)
 
 
@@ -100,6 +103,21 @@ def test_axe_finds_nothing_on_any_page(visit, site, variant):
     page = visit("/studio", tolerated=("status of 404",), fresh=True)
     for name in pages_of(site):
         check_page(page, site, name, variant)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_no_table_of_the_dashboard_is_cut_off(visit, site, variant):
+    """Whatever is wider than the screen can be scrolled in its box; on paper nothing can, and nothing is."""
+    page = visit(f"/studio/surveys/{site.full.id}", fresh=True)
+    check_page(page, site, "dashboard", variant)
+    cut = page.evaluate(
+        """() => Array.from(document.querySelectorAll(".scroll, table, figure, svg"), (one) => [
+             one.className.baseVal ?? one.className, one.closest(".scroll") ?? one, one.getBoundingClientRect()])
+           .filter(([, box, place]) => (place.right > innerWidth + 1 || place.left < -1)
+             && !["auto", "scroll"].includes(getComputedStyle(box).overflowX))
+           .map(([name]) => name)"""
+    )
+    assert cut == []
 
 
 # Doors ------------------------------------------------------------------------------------------

@@ -31,8 +31,9 @@ print(found.summary())
 for variable in found:
     print(variable.title, variable.fit.summary() if variable.fit else variable.problem, sep="\\n")
 print(found.checks.summary())
-if found.pairs:
-    print(found.pairs_summary())
+for pair in found.pairs:
+    print(*pair.names, sep=" and ", end=": ")
+    print(f"p = {pair.test.pvalue:.4g}" if pair.test else pair.problem or "not tested")
 Path("findings.json").write_text(found.to_json(), encoding="utf-8")
 print("Every number is in findings.json.")
 '''
