@@ -84,6 +84,7 @@ DRAWS = {
     "check_skips": lambda seed: sp.check_skips(ASKED_FEW, replications=99, seed=seed).test.pvalue,
     "check_leaning": lambda seed: sp.check_leaning(PLACES, replications=99, seed=seed).test.pvalue,
     "check_all": lambda seed: sp.check_all(ASKED_FEW, seed=seed).to_dict(),
+    "findings": lambda seed: sp.findings(ASKED_FEW, seed=seed).to_json(),
     "write_report": _report,
     "draw_urn": lambda seed: draw_urn(40, seed=seed),
 }
@@ -159,7 +160,8 @@ def test_every_kind_of_seed_repeats_the_draw(name):
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_what_is_no_seed_is_refused_in_the_same_words(name):
-    for wrong in (-1, 1.5, "abc", True, [1, 2]):
+    # A text is a seed of findings: the seal of a survey's release.
+    for wrong in (-1, 1.5, True, [1, 2], *(() if name == "findings" else ("abc",))):
         with pytest.raises(ArgumentError, match="`seed` must be a whole number of at least 0, a numpy"):
             DRAWS[name](wrong)
 

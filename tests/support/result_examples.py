@@ -275,3 +275,13 @@ def table_audit() -> Any:
 def person_leakage() -> Any:
     data = sp.privatize(["red", "blue", "blue", "black"] * 10, sp.uniform(COLORS), seed=1)
     return sp.person_leakage(data, SHARES)
+
+
+@example
+def findings() -> Any:
+    table = sp.privatize(
+        {"x": ["red", "blue", "blue", "black"] * 50, "y": ["p", "q", "q", "s"] * 50},
+        sp.product({"x": sp.uniform(COLORS), "y": sp.uniform(["p", "q", "r", "s"])}),
+        seed=1,
+    )
+    return sp.findings({"x": table["x"]}, earlier={"x": colors()}, questions={"x": asked()})

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from subsetprivacy.finding import Findings
 
 Command = Callable[..., Any]
-_table = options.FilePath(exists=True, path_type=Path)
+_table = options.FilePath(exists=True, path_type=Path, stdin=".csv", by_format=True)
+_questions = options.FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".csv")
 
 
 def found_by(command: Command) -> Command:
@@ -33,7 +34,7 @@ def found_by(command: Command) -> Command:
         click.option("--no-tests", is_flag=True, help="Leave the tests of independence out."),
         click.option(
             "--questions",
-            type=options.FilePath(exists=True, dir_okay=False, path_type=Path),
+            type=_questions,
             help="How questions were put and answered: framings.csv of an export, for checks of skips and leaning.",
         ),
         click.option("--earlier", type=_table, help="An earlier wave of other people, to compare with."),
@@ -73,7 +74,7 @@ def findings_of(
         release,
         columns=list(names),
         by=options.groups(by, names),
-        earlier=None if earlier is None else read_release(earlier),
+        earlier=None if earlier is None else read_release(earlier, options.read_designs(columns, design), form=form),
         questions=asked,
         tests=not no_tests,
         **settings,

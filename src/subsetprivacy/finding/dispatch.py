@@ -1,6 +1,7 @@
 """`findings`: everything that the counts of a data set say, as numbers and notes."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from subsetprivacy._checks import shown
@@ -9,7 +10,7 @@ from subsetprivacy.data import QuestionCounts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.finding.findings import Findings
 from subsetprivacy.finding.settings import BUDGET, CHANCE, LEVEL, PERMUTATIONS, Settings, seal_of
-from subsetprivacy.finding.sources import chosen, content_seal, source_of
+from subsetprivacy.finding.sources import Source, chosen, content_seal, source_of
 from subsetprivacy.messages.for_general import GROUPS_OF_A_FILE
 
 
@@ -93,13 +94,14 @@ def findings(
             "`by` must be given with a release, whose file has the groups; got counts.", GROUPS_OF_A_FILE
         )
     seal = seal_of(seed) or getattr(source, "seal", None)
-
-    def fixed_by() -> str:
-        return content_seal({name: source.count(name) for name in names}) if seal is None else seal
-
-    settings = Settings.checked(level, chance, permutations, budget, fixed_by)
+    settings = Settings.checked(level, chance, permutations, budget, partial(_seal, source, names, seal))
     wanted = _pairs(pairs, names)
     return Findings(source, settings, names, bool(tests), wanted, asked, before, groups)
+
+
+def _seal(source: Source, names: Sequence[str], seal: str | None) -> str:
+    """Return the text that fixes all random numbers: the one that is given, or one that follows from the counts."""
+    return content_seal({name: source.count(name) for name in names}) if seal is None else seal
 
 
 def _questions(what: Any, questions: Any, names: tuple[str, ...]) -> dict[str, QuestionCounts]:

@@ -131,7 +131,9 @@ class DrawsCheck(DataCheck):
 
     def _numbers(self) -> dict[str, Any]:
         cells = [{"groups": cell.groups, "asked": cell.asked, "expected": cell.expected} for cell in self.cells]
-        return {"n": self.n, "kind": self.kind, "cells": cells}
+        first = self.tests[0] if self.tests else None
+        main = {name: None if first is None else getattr(first, name) for name in ("statistic", "df", "pvalue", "law")}
+        return {"n": self.n, "kind": self.kind, **main, "cells": cells}
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw how often each question came, with the band that holds 95 of 100 if the design draws them.

@@ -32,6 +32,7 @@ COMMANDS = [
     ["test"],
     ["fit-test"],
     ["audit"],
+    ["check"],
     ["report"],
     ["survey"],
     *(["survey", which] for which in ("check", "example", "convert", "schema")),

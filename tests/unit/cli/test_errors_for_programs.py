@@ -51,6 +51,7 @@ WRONG = {
     ),
     "test": ("private.parquet tree shrub", "ArgumentError", "private.parquet, tree; got 'shrub'."),
     "audit": ("tree.json --w 0.5,0.2,0.1,0.1", "DistributionError", "--w must sum to 1"),
+    "check": ("private.parquet --level 95", "ArgumentError", "--level must be between 0 and 1"),
     "design show": ("bad.json", "DesignDocumentError", "bad.json: a design document must be JSON text"),
     "design check": ("bad.json", "DesignDocumentError", "bad.json: a design document must be JSON text"),
     "design compare": ("tree.json bad.json", "DesignDocumentError", "bad.json: a design document must be JSON text"),

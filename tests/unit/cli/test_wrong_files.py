@@ -152,7 +152,7 @@ def test_labels_are_never_read_off_silently(misused, folder, monkeypatch):
 
 # Reading ------------------------------------------------------------------------------------------
 
-READERS = [["count"], ["estimate"], ["audit"], ["report", "-o", "page.html"]]
+READERS = [["count"], ["estimate"], ["audit"], ["check"], ["report", "-o", "page.html"]]
 
 
 @pytest.mark.usefixtures("unchanged")
