@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy.finding.findings import Findings
+from subsetprivacy.finding.result import Findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.honesty import DrawsCheck, HonestyCheck, LeaningCheck, SkipsCheck
 from subsetprivacy.honesty.alarms import DataTest
