@@ -95,8 +95,10 @@ nitpicky = True
 nitpick_ignore_regex = [
     (
         r"py:class",
-        r"subsetprivacy\..*\.(AnswerTable|C|Codes|Crossing|Demand|EstimateOptions|Limit)",
+        r"subsetprivacy\..*\.(AnswerTable|C|Codes|Crossing|DataCheck|Demand|EstimateOptions|Limit|Published|Sampler|Settings)",
     ),  # what results keep inside
+    (r"py:class", r"subsetprivacy\.Annotated|'table'"),  # arrays of two dimensions
+    (r"py:class", r"D\[k\] if k in D.*|an? (set-like )?object providing .*"),  # what Python says of mappings
     (
         r"py:.*",
         r"(collections\.abc|typing|os|pathlib|numpy|fractions|matplotlib|pandas|polars|draw)\..*",
