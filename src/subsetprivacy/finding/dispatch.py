@@ -8,7 +8,7 @@ from subsetprivacy._checks import shown
 from subsetprivacy._types import Seed
 from subsetprivacy.data import QuestionCounts
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.finding.findings import Findings
+from subsetprivacy.finding.result import Findings
 from subsetprivacy.finding.settings import BUDGET, CHANCE, LEVEL, PERMUTATIONS, Settings, seal_of
 from subsetprivacy.finding.sources import Source, chosen, content_seal, source_of
 from subsetprivacy.messages.for_general import GROUPS_OF_A_FILE

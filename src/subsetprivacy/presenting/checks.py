@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy.finding.findings import Findings
+from subsetprivacy.finding.result import Findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.honesty import DrawsCheck, HonestyCheck, LeaningCheck, SkipsCheck
 from subsetprivacy.honesty.alarms import DataTest
@@ -282,8 +282,9 @@ def _joined(said: Sequence[Any]) -> Html:
 
 
 def _notes(words: Words, check: DataCheck) -> tuple[Html, ...]:
-    kept: list[Note] = [note for note in check.notes if note.kind not in _SAID_ELSEWHERE]
-    return tuple(words.note(note) for note in kept)
+    kept = [note for note in check.notes if note.kind not in _SAID_ELSEWHERE]
+    # Why there is no check is said for the record: its advice is for those who plan a survey.
+    return tuple(words.note(Note(note.kind, note.text) if note == check.problem else note) for note in kept)
 
 
 def _test(words: Words, key: str, test: DataTest | None) -> list[tuple[str, str]]:

@@ -171,7 +171,8 @@ def row_section(words: Words, found: RowFindings, titles: Mapping[str, str]) -> 
     rows.append(_row(words, words("row.together"), found.together, most))
     keys = ("column", "information", "maximal", "guess", "baseline", "smallest", "posterior")
     head = [words(f"row.{key}") for key in keys]
-    caption = f"{words('row.caption')}: {', '.join(found.names)}"  # there may be several such tables
+    named = ", ".join(titles.get(name, name) for name in found.names)  # there may be several such tables
+    caption = f"{words('row.caption')}: {named}"
     return lines([*parts, table(caption, head, rows), el("p", _in_words(words, found, titles))])
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from html import unescape
 from textwrap import fill
 
-from subsetprivacy.finding.findings import Findings
+from subsetprivacy.finding.result import Findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.presenting.checks import level_sentence, panels_of
 from subsetprivacy.presenting.html import Html

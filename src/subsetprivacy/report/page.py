@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from attrs import frozen
 
-from subsetprivacy.finding.findings import Findings
+from subsetprivacy.finding.result import Findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.presenting.checks import checks_section, level_sentence
 from subsetprivacy.presenting.designs import design_section, name_of

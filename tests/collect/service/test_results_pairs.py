@@ -193,7 +193,7 @@ def test_very_many_distinct_rows_take_moments(monkeypatch, released):
 
 
 def test_many_variables_leave_pairs_to_the_export(monkeypatch):
-    monkeypatch.setattr(sys.modules["subsetprivacy.finding.findings"], "MOST_PAIRS", 2)
+    monkeypatch.setattr(sys.modules["subsetprivacy.finding.result"], "MOST_PAIRS", 2)
     designs = {name: sp.warner(("no", "yes")) for name in "abcd"}
     truth = {name: values([1, 1], 50, k) for k, name in enumerate(designs)}
     released = drawn(survey_of(designs, [list(designs)]), truth)

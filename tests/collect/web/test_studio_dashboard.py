@@ -80,6 +80,7 @@ def test_checks_that_cannot_be_made_are_named_in_one_line_and_say_why_inside(boa
         assert all(read(note) in read(page) for note in panel.notes)
         assert not JARGON.search(read(panel.said))
         assert all(read(note) != read(panel.said) for note in panel.notes)
+        assert not any("Hint:" in note for note in panel.notes)
 
 
 def test_skips_are_counted_where_they_cannot_be_compared(board):

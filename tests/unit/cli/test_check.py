@@ -211,7 +211,7 @@ def test_a_file_that_exists_is_refused_before_any_work(refused, tables, monkeypa
     path = tmp_path / "page.html"
     path.write_text("mine")
     monkeypatch.setattr("subsetprivacy.finding.dispatch.findings", lambda *_, **__: pytest.fail("worked"))
-    monkeypatch.setattr("subsetprivacy.finding.findings", lambda *_, **__: pytest.fail("worked"), raising=False)
+    monkeypatch.setattr("subsetprivacy.finding.result", lambda *_, **__: pytest.fail("worked"), raising=False)
     said = refused("report", "private.parquet", "-o", path)
     assert "--output must be a new file" in said
     assert "--force" in said
