@@ -411,7 +411,8 @@ def test_findings_are_read_in_a_language_that_is_asked_for(site, owner, opened, 
     words = words_of(language)
     assert reply.status == 200
     assert f'<div lang="{language}" dir="{words.direction}">' in reply.text
-    assert f'<a href="?language={language}" lang="{language}" aria-current="true">' in reply.text
+    address = f"/studio/surveys/{opened.id}?language={language}"
+    assert f'<a href="{address}" lang="{language}" aria-current="true">' in reply.text
     assert words("needed.title") in unescape(reply.text)
     assert 'style="' not in reply.text
 
