@@ -235,7 +235,7 @@ def _of_counts(counts: SubsetCounts, how: _How) -> DrawsCheck:
     design, codes = counts.design, counts.observed_codes
     if design.strata(codes) is None:
         raise NotIdentifiableError(
-            f"a subset must tell which question it answers for the draws to be tested; those of a {design.kind} design "
+            f"a subset must tell which question it answers for the draws to be tested; those of a {design.name} design "
             "do not.",
             one_at_a_time(design, DRAWS_OF_ONE_VARIABLE) or RECORD_THE_QUESTION,
         )

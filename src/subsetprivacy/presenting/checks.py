@@ -127,7 +127,7 @@ def _drawn(words: Words, check: DrawsCheck, title: str) -> str:
         n=words.whole(check.n),
         least=words.whole(float(check.observed.min())),
         most=words.whole(float(check.observed.max())),
-        expected=words.span(low, high, words.whole),
+        expected=words.whole(low) if round(low) == round(high) else words.span(low, high, words.whole),
     )
     return f"{title}. {said}"
 

@@ -96,7 +96,10 @@ class Words:
 
     def number(self, value: float, digits: int = 2) -> str:
         """Return a number with so many decimals; a dash where there is none."""
-        return self._marked(self._local(tables.number(value, digits))) if isfinite(value) else "–"
+        if not isfinite(value):
+            return "–"
+        text = f"{value:,.{digits}f}"
+        return self._marked(self._local(text.lstrip("-") if float(text.replace(",", "")) == 0 else text))
 
     def signed(self, value: float, digits: int = 2) -> str:
         """Return a number with its sign, a plus as well; a dash where there is none."""
