@@ -12,6 +12,7 @@ from asking import Manners, ask, options
 from click.testing import CliRunner
 
 import subsetprivacy as sp
+from subsetprivacy import finding
 from subsetprivacy.cli.main import main
 from subsetprivacy.errors import NotPrivateWarning
 from subsetprivacy.presenting.words import LANGUAGES, words_of
@@ -207,15 +208,18 @@ def test_report_in_every_language(fine, tables, language):
     assert f'<html lang="{language}" dir="{words_of(language).direction}">' in page
 
 
-def test_a_file_that_exists_is_refused_before_any_work(refused, tables, monkeypatch, tmp_path):
+def test_a_file_that_exists_is_refused_before_any_work(refused, run, tables, monkeypatch, tmp_path):
     path = tmp_path / "page.html"
     path.write_text("mine")
-    monkeypatch.setattr("subsetprivacy.finding.dispatch.findings", lambda *_, **__: pytest.fail("worked"))
-    monkeypatch.setattr("subsetprivacy.finding.result", lambda *_, **__: pytest.fail("worked"), raising=False)
+    worked = []
+    monkeypatch.setattr(finding, "findings", lambda *arguments, **_: worked.append(arguments))
     said = refused("report", "private.parquet", "-o", path)
     assert "--output must be a new file" in said
     assert "--force" in said
     assert path.read_text() == "mine"
+    assert worked == []
+    run("report", "private.parquet", "-o", path, "--force")
+    assert len(worked) == 1  # else the test is none
 
 
 def test_report_of_questions(fine, tables, tmp_path):

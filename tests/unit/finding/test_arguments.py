@@ -211,7 +211,7 @@ def calls(monkeypatch):
 
         monkeypatch.setattr(module, name, wrapped)
 
-    module, variable = (import_module(f"subsetprivacy.finding.{name}") for name in ("findings", "variable"))
+    module, variable = (import_module(f"subsetprivacy.finding.{name}") for name in ("result", "variable"))
     counting(module, "pair_findings", "pairs")
     counting(module, "look_at", "checks")
     counting(variable, "audited", "audits")
