@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import time
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -51,6 +52,14 @@ class Held:
     views: dict = Factory(dict)  # what could be seen, by the number of releases, and before or after it was closed
 
 
+def changed(path):
+    """Return when a file was last changed; 0 where there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
 class FileStore:
     """Stores in files: a crash leaves the files as they are at that moment."""
 
@@ -69,13 +78,15 @@ class FileStore:
     def crashed(self, engine):
         """Return the store as it is found after the process was killed: the file and its log, copied while in use."""
         before, after = Path(engine.url.database), self._path()
-        log = Path(f"{before}-wal")
+        log, copied = Path(f"{before}-wal"), Path(f"{after}-wal")
         for _ in range(100):  # neither of the two may change meanwhile, which no kill would let them
-            first = [path.stat().st_mtime_ns if path.exists() else 0 for path in (before, log)]
+            first = [changed(path) for path in (before, log)]
             shutil.copy(before, after)
-            if log.exists():
-                shutil.copy(log, f"{after}-wal")
-            if first == [path.stat().st_mtime_ns if path.exists() else 0 for path in (before, log)]:
+            copied.unlink(missing_ok=True)
+            if first[1]:
+                with suppress(FileNotFoundError):  # the last connection was closed, and with it the log is gone
+                    shutil.copy(log, copied)
+            if first == [changed(path) for path in (before, log)]:
                 break
         return open_store(f"sqlite:///{after}")
 
