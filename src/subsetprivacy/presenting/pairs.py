@@ -21,8 +21,16 @@ def titles_of(pair: PairFindings, titles: Mapping[str, str]) -> tuple[str, str]:
     return titles.get(one, one), titles.get(two, two)
 
 
-def pair_section(words: Words, pair: PairFindings, titles: Mapping[str, str], level: float) -> Html:
-    """Return all that is said of two variables, without a heading."""
+def pair_section(
+    words: Words, pair: PairFindings, titles: Mapping[str, str], level: float, most: int = MOST_SIDE
+) -> Html:
+    """Return all that is said of two variables, without a heading.
+
+    Parameters
+    ----------
+    most
+        How many rows and columns of the joint table are shown at most.
+    """
     one, two = titles_of(pair, titles)
     parts: list[Html] = []
     if pair.inside:
@@ -32,7 +40,7 @@ def pair_section(words: Words, pair: PairFindings, titles: Mapping[str, str], le
         return lines([*parts, el("p", words("pair.none"), " ", problem)])
     parts.append(el("p", verdict(words, pair, (one, two)), class_="lead"))
     parts.append(facts(_facts(words, pair, level)))
-    parts.append(_table(words, pair, (one, two), level))
+    parts.append(_table(words, pair, (one, two), level, most))
     notes = [note_of_zeros(words, note, pair.zeros) for note in pair.notes]
     return lines([*parts, bullets(notes, class_="notes")])
 
@@ -81,11 +89,11 @@ def _strength(words: Words, held: Strength) -> str:
 # The table ------------------------------------------------------------------------------------
 
 
-def _table(words: Words, pair: PairFindings, titles: tuple[str, str], level: float) -> Html:
+def _table(words: Words, pair: PairFindings, titles: tuple[str, str], level: float, most: int) -> Html:
     """Return the joint shares, cells shaded where there are more or fewer people than if the two were independent."""
     shares = pair.shares
     assert shares is not None
-    rows, columns = _largest(shares.sum(axis=1)), _largest(shares.sum(axis=0))
+    rows, columns = (_largest(shares.sum(axis=axis), most) for axis in (1, 0))
     shades = _shades(pair)
     body = [
         (
@@ -134,9 +142,9 @@ def _cell(words: Words, pair: PairFindings, i: int, j: int, shade: int) -> Cell:
     return Cell(content, look or "even")
 
 
-def _largest(margin: FloatArray) -> IntArray:
+def _largest(margin: FloatArray, most: int) -> IntArray:
     """Return the positions that are shown, in their order."""
-    return np.sort(np.argsort(-margin, kind="stable")[:MOST_SIDE])
+    return np.sort(np.argsort(-margin, kind="stable")[:most])
 
 
 def _cut(words: Words, pair: PairFindings, titles: tuple[str, str], rows: IntArray, columns: IntArray) -> Html:

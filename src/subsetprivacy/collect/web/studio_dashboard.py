@@ -16,6 +16,7 @@ from subsetprivacy.presenting.svg import growth_figure
 from subsetprivacy.presenting.words import LANGUAGES, Words, words_of
 
 _LAST_SEALS = 12
+MOST_OPTIONS = 48  # all options of a question are shown
 _MANY = 1e6
 _NAMES = {"en": "English", "de": "Deutsch", "ar": "العربية"}
 
@@ -88,7 +89,7 @@ def dashboard(released: Released, held: Results, language: str = "en") -> Dashbo
     words, found = words_of(language), held.findings
     titles = {one.name: one.title for one in found}
     pairs = [
-        (" – ".join(titles[name] for name in pair.names), pair_section(words, pair, titles, found.level))
+        (" – ".join(titles[name] for name in pair.names), pair_section(words, pair, titles, found.level, MOST_OPTIONS))
         for pair in found.pairs
     ]
     return Dashboard(
