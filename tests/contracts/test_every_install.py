@@ -55,6 +55,7 @@ STEPS = {
         Step("audit urn.design.json --w 0.01,0.1,0.2,0.69", says="leak"),
         Step("audit private.csv", **TABLE),
     ],
+    "check": [Step("check private.csv --permutations 19", **TABLE)],
     "compare": [Step("compare private.csv --by drawn", **TABLE)],
     "completion": [Step("completion bash", says="_SUBSETPRIVACY_COMPLETE")],
     "count": [Step("count private.csv", **TABLE), Step("count private.parquet", **TABLE)],

@@ -69,7 +69,10 @@ def findings_of(
         from subsetprivacy.frames.questions import read_questions
 
         known = {name: release.designs[name] for name in names}
-        asked = {name: one for name, one in read_questions(questions, known).items() if name in names}
+        read = read_questions(questions, known)
+        asked = {name: one for name, one in read.items() if one.asked}
+        if not asked:
+            raise click.UsageError(f"--questions must hold questions of {', '.join(names)}; it holds none of them")
     found = findings(
         release,
         columns=list(names),

@@ -7,7 +7,7 @@ from typing import Any
 from subsetprivacy._checks import shown
 from subsetprivacy._types import Seed
 from subsetprivacy.data import QuestionCounts
-from subsetprivacy.errors import ArgumentError
+from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.finding.result import Findings
 from subsetprivacy.finding.settings import BUDGET, CHANCE, LEVEL, PERMUTATIONS, Settings, seal_of
 from subsetprivacy.finding.sources import Source, chosen, content_seal, source_of
@@ -85,18 +85,35 @@ def findings(
     source = source_of(what)
     names = tuple(chosen(source, columns))
     asked = _questions(what, questions, names)
+    for name, one in asked.items():
+        if one.design != source.designs[name]:
+            raise MismatchError(f"`questions` must be of the design of the data; those of {name!r} are of another one.")
     before = (
         earlier if earlier is None or isinstance(earlier, Findings) else findings(earlier, level=level, pairs=False)
     )
+    if before is not None and not set(names) & set(before.names):
+        raise ArgumentError(
+            f"`earlier` must have a column of {', '.join(names)}; it has {', '.join(before.names)}, and none can be "
+            "compared."
+        )
+    groups = _groups(source, by)
+    seal = seal_of(seed) or getattr(source, "seal", None)
+    settings = Settings.checked(level, chance, permutations, budget, partial(_seal, source, names, seal))
+    wanted = _pairs(pairs, names)
+    return Findings(source, settings, names, bool(tests), wanted, asked, before, groups)
+
+
+def _groups(source: Source, by: Any) -> tuple[str, ...]:
     groups = () if by is None else (by,) if isinstance(by, str) else tuple(by)
     if groups and not hasattr(source, "path"):
         raise ArgumentError(
             "`by` must be given with a release, whose file has the groups; got counts.", GROUPS_OF_A_FILE
         )
-    seal = seal_of(seed) or getattr(source, "seal", None)
-    settings = Settings.checked(level, chance, permutations, budget, partial(_seal, source, names, seal))
-    wanted = _pairs(pairs, names)
-    return Findings(source, settings, names, bool(tests), wanted, asked, before, groups)
+    absent = [name for name in groups if name not in source.kept]
+    if absent:
+        kept = ", ".join(source.kept) or "none"
+        raise ArgumentError(f"`by` must name columns that are kept as they are ({kept}); got {shown(absent[0])}.")
+    return groups
 
 
 def _seal(source: Source, names: Sequence[str], seal: str | None) -> str:

@@ -192,9 +192,13 @@ class VariableFindings:
     def difference(self) -> DifferenceFindings | None:
         """By how much the shares differ from an earlier wave; None where there is none."""
         before = self.earlier()
-        if before is None or self.fit is None or before[1] is None:
+        if before is None:
             return None
-        return difference_findings(self.fit, before[1], before[0], self.settings.level)
+        name, then = before
+        if self.fit is None or then is None:
+            text = "There is no estimate of both waves to compare."
+            return DifferenceFindings(name, self.answered, 0.0, problem=Note(NoteKind.NO_ESTIMATE, text))
+        return difference_findings(self.fit, then, name, self.settings.level)
 
     @cached_property
     def groups(self) -> GroupFindings | None:
@@ -233,7 +237,17 @@ class VariableFindings:
         """What to bear in mind of the column as a whole."""
         refused = [self._privacy] if isinstance(self._privacy, Note) else []
         moments = [] if self.moments_hold else [_MOMENTS_FAIL]
-        return unlike([*self._needed[1], *refused, *moments])
+        return unlike([*self._needed[1], *refused, *moments, *self._other_people()])
+
+    def _other_people(self) -> list[Note]:
+        """Say that questions and reports are not of the same people, where their numbers tell it."""
+        if self.questions is None or self.is_weighted or abs(self.questions.asked - self.people) < 1:
+            return []
+        text = (
+            f"The questions are those of {self.questions.asked:,} people and the reports those of {self.people:,.0f}: "
+            "checks of draws, leaning and skips are not about all of them."
+        )
+        return [Note(NoteKind.LEFT_OUT, text)]
 
     def columns(self) -> dict[str, Any]:
         """Return the rows of this column in a data frame: a row per category."""

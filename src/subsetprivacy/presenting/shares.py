@@ -35,9 +35,11 @@ def people_sentence(words: Words, one: VariableFindings) -> str:
 
 
 def lead_sentence(words: Words, one: VariableFindings) -> Html:
-    """Return the main number as a sentence."""
+    """Return the main number as a sentence; nothing where shares are not unique, so that none is the largest."""
     shares = one.shares
     assert shares is not None
+    if any(note.kind is NoteKind.NOT_UNIQUE for note in shares.notes):
+        return Html()
     top = int(np.argmax(shares.estimate))
     digits = digits_for(shares.se)
     value = words.percent(float(shares.estimate[top]), digits)
@@ -177,7 +179,7 @@ def difference_section(words: Words, one: VariableFindings) -> Html:
     assert found.lower is not None
     assert found.upper is not None
     assert found.pvalue is not None
-    at = _largest_changes(found.estimate)
+    at = largest_changes(found.estimate)
     digits = digits_for(found.se[at])
     columns = zip(found.estimate[at], found.lower[at], found.upper[at], strict=True)
     dots = [
@@ -214,7 +216,8 @@ def difference_section(words: Words, one: VariableFindings) -> Html:
     )
 
 
-def _largest_changes(change: FloatArray) -> IntArray:
+def largest_changes(change: FloatArray) -> IntArray:
+    """Return the positions of the changes that are shown: all in order, or the largest of many."""
     p = len(change)
     return np.arange(p) if p <= MOST_SHOWN else np.argsort(-np.abs(change), kind="stable")[:SHOWN]
 

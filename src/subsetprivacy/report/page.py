@@ -123,7 +123,7 @@ class Page:
         if alarms:
             checked = el("p", words.count("report.alarms", alarms), class_="warning")
         else:
-            checked = el("p", words("report.no_alarm")) if self.found.alarm.tests else Html()
+            checked = el("p", words("report.no_alarm" if self.found.alarm.tests else "report.unchecked"))
         rows = [self._line(k, one) for k, one in enumerate(self.found, 1)]
         head = [words(f"report.{key}") for key in ("column", "design", "categories", "largest", "fingerprint")]
         whole = table(words("report.overview"), head, rows, words=(1, 3, 4))
