@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from attrs import frozen
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy import draw
@@ -60,6 +61,8 @@ class LeaningCheck(DataCheck):
         Of questions with groups: how often each position was chosen, from the first.
     problem
         Why there is no test; None where there is one.
+    spread_of_leaning
+        The mean square that people who lean add to the variance, which the power depends on.
     """
 
     title: ClassVar[str] = "Leaning: whether people answer yes, or take a position, whatever is asked"
@@ -86,6 +89,7 @@ class LeaningCheck(DataCheck):
     se: float | None = None
     positions: tuple[int, ...] = ()
     problem: Note | None = None
+    spread_of_leaning: float | None = None
 
     @property
     def test(self) -> DataTest | None:
@@ -109,16 +113,21 @@ class LeaningCheck(DataCheck):
     @property
     def detectable(self) -> float | None:
         """The share that raises an alarm in 80 of 100 such samples."""
-        if self.se is None or self.alarm_level is None:
+        if self.alarm_level is None or self._power(0.0) is None:
             return None
-        return (_bar(self.alarm_level) + float(ndtri(POWER))) * self.se
+        if (self._power(1.0) or 0.0) < POWER:
+            return 1.0
+        return float(brentq(lambda share: (self._power(share) or 0.0) - POWER, 0.0, 1.0))
 
     @property
     def power(self) -> float | None:
         """The probability that a share of 5% raises an alarm."""
-        if self.se is None or self.alarm_level is None:
+        return self._power(SOME)
+
+    def _power(self, share: float) -> float | None:
+        if self.se is None or self.spread_of_leaning is None or self.alarm_level is None:
             return None
-        return power_for(SOME, self.se, self.alarm_level)
+        return power_for(share, self.se, self.spread_of_leaning, self.n, self.alarm_level)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -302,7 +311,10 @@ def _to_yes(questions: QuestionCounts, w: FloatArray) -> LeaningCheck:
     share, se = 2 * total / n, 2 * float(np.sqrt(variance)) / n
     z = share / se
     test = DataTest("sides", z, None, 2 * float(ndtr(-abs(z))), "normal")
-    return LeaningCheck(round(n), questions.kind, (test,), share, se)
+    answered = yes | no
+    # Either side is asked about equally often, so the mean over both is what someone who always says yes adds.
+    spread = float(amounts[answered] @ ((1 - size[answered]) ** 2 + size[answered] ** 2)) / (2 * n)
+    return LeaningCheck(round(n), questions.kind, (test,), share, se, spread_of_leaning=spread)
 
 
 def _bar(level: float) -> float:
@@ -310,10 +322,26 @@ def _bar(level: float) -> float:
     return float(-ndtri(level / 2))
 
 
-def power_for(leaning: float, se: float, level: float) -> float:
-    """Return the probability that the test at a level finds a leaning of this size."""
-    bar, shift = _bar(level), leaning / se
-    return float(ndtr(shift - bar) + ndtr(-shift - bar))
+def power_for(leaning: float, se: float, spread: float, n: float, level: float) -> float:
+    r"""Return the probability that the test at a level finds a leaning of this size.
+
+    Parameters
+    ----------
+    leaning
+        The share of people who say yes whatever they are asked.
+    se
+        The standard error of the estimated share where no one does.
+    spread
+        The mean of :math:`f^2` over people who lean: where one option is frequent it is far larger than over others,
+        and so is the standard error of a sample with such people.
+    n, level
+        The number of answers, and the level of the test.
+    """
+    second = (1 - leaning) * n * se**2 / 4 + leaning * spread
+    estimated = 2 * np.sqrt(second / n)
+    actual = 2 * np.sqrt(max(second - leaning**2 / 4, 1e-300) / n)
+    reach = _bar(level) * estimated
+    return float(ndtr((leaning - reach) / actual) + ndtr((-leaning - reach) / actual))
 
 
 def _to_a_position(questions: QuestionCounts, seed: Seed, samples: int) -> LeaningCheck:

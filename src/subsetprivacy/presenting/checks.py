@@ -159,7 +159,8 @@ def _leaning_verdict(words: Words, check: LeaningCheck) -> Any:
     if check.is_alarm:
         key = "check.leaning.alarm_yes" if check.share > 0 else "check.leaning.alarm_no"
         return words(key, share=words.percent(abs(check.share)))
-    if check.detectable is None or check.detectable >= 1:
+    is_rough = any(note.kind is NoteKind.SMALL_COUNTS for note in check.notes)
+    if check.detectable is None or check.detectable >= 1 or is_rough:
         return words("check.leaning.too_few")
     return words("check.leaning.good", least=words.percent(check.detectable))
 

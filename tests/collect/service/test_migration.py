@@ -167,12 +167,15 @@ def numbers_of(document):
 
 
 def without_intervals(document):
-    """Return version 1 without the intervals of shares, the only numbers that are others now."""
+    """Return version 1 without the numbers that are others now: intervals of shares, and the power against leaning."""
     for one in document["variables"]:
         if one["shares"] is not None:
             del one["shares"]["interval"]
             for line in one["shares"]["options"]:
                 line.update(dict.fromkeys(ENDS))
+        # These were too optimistic where one option is frequent; see `power_for`.
+        for key in ("detectable", "power"):
+            one["leaning"][key] = None
     return document
 
 

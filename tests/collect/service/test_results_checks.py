@@ -14,6 +14,7 @@ from scipy import stats
 import subsetprivacy as sp
 from subsetprivacy.collect.service.counters import question_counts
 from subsetprivacy.collect.service.results import results
+from subsetprivacy.honesty.leaning import power_for
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.presenting.checks import panels_of
 from subsetprivacy.presenting.words import words_of
@@ -157,9 +158,9 @@ def test_the_stated_power_is_that_of_the_normal_test_at_the_level_of_the_alarm()
     found, made = variable.checks.leaning, len(variable.checks.tests)
     bar = stats.norm.isf(0.01 / made / 2)
     assert made == 5  # no one skips
-    assert found.power == pytest.approx(stats.norm.sf(bar - 0.05 / found.se) + stats.norm.cdf(-bar - 0.05 / found.se))
+    assert found.alarm_level == pytest.approx(2 * stats.norm.sf(bar))
     assert 0.15 < found.power < 0.4
-    assert found.detectable == pytest.approx((bar + stats.norm.ppf(0.8)) * found.se)
+    assert power_for(found.detectable, found.se, found.spread_of_leaning, 2000, 0.01 / made) == pytest.approx(0.8)
 
 
 def test_a_place_that_is_chosen_too_often_is_found():

@@ -254,3 +254,17 @@ def test_standard_input(tables):
     words = ["check", "honest.csv", "--questions", "-", "--json"]
     result = CliRunner().invoke(main, words, input=Path("honest.framings.csv").read_bytes())
     assert json.loads(result.stdout)["variables"][0]["checks"]["skips"]["asked"] == 2000
+
+
+def test_groups_and_waves_are_in_the_text(fine, tables):
+    text = fine("check", "private.parquet", "--by", "area", "--earlier", "earlier.parquet")
+    assert "Shares by area" in text
+    assert "Change since earlier.parquet" in text
+    assert "Test that no share changed: p" in text
+
+
+def test_a_file_of_questions_about_other_columns_is_refused(run, tables):
+    Path("other.csv").write_text("variable,partition,shown,answer,n\nnope,1,0,0,5\n")
+    result = run("check", "private.parquet", "--questions", "other.csv", "--strict")
+    assert result.exit_code == 2
+    assert "--questions must hold questions of" in result.output

@@ -10,7 +10,7 @@ import pytest
 from finding_cases import ABCD, SHARES, UNIFORM, asked, letters, missing, table
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, CodeError, NotPrivateWarning, SubsetPrivacyWarning
+from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NotPrivateWarning, SubsetPrivacyWarning
 from subsetprivacy.finding import findings as same
 from subsetprivacy.honesty.everything import ONE
 from subsetprivacy.messages import NoteKind
@@ -144,9 +144,27 @@ def test_an_earlier_wave_may_be_findings_already_and_has_a_name(release):
     assert sp.findings({"x": letters()}, earlier={"x": letters(seed=2)})["x"].difference.earlier == "earlier"
 
 
-def test_an_earlier_wave_without_people_leaves_no_difference():
+def test_an_earlier_wave_without_people_leaves_no_difference_and_says_so():
     made = sp.findings({"x": letters()}, earlier={"x": sp.SubsetCounts([], [], UNIFORM)})
-    assert made["x"].difference is None
+    assert made["x"].difference.estimate is None
+    assert made["x"].difference.problem.kind is NoteKind.NO_ESTIMATE
+
+
+def test_an_earlier_wave_of_other_columns_is_refused():
+    with pytest.raises(ArgumentError, match="`earlier` must have a column of x; it has y"):
+        sp.findings({"x": letters()}, earlier={"y": letters()})
+
+
+def test_questions_of_another_design_are_refused():
+    asked = sp.QuestionCounts(sp.uniform(list("vwxyz")), shown=[3, 28], answers=[0, 1], n=[50, 50])
+    with pytest.raises(MismatchError, match="those of 'x' are of another one"):
+        sp.findings({"x": letters()}, questions={"x": asked})
+
+
+def test_questions_of_fewer_people_are_noted():
+    asked = sp.QuestionCounts(UNIFORM, shown=[3, 12], answers=[0, 1], n=[5, 7])
+    made = sp.findings({"x": letters()}, questions={"x": asked})
+    assert NoteKind.LEFT_OUT in [note.kind for note in made["x"].notes]
 
 
 def test_groups_are_those_of_compare(release):
@@ -175,8 +193,10 @@ def test_groups_by_two_columns(release):
 
 
 def test_groups_that_are_not_there_are_named(release):
-    with pytest.raises(ArgumentError, match="`by` must name columns of the table"):
-        sp.findings(release, by="village")["x"].groups  # noqa: B018
+    with pytest.raises(
+        ArgumentError, match=r"`by` must name columns that are kept as they are \(town, year\); got 'vil"
+    ):
+        sp.findings(release, by="village")
 
 
 def test_of_very_many_groups_the_largest_are_kept(tmp_path):

@@ -97,7 +97,8 @@ def test_leaning_is_the_same(survey, checked):
         assert (check.n, list(check.positions)) == (recorded["n"], recorded["positions"])
         assert is_same(check.test, recorded["test"])
         assert (check.problem is not None) == recorded["problem"]
-        for name in ("share", "se", "lower", "upper", "detectable", "power"):
+        # Power and detectable share were too optimistic then: they left out how much people who lean spread.
+        for name in ("share", "se", "lower", "upper"):
             assert agree(getattr(check, name), recorded[name]), name
 
 

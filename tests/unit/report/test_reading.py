@@ -84,8 +84,8 @@ def test_checks_are_on_the_page_with_their_numbers(pages):
 def test_an_alarm_is_at_the_top_and_in_its_place():
     manners = Manners(always_yes=0.5)
     page = Page(report_html(asked(3000, manners)))
-    assert "1 check of the data raises an alarm. See the columns below." in page.text or (
-        "checks of the data raise an alarm. See the columns below." in page.text
+    assert "1 check of the data raises an alarm. See its column." in page.text or (
+        "checks of the data raise an alarm. See their columns." in page.text
     )
     assert "of the people seem to say yes whatever they are asked" in page.text
     assert [held for held in page.all("div") if held.get("class") == "check-panel alarm"]
