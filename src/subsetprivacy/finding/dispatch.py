@@ -9,8 +9,9 @@ from subsetprivacy._types import Seed
 from subsetprivacy.data import QuestionCounts
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.finding.result import Findings
-from subsetprivacy.finding.settings import BUDGET, CHANCE, LEVEL, PERMUTATIONS, Settings, seal_of
+from subsetprivacy.finding.settings import BUDGET, LEVEL, PERMUTATIONS, Settings, seal_of
 from subsetprivacy.finding.sources import Source, chosen, content_seal, source_of
+from subsetprivacy.honesty.alarms import CHANCE
 from subsetprivacy.messages.for_general import GROUPS_OF_A_FILE
 
 

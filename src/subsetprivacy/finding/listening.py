@@ -69,8 +69,3 @@ def attempt(work: Callable[..., T], *arguments: Any, **options: Any) -> T | None
         return work(*arguments, **options)
     except SubsetPrivacyError:
         return None
-
-
-def refusal(error: SubsetPrivacyError, kind: NoteKind) -> Note:
-    """Return an error as the note that takes the place of a result."""
-    return Note(kind, error.message[:1].upper() + error.message[1:], error.advice)

@@ -15,10 +15,11 @@ from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.listening import listening, refusal, unlike
+from subsetprivacy.finding.listening import listening, unlike
 from subsetprivacy.finding.settings import Settings
 from subsetprivacy.finding.shares import zeros_of
 from subsetprivacy.finding.sources import Source
+from subsetprivacy.honesty.checked import problem_of
 from subsetprivacy.independence import IndependenceResult, independence_test
 from subsetprivacy.measures import association
 from subsetprivacy.messages import Note, NoteKind
@@ -186,7 +187,7 @@ def pair_findings(source: Source, names: tuple[str, ...], pairs: int, tested: bo
         except (CodeError, DataFileError):
             raise  # of a broken file nothing is said
         except SubsetPrivacyError as error:
-            return evolve(held, problem=refusal(error, NoteKind.NOT_TESTED))
+            return evolve(held, problem=problem_of(error, NoteKind.NOT_TESTED))
 
 
 def crossed(source: Source, names: Sequence[str]) -> JointCounts:
@@ -321,7 +322,7 @@ def _test(
             if tables and found.null == "asymptotic" and len(counts.observed_codes) <= MOST_ROWS:
                 found = independence_test(counts, "lrt-mom", permutations=min(FEWER, tables), budget=None, seed=seed)
         except SubsetPrivacyError as error:
-            return None, (refusal(error, NoteKind.NOT_TESTED),)
+            return None, (problem_of(error, NoteKind.NOT_TESTED),)
     return found, ()
 
 

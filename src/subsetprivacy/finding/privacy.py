@@ -12,7 +12,8 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.listening import attempt, listening, refusal
+from subsetprivacy.finding.listening import attempt, listening
+from subsetprivacy.honesty.checked import problem_of
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning import repeat_risk
 from subsetprivacy.privacy.attacker import Setting
@@ -160,7 +161,7 @@ def audited(counts: SubsetCounts, fit: Estimate | None, level: float) -> Audit |
                 fit = estimate(counts)
             return Audit(Setting.of(design.exposed, fit.w), level, fit=fit, counts=counts, covered=design.covered)
         except SubsetPrivacyError as error:
-            return refusal(error, NoteKind.NOT_IDENTIFIABLE)
+            return problem_of(error, NoteKind.NOT_IDENTIFIABLE)
 
 
 def privacy_findings(found: Audit, counts: SubsetCounts, fit: Estimate | None) -> PrivacyFindings | Note:
@@ -170,7 +171,7 @@ def privacy_findings(found: Audit, counts: SubsetCounts, fit: Estimate | None) -
             facts = found.facts()
             repeat = _repeat(counts.design, found.setting.w)
         except SubsetPrivacyError as error:
-            return refusal(error, NoteKind.NOT_IDENTIFIABLE)
+            return problem_of(error, NoteKind.NOT_IDENTIFIABLE)
     design, w = found.design, found.setting.w
     with listening():
         telling, told = _most_telling(design, w)

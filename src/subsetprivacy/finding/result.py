@@ -20,10 +20,11 @@ from subsetprivacy.finding.listening import listening
 from subsetprivacy.finding.pairs import MOST_PAIRS, PairFindings, pair_findings, pairs_of
 from subsetprivacy.finding.rows import RowFindings, row_findings
 from subsetprivacy.finding.settings import Settings
-from subsetprivacy.finding.shares import lifted
 from subsetprivacy.finding.sources import Source
 from subsetprivacy.finding.variable import VariableFindings
+from subsetprivacy.honesty.alarms import Alarm
 from subsetprivacy.honesty.everything import Checks, VariableChecks, look_at
+from subsetprivacy.honesty.leaning import lifted
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.results import Result
 from subsetprivacy.tables import Table, number, percent
@@ -31,25 +32,6 @@ from subsetprivacy.tables import Table, number, percent
 FORMAT = "subsetprivacy.findings"
 VERSION = 2
 Progress = Callable[[int, int], None]
-
-
-@frozen
-class AlarmLevel:
-    """When a check is an alarm.
-
-    Attributes
-    ----------
-    chance
-        The probability that honest people raise any alarm in the whole data set.
-    tests
-        How many tests are made of the data.
-    level
-        The p-value below which each of them is an alarm.
-    """
-
-    chance: float
-    tests: int
-    level: float
 
 
 @frozen
@@ -113,6 +95,7 @@ class Findings(Result):
     questions: Mapping[str, QuestionCounts] = field(factory=dict)
     earlier: "Findings | None" = None
     by: tuple[str, ...] = ()
+    _made: dict[str, VariableFindings] = field(factory=dict)
 
     def __repr__(self) -> str:
         columns = counted(len(self.names), "column")
@@ -145,35 +128,27 @@ class Findings(Result):
         mine = (tuple(name for name in names if name in self.names) for names in every)
         return tuple(names for names in mine if len(names) > 1)
 
-    @cached_property
-    def counts(self) -> dict[str, SubsetCounts]:
-        """The counts of every column."""
-        return {name: self.source.count(name) for name in self.names}
-
-    @cached_property
+    @property
     def variables(self) -> tuple[VariableFindings, ...]:
         """What is found of each column."""
-        titles = getattr(self.source, "titles", {})
-        return tuple(
-            VariableFindings(
+        return tuple(self[name] for name in self.names)
+
+    def __getitem__(self, name: str) -> VariableFindings:
+        """Return what is found of the column of that name; it is counted when it is first asked for."""
+        if name not in self.names:
+            raise ArgumentError(f"`name` must be one of {', '.join(self.names)}; got {shown(name)}.")
+        if name not in self._made:
+            self._made[name] = VariableFindings(
                 name,
-                titles.get(name, name),
-                self.counts[name],
+                getattr(self.source, "titles", {}).get(name, name),
+                self.source.count(name),
                 self.settings,
                 self.questions.get(name),
                 partial(self._earlier_fit, name),
                 partial(self._grouped, name),
                 partial(self._checks_of, name),
             )
-            for name in self.names
-        )
-
-    def __getitem__(self, name: str) -> VariableFindings:
-        """Return what is found of the column of that name."""
-        for one in self.variables:
-            if one.name == name:
-                return one
-        raise ArgumentError(f"`name` must be one of {', '.join(self.names)}; got {shown(name)}.")
+        return self._made[name]
 
     def __iter__(self) -> Iterator[VariableFindings]:
         return iter(self.variables)
@@ -196,22 +171,17 @@ class Findings(Result):
     @cached_property
     def checks(self) -> Checks:
         """The checks of all columns, at one level of alarm; columns with sampling weights have none."""
-        fits = {one.name: one.fit for one in self.variables if not one.is_weighted}
-        shares = {
-            name: np.full(self.counts[name].design.p, 1 / self.counts[name].design.p)
-            if fit is None
-            else lifted(np.maximum(fit.w, 0.0), float(fit.n))
-            for name, fit in fits.items()
-        }
-        counts = {name: self.counts[name] for name in fits}
+        counted = [one for one in self.variables if not one.is_weighted]
+        counts = {one.name: one.counts for one in counted}
+        shares = {one.name: lifted(np.maximum(one.fit.w, 0.0), float(one.fit.n)) for one in counted if one.fit}
         with listening():
             first = look_at(counts, self.questions, self.settings.seed_of, shares)
             return first.settled(self.settings.chance, self.settings.check_seconds)
 
     @property
-    def alarm(self) -> AlarmLevel:
+    def alarm(self) -> Alarm:
         """When a check is an alarm."""
-        return AlarmLevel(self.settings.chance, self.checks.alarm.tests, self.checks.alarm.level)
+        return self.checks.alarm
 
     @property
     def alarms(self) -> int:
@@ -262,14 +232,7 @@ class Findings(Result):
         notes = []
         if not any(one.people for one in self.variables):
             notes.append(Note(NoteKind.NO_ESTIMATE, "There are no people yet."))
-        if self.alarm.tests:
-            text = (
-                f"The data are put to {counted(self.alarm.tests, 'test')}. Each is an alarm below p = "
-                f"{level_text(self.alarm.level)}, so that honest people raise any alarm with a probability of at most "
-                f"{percent(self.settings.chance)}."
-            )
-            notes.append(Note(NoteKind.ADJUSTED, text))
-        return unique(notes)
+        return unique([*notes, *self.alarm.notes])
 
     def compute(self, progress: Progress | None = None) -> "Findings":
         """Work out all parts now, and return the findings.
@@ -330,7 +293,7 @@ class Findings(Result):
     def _line(self, one: VariableFindings) -> tuple[str, ...]:
         tested = one.checks is not None and bool(one.checks.tests)
         state = counted(one.alarms, "alarm") if one.alarms else "no alarm" if tested else "not checked"
-        if one.shares is None:
+        if one.shares is None or not one.is_unique:
             return one.title, f"{one.answered:.0f}", "–", "–", "–", "–", state
         top, shares = int(np.argmax(one.shares.estimate)), one.shares
         numbers = (number(float(column[top])) for column in (shares.estimate, shares.lower, shares.upper))
@@ -352,8 +315,3 @@ class Findings(Result):
         if fit is None:
             raise ArgumentError("`name` must be a column with an estimate; got one without.")
         return fit.plot(level=self.level, title=title, ax=ax)
-
-
-def level_text(level: float) -> str:
-    """Return the level of a test for people: two figures, no power of ten."""
-    return np.format_float_positional(level, precision=2, fractional=False, trim="-")

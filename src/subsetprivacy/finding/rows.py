@@ -9,9 +9,10 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.auditing import Audit, TableAudit, audit
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError
-from subsetprivacy.finding.listening import listening, refusal
+from subsetprivacy.finding.listening import listening
 from subsetprivacy.finding.pairs import crossed, flat, variables
 from subsetprivacy.finding.sources import Source
+from subsetprivacy.honesty.checked import problem_of
 from subsetprivacy.messages import Note, NoteKind
 
 
@@ -106,7 +107,7 @@ def row_findings(
         except (CodeError, DataFileError):
             raise
         except SubsetPrivacyError as error:
-            return RowFindings(tuple(names), twice, problem=refusal(error, NoteKind.NOT_IDENTIFIABLE))
+            return RowFindings(tuple(names), twice, problem=problem_of(error, NoteKind.NOT_IDENTIFIABLE))
     shares = {name: one.setting.w for name, one in audits.items() if one is not None}
     return RowFindings(
         tuple(names),

@@ -11,7 +11,6 @@ from subsetprivacy._checks import check_count, check_level, check_number
 from subsetprivacy._seeds import seed_number
 
 LEVEL = 0.95
-CHANCE = 0.01  # that honest people raise any alarm
 BUDGET = 10.0  # seconds of a plain machine for all samples and tables that are drawn
 PERMUTATIONS = 999
 _FOR_CHECKS = 0.6  # of the budget; the rest is for the tests of pairs

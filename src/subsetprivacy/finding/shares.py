@@ -16,7 +16,9 @@ from subsetprivacy.estimation.comparison import compare
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.listening import attempt, listening, refusal, unlike
+from subsetprivacy.finding.listening import attempt, listening, unlike
+from subsetprivacy.honesty.checked import problem_of
+from subsetprivacy.honesty.leaning import lifted
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.variance import precision
 from subsetprivacy.tables import label_text
@@ -189,11 +191,6 @@ def moment_findings(counts: SubsetCounts, level: float) -> ShareFindings | None:
 # People needed --------------------------------------------------------------------------------
 
 
-def lifted(w: FloatArray, n: float) -> FloatArray:
-    """Return shares with about one person more per category: what is estimated as 0 is not taken for certain."""
-    return (n * w + 1) / (n + len(w))
-
-
 def people_needed(
     design: Design, fit: Estimate, asked: float, level: float
 ) -> tuple[tuple[PeopleNeeded, ...], tuple[Note, ...]]:
@@ -210,7 +207,7 @@ def people_needed(
     try:
         variance = precision(design, w).largest
     except SubsetPrivacyError as error:
-        return (), (refusal(error, NoteKind.NO_ESTIMATE),)
+        return (), (problem_of(error, NoteKind.NO_ESTIMATE),)
     z, part = float(ndtri(0.5 + level / 2)), answered / asked
     return tuple(_needed(x, (z / x) ** 2 * variance, answered, part) for x in MARGINS), notes
 
@@ -231,7 +228,7 @@ def difference_findings(now: Estimate, then: Estimate, name: str, level: float) 
             difference = now.difference(then, names=("now", name))
             facts = difference.to_dict(level)
         except SubsetPrivacyError as error:
-            return DifferenceFindings(name, now.n, then.n, problem=refusal(error, NoteKind.NO_ESTIMATE))
+            return DifferenceFindings(name, now.n, then.n, problem=problem_of(error, NoteKind.NO_ESTIMATE))
     columns: dict[str, Any] = {
         key: np.array(facts[key], np.float64) for key in ("estimate", "se", "lower", "upper", "pvalue")
     }
@@ -267,7 +264,7 @@ def _group(name: Any, counts: SubsetCounts, level: float, fits: dict[Any, Estima
             fit = fitted(counts)
             shares = share_findings(fit, level)
         except SubsetPrivacyError as error:
-            return GroupShares(text, counts.n, None, refusal(error, NoteKind.NO_ESTIMATE))
+            return GroupShares(text, counts.n, None, problem_of(error, NoteKind.NO_ESTIMATE))
     fits[name] = fit
     return GroupShares(text, counts.n, shares)
 
@@ -279,5 +276,5 @@ def _homogeneity(fits: Mapping[Any, Estimate], level: float) -> tuple[SharesTest
         try:
             found = compare(fits).test
         except SubsetPrivacyError as error:
-            return None, refusal(error, NoteKind.NOT_TESTED)
+            return None, problem_of(error, NoteKind.NOT_TESTED)
     return _test(found.to_dict(), level), None

@@ -12,7 +12,7 @@ from subsetprivacy.data import GroupedCounts, QuestionCounts, SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.listening import listening, refusal, unlike
+from subsetprivacy.finding.listening import listening, unlike
 from subsetprivacy.finding.privacy import PrivacyFindings, audited, privacy_findings
 from subsetprivacy.finding.settings import Settings
 from subsetprivacy.finding.shares import (
@@ -27,6 +27,7 @@ from subsetprivacy.finding.shares import (
     people_needed,
     share_findings,
 )
+from subsetprivacy.honesty.checked import problem_of
 from subsetprivacy.honesty.everything import VariableChecks
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.tables import label_text
@@ -147,7 +148,7 @@ class VariableFindings:
             try:
                 fit = fitted(self.counts)
             except SubsetPrivacyError as error:
-                return None, (), refusal(error, NoteKind.NO_ESTIMATE)
+                return None, (), problem_of(error, NoteKind.NO_ESTIMATE)
         return fit, tuple(heard.notes), None
 
     @property
@@ -165,6 +166,11 @@ class VariableFindings:
         """The estimated shares with intervals."""
         fit, heard, _ = self._fitted
         return None if fit is None else share_findings(fit, self.settings.level, heard=heard)
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether no other shares fit as well, so that one of them can be called the largest."""
+        return self.fit is not None and NoteKind.NOT_UNIQUE not in {note.kind for note in self.fit.notes}
 
     @cached_property
     def moments(self) -> ShareFindings | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import Any, ClassVar
 
+import numpy as np
 from attrs import evolve, field, frozen
 
 from subsetprivacy._words import counted
@@ -11,6 +12,7 @@ from subsetprivacy.honesty.resampling import FIRST, Sampler
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import CHECK_WITH_BUDGET
 from subsetprivacy.pvalues import positive
+from subsetprivacy.tables import percent
 
 CHANCE = 0.01  # that honest people raise any alarm
 SECONDS = 1.5  # of a plain machine, which tests that draw further samples share; the same samples on every machine
@@ -104,6 +106,8 @@ class Alarm:
         although up to three samples are as extreme, with 1 only if none is.
     """
 
+    DOCUMENT: ClassVar[tuple[str, ...]] = ("chance", "tests", "level")
+
     tests: int
     chance: float = CHANCE
     seconds: float = SECONDS
@@ -119,9 +123,11 @@ class Alarm:
         """What the level means for the whole data set; empty where nothing is tested."""
         if not self.tests:
             return ()
+        each = "It" if self.tests == 1 else "Each"
+        below = np.format_float_positional(self.level, precision=2, fractional=False, trim="-")  # no power of ten
         text = (
-            f"{counted(self.tests, 'test')} in all. Each is an alarm below p = {self.level:.2g}, so that honest people "
-            f"raise any alarm with probability {self.chance:g} at most."
+            f"The data are put to {counted(self.tests, 'test')}. {each} is an alarm below p = {below}, so that honest "
+            f"people raise any alarm with a probability of at most {percent(self.chance)}."
         )
         return (Note(NoteKind.ADJUSTED, text),)
 

@@ -46,7 +46,7 @@ class Sampler:
 
     def most(self, wanted: int, seconds: float) -> int:
         """Return how many samples to draw at most: those that are wanted, as far as there is time."""
-        return max(FIRST, min(wanted, int(seconds / self.cost)))
+        return max(FIRST, int(min(wanted, seconds / self.cost)))  # there may be no limit of time
 
     def pvalue(self, level: float = 1.0, most: int = FIRST) -> tuple[float, int]:
         """Return the p-value of one statistic, and the number of samples; the arguments are of `pvalues`."""

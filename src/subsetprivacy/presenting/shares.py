@@ -38,7 +38,7 @@ def lead_sentence(words: Words, one: VariableFindings) -> Html:
     """Return the main number as a sentence; nothing where shares are not unique, so that none is the largest."""
     shares = one.shares
     assert shares is not None
-    if any(note.kind is NoteKind.NOT_UNIQUE for note in shares.notes):
+    if not one.is_unique:
         return Html()
     top = int(np.argmax(shares.estimate))
     digits = digits_for(shares.se)

@@ -13,7 +13,6 @@ from released import Manners, drawn, options, survey_of, values
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
 from subsetprivacy.honesty import stated
-from subsetprivacy.honesty.alarms import Alarm
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.presenting.checks import level_sentence, panels_of
 from subsetprivacy.presenting.words import words_of
@@ -82,9 +81,10 @@ def test_a_check_that_raises_an_alarm_says_what_it_does_to_the_estimate():
 )
 def test_the_level_in_words(found, tests, words):
     class Settled:
-        alarm = evolve(found.findings.alarm, tests=tests, level=Alarm(tests).level)
+        alarm = evolve(found.findings.alarm, tests=tests)
 
     assert words in level_sentence(WORDS, Settled)
+    assert words in Settled.alarm.notes[0].text
 
 
 def test_nothing_to_test_is_no_level_of_its_own():

@@ -14,6 +14,7 @@ from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NotPri
 from subsetprivacy.finding import findings as same
 from subsetprivacy.honesty.everything import ONE
 from subsetprivacy.messages import NoteKind
+from subsetprivacy.report import report_html
 
 
 @pytest.fixture
@@ -323,3 +324,46 @@ def test_a_table_to_print_and_a_frame():
     empty = sp.findings(sp.SubsetCounts([], [], UNIFORM))
     assert empty.to_frame(engine="polars")["estimate"].is_nan().all()
     assert "–" in str(empty.summary())
+
+
+class _Counting:
+    """A source that remembers which columns were counted."""
+
+    rows, kept = 500, ()
+
+    def __init__(self):
+        self.designs, self.asked = {"x": UNIFORM, "y": UNIFORM}, []
+
+    def alone(self):
+        return 0
+
+    def count(self, column):
+        self.asked.append(column)
+        return letters()
+
+    def crosstab(self, *columns):
+        raise AssertionError("no pair was asked for")
+
+
+def test_a_column_is_counted_when_it_is_asked_for_and_once():
+    source = _Counting()
+    made = sp.findings(source)
+    assert source.asked == []
+    assert made["x"].shares is made["x"].shares
+    assert source.asked == ["x"]
+
+
+def test_without_a_limit_of_time_an_alarm_gets_all_the_samples_that_it_needs():
+    steered = sp.SubsetCounts([3, 60], [25, 15], sp.uniform(list("abcdef")))
+    made = sp.findings({"x": steered}, budget=None)
+    test = made["x"].checks.draws.test
+    assert test.is_alarm
+    assert test.samples > 1 / test.level
+    assert sp.check_all({"x": steered}, budget=1e9)["x"].draws.test.samples == test.samples
+
+
+def test_no_share_is_called_the_largest_where_others_fit_as_well():
+    made = sp.findings({"x": sp.SubsetCounts([3], [1], UNIFORM)})
+    assert not made["x"].is_unique
+    assert [row[2] for row in made.summary().rows] == ["–"]
+    assert "has the largest estimated share" not in report_html(made)
