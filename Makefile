@@ -19,10 +19,10 @@ help:  ## Say what can be made
 extras_demo := plot
 extras_reproduce := plot,conic
 extras_spark := spark
-extras_test := plot,conic,frames,serve
+extras_test := plot,conic,frames,formula,learn,serve
 extras_check := serve
-extras_docs := plot,conic,frames,serve
-extras_bench := conic
+extras_docs := plot,conic,frames,formula,learn,serve
+extras_bench := conic,frames,formula,learn
 extras_scale := frames,spark
 groups := test check docs bench scale
 

@@ -16,6 +16,8 @@ MODULES = (
     "for_measures",
     "for_tests",
     "for_plans",
+    "for_regression",
+    "for_evaluation",
     "for_surveys",
     "for_commands",
 )

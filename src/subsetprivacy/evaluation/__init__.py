@@ -1,0 +1,1 @@
+"""How good a classifier is, when the labels of the test set are subsets."""

@@ -1,0 +1,1 @@
+"""Classifiers for scikit-learn that learn from subsets."""

@@ -1,0 +1,1 @@
+"""Regression of a private response: arrays in, results out."""
