@@ -47,6 +47,7 @@ _PUBLIC = {
     "estimation.dispatch": ("estimate", "estimate_many"),
     "estimation.fit_test": ("FitTest", "fit_test"),
     "estimation.groups": ("EstimateBatch",),
+    "estimation.indicator": ("indicator",),
     "estimation.margins": ("Margin",),
     "estimation.result": ("Estimate",),
     "finding": ("Findings", "findings"),

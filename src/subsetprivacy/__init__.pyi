@@ -37,6 +37,7 @@ from subsetprivacy.estimation.difference import Difference
 from subsetprivacy.estimation.dispatch import estimate, estimate_many
 from subsetprivacy.estimation.fit_test import FitTest, fit_test
 from subsetprivacy.estimation.groups import EstimateBatch
+from subsetprivacy.estimation.indicator import indicator
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.finding import Findings, findings
@@ -187,6 +188,7 @@ __all__ = [
     "independence_power",
     "independence_test",
     "independent",
+    "indicator",
     "join",
     "load_design",
     "nonprivate",
