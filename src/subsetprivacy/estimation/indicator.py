@@ -190,7 +190,7 @@ def rows_of(codes: IntArray, design: Design) -> FloatArray:
     Examples
     --------
     >>> import subsetprivacy as sp
-    >>> rows_of(np.array([0b0011, 0b0110]), sp.uniform("abcd"))
+    >>> rows_of(np.array([0b0011, 0b0110]), sp.uniform(list("abcd")))
     array([[1., 0.],
            [1., 1.],
            [0., 1.],
