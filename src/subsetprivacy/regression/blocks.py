@@ -1,0 +1,197 @@
+"""People in blocks: the one way in which a fit sees its data.
+
+A fit asks for sums over people and for nothing else (`Blocks.total`), so the same code serves arrays in memory, files
+that do not fit, and the workers of a cluster.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import AnyArray, FloatArray, IntArray
+from subsetprivacy.design import Design
+
+BLOCK = 8192  # people at a time: their arrays stay in the cache
+_TABLE = 1 << 22  # entries of a table of rows; beyond it rows are made when they are needed
+
+Sums: TypeAlias = tuple[AnyArray, ...]
+Kernel: TypeAlias = Callable[["Block"], Sums]
+
+
+@frozen(eq=False, repr=False)
+class Block:
+    """Some people.
+
+    Attributes
+    ----------
+    X : array, shape (m, d)
+        Their covariates.
+    R : array, shape (p, m)
+        The rows r_a of their subsets: which categories are possible.
+    weight : array, shape (m,), or None
+        How many people each of them stands for.
+    offset : array, shape (k, m), or None
+        What is added to the linear predictors.
+    """
+
+    X: FloatArray
+    R: FloatArray
+    weight: FloatArray | None = None
+    offset: FloatArray | None = None
+
+    def weighted(self, values: FloatArray) -> FloatArray:
+        """Return values, along the last axis, times the weights."""
+        return values if self.weight is None else values * self.weight
+
+    @property
+    def amount(self) -> float:
+        """How many people they stand for."""
+        return float(self.X.shape[0] if self.weight is None else self.weight.sum())
+
+
+class Blocks(Protocol):
+    """People whose sums can be asked for, wherever they are."""
+
+    @property
+    def d(self) -> int:
+        """The number of covariates, the intercept among them."""
+        ...
+
+    @property
+    def design(self) -> Design:
+        """The design that drew the subsets."""
+        ...
+
+    def total(self, kernel: Kernel) -> Sums:
+        """Return the sums over all blocks of what a kernel makes of each."""
+        ...
+
+    def most(self, kernel: Kernel) -> Sums:
+        """Return the largest, element by element, of what a kernel makes of each block."""
+        ...
+
+
+def summed(parts: Iterator[Sums]) -> Sums:
+    """Add up what a kernel made of each block."""
+    total: list[Any] = []
+    for part in parts:
+        if not total:
+            total = [np.array(value, np.float64) for value in part]
+        else:
+            for whole, value in zip(total, part, strict=True):
+                whole += value
+    return tuple(total)
+
+
+def largest(parts: Iterator[Sums]) -> Sums:
+    """Return the largest of what a kernel made of each block, element by element."""
+    return tuple(reduce(lambda u, v: [np.maximum(a, b) for a, b in zip(u, v, strict=True)], parts, next(parts)))
+
+
+class RowTable:
+    """The rows r_a of codes, a column per person."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+
+    def of(self, codes: IntArray) -> FloatArray:
+        """Return the rows of these codes, shape (p, number of codes)."""
+        return np.ascontiguousarray(self._design.incidence(codes).inner(np.eye(self._design.p)))
+
+
+class Sample:
+    """People in memory.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Covariates. They are used where they are, not copied.
+    codes : array, shape (n,)
+        Codes of informative subsets.
+    design
+        The design that drew them.
+    weight, offset
+        As in `Block`, for all people.
+    """
+
+    def __init__(
+        self,
+        X: FloatArray,
+        codes: IntArray,
+        design: Design,
+        weight: FloatArray | None = None,
+        offset: FloatArray | None = None,
+    ) -> None:
+        self.X, self.codes, self.weight, self.offset = X, codes, weight, offset
+        self._design = design
+        self._rows = RowTable(design)
+        distinct, index = np.unique(codes, return_inverse=True)
+        self._table = self._rows.of(distinct) if len(distinct) * design.p <= _TABLE else None
+        # Small numbers are read faster.
+        self._index = index.astype(np.int32) if self._table is not None else index
+
+    @property
+    def d(self) -> int:
+        """The number of covariates."""
+        return self.X.shape[1]
+
+    @property
+    def design(self) -> Design:
+        """The design."""
+        return self._design
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Block]:
+        """Yield all people, a block at a time."""
+        for start in range(0, len(self.X), size):
+            part = slice(start, start + size)
+            yield self.block(part)
+
+    def block(self, part: slice) -> Block:
+        """Return some people as a block."""
+        R = self._rows.of(self.codes[part]) if self._table is None else np.take(self._table, self._index[part], axis=1)
+        weight = None if self.weight is None else self.weight[part]
+        offset = None if self.offset is None else np.ascontiguousarray(self.offset[part].T)
+        return Block(self.X[part], R, weight, offset)
+
+    def total(self, kernel: Kernel) -> Sums:
+        """Return the sums over all people."""
+        return summed(kernel(block) for block in self.blocks())
+
+    def most(self, kernel: Kernel) -> Sums:
+        """Return the largest over all blocks."""
+        return largest(kernel(block) for block in self.blocks())
+
+
+def grouped(sample: Sample) -> Sample:
+    """Return the sample with one weighted row for all people who are alike, where that at least halves the rows.
+
+    People are alike if covariates and subset are the same. They are told apart by a random projection of their
+    covariates, and the groups are compared with the covariates afterwards, so that no rounding can join two of them.
+    """
+    n = len(sample)
+    if n < 2 * BLOCK or sample.offset is not None:
+        return sample
+    at = np.random.default_rng(0).standard_normal(sample.d + 1)
+    probe = np.linspace(0, n - 1, 4096).astype(np.int64)
+    if len(np.unique(sample.X[probe] @ at[1:] + at[0] * sample._index[probe])) > 0.9 * len(probe):
+        return sample
+    keys = sample.X @ at[1:] + at[0] * sample._index
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    if 2 * len(first) > n:
+        return sample
+    representative = first[inverse]
+    for start in range(0, n, BLOCK):
+        part = slice(start, start + BLOCK)
+        same = representative[part]
+        if not np.array_equal(sample.X[part], sample.X[same]) or not np.array_equal(
+            sample.codes[part], sample.codes[same]
+        ):
+            return sample
+    weight = np.bincount(inverse, sample.weight, minlength=len(first)).astype(np.float64)
+    return Sample(sample.X[first], sample.codes[first], sample.design, weight)

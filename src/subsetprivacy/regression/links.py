@@ -1,0 +1,188 @@
+r"""From linear predictors to the likelihood of a subset, one person a column.
+
+A link takes predictors U of shape (k, m) and rows R of shape (p, m), and returns the log-likelihood
+:math:`\ln L = \ln\sum_j r_j p_j(u)` of each person, its gradient in u, and minus its Hessian in u as the entries of the
+upper triangle, in the order of ``numpy.triu_indices(k)``.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from attrs import frozen
+from scipy.special import expit
+
+from subsetprivacy._types import FloatArray, IntArray
+
+
+@frozen(eq=False, repr=False)
+class Linked:
+    """What a link says of some people: log-likelihood (m,), gradient (k, m), curvature (k (k+1) / 2, m) or None."""
+
+    loglik: FloatArray
+    gradient: FloatArray
+    curvature: FloatArray | None = None
+
+
+class Link(Protocol):
+    """A model of the shares of p categories given k = p - 1 linear predictors."""
+
+    @property
+    def p(self) -> int:
+        """The number of categories."""
+        ...
+
+    def shares(self, U: FloatArray) -> FloatArray:
+        """Return the shares, shape (p, m), of predictors (p - 1, m)."""
+        ...
+
+    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
+        """Return the log-likelihood of subsets and its derivatives."""
+        ...
+
+    def slopes(self, U: FloatArray) -> FloatArray:
+        """Return the derivatives of the shares, shape (p, p - 1, m)."""
+        ...
+
+
+def pairs(k: int) -> tuple[IntArray, IntArray]:
+    """Return the two indices of each entry of an upper triangle."""
+    first, second = np.triu_indices(k)
+    return first, second
+
+
+@frozen(eq=False, repr=False)
+class MultinomialLogit:
+    r"""The baseline-category logit: :math:`p_j \propto e^{u_j}`, with :math:`u = 0` for the baseline.
+
+    The gradient is :math:`q - p` with the posterior :math:`q_j = r_j p_j / L`, and minus the Hessian is
+    :math:`(D_p - pp^\top) - (D_q - qq^\top)`: the information of the values less what the subsets hide.
+    """
+
+    p: int
+    baseline: int
+
+    @property
+    def free(self) -> IntArray:
+        """The positions of all categories but the baseline."""
+        return np.delete(np.arange(self.p), self.baseline)
+
+    def _all(self, U: FloatArray) -> FloatArray:
+        """Return the predictors with the row of zeros of the baseline."""
+        return np.insert(U, self.baseline, 0.0, axis=0)
+
+    def shares(self, U: FloatArray) -> FloatArray:
+        """Return the shares."""
+        E = self._all(U)
+        E -= E.max(axis=0)
+        np.exp(E, out=E)
+        E /= E.sum(axis=0)
+        return E
+
+    def _exponentials(self, U: FloatArray, R: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return p, q and ln L."""
+        H = self._all(U)
+        H -= H.max(axis=0)
+        P = np.exp(H)
+        Q = R * P
+        every, inside = P.sum(axis=0), Q.sum(axis=0)
+        P /= every
+        lost = inside < 1e-250  # all that the subset holds is too unlikely to be seen next to the rest
+        if lost.any():
+            far = np.where(R[:, lost] > 0, H[:, lost], -np.inf)
+            top = far.max(axis=0)
+            Q[:, lost] = R[:, lost] * np.exp(far - top)
+            shifted = Q[:, lost].sum(axis=0)
+            inside[lost] = shifted
+            loglik = np.log(inside)
+            loglik[lost] += top
+        else:
+            loglik = np.log(inside)
+        Q /= inside
+        loglik -= np.log(every)
+        return P, Q, loglik
+
+    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
+        """Return the log-likelihood of subsets and its derivatives."""
+        P, Q, loglik = self._exponentials(U, R)
+        P, Q = P[self.free], Q[self.free]
+        G = Q - P
+        if not curvature:
+            return Linked(loglik, G)
+        first, second = pairs(self.p - 1)
+        C = Q[first] * Q[second] - P[first] * P[second]
+        C[first == second] -= G
+        return Linked(loglik, G, C)
+
+    def slopes(self, U: FloatArray) -> FloatArray:
+        """Return the derivatives of the shares: p_j (1{j = k} - p_k)."""
+        P = self.shares(U)
+        out = -P[:, None, :] * P[self.free][None, :, :]
+        out[self.free, np.arange(self.p - 1)] += P[self.free]
+        return out
+
+    def complete(self, U: FloatArray, D: FloatArray) -> Linked:
+        """Return the same for labels, or for indicators D of them, shape (p, m): sum_j D_j ln p_j."""
+        H = self._all(U)
+        H -= H.max(axis=0)
+        P = np.exp(H)
+        every = P.sum(axis=0)
+        P /= every
+        loglik = np.einsum("jm,jm->m", D, H) - D.sum(axis=0) * np.log(every)
+        P, G = P[self.free], D[self.free] - P[self.free]
+        first, second = pairs(self.p - 1)
+        C = -P[first] * P[second]
+        C[first == second] += P
+        return Linked(loglik, G, C)
+
+
+@frozen(eq=False, repr=False)
+class CumulativeLogit:
+    r"""Proportional odds: :math:`P(X \le j) = F(u_j)` with the logistic F and increasing :math:`u_j`.
+
+    With :math:`c_j = r_j - r_{j+1}`, :math:`L = r_p + \sum_j c_j F(u_j)`, the gradient is :math:`c_j f(u_j) / L` and the
+    Hessian :math:`\mathrm{diag}(c_j f'(u_j)/L)` minus the outer square of the gradient.
+    """
+
+    p: int
+
+    def shares(self, U: FloatArray) -> FloatArray:
+        """Return the shares, accurate in both tails."""
+        low, high = expit(U), expit(-U)
+        inner = np.where(U[:-1] > 0, high[:-1] - high[1:], low[1:] - low[:-1])
+        return np.concatenate([low[:1], inner, high[-1:]])
+
+    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
+        """Return the log-likelihood of subsets and its derivatives."""
+        L = np.maximum(np.einsum("jm,jm->m", R, self.shares(U)), 1e-300)
+        F, other = expit(U), expit(-U)
+        c = (R[:-1] - R[1:]) / L
+        G = c * F * other
+        if not curvature:
+            return Linked(np.log(L), G)
+        first, second = pairs(self.p - 1)
+        C = G[first] * G[second]
+        C[first == second] -= G * (other - F)
+        return Linked(np.log(L), G, C)
+
+    def slopes(self, U: FloatArray) -> FloatArray:
+        """Return the derivatives of the shares: f(u_k) for category k, minus that for category k + 1."""
+        f = expit(U) * expit(-U)
+        k = np.arange(self.p - 1)
+        out = np.zeros((self.p, self.p - 1, U.shape[1]))
+        out[k, k] = f
+        out[k + 1, k] = -f
+        return out
+
+    def complete(self, U: FloatArray, D: FloatArray) -> Linked:
+        """Return the same for labels, or for indicators D of them, shape (p, m): sum_j D_j ln p_j."""
+        P = np.maximum(self.shares(U), 1e-300)
+        loglik = np.einsum("jm,jm->m", D, np.log(P))
+        F, other = expit(U), expit(-U)
+        f = F * other
+        ratio, square = D / P, D / P**2
+        G = f * (ratio[:-1] - ratio[1:])
+        first, second = pairs(self.p - 1)
+        C = np.zeros((len(first), U.shape[1]))
+        C[first == second] = f**2 * (square[:-1] + square[1:]) - f * (other - F) * (ratio[:-1] - ratio[1:])
+        C[second == first + 1] = -f[:-1] * f[1:] * square[1:-1]
+        return Linked(loglik, G, C)

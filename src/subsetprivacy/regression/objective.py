@@ -1,0 +1,119 @@
+r"""What a fit maximises: the log-likelihood of the subsets, less a penalty."""
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.regression.blocks import Block, Blocks
+from subsetprivacy.regression.models import Likelihood, Model
+
+
+@frozen(eq=False, repr=False)
+class Ridge:
+    r"""The penalty :math:`\frac{\lambda}{2}\,\mathrm{tr}\,B^\top C B` with :math:`C = I - 11^\top/p`.
+
+    It falls on all p categories alike: it is the smallest sum of squares that the coefficients have when a constant is
+    added to all categories, so the baseline does not matter. `free` are the columns that are penalized.
+    """
+
+    amount: float
+    p: int
+    free: FloatArray  # 1 where a column is penalized, else 0
+    shared: bool = False  # one vector of slopes, which is penalized as it is
+
+    def _slopes(self, theta: FloatArray) -> tuple[FloatArray, slice]:
+        start = self.p - 1 if self.shared else 0
+        return theta[start:].reshape(-1, len(self.free)), slice(start, None)
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the penalty and its gradient."""
+        B, part = self._slopes(theta)
+        pull = self.amount * self.free * (B if self.shared else B - B.sum(axis=0) / self.p)
+        gradient = np.zeros_like(theta)
+        gradient[part] = pull.ravel()
+        return 0.5 * float((B * pull).sum()), gradient
+
+    def curvature(self, size: int) -> FloatArray:
+        """Return the second derivatives."""
+        out = np.zeros((size, size))
+        k = 1 if self.shared else self.p - 1
+        C = np.eye(k) if self.shared else np.eye(k) - 1 / self.p
+        start = self.p - 1 if self.shared else 0
+        out[start:, start:] = self.amount * np.kron(C, np.diag(self.free))
+        return out
+
+
+@frozen(eq=False, repr=False)
+class PseudoPeople:
+    r"""The kernel of `shrink`: :math:`\frac{c}{n}\sum_i\sum_j \hat w_j \ln p_j(x_i)`.
+
+    So many people more, spread over the observed covariates, who have the values in the shares of all people. It is
+    concave, does not depend on how X is coded, and keeps every estimate finite.
+    """
+
+    model: Model
+    theta: FloatArray
+    shares: FloatArray
+    per_person: float
+    curvature: bool = False
+
+    def __call__(self, block: Block) -> tuple[FloatArray, ...]:
+        """Return the sums of the block."""
+        U = self.model.predictors(self.theta, block.X, block.offset)
+        D = np.broadcast_to(self.per_person * self.shares[:, None], (len(self.shares), block.X.shape[0]))
+        linked = self.model.link.complete(U, D)
+        loglik = np.asarray(block.weighted(linked.loglik).sum())
+        gradient = self.model.gradient(block.weighted(linked.gradient), block.X)
+        if not self.curvature or linked.curvature is None:
+            return loglik, gradient
+        return loglik, gradient, self.model.information(block.weighted(linked.curvature), block.X)
+
+
+@frozen(eq=False, repr=False)
+class Objective:
+    """The log-likelihood less its penalties, summed over all people.
+
+    Attributes
+    ----------
+    blocks, model
+        The people and the model.
+    n
+        The number of people, or the sum of their weights.
+    ridge
+        The penalty, if there is one.
+    shrink
+        Shares of the categories and the number of pseudo-people, if there are any.
+    """
+
+    blocks: Blocks
+    model: Model
+    n: float
+    ridge: Ridge | None = None
+    shrink: tuple[FloatArray, float] | None = None
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the value and its gradient."""
+        value, gradient = self._sums(theta, curvature=False)[:2]
+        return float(value), gradient
+
+    def full(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return the value, its gradient, and minus its second derivatives."""
+        value, gradient, J = self._sums(theta, curvature=True)
+        return float(value), gradient, J
+
+    def _sums(self, theta: FloatArray, *, curvature: bool) -> tuple[FloatArray, ...]:
+        sums = list(self.blocks.total(Likelihood(self.model, theta, curvature)))
+        if self.shrink is not None:
+            shares, amount = self.shrink
+            more = self.blocks.total(PseudoPeople(self.model, theta, shares, amount / self.n, curvature))
+            sums = [a + b for a, b in zip(sums, more, strict=True)]
+        if self.ridge is not None:
+            value, gradient = self.ridge(theta)
+            sums[0], sums[1] = sums[0] - value, sums[1] - gradient
+            if curvature:
+                sums[2] = sums[2] + self.ridge.curvature(self.model.size)
+        return tuple(sums)
+
+    def loglik(self, theta: FloatArray) -> float:
+        """Return the log-likelihood without penalties."""
+        return float(self.blocks.total(Likelihood(self.model, theta))[0])

@@ -1,0 +1,234 @@
+r"""Maximise a smooth objective: gradients while far away, Newton's method to the end.
+
+The log-likelihood of subsets is a difference of two convex functions of the predictors, so it is not concave and may
+have several maxima. Where minus its Hessian is not positive definite, Newton's step is taken with the eigenvalues
+raised to a floor: in whitened coordinates they are about the share of a label's information that a subset keeps.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from attrs import frozen
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.regression.coordinates import Coordinates
+from subsetprivacy.regression.models import LargestMove
+from subsetprivacy.regression.objective import Objective
+
+TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left
+MAX_NEWTON = 100
+_MAX_GRADIENTS = 1000
+_FLOOR = 0.05
+_LONGEST = 6.0  # the largest change of a linear predictor in a step
+_FEW = 40  # parameters per predictor up to which Newton's method alone is the fastest (measured)
+_FLAT = 1.0  # information of all people below which a direction is looked at: has it an end?
+_NONE = 1e-6  # information below which it has none, whatever the gradient
+
+Told = Callable[[float], None]
+
+
+@frozen(eq=False, repr=False)
+class Optimum:
+    """Where a fit arrived.
+
+    Attributes
+    ----------
+    theta, z
+        The parameters, and their coordinates.
+    value
+        The objective.
+    gradient, J
+        Its gradient and minus its Hessian in the coordinates.
+    gap
+        The total that Newton's method expects to gain still, g'J^-1 g / 2.
+    converged
+        Whether that is below the tolerance.
+    flat
+        An orthonormal basis, in the coordinates, of directions in which the objective has no end, shape (size, r).
+    steps
+        Newton's steps.
+    """
+
+    theta: FloatArray
+    z: FloatArray
+    value: float
+    gradient: FloatArray
+    J: FloatArray
+    gap: float
+    converged: bool
+    flat: FloatArray
+    steps: int
+    coordinates: Coordinates
+
+    @property
+    def is_maximum(self) -> bool:
+        """Whether minus the Hessian is positive definite, flat directions apart."""
+        return bool(np.linalg.eigvalsh(self._bounded()).min(initial=1.0) > 0)
+
+    def _bounded(self) -> FloatArray:
+        """Return J with 1 in flat directions."""
+        if not self.flat.shape[1]:
+            return self.J
+        keep = np.eye(len(self.J)) - self.flat @ self.flat.T
+        return keep @ self.J @ keep + self.flat @ self.flat.T
+
+    def covariance(self) -> FloatArray:
+        """Return the inverse information in the parameters, without flat directions."""
+        inverse = np.linalg.inv(self._bounded()) - self.flat @ self.flat.T
+        D = self.coordinates.jacobian(self.z)
+        out = D @ inverse @ D.T
+        return (out + out.T) / 2
+
+    def escaping(self) -> FloatArray:
+        """Return, in the parameters, the basis of flat directions, shape (parameters, r)."""
+        return self.coordinates.jacobian(self.z) @ self.flat
+
+    def step(self) -> FloatArray:
+        """Return Newton's next step in the parameters along flat directions: where they go."""
+        values = np.einsum("kr,kl,lr->r", self.flat, self.J, self.flat)
+        along = (self.flat.T @ self.gradient) / np.maximum(np.abs(values), 1e-300)
+        return self.escaping() @ along
+
+
+def maximise(
+    objective: Objective, coordinates: Coordinates, start: FloatArray, *, polish: bool = True, told: Told | None = None
+) -> Optimum:
+    """Maximise an objective.
+
+    Parameters
+    ----------
+    objective, coordinates
+        What to maximise, and in which coordinates.
+    start
+        Parameters to start from.
+    polish
+        Whether to end with Newton's method; without it there is no Hessian.
+    told
+        Called with the value now and then.
+    """
+    z = coordinates.inverse(start)
+    if not polish or objective.model.d * objective.model.link.p > _FEW:
+        z = _climb(objective, coordinates, z, 1e-5 if polish else 1e-7, told)
+    if not polish:
+        value, g = objective(coordinates.natural(z))
+        gz = coordinates.gradient(z, g)
+        reached = bool(np.abs(gz).max() <= 1e-4 * objective.n)
+        none = np.zeros((len(z), 0))
+        J = np.full((len(z), len(z)), np.nan) if len(z) <= 2000 else np.full((1, 1), np.nan)
+        gap = float(gz @ gz) / (2 * objective.n * _FLOOR)
+        return Optimum(coordinates.natural(z), z, value, gz, J, gap, reached, none, 0, coordinates)
+    return newton(objective, coordinates, z, told=told)
+
+
+def _climb(
+    objective: Objective, coordinates: Coordinates, z: FloatArray, tolerance: float, told: Told | None
+) -> FloatArray:
+    """Climb by gradients, with the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno."""
+
+    def downhill(z: FloatArray) -> tuple[float, FloatArray]:
+        value, g = objective(coordinates.natural(z))
+        if told is not None:
+            told(value)
+        return -value / objective.n, -coordinates.gradient(z, g) / objective.n
+
+    options = {"maxcor": 20, "maxiter": _MAX_GRADIENTS, "maxfun": 2 * _MAX_GRADIENTS, "gtol": tolerance, "ftol": 1e-14}
+    found: FloatArray = minimize(downhill, z, jac=True, method="L-BFGS-B", options=options).x
+    return found
+
+
+def newton(objective: Objective, coordinates: Coordinates, z: FloatArray, *, told: Told | None = None) -> Optimum:
+    """Maximise by Newton's method from coordinates z, until all that is left to gain is below the tolerance."""
+    for steps in range(MAX_NEWTON + 1):
+        value, g, J = objective.full(coordinates.natural(z))
+        if told is not None:
+            told(value)
+        gz, Jz = coordinates.gradient(z, g), coordinates.information(z, g, J)
+        step = _direction(gz, Jz, objective.n)
+        gap = float(gz @ step) / 2
+        if gap <= TOLERANCE or steps == MAX_NEWTON:
+            z, value, gz, gap = _last_step(objective, coordinates, z, step, value, gz, Jz, gap)
+            break
+        further = _advance(objective, coordinates, z, step, value, gz)
+        if further is None:
+            break
+        z = further
+    flat = _flat_directions(objective, coordinates, z, gz, Jz) if gap <= 1e-3 else np.zeros((len(z), 0))
+    theta = coordinates.natural(z)
+    return Optimum(theta, z, value, gz, Jz, gap, gap <= max(TOLERANCE, 1e-14 * abs(value)), flat, steps, coordinates)
+
+
+def _last_step(
+    objective: Objective,
+    coordinates: Coordinates,
+    z: FloatArray,
+    step: FloatArray,
+    value: float,
+    g: FloatArray,
+    J: FloatArray,
+    gap: float,
+) -> tuple[FloatArray, float, FloatArray, float]:
+    """Take the step that is known already: it costs one gradient, and J hardly changes."""
+    if gap > TOLERANCE or np.abs(step).max() > 0.1:
+        return z, value, g, gap
+    reached, gradient = objective(coordinates.natural(z + step))
+    if reached < value - 1e-13 * abs(value):
+        return z, value, g, gap
+    g = coordinates.gradient(z + step, gradient)
+    return z + step, reached, g, float(g @ _direction(g, J, objective.n)) / 2
+
+
+def _direction(g: FloatArray, J: FloatArray, n: float) -> FloatArray:
+    """Return Newton's step, with eigenvalues raised to a floor where J is not positive definite."""
+    try:
+        return np.asarray(cho_solve(cho_factor(J, lower=True, check_finite=False), g, check_finite=False))
+    except LinAlgError:
+        values, vectors = np.linalg.eigh(J)
+        # A direction that says nothing is not followed far; one that bends upward is, uphill.
+        return vectors @ ((g @ vectors) / np.maximum(np.abs(values), _FLOOR * n * _share(values, n)))
+
+
+def _share(values: FloatArray, n: float) -> FloatArray:
+    """Return by how much of the floor an eigenvalue is raised: all of it for negative ones."""
+    return np.where(values < -1e-12 * n, 1.0, 1e-8 / _FLOOR)
+
+
+def _advance(
+    objective: Objective, coordinates: Coordinates, z: FloatArray, step: FloatArray, value: float, g: FloatArray
+) -> FloatArray | None:
+    """Return z after as much of the step as raises the objective; None if no part of it does."""
+    here = coordinates.natural(z)
+    length = 1.0
+    if np.abs(step).max() > 1:
+        move = coordinates.natural(z + step) - here
+        longest = float(objective.blocks.most(LargestMove(objective.model, move))[0])
+        length = min(1.0, _LONGEST / longest) if longest > 0 and np.isfinite(longest) else 1e-3
+    uphill = float(g @ step)
+    slack = 1e-13 * abs(value)  # the rounding of a sum over people
+    for _ in range(40):
+        further = z + length * step
+        reached = objective(coordinates.natural(further))[0]
+        if reached >= value + 1e-4 * length * uphill - slack:
+            return further
+        length /= 2
+    return None
+
+
+def _flat_directions(
+    objective: Objective, coordinates: Coordinates, z: FloatArray, g: FloatArray, J: FloatArray
+) -> FloatArray:
+    """Return directions in which little is left to gain, and that much further out: coefficients without an end."""
+    values, vectors = np.linalg.eigh(J)
+    weak = np.flatnonzero(values < _FLAT)
+    if not weak.size:
+        return np.zeros((len(z), 0))
+    found = np.zeros(len(weak), np.bool_)
+    D = coordinates.jacobian(z)
+    for k, at in enumerate(weak):
+        if values[at] < _NONE:
+            found[k] = values[at] > -_FLAT
+            continue
+        change = D @ vectors[:, at] * (g @ vectors[:, at]) / values[at]
+        found[k] = float(objective.blocks.most(LargestMove(objective.model, change))[0]) > 0.5
+    return np.asarray(vectors[:, weak[found]])

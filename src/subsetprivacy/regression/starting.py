@@ -1,0 +1,98 @@
+"""Where a fit starts, and the coordinates it works in."""
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.design import Design
+from subsetprivacy.estimation.mle import maximise as maximise_shares
+from subsetprivacy.regression.blocks import Block, Blocks
+from subsetprivacy.regression.coordinates import Increasing, Linear, Whitened
+from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
+from subsetprivacy.regression.models import Model, SharedSlopes
+from subsetprivacy.regression.objective import Objective
+
+_LEAST = 1e-3  # a share to start from
+
+
+@frozen(eq=False, repr=False)
+class Moments:
+    """The kernel of what is known before a fit: the sum of weights, the sums of x and of xx'."""
+
+    def __call__(self, block: Block) -> tuple[FloatArray, ...]:
+        """Return the sums of the block."""
+        X = block.X if block.weight is None else block.X * block.weight[:, None]
+        return np.asarray(block.amount), X.sum(axis=0), X.T @ block.X
+
+
+def shares_of_all(codes: IntArray, amounts: FloatArray, design: Design) -> FloatArray:
+    """Return the maximum-likelihood shares of the categories among all people."""
+    f = amounts / amounts.sum()
+    return maximise_shares(design.incidence(codes), f, 1e-9).w
+
+
+def null_information(codes: IntArray, amounts: FloatArray, design: Design, w: FloatArray) -> FloatArray:
+    """Return the observed information per person of the linear predictors of all p categories, all slopes 0."""
+    R = design.incidence(codes).inner(np.eye(design.p))
+    Q = R * w[:, None]
+    Q /= Q.sum(axis=0)
+    f = amounts / amounts.sum()
+    return _spread(w) - np.diag(Q @ f) + (Q * f) @ Q.T
+
+
+def _spread(w: FloatArray) -> FloatArray:
+    """Return the covariance of a category: the information of a label."""
+    return np.diag(w) - np.outer(w, w)
+
+
+def whitened(objective_gram: FloatArray, null: FloatArray, w: FloatArray, baseline: int) -> Whitened:
+    """Return coordinates in which the information at the start is about the identity, per person."""
+    floored = np.maximum(w, _LEAST)
+    classes = 0.9 * null + 0.1 * _spread(floored / floored.sum())
+    free = np.delete(np.arange(len(w)), baseline)
+    block = classes[np.ix_(free, free)]
+    values, vectors = np.linalg.eigh(block)
+    safe = (vectors * np.maximum(values, 1e-3 * values.max())) @ vectors.T
+    return Whitened.of(safe, objective_gram)
+
+
+def multinomial_start(w: FloatArray, link: MultinomialLogit, d: int, intercept: int | None) -> FloatArray:
+    """Return coefficients with the shares of all people as intercepts, and no slopes."""
+    B = np.zeros((link.p - 1, d))
+    if intercept is not None:
+        floored = np.maximum(w, _LEAST)
+        B[:, intercept] = np.log(floored[link.free] / floored[link.baseline])
+    return B.ravel()
+
+
+def cumulative_start(w: FloatArray, d: int) -> FloatArray:
+    """Return the cut points of the shares of all people, and no slopes."""
+    floored = np.maximum(w, _LEAST)
+    below = np.cumsum(floored / floored.sum())[:-1]
+    return np.concatenate([np.log(below / (1 - below)), np.zeros(d)])
+
+
+def cumulative_coordinates(objective: Objective, start: FloatArray) -> Increasing:
+    """Return coordinates in which the information at the start is about the identity, per person."""
+    link = objective.model.link
+    assert isinstance(link, CumulativeLogit)
+    cuts, size = link.p - 1, objective.model.size
+    plain = Increasing(cuts, Linear(np.zeros(size), np.eye(size)))
+    zeta = plain.inverse(start)
+    _, g, J = objective.full(start)
+    K = plain.information(zeta, g, J) / objective.n
+    scale = 1 / np.sqrt(np.maximum(np.abs(K.diagonal()), 1e-8))
+    values, vectors = np.linalg.eigh(K * np.outer(scale, scale))
+    T = scale[:, None] * vectors / np.sqrt(np.maximum(np.abs(values), 1e-4))
+    return Increasing(cuts, Linear(zeta, T))
+
+
+def is_shared(model: Model) -> bool:
+    """Tell whether all categories share their slopes."""
+    return isinstance(model, SharedSlopes)
+
+
+def moments(blocks: Blocks) -> tuple[float, FloatArray, FloatArray]:
+    """Return the number of people, the mean of x and the mean of xx'."""
+    n, x, xx = blocks.total(Moments())
+    return float(n), x / n, xx / n
