@@ -44,18 +44,18 @@ def quantize(W: FloatArray, blocks: int = 64) -> tuple[FloatArray, IntArray]:
     check_count(blocks, "blocks", least=1)
     sample, weight = _sample(W)
     if len(sample) <= blocks:
-        block = _nearest(W, sample)
+        block = nearest(W, sample)
         rare = W[(sample[block] != W).any(axis=1)]  # rows that the sample lacks
         more = np.unique(rare[:_SAMPLE], axis=0)
         if len(sample) + len(more) <= blocks:
             sample = np.concatenate([sample, more])
-            return sample, _nearest(W, sample) if len(more) else block
+            return sample, nearest(W, sample) if len(more) else block
         sample, weight = np.concatenate([sample, more]), np.r_[weight, np.ones(len(more))]
     centers = _start(sample, weight, blocks)
     for _ in range(_ROUNDS):
-        centers = _means(np.sqrt(sample), weight, _nearest(sample, centers), len(centers)) ** 2
-    centers = _means(sample, weight, _nearest(sample, centers), len(centers))
-    return centers, _nearest(W, centers)
+        centers = _means(np.sqrt(sample), weight, nearest(sample, centers), len(centers)) ** 2
+    centers = _means(sample, weight, nearest(sample, centers), len(centers))
+    return centers, nearest(W, centers)
 
 
 def _sample(W: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -86,7 +86,7 @@ def _means(rows: FloatArray, weight: FloatArray, block: IntArray, blocks: int) -
     return sums[sizes > 0] / sizes[sizes > 0, None]
 
 
-def _nearest(W: FloatArray, centers: FloatArray) -> IntArray:
+def nearest(W: FloatArray, centers: FloatArray) -> IntArray:
     """Return the number of the center nearest to each row, some rows at a time."""
     roots = np.sqrt(centers).T.copy()
     half = (roots**2).sum(axis=0) / 2  # means of square roots are not of length 1
