@@ -107,6 +107,7 @@ _PUBLIC = {
         "power",
         "repeat_risk",
     ),
+    "privacy.given_result": ("CovariateLeakage",),
     "privacy.person": ("PersonLeakage", "person_leakage"),
     "report": ("write_report",),
     "subsets": ("Categories",),

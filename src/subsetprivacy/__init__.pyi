@@ -97,6 +97,7 @@ from subsetprivacy.planning import (
     power,
     repeat_risk,
 )
+from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
 from subsetprivacy.report import write_report
 from subsetprivacy.subsets import Categories
@@ -114,6 +115,7 @@ __all__ = [
     "ConditionalShares",
     "Contrast",
     "CountsBatch",
+    "CovariateLeakage",
     "DataTest",
     "Design",
     "Difference",

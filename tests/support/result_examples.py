@@ -267,6 +267,13 @@ def audit() -> Any:
 
 
 @example
+def covariate_leakage() -> Any:
+    data = sp.privatize(["red", "blue", "blue", "black"] * 10, sp.uniform(COLORS), seed=1)
+    rows = [[0.05, 0.9, 0.03, 0.02], [0.02, 0.04, 0.04, 0.9], SHARES, [0.4, 0.3, 0.2, 0.1]] * 10
+    return sp.audit(data, given=rows).given
+
+
+@example
 def table_audit() -> Any:
     return sp.audit(pairs())
 

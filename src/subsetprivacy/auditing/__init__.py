@@ -5,6 +5,7 @@ from typing import Any, overload
 
 from subsetprivacy._checks import check_level
 from subsetprivacy._types import Distribution
+from subsetprivacy.auditing.given import audit_given
 from subsetprivacy.auditing.report import Audit
 from subsetprivacy.auditing.several import TableAudit, audit_joint, audit_margins, audit_table
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
@@ -30,15 +31,23 @@ def audit(
 @overload
 def audit(what: Design, w: Distribution, *, prior: Distribution | None = ..., level: float = ...) -> Audit: ...
 @overload
+def audit(what: Design, w: Distribution | None = ..., *, level: float = ..., given: Any) -> Audit: ...
+@overload
 def audit(
     what: SubsetData | SubsetCounts,
     w: Distribution | None = ...,
     *,
     prior: Distribution | None = ...,
     level: float = ...,
+    given: Any = ...,
 ) -> Audit: ...
 def audit(
-    what: Design | SubsetData | SubsetCounts | SubsetTable, w: Any = None, *, prior: Any = None, level: float = 0.95
+    what: Design | SubsetData | SubsetCounts | SubsetTable,
+    w: Any = None,
+    *,
+    prior: Any = None,
+    level: float = 0.95,
+    given: Any = None,
 ) -> Audit | TableAudit:
     """Say in numbers what a design, a column or a table of subsets reveals.
 
@@ -59,6 +68,14 @@ def audit(
         An attacker's own belief about the distribution; by default w.
     level
         The confidence level of the intervals.
+    given
+        The probabilities of the categories for each row of a table that has
+        covariates, for one variable: an array of shape (n, p) in category
+        order, a data frame with a column for each category, or a fit. The
+        audit then says what the covariates and the subset reveal together, as
+        `Audit.given`. A design needs no `w` with it. The rows may be those of
+        a pilot or of a published model, so that this is known before any
+        subset is drawn. With `SubsetData` they must be the rows of the people.
 
     Notes
     -----
@@ -71,10 +88,19 @@ def audit(
     >>> report = audit(uniform(["black", "red", "green", "blue"]), [0.01, 0.1, 0.2, 0.69])
     >>> round(report.to_dict()["size_coverage"], 4), round(report.to_dict()["mi_leakage"], 4)
     (0.6841, 0.7076)
+
+    Rows with covariates, before they are published:
+
+    >>> model = [[0.01, 0.1, 0.2, 0.69], [0.01, 0.01, 0.97, 0.01]]
+    >>> report = audit(uniform(["black", "red", "green", "blue"]), given=model)
+    >>> round(report.given.covariates.above_95, 3), round(report.given.both.above_95, 3)
+    (0.5, 0.642)
     """
     check_level(level)
+    if given is not None:
+        _check_given(what, w, prior)
     if isinstance(what, Design):
-        return _audit_design(what, w, prior, level)
+        return _audit_design(what, w, prior, level, given)
     if isinstance(what, SubsetTable):
         if prior is not None:
             raise ArgumentError("`prior` must be given to the audit of one variable at a time; got one for a table.")
@@ -84,17 +110,21 @@ def audit(
     counts = as_counts(what)
     data = what if isinstance(what, SubsetData) else None
     covered = counts.design.covered
+    rows = None if given is None else audit_given(counts.design, given, data)
     if w is not None:
         setting = Setting.of(counts.design.exposed, w, prior)
-        return Audit(setting, level, data=data, counts=counts, covered=covered)
+        return Audit(setting, level, data=data, counts=counts, covered=covered, given=rows)
     fit = estimate(counts)
     setting = Setting.of(counts.design.exposed, fit.w, prior)
     # An interval needs the belief to move with w; against a fixed prior only the numbers are given.
     known = fit if prior is None else None
-    return Audit(setting, level, fit=known, data=data, counts=counts, remarks=fit.notes, covered=covered)
+    return Audit(setting, level, fit=known, data=data, counts=counts, remarks=fit.notes, covered=covered, given=rows)
 
 
-def _audit_design(design: Design, w: Any, prior: Any, level: float) -> Audit | TableAudit:
+def _audit_design(design: Design, w: Any, prior: Any, level: float, given: Any) -> Audit | TableAudit:
+    rows = None if given is None else audit_given(design, given)
+    if rows is not None and w is None:
+        w = rows.w
     if w is None:
         raise ArgumentError("`w` must be given to audit a design.", GIVE_THE_DISTRIBUTION)
     several = design.exposed.product
@@ -103,4 +133,14 @@ def _audit_design(design: Design, w: Any, prior: Any, level: float) -> Audit | T
             raise ArgumentError("`prior` must be given to the audit of one variable at a time; got one for a product.")
         return audit_margins(several, w)
     setting = Setting.of(design.exposed, w, prior)
-    return Audit(setting, level, covered=design.covered)
+    return Audit(setting, level, covered=design.covered, given=rows)
+
+
+def _check_given(what: Any, w: Any, prior: Any) -> None:
+    """Raise where probabilities of rows are given for several variables, or next to another belief."""
+    names = getattr(what.exposed.product, "categories", None) if isinstance(what, Design) else None
+    by_name = names is not None and isinstance(w, Mapping) and bool(set(w) & set(names.names))
+    if isinstance(what, SubsetTable) or by_name or (isinstance(what, JointCounts) and w is None):
+        raise ArgumentError("`given` must be left out for several variables; it is for one at a time.")
+    if prior is not None:
+        raise ArgumentError("`prior` must be left out with `given`, which is what the attacker believes of each row.")

@@ -11,6 +11,8 @@ from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.privacy import maximal
 
+_APART = 0.05  # how far two distributions of the value may be apart before that is said
+
 if TYPE_CHECKING:
     from subsetprivacy.auditing.report import Audit
 
@@ -19,6 +21,7 @@ def caveats(audit: "Audit") -> tuple[Note, ...]:
     """Return the notes of an audit."""
     notes = [
         Note(NoteKind.LEGEND, "Leakage is what a subset reveals, coverage what remains unknown."),
+        *_given(audit),
         *_worst_cases(audit),
         _epsilon(audit.design.epsilon),
         *revealed(audit.reveals),
@@ -44,6 +47,22 @@ def revealed(shares: dict[str, float]) -> list[Note]:
         for name, share in shares.items()
         if share > 0
     ]
+
+
+def _given(audit: "Audit") -> list[Note]:
+    """Say what rows with covariates reveal, where the audit is of them as well."""
+    if audit.given is None:
+        return []
+    legend = "In rows “given covariates”, “without data” stands for the covariates alone, without the subset."
+    notes = [Note(NoteKind.LEGEND, legend), *audit.given.notes]
+    apart = float(np.abs(audit.given.w - audit.setting.w).max())
+    if apart > _APART:
+        text = (
+            f"The probabilities given covariates average to another distribution than that of the audit, by up to "
+            f"{apart:.2g} for a category. The rows “given covariates” are at their own average."
+        )
+        notes.append(Note(NoteKind.ASSUMPTION, text))
+    return notes
 
 
 def _worst_cases(audit: "Audit") -> list[Note]:

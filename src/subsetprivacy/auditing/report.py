@@ -20,7 +20,8 @@ from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_tests import AUDIT_DATA
 from subsetprivacy.privacy import information, maximal, prediction, revealing, size
-from subsetprivacy.privacy.attacker import Setting
+from subsetprivacy.privacy.attacker import Setting, entropy_bits
+from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.privacy.information import Bits
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
 from subsetprivacy.results import Result, plain
@@ -34,7 +35,8 @@ class Audit(Result):
     """What a design reveals at a distribution.
 
     Read `to_dict()` for the numbers, `summary()` for the table, `plot()` for
-    the picture. With data, `persons()` has each person's leakage.
+    the picture. With data, `persons()` has each person's leakage. With
+    covariates, `given` is the `CovariateLeakage` of rows that hold them too.
     """
 
     why_not_restored: ClassVar[str] = "keep the design and the distribution, or the counts, and audit them again"
@@ -46,6 +48,7 @@ class Audit(Result):
     counts: SubsetCounts | None = None
     remarks: tuple[Note, ...] = ()
     covered: Covered | None = None
+    given: CovariateLeakage | None = None
 
     @property
     def design(self) -> Design:
@@ -129,6 +132,8 @@ class Audit(Result):
             out |= {"floor": self.covered.floor, "dummy_share": self.covered.D * self.covered.share}
         if self.counts is not None:
             out |= {"n": self.counts.n, "level": self.level}
+        if self.given is not None:
+            out["given"] = self.given.to_dict()
         return out
 
     def _columns(self) -> dict[str, Any]:
@@ -185,10 +190,34 @@ class Audit(Result):
             if ranged:
                 row[2:2] = map(number, self._bounds(name))
             rows.append(tuple(row))
+        rows += self._given_rows(ranged)
         people = "" if self.counts is None else f", {self.counts.n_text}"
         belief = ", attacker's own prior" if self.has_prior else ""
         title = f"Privacy audit: {self.kind} design, {self.design.p} categories{people}{belief}"
         return Table(title, tuple(columns), tuple(rows), self.notes)
+
+    def _given_rows(self, ranged: bool) -> list[tuple[str, ...]]:
+        """Return the rows of the table that are about rows with covariates; the share above 95% comes first."""
+        if self.given is None:
+            return []
+        known, both = self.given.covariates, self.given.both
+        entropy = entropy_bits(self.given.w)
+        numbers = {
+            "one value above 95%": (both.above_95, 1 - both.above_95, known.above_95, 1.0),
+            "size": (both.size_leakage, 1 - both.size_leakage, known.size_leakage, np.nan),
+            "mutual information (bits)": (
+                self.given.added_information,
+                entropy - both.information,
+                0.0,
+                entropy - known.information,
+            ),
+            "prediction": (both.best_guess, 1 - both.best_guess, known.best_guess, 1.0),
+        }
+        gap = ("-", "-") if ranged else ()
+        return [
+            (f"given covariates: {name}", number(leaked), *gap, *map(number, others))
+            for name, (leaked, *others) in numbers.items()
+        ]
 
     @property
     def has_tie(self) -> bool:

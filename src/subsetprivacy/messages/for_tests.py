@@ -135,3 +135,19 @@ DRAWS_BY_PAIRS = advise("draws_by_pairs", python="method='auto' compares pairs o
 GIVE_THE_DISTRIBUTION = advise("give_the_distribution", python="try audit(design, fit.w), or audit(data)")
 AUDIT_DATA = advise("audit_data", python="audit(data) of what privatize returns has them")
 ALL_PEOPLE = advise("all_people", python="to_frame() has all, summary(most=...) more")
+
+# Covariates
+PUBLISH_LESS = advise(
+    "publish_less", "publish coarser covariates, draw by a design that tells less, or publish counts instead of rows"
+)
+DIVIDE_EACH_ROW = advise("divide_each_row", "divide each row by its sum")
+DUMMIES_HAVE_NO_COVARIATES = advise(
+    "dummies_have_no_covariates", "dummy rows have no covariates, so a covered design is audited before publishing"
+)
+AUDIT_OTHER_ROWS = advise(
+    "audit_other_rows", python="audit(data.counts(), given=...) takes other rows, such as those of a pilot"
+)
+PROBABILITIES_OF_ROWS = advise(
+    "probabilities_of_rows", python="an array of shape (n, p), a data frame with a column for each category, or a fit"
+)
+ASK_FOR_ROWS_AGAIN = advise("ask_for_rows_again", python="compute it again from the data")
