@@ -24,6 +24,13 @@ ContrastMethod: TypeAlias = Literal["auto", "wald", "score", "profile"]
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 EstimatePicture: TypeAlias = Literal["estimate", "difference", "convergence"]
 
+# Regression
+Family: TypeAlias = Literal["logit", "ordinal"]
+RegressionMethod: TypeAlias = Literal["ml", "corrected"]
+CoefficientInterval: TypeAlias = Literal["auto", "wald", "robust", "profile"]
+TermTest: TypeAlias = Literal["auto", "lr", "wald", "robust"]
+PredictionKind: TypeAlias = Literal["shares", "category"]
+
 # Two variables
 AssociationPicture: TypeAlias = Literal["shares", "conditional", "residuals"]
 DegreesOfFreedom: TypeAlias = Literal["corrected", "paper"]
@@ -31,6 +38,22 @@ IndependenceMethod: TypeAlias = Literal["lrt", "lrt-mom", "pearson", "pearson-co
 IndependencePicture: TypeAlias = Literal["null", "residuals"]
 MeasureMethod: TypeAlias = Literal["delta", "profile"]
 NullMethod: TypeAlias = Literal["permutation", "bootstrap", "asymptotic"]
+
+# Classifiers
+CalibrationBins: TypeAlias = Literal["quantile", "uniform"]
+EvaluationInterval: TypeAlias = Literal["wald", "logit"]
+EvaluationMeasure: TypeAlias = Literal[
+    "accuracy",
+    "balanced_accuracy",
+    "brier",
+    "log_loss",
+    "subset_log_loss",
+    "recall",
+    "precision",
+    "f1",
+    "auc",
+]
+EvaluationPicture: TypeAlias = Literal["measures", "calibration", "confusion"]
 
 # Whether the answers fit the design
 FitMethod: TypeAlias = Literal["auto", "chi-square", "bootstrap"]

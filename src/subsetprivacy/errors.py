@@ -23,6 +23,7 @@
     ├── NotUniqueWarning        the sample leaves several estimates equally likely
     ├── BoundaryWarning         an estimate of zero: its standard error is approximate
     ├── SmallCountWarning       too few people for the normal approximation
+    ├── SeparationWarning       the data set no limit to some coefficients
     ├── BudgetWarning           less was computed than asked for, to stay within a budget
     └── NotPrivateWarning       output that protects nobody
 
@@ -146,6 +147,10 @@ class SmallCountWarning(SubsetPrivacyWarning):
     """Some subset is expected so rarely that normal theory is doubtful (`boundeddensity`)."""
 
 
+class SeparationWarning(SubsetPrivacyWarning):
+    """The likelihood rises without end in some coefficients: a category is never needed to explain the subsets."""
+
+
 class BudgetWarning(SubsetPrivacyWarning):
     """Less was computed than was asked for, because it would have taken too long."""
 
@@ -161,6 +166,7 @@ _WARNINGS: dict[NoteKind, type[SubsetPrivacyWarning]] = {
     NoteKind.SMALL_COUNTS: SmallCountWarning,
     NoteKind.NOT_UNIQUE: NotUniqueWarning,
     NoteKind.NOT_CONVERGED: ConvergenceWarning,
+    NoteKind.SEPARATED: SeparationWarning,
     NoteKind.BUDGET: BudgetWarning,
 }
 

@@ -1,3 +1,58 @@
 """Advice of regression, formulas and learning from subsets."""
 
-from subsetprivacy.messages.advice import advise  # noqa: F401
+from subsetprivacy.messages.advice import advise
+
+# Data
+UNCOVERED_RESPONSE = advise("uncovered_response", "publish the rows of people without dummy rows, for regression")
+DROP_A_COLUMN = advise(
+    "drop_a_column",
+    python="leave these columns out, or use ridge=1.0",
+    shell="leave these columns out of the formula, or use --ridge 1",
+    keyword_of="regress",
+)
+CENTER_THE_COLUMN = advise("center_the_column", "subtract a constant from the column, for instance its mean")
+FEWER_COLUMNS = advise(
+    "fewer_columns",
+    python="use fewer covariates, or ridge='cv'",
+    shell="use fewer covariates, or --ridge cv",
+    keyword_of="regress",
+)
+
+# Fits
+SHRINK = advise(
+    "shrink",
+    python="shrink=True keeps all estimates finite; or merge rare categories, or leave a covariate out",
+    shell="--shrink keeps all estimates finite; or merge rare categories, or leave a covariate out",
+    keyword_of="regress",
+)
+MORE_TERMS = advise(
+    "more_terms",
+    python="add interactions, powers or splines, or use method='corrected'",
+    shell="add interactions, powers or splines, or use --method corrected",
+    keyword_of="regress",
+)
+SAME_TARGET = advise(
+    "same_target",
+    python="fewer covariates, more people, or shrink=True",
+    shell="fewer covariates, more people, or --shrink",
+    keyword_of="regress",
+)
+ROBUST_INTERVALS = advise(
+    "robust_intervals", python="interval(method='robust'), or test(method='robust')", shell="--interval robust"
+)
+FIT_BY_LIKELIHOOD = advise(
+    "fit_by_likelihood", python="method='ml', the default", shell="leave --method out", keyword_of="regress"
+)
+LOGIT_FAMILY = advise("logit_family", python="family='logit'", shell="--family logit", keyword_of="regress")
+MERGE_OR_MORE = advise("merge_or_more", "merge rare categories, use fewer covariates, or collect more people")
+IN_MEMORY = advise("in_memory", python="fit from a table in memory, or pass one to predict()")
+
+# Formulas -----------------------------------------------------------------------------------------------------------
+
+WRITE_A_FORMULA = advise("write_a_formula", "a formula is written as in race ~ age + sex + age:sex")
+NAME_IN_BACKTICKS = advise("name_in_backticks", "a name with spaces or signs stands in backticks")
+OFFSET_AS_AN_ARGUMENT = advise("offset_as_an_argument", "name the offset as an argument of its own")
+COMPUTE_THE_COLUMN_FIRST = advise(
+    "compute_the_column_first",
+    "center, scale, poly and bs remember what they need for new rows; compute anything else as a column of the table",
+)

@@ -46,6 +46,11 @@ class NoteKind(StrEnum):
     TESTED_TOGETHER = "tested_together"  # draws and answers, where subsets do not tell the questions
     LEFT_OUT = "left_out"  # people or groups that a test does not use
     SCORES = "scores"  # the numbers that ordered categories and groups stand for
+    # Regression
+    SEPARATED = "separated"  # coefficients without an end
+    SPECIFICATION = "specification"  # whether the model fits
+    PENALIZED = "penalized"  # coefficients are shrunk on purpose
+    BASELINE = "baseline"  # the category that others are compared with
     # Privacy
     LEAKAGE = "leakage"
     EPSILON = "epsilon"  # of local differential privacy

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, FloatArray, IntArray
 from subsetprivacy.design import Design
+from subsetprivacy.estimation.indicator import rows_of
 
 BLOCK = 8192  # people at a time: their arrays stay in the cache
 _TABLE = 1 << 22  # entries of a table of rows; beyond it rows are made when they are needed
@@ -73,6 +74,10 @@ class Blocks(Protocol):
         """Return the largest, element by element, of what a kernel makes of each block."""
         ...
 
+    def some(self, n: int) -> Block:
+        """Return about so many people, evenly spread."""
+        ...
+
 
 def summed(parts: Iterator[Sums]) -> Sums:
     """Add up what a kernel made of each block."""
@@ -89,17 +94,6 @@ def summed(parts: Iterator[Sums]) -> Sums:
 def largest(parts: Iterator[Sums]) -> Sums:
     """Return the largest of what a kernel made of each block, element by element."""
     return tuple(reduce(lambda u, v: [np.maximum(a, b) for a, b in zip(u, v, strict=True)], parts, next(parts)))
-
-
-class RowTable:
-    """The rows r_a of codes, a column per person."""
-
-    def __init__(self, design: Design) -> None:
-        self._design = design
-
-    def of(self, codes: IntArray) -> FloatArray:
-        """Return the rows of these codes, shape (p, number of codes)."""
-        return np.ascontiguousarray(self._design.incidence(codes).inner(np.eye(self._design.p)))
 
 
 class Sample:
@@ -127,9 +121,8 @@ class Sample:
     ) -> None:
         self.X, self.codes, self.weight, self.offset = X, codes, weight, offset
         self._design = design
-        self._rows = RowTable(design)
         distinct, index = np.unique(codes, return_inverse=True)
-        self._table = self._rows.of(distinct) if len(distinct) * design.p <= _TABLE else None
+        self._table = rows_of(distinct, design) if len(distinct) * design.p <= _TABLE else None
         # Small numbers are read faster.
         self._index = index.astype(np.int32) if self._table is not None else index
 
@@ -154,10 +147,14 @@ class Sample:
 
     def block(self, part: slice) -> Block:
         """Return some people as a block."""
-        R = self._rows.of(self.codes[part]) if self._table is None else np.take(self._table, self._index[part], axis=1)
+        R = rows_of(self.codes[part], self._design) if self._table is None else np.take(self._table, self._index[part], axis=1)
         weight = None if self.weight is None else self.weight[part]
         offset = None if self.offset is None else np.ascontiguousarray(self.offset[part].T)
         return Block(self.X[part], R, weight, offset)
+
+    def some(self, n: int) -> Block:
+        """Return about so many people, evenly spread."""
+        return self.block(slice(None, None, max(len(self.X) // n, 1)))
 
     def total(self, kernel: Kernel) -> Sums:
         """Return the sums over all people."""

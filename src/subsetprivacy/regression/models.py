@@ -4,6 +4,7 @@ r"""How parameters become linear predictors, and sums over people become derivat
 `SharedSlopes`: cut points and one vector of slopes, :math:`u_k = \theta_k - x^\top\beta`.
 """
 
+from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -154,25 +155,38 @@ class SharedSlopes:
 
 @frozen(eq=False, repr=False)
 class Likelihood:
-    """The kernel of a fit: log-likelihood, gradient and, if asked, observed information of a block of people."""
+    """The kernel of a fit: log-likelihood, gradient and, if asked, observed information of a block of people.
+
+    Attributes
+    ----------
+    indicators
+        Where given, indicators of the values stand in the place of the subsets: the sum of D_j ln p_j.
+    """
 
     model: Model
     theta: FloatArray
     curvature: bool = False
+    indicators: Callable[[Block], FloatArray] | None = None
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
         """Return the sums of the block."""
         linked = self.linked(block)
         loglik = np.asarray(block.weighted(linked.loglik).sum())
         gradient = self.model.gradient(block.weighted(linked.gradient), block.X)
-        if linked.curvature is None:
+        if not self.curvature or linked.curvature is None:
             return loglik, gradient
         return loglik, gradient, self.model.information(block.weighted(linked.curvature), block.X)
 
     def linked(self, block: Block) -> Linked:
         """Return log-likelihood and derivatives of each person."""
         U = self.model.predictors(self.theta, block.X, block.offset)
+        if self.indicators is not None:
+            return self.model.link.complete(U, self.indicators(block))
         return self.model.link.of(U, block.R, curvature=self.curvature)
+
+    def scores(self, block: Block) -> FloatArray:
+        """Return the gradient of each person, times the weight, shape (size, m)."""
+        return self.model.scores(block.weighted(self.linked(block).gradient), block.X)
 
 
 @frozen(eq=False, repr=False)

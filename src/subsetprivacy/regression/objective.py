@@ -1,5 +1,7 @@
 r"""What a fit maximises: the log-likelihood of the subsets, less a penalty."""
 
+from collections.abc import Callable
+
 import numpy as np
 from attrs import frozen
 
@@ -45,28 +47,18 @@ class Ridge:
 
 @frozen(eq=False, repr=False)
 class PseudoPeople:
-    r"""The kernel of `shrink`: :math:`\frac{c}{n}\sum_i\sum_j \hat w_j \ln p_j(x_i)`.
+    r"""The indicators of `shrink`: :math:`\frac{c}{n}\sum_i\sum_j \hat w_j \ln p_j(x_i)`.
 
     So many people more, spread over the observed covariates, who have the values in the shares of all people. It is
     concave, does not depend on how X is coded, and keeps every estimate finite.
     """
 
-    model: Model
-    theta: FloatArray
     shares: FloatArray
     per_person: float
-    curvature: bool = False
 
-    def __call__(self, block: Block) -> tuple[FloatArray, ...]:
-        """Return the sums of the block."""
-        U = self.model.predictors(self.theta, block.X, block.offset)
-        D = np.broadcast_to(self.per_person * self.shares[:, None], (len(self.shares), block.X.shape[0]))
-        linked = self.model.link.complete(U, D)
-        loglik = np.asarray(block.weighted(linked.loglik).sum())
-        gradient = self.model.gradient(block.weighted(linked.gradient), block.X)
-        if not self.curvature or linked.curvature is None:
-            return loglik, gradient
-        return loglik, gradient, self.model.information(block.weighted(linked.curvature), block.X)
+    def __call__(self, block: Block) -> FloatArray:
+        """Return the same indicators for everyone."""
+        return np.broadcast_to(self.per_person * self.shares[:, None], (len(self.shares), block.X.shape[0]))
 
 
 @frozen(eq=False, repr=False)
@@ -81,15 +73,18 @@ class Objective:
         The number of people, or the sum of their weights.
     ridge
         The penalty, if there is one.
-    shrink
-        Shares of the categories and the number of pseudo-people, if there are any.
+    pseudo
+        The pseudo-people, if there are any.
+    indicators
+        Indicators of the values in the place of the subsets: a corrected fit.
     """
 
     blocks: Blocks
     model: Model
     n: float
     ridge: Ridge | None = None
-    shrink: tuple[FloatArray, float] | None = None
+    pseudo: PseudoPeople | None = None
+    indicators: Callable[[Block], FloatArray] | None = None
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and its gradient."""
@@ -102,10 +97,9 @@ class Objective:
         return float(value), gradient, J
 
     def _sums(self, theta: FloatArray, *, curvature: bool) -> tuple[FloatArray, ...]:
-        sums = list(self.blocks.total(Likelihood(self.model, theta, curvature)))
-        if self.shrink is not None:
-            shares, amount = self.shrink
-            more = self.blocks.total(PseudoPeople(self.model, theta, shares, amount / self.n, curvature))
+        sums = list(self.blocks.total(self.kernel(theta, curvature=curvature)))
+        if self.pseudo is not None:
+            more = self.blocks.total(Likelihood(self.model, theta, curvature, self.pseudo))
             sums = [a + b for a, b in zip(sums, more, strict=True)]
         if self.ridge is not None:
             value, gradient = self.ridge(theta)
@@ -114,6 +108,10 @@ class Objective:
                 sums[2] = sums[2] + self.ridge.curvature(self.model.size)
         return tuple(sums)
 
+    def kernel(self, theta: FloatArray, *, curvature: bool = False) -> Likelihood:
+        """Return the kernel of the people, without penalties."""
+        return Likelihood(self.model, theta, curvature, self.indicators)
+
     def loglik(self, theta: FloatArray) -> float:
-        """Return the log-likelihood without penalties."""
+        """Return the log-likelihood of the subsets, without penalties."""
         return float(self.blocks.total(Likelihood(self.model, theta))[0])

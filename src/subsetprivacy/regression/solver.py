@@ -1,8 +1,8 @@
 r"""Maximise a smooth objective: gradients while far away, Newton's method to the end.
 
 The log-likelihood of subsets is a difference of two convex functions of the predictors, so it is not concave and may
-have several maxima. Where minus its Hessian is not positive definite, Newton's step is taken with the eigenvalues
-raised to a floor: in whitened coordinates they are about the share of a label's information that a subset keeps.
+have several maxima. Where minus its Hessian is not positive definite, Newton's step is taken with the absolute values of
+its eigenvalues, which goes uphill and leaves saddle points.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,7 @@ from subsetprivacy.regression.objective import Objective
 TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left
 MAX_NEWTON = 100
 _MAX_GRADIENTS = 1000
-_FLOOR = 0.05
-_LONGEST = 6.0  # the largest change of a linear predictor in a step
+_LONGEST = 6.0  # the largest change of a linear predictor in a first step; it doubles while such steps succeed
 _FEW = 40  # parameters per predictor up to which Newton's method alone is the fastest (measured)
 _FLAT = 1.0  # information of all people below which a direction is looked at: has it an end?
 _NONE = 1e-6  # information below which it has none, whatever the gradient
@@ -117,7 +116,7 @@ def maximise(
         reached = bool(np.abs(gz).max() <= 1e-4 * objective.n)
         none = np.zeros((len(z), 0))
         J = np.full((len(z), len(z)), np.nan) if len(z) <= 2000 else np.full((1, 1), np.nan)
-        gap = float(gz @ gz) / (2 * objective.n * _FLOOR)
+        gap = float(gz @ gz) / (0.1 * objective.n)
         return Optimum(coordinates.natural(z), z, value, gz, J, gap, reached, none, 0, coordinates)
     return newton(objective, coordinates, z, told=told)
 
@@ -140,6 +139,7 @@ def _climb(
 
 def newton(objective: Objective, coordinates: Coordinates, z: FloatArray, *, told: Told | None = None) -> Optimum:
     """Maximise by Newton's method from coordinates z, until all that is left to gain is below the tolerance."""
+    longest = _LONGEST
     for steps in range(MAX_NEWTON + 1):
         value, g, J = objective.full(coordinates.natural(z))
         if told is not None:
@@ -150,7 +150,7 @@ def newton(objective: Objective, coordinates: Coordinates, z: FloatArray, *, tol
         if gap <= TOLERANCE or steps == MAX_NEWTON:
             z, value, gz, gap = _last_step(objective, coordinates, z, step, value, gz, Jz, gap)
             break
-        further = _advance(objective, coordinates, z, step, value, gz)
+        further, longest = _advance(objective, coordinates, z, step, value, gz, longest)
         if further is None:
             break
         z = further
@@ -185,34 +185,41 @@ def _direction(g: FloatArray, J: FloatArray, n: float) -> FloatArray:
         return np.asarray(cho_solve(cho_factor(J, lower=True, check_finite=False), g, check_finite=False))
     except LinAlgError:
         values, vectors = np.linalg.eigh(J)
-        # A direction that says nothing is not followed far; one that bends upward is, uphill.
-        return vectors @ ((g @ vectors) / np.maximum(np.abs(values), _FLOOR * n * _share(values, n)))
-
-
-def _share(values: FloatArray, n: float) -> FloatArray:
-    """Return by how much of the floor an eigenvalue is raised: all of it for negative ones."""
-    return np.where(values < -1e-12 * n, 1.0, 1e-8 / _FLOOR)
+        # Uphill where the objective bends upward, and not endlessly far where it says nothing.
+        return vectors @ ((g @ vectors) / np.maximum(np.abs(values), 1e-9 * n))
 
 
 def _advance(
-    objective: Objective, coordinates: Coordinates, z: FloatArray, step: FloatArray, value: float, g: FloatArray
-) -> FloatArray | None:
-    """Return z after as much of the step as raises the objective; None if no part of it does."""
+    objective: Objective,
+    coordinates: Coordinates,
+    z: FloatArray,
+    step: FloatArray,
+    value: float,
+    g: FloatArray,
+    longest: float,
+) -> tuple[FloatArray | None, float]:
+    """Return z after as much of the step as raises the objective, None if no part of it does; and how far to go next.
+
+    Coefficients without an end are followed in steps that double.
+    """
     here = coordinates.natural(z)
-    length = 1.0
+    length, farther = 1.0, longest
     if np.abs(step).max() > 1:
         move = coordinates.natural(z + step) - here
-        longest = float(objective.blocks.most(LargestMove(objective.model, move))[0])
-        length = min(1.0, _LONGEST / longest) if longest > 0 and np.isfinite(longest) else 1e-3
+        largest = float(objective.blocks.most(LargestMove(objective.model, move))[0])
+        if not np.isfinite(largest):
+            length = 1e-3
+        elif largest > longest:
+            length, farther = longest / largest, 2 * longest
     uphill = float(g @ step)
     slack = 1e-13 * abs(value)  # the rounding of a sum over people
     for _ in range(40):
         further = z + length * step
         reached = objective(coordinates.natural(further))[0]
         if reached >= value + 1e-4 * length * uphill - slack:
-            return further
-        length /= 2
-    return None
+            return further, farther
+        length, farther = length / 2, _LONGEST
+    return None, farther
 
 
 def _flat_directions(
@@ -227,7 +234,7 @@ def _flat_directions(
     D = coordinates.jacobian(z)
     for k, at in enumerate(weak):
         if values[at] < _NONE:
-            found[k] = values[at] > -_FLAT
+            found[k] = values[at] > -_NONE
             continue
         change = D @ vectors[:, at] * (g @ vectors[:, at]) / values[at]
         found[k] = float(objective.blocks.most(LargestMove(objective.model, change))[0]) > 0.5

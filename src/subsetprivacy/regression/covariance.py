@@ -1,0 +1,54 @@
+r"""Sandwich covariances: :math:`J^{-1}\,(\sum_i s_i s_i^\top)\,J^{-1}`, by cluster where people come in clusters."""
+
+import numpy as np
+from attrs import frozen
+from scipy.sparse import csr_array
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.regression.blocks import Block, Sample
+from subsetprivacy.regression.models import Likelihood
+from subsetprivacy.regression.objective import Objective
+
+
+@frozen(eq=False, repr=False)
+class OuterScores:
+    """The kernel of a sandwich: the sum of the outer squares of all scores.
+
+    A row that stands for several people, by a frequency weight, counts as often as they are; the square of a sampling
+    weight is meant as it is.
+    """
+
+    likelihood: Likelihood
+    frequency: bool
+
+    def __call__(self, block: Block) -> tuple[FloatArray, ...]:
+        """Return the sum of the block."""
+        S = self.likelihood.scores(block)
+        if not self.frequency or block.weight is None:
+            return (S @ S.T,)
+        return ((S / np.maximum(block.weight, 1e-300)) @ S.T,)
+
+
+def meat(objective: Objective, theta: FloatArray, *, frequency: bool, clusters: IntArray | None = None) -> FloatArray:
+    """Return the sum of the outer squares of scores, of people or of clusters."""
+    likelihood = objective.kernel(theta)
+    if clusters is None:
+        return objective.blocks.total(OuterScores(likelihood, frequency))[0]
+    blocks = objective.blocks
+    assert isinstance(blocks, Sample)  # a stream has no clusters
+    number = int(clusters.max()) + 1
+    sums = np.zeros((number, objective.model.size))
+    start = 0
+    for block in blocks.blocks():
+        S = likelihood.scores(block)
+        m = S.shape[1]
+        at = clusters[start : start + m]
+        sums += csr_array((np.ones(m), (at, np.arange(m))), shape=(number, m)) @ S.T
+        start += m
+    return sums.T @ sums * (number / (number - 1))
+
+
+def sandwich(bread: FloatArray, filling: FloatArray) -> FloatArray:
+    """Return the robust covariance, from the inverse information and the outer squares of the scores."""
+    out = bread @ filling @ bread
+    return (out + out.T) / 2

@@ -1,0 +1,154 @@
+"""From a problem to a fit: maxima, covariances, and what is doubtful about them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.corrected import working_indicators
+from subsetprivacy.regression.covariance import meat, sandwich
+from subsetprivacy.regression.links import MultinomialLogit
+from subsetprivacy.regression.maxima import RANDOM_STARTS, SMALL, search
+from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.problem import Problem
+from subsetprivacy.regression.solver import Optimum, maximise
+
+MAX_COVARIANCE = 2000  # parameters up to which there are standard errors
+
+Told = Callable[[float], None]
+
+
+@frozen(eq=False, repr=False)
+class Fit:
+    """The numbers of a fit.
+
+    Attributes
+    ----------
+    theta
+        The parameters, all finite; see `infinite`.
+    loglik
+        The log-likelihood of the subsets, without penalties.
+    observed
+        The inverse of the observed information; None where there is none.
+    robust
+        The sandwich; None where there is none.
+    gap, converged, is_maximum, steps
+        The certificate: what is left to gain in all, whether that is below the tolerance, whether the information is
+        positive definite, and Newton's steps.
+    maxima
+        The values of the maxima found, largest first.
+    starts
+        From how many starts.
+    infinite
+        Per parameter: 0 where it is finite, the sign where it has no end, not a number where it is undetermined.
+    """
+
+    theta: FloatArray
+    loglik: float
+    observed: FloatArray | None
+    robust: FloatArray | None
+    gap: float
+    converged: bool
+    is_maximum: bool
+    steps: int
+    maxima: tuple[float, ...]
+    starts: int
+    infinite: FloatArray
+
+
+def fit_likelihood(problem: Problem, *, told: Told | None = None) -> tuple[Objective, Optimum, tuple[float, ...], int]:
+    """Maximise the likelihood of the subsets, from several starts where the sample is small."""
+    objective = problem.objective()
+    coordinates = problem.coordinates(objective)
+    polish = objective.model.size <= MAX_COVARIANCE
+    best = maximise(objective, coordinates, problem.start(), polish=polish, told=told)
+    random = _random_starts(problem)
+    if not polish or random == 0:
+        return objective, best, (best.value,), 1
+    found = search(objective, coordinates, best, _corrected_start(problem, best), random=random)
+    return objective, found.best, found.values, found.starts
+
+
+def _random_starts(problem: Problem) -> int:
+    """Return how many random starts to make besides: none where the sample is large."""
+    asked = problem.options.starts
+    if asked is not None:
+        return asked - 1
+    small = problem.n_effective < SMALL * problem.blocks.d
+    return RANDOM_STARTS if small and isinstance(problem.blocks, Sample) else 0
+
+
+def _corrected_start(problem: Problem, first: Optimum) -> list[FloatArray]:
+    """Return the corrected fit as a start, where the design is known."""
+    objective = problem.objective()
+    if not problem.design.is_known or not isinstance(objective.model.link, MultinomialLogit):
+        return []
+    indicators = working_indicators(problem.blocks, objective.model, problem.start())
+    corrected = maximise(evolve(objective, indicators=indicators), problem.coordinates(objective), problem.start())
+    return [corrected.theta] if corrected.converged else []
+
+
+def fit(
+    problem: Problem, *, frequency: bool = True, clusters: IntArray | None = None, told: Told | None = None
+) -> Fit:
+    """Fit a problem by likelihood, or by corrected scores.
+
+    Parameters
+    ----------
+    frequency
+        Whether weights count people.
+    clusters
+        The number of each row's cluster.
+    """
+    objective, best, maxima, starts = fit_likelihood(problem, told=told)
+    if problem.options.method == "corrected":
+        objective, best = _correct(problem, objective, best)
+        maxima, starts = (best.value,), 1
+    known = objective.model.size <= MAX_COVARIANCE and problem.options.ridge == 0
+    observed = best.covariance() if known else None
+    robust = None
+    if observed is not None:
+        robust = sandwich(observed, meat(objective, best.theta, frequency=frequency, clusters=clusters))
+    return Fit(
+        theta=best.theta,
+        loglik=objective.loglik(best.theta),
+        observed=None if problem.options.method == "corrected" else observed,
+        robust=robust,
+        gap=best.gap,
+        converged=best.converged,
+        is_maximum=best.is_maximum if known else best.converged,
+        steps=best.steps,
+        maxima=maxima,
+        starts=starts,
+        infinite=_infinite(best, problem),
+    )
+
+
+def _correct(problem: Problem, objective: Objective, start: Optimum) -> tuple[Objective, Optimum]:
+    """Fit the corrected score equations, with the likelihood's fit as working distributions."""
+    indicators = working_indicators(problem.blocks, objective.model, start.theta)
+    corrected: Any = evolve(objective, indicators=indicators)
+    return corrected, maximise(corrected, problem.coordinates(objective), start.theta)
+
+
+def _infinite(best: Optimum, problem: Problem) -> FloatArray:
+    """Tell which parameters have no end: the sign of those that run away, not a number for those that go along."""
+    size = len(best.theta)
+    if not best.flat.shape[1]:
+        return np.zeros(size)
+    d = problem.blocks.d
+    spread = np.where(problem.spread > 0, problem.spread, 1.0)
+    scale = np.ones(size)
+    if d:
+        first = problem.design.p - 1 if problem.options.family == "ordinal" else 0  # cut points
+        scale[first:] = np.tile(spread, (size - first) // d)
+    loose = np.sqrt((best.escaping() ** 2).sum(axis=1)) * scale
+    loose = loose > 1e-3 * loose.max()
+    step = best.step() * scale
+    runs = loose & (np.abs(step) > 0.2 * np.abs(step).max())
+    out = np.where(loose, np.nan, 0.0)
+    out[runs] = np.sign(step[runs])
+    return out

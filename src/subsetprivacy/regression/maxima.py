@@ -1,0 +1,62 @@
+"""Several maxima: more starts where the sample is small, and what was found from each."""
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.regression.coordinates import Coordinates
+from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.solver import Optimum, maximise
+
+SMALL = 50.0  # effective people per covariate below which one start is not trusted
+RANDOM_STARTS = 8
+_SAME = 1e-4  # two values of the log-likelihood that are one maximum
+NEAR = 2.0  # of log-likelihood: a second maximum so near is as good an answer
+
+
+@frozen(eq=False, repr=False)
+class Search:
+    """The best of several maxima.
+
+    Attributes
+    ----------
+    best
+        The fit with the largest value.
+    values
+        The values of all different maxima that were found, largest first.
+    starts
+        How many starts were made.
+    """
+
+    best: Optimum
+    values: tuple[float, ...]
+    starts: int
+
+
+def search(
+    objective: Objective, coordinates: Coordinates, first: Optimum, more: list[FloatArray], *, random: int
+) -> Search:
+    """Start again from given parameters, and from random ones, and keep the best maximum.
+
+    Random starts are seeded by the problem alone: the same data give the same fit.
+    """
+    found = [first]
+    rng = np.random.default_rng(0)
+    spread = rng.standard_normal((random, coordinates.size))
+    centre = coordinates.inverse(more[0] if more else first.theta)
+    starts = [*more, *(coordinates.natural(centre + step) for step in spread)]
+    found += [maximise(objective, coordinates, start) for start in starts]
+    arrived = [optimum for optimum in found if optimum.converged and optimum.is_maximum] or found[:1]
+    best = max(arrived, key=lambda optimum: optimum.value)
+    if best.value <= first.value + _SAME and first.converged:
+        best = first
+    return Search(best, _different(sorted((optimum.value for optimum in arrived), reverse=True)), len(found))
+
+
+def _different(values: list[float]) -> tuple[float, ...]:
+    """Return values, largest first, without those that are the same maximum."""
+    kept: list[float] = []
+    for value in values:
+        if not kept or kept[-1] - value > _SAME:
+            kept.append(value)
+    return tuple(kept)

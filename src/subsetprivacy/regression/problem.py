@@ -1,0 +1,299 @@
+"""A regression problem made ready: people in blocks, a model, a start and coordinates."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._choices import Family, RegressionMethod
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._words import counted, people
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError, CategoryError, NoDataError, NotIdentifiableError
+from subsetprivacy.messages.for_regression import (
+    CENTER_THE_COLUMN,
+    DROP_A_COLUMN,
+    FEWER_COLUMNS,
+    UNCOVERED_RESPONSE,
+)
+from subsetprivacy.regression.blocks import Blocks
+from subsetprivacy.regression.coordinates import Coordinates
+from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
+from subsetprivacy.regression.models import Model, SeparateSlopes, SharedSlopes
+from subsetprivacy.regression.objective import Objective, PseudoPeople, Ridge
+from subsetprivacy.regression.starting import (
+    cumulative_coordinates,
+    cumulative_start,
+    moments,
+    multinomial_start,
+    null_information,
+    shares_of_all,
+    whitened,
+)
+
+_DEPENDENT = 1e-9  # of a column's variance that the others leave, below which it is their combination
+_FAR = 1e6  # a mean so many standard deviations from 0 leaves no digits to the standard errors
+
+
+class Encoder(Protocol):
+    """What turns a table of covariates into columns of numbers."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The columns of the table that are used."""
+        ...
+
+    def matrix(self, table: Any) -> FloatArray:
+        """Return the columns of a table's rows."""
+        ...
+
+
+@frozen(eq=False, repr=False)
+class Columns:
+    """The columns of X.
+
+    Attributes
+    ----------
+    names
+        Their names.
+    terms
+        The positions of the columns of each term, by its name.
+    intercept
+        The position of the intercept; None where there is none.
+    encoder
+        What made them from a table; None for plain arrays.
+    """
+
+    names: tuple[str, ...]
+    terms: Mapping[str, tuple[int, ...]]
+    intercept: int | None
+    encoder: Encoder | None = None
+
+    def without_intercept(self) -> "Columns":
+        """Return the columns but the intercept."""
+        if self.intercept is None:
+            return self
+        at = self.intercept
+        names = tuple(name for k, name in enumerate(self.names) if k != at)
+        terms = {
+            term: tuple(k - (k > at) for k in positions if k != at)
+            for term, positions in self.terms.items()
+            if positions != (at,)
+        }
+        return Columns(names, terms, None, self.encoder)
+
+
+@frozen(eq=False, repr=False)
+class Options:
+    """What was asked of a fit."""
+
+    family: Family = "logit"
+    method: RegressionMethod = "ml"
+    baseline: Any = None
+    shrink: bool = False
+    ridge: float = 0.0
+    lasso: float = 0.0
+    starts: int | None = None  # None: as many as the sample calls for
+
+
+@frozen(eq=False, repr=False)
+class Problem:
+    """All that a fit needs.
+
+    Attributes
+    ----------
+    blocks, columns, options
+        The people, the columns of X, and what was asked.
+    w
+        The shares of the categories among all people.
+    null_loglik
+        The log-likelihood with these shares for everyone.
+    mean, spread
+        Mean and standard deviation of every column of X.
+    gram
+        The mean of xx'.
+    null
+        The information per person of the linear predictors at these shares.
+    n
+        The number of people, or the sum of their weights.
+    """
+
+    blocks: Blocks
+    columns: Columns
+    options: Options
+    w: FloatArray
+    null_loglik: float
+    n: float
+    mean: FloatArray
+    spread: FloatArray
+    gram: FloatArray
+    null: FloatArray
+
+    @property
+    def design(self) -> Design:
+        """The design of the response."""
+        return self.blocks.design
+
+    @property
+    def n_effective(self) -> float:
+        """How many people would say as much if asked directly, on average over the coefficients."""
+        S = self.design.S if self.design.is_known else 2.0
+        return self.n * min((S - 1) / (self.design.p - 1), 1.0)
+
+    @property
+    def model(self) -> Model:
+        """The model that was asked for."""
+        if self.options.family == "ordinal":
+            return SharedSlopes(CumulativeLogit(self.design.p), self.blocks.d)
+        return SeparateSlopes(MultinomialLogit(self.design.p, self.baseline), self.blocks.d)
+
+    @property
+    def baseline(self) -> int:
+        """The position of the category that others are compared with: by default the most frequent one."""
+        label = self.options.baseline
+        if label is None:
+            return int(self.w.argmax())
+        labels = self.design.categories.labels
+        if label not in labels:
+            known = ", ".join(map(str, labels[:12]))
+            raise CategoryError(f"`baseline` must be one of the categories ({known}); got another label.")
+        return labels.index(label)
+
+    def objective(self, ridge: float | None = None) -> Objective:
+        """Return the penalized log-likelihood."""
+        amount = self.options.ridge if ridge is None else ridge
+        shared = self.options.family == "ordinal"
+        penalty = None
+        if amount > 0:
+            free = np.ones(self.blocks.d)
+            if self.columns.intercept is not None:
+                free[self.columns.intercept] = 0.0
+            penalty = Ridge(amount, self.design.p, free, shared)
+        pseudo = None
+        if self.options.shrink:
+            more = self.blocks.d * (1 if shared else self.design.p - 1)
+            floored = np.maximum(self.w, 1 / (self.n + 1))
+            pseudo = PseudoPeople(floored / floored.sum(), more / self.n)
+        return Objective(self.blocks, self.model, self.n, penalty, pseudo)
+
+    def start(self) -> FloatArray:
+        """Return where a fit starts: the shares of all people, no slopes."""
+        model = self.model
+        if isinstance(model.link, CumulativeLogit):
+            return cumulative_start(self.w, self.blocks.d)
+        return multinomial_start(self.w, model.link, self.blocks.d, self.columns.intercept)
+
+    def coordinates(self, objective: Objective) -> Coordinates:
+        """Return coordinates in which the fit is well conditioned."""
+        link = objective.model.link
+        if isinstance(link, CumulativeLogit):
+            return cumulative_coordinates(objective, self.start())
+        gram = self.gram
+        if objective.ridge is not None:
+            gram = gram + np.diag(objective.ridge.amount * objective.ridge.free / self.n)
+        elif np.linalg.matrix_rank(gram, hermitian=True) < len(gram):
+            gram = gram + np.diag(1e-6 * gram.diagonal())
+        return whitened(gram, self.null, self.w, link.baseline)
+
+
+def pose(
+    blocks: Blocks, columns: Columns, options: Options, codes: IntArray, amounts: FloatArray, *, rows: float
+) -> Problem:
+    """Return the problem, with what is known before the fit; raise where it has no answer.
+
+    Parameters
+    ----------
+    codes, amounts
+        The distinct codes of informative subsets, and how many people reported each.
+    rows
+        How many people there are, whatever their weights.
+    """
+    design = blocks.design
+    require_response(design)
+    if not len(codes) or not amounts.sum() > 0:
+        raise NoDataError("`data` must hold a subset that says something; got none.")
+    if len(codes) == 1 and not (design.is_known and design.p == 1):
+        raise NotIdentifiableError(
+            "there must be more than one distinct subset to estimate from; got one, reported by everyone."
+        )
+    w = shares_of_all(codes, amounts, design)
+    n, mean, gram = moments(blocks)
+    spread = np.sqrt(np.maximum(gram.diagonal() - mean**2, 0.0))
+    penalized = options.ridge > 0 or options.lasso > 0
+    check_columns(columns, mean, spread, gram, penalized=penalized)
+    null_loglik = float(amounts @ np.log(design.incidence(codes).inner(w)))
+    null = null_information(codes, amounts, design, w)
+    problem = Problem(blocks, columns, options, w, null_loglik, n, mean, spread, gram, null)
+    size = problem.model.size
+    if not (penalized or options.shrink) and rows < size:
+        raise ArgumentError(
+            f"`data` must have at least as many people as the model has parameters; got {people(rows)} for "
+            f"{counted(size, 'parameter')}.",
+            FEWER_COLUMNS,
+        )
+    return problem
+
+
+def require_response(design: Design) -> None:
+    """Raise if a response of this design cannot be regressed on covariates."""
+    if design.covered is not None:
+        raise ArgumentError(
+            "`designs` must be of people only; got a covered design, whose dummy rows have no covariates.",
+            UNCOVERED_RESPONSE,
+        )
+    if design.p < 2:
+        raise ArgumentError(f"the response must have at least two categories; got {design.p}.")
+    if design.is_known:
+        design.require_identifiable()
+
+
+def check_columns(
+    columns: Columns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, penalized: bool
+) -> None:
+    """Raise if a column is constant, a combination of others, or too far from 0 to be computed with."""
+    others = [k for k in range(len(mean)) if k != columns.intercept]
+    scale = np.sqrt(gram.diagonal())
+    constant = [columns.names[k] for k in others if spread[k] <= 1e-7 * max(scale[k], 1e-300)]
+    if constant and (columns.intercept is not None or any(scale[k] == 0 for k in others)):
+        far = [columns.names[k] for k in others if spread[k] > 0 and columns.names[k] in constant]
+        if far:
+            raise ArgumentError(
+                f"a column must vary by more than a millionth of its mean; got {', '.join(far)}.", CENTER_THE_COLUMN
+            )
+        raise ArgumentError(
+            f"columns of covariates must vary; got the same number for everyone in {', '.join(constant)}.",
+            DROP_A_COLUMN,
+        )
+    if penalized:
+        return
+    dependent = _dependent(columns, mean, gram)
+    if dependent:
+        raise ArgumentError(
+            "columns of covariates must not be combinations of each other; got one that depends on those before it: "
+            f"{', '.join(dependent)}.",
+            DROP_A_COLUMN,
+        )
+
+
+def _dependent(columns: Columns, mean: FloatArray, gram: FloatArray) -> list[str]:
+    """Return the columns that those before them determine, by elimination."""
+    if columns.intercept is None:
+        kept, S = list(range(len(mean))), gram.copy()
+    else:
+        kept = [k for k in range(len(mean)) if k != columns.intercept]
+        S = (gram - np.outer(mean, mean))[np.ix_(kept, kept)]
+    scale = np.sqrt(S.diagonal())
+    S = S / np.outer(scale, scale)
+    found = []
+    for k in range(len(S)):
+        if S[k, k] < _DEPENDENT:
+            found.append(columns.names[kept[k]])
+            continue
+        S[k + 1 :, k + 1 :] -= np.outer(S[k + 1 :, k], S[k, k + 1 :]) / S[k, k]
+    return found
