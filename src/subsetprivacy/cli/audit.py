@@ -25,6 +25,12 @@ from subsetprivacy.cli.show import echo_json, echo_table, say
     "By default the even one for a design; of a table it is estimated.",
 )
 @click.option("--prior", help="What the attacker believes the distribution to be, in the same form.")
+@click.option(
+    "--given",
+    type=FilePath(exists=True, path_type=Path, stdin=".csv"),
+    help="A file of probabilities given covariates: a column for each category, a row for each row of a table that has "
+    "covariates. Adds what the covariates and the subset reveal together.",
+)
 @options.any_columns
 @options.level
 @options.design
@@ -35,6 +41,7 @@ def audit(
     path: Path,
     w: tuple[str, ...],
     prior: str | None,
+    given: Path | None,
     columns: tuple[str, ...],
     level: float,
     design: Path | None,
@@ -45,7 +52,8 @@ def audit(
     """Say what PATH reveals: a design document at a distribution, or a table of subsets.
 
     A design is audited at the even distribution unless --w gives another. Of several
-    columns: each alone, and what they add up to for one person.
+    columns: each alone, and what they add up to for one person. With --given, also rows
+    that hold covariates; a design is then audited at the average of the probabilities.
 
     \b
     Examples:
@@ -53,6 +61,7 @@ def audit(
       subsetprivacy audit urn.design.json --w 0.01,0.1,0.2,0.69
       subsetprivacy audit both.design.json --w sex=0.5,0.5 --w race=0.1,0.2,0.3,0.4
       subsetprivacy audit private.parquet --column race
+      subsetprivacy audit urn.design.json --given probabilities.csv
     """
     from subsetprivacy.auditing import audit as run
 
@@ -60,17 +69,26 @@ def audit(
     shares = _distribution(w) if w else None
     if path.suffix == ".json":
         what = _read_design(path, (columns, design, form))
-        if shares is None:
+        if shares is None and given is None:
             shares = even(what)
             say("At the even distribution; --w gives another.", err=True)
     else:
         release, names = options.open_release(path, columns, design, form, every=True)
+        if given is not None and len(names) > 1:
+            raise click.UsageError("--given is for one column; name it with --column")
         what = counts_of(release, names, {"missing": missing})
-    report = run(what, shares, prior=belief, level=level)
+    report = run(what, shares, prior=belief, level=level, given=_read_given(given, what))
     if as_json:
         echo_json(report.to_dict())
     else:
         echo_table(report.summary())
+
+
+def _read_given(path: Path | None, what: Any) -> Any:
+    """Return the probabilities of a file, in the order of the categories of a design or of counts."""
+    from subsetprivacy.frames.probabilities import read_probabilities
+
+    return None if path is None else read_probabilities(path, what.categories)
 
 
 def _read_design(path: Path, of_tables: tuple[Any, ...]) -> Any:

@@ -207,17 +207,16 @@ def check_probabilities(P: ArrayLike, labels: Sequence[Label], name: str = "P") 
         )
     if not len(array):
         raise NoDataError(f"`{name}` must have at least one row; got none.")
-    sums = array.sum(axis=1)
-    wrong = {
-        "be finite": ~np.isfinite(array).all(axis=1),
-        "have no negative share": (array < -1e-12).any(axis=1),
-        "sum to 1": ~(np.abs(sums - 1) <= SUM_TOLERANCE),
-    }
-    for condition, rows in wrong.items():
+    wrong = (
+        ("be finite", ("that is not", "that are not"), ~np.isfinite(array).all(axis=1)),
+        ("have no negative share", ("that has", "that have"), (array < -1e-12).any(axis=1)),
+        ("sum to 1", ("that does not", "that do not"), ~(np.abs(array.sum(axis=1) - 1) <= SUM_TOLERANCE)),
+    )
+    for condition, words, rows in wrong:
         if rows.any():
             raise DistributionError(
-                f"each row of `{name}` must {condition}; got {counted(rows.sum(), 'that does not', 'that do not')}, "
-                f"first row {int(rows.argmax())}.",
+                f"each row of `{name}` must {condition}; got {counted(rows.sum(), *words)}, first in row "
+                f"{int(rows.argmax())}.",
                 DIVIDE_EACH_ROW if condition == "sum to 1" else None,
             )
     return np.maximum(array, 0.0)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -493,6 +494,47 @@ def test_a_design_is_audited_at_the_even_distribution_by_default(run, misused, p
     assert run("audit", design).stderr == "At the even distribution; --w gives another.\n"
     assert json.loads(result.stdout) == json.loads(run("audit", design, "--json", "--w", "0.2,0.2,0.2,0.2,0.2").stdout)
     assert "are for tables" in misused("audit", design, "--w", "0.2,0.2,0.2,0.2,0.2", "--column", "race")
+
+
+@pytest.fixture
+def probabilities(tmp_path):
+    """Return a CSV file with a row of probabilities for each of six rows, columns in another order, and the numbers."""
+    P = np.random.default_rng(1).dirichlet(np.ones(5), 6)
+    table = pa.table({"id": range(6), **{name: P[:, j] for j, name in reversed(list(enumerate(RACE.categories)))}})
+    arrow_csv.write_csv(table, tmp_path / "probabilities.csv")
+    pq.write_table(table, tmp_path / "probabilities.parquet")
+    return tmp_path, P
+
+
+def test_rows_with_covariates_are_audited_before_and_after_publishing(run, fine, private, people, probabilities):
+    folder, P = probabilities
+    for name in ("probabilities.csv", "probabilities.parquet"):
+        result = run("audit", people / "race.design.json", "--given", folder / name, "--json")
+        assert result.stderr == ""  # not at the even distribution
+        facts, expected = json.loads(result.stdout), sp.audit(RACE, given=P).to_dict()
+        assert facts["given"]["expected"] == expected["given"]["expected"]
+        assert facts["mi_leakage"] == expected["mi_leakage"]
+    printed = fine("audit", private, "--column", "race", "--given", folder / "probabilities.csv")
+    assert "given covariates: one value above 95%" in printed
+
+
+def test_probabilities_that_do_not_fit_are_refused_without_showing_a_cell(refused, misused, private, people, tmp_path):
+    design, path = people / "race.design.json", tmp_path / "wrong.csv"
+    header = ",".join(map(str, RACE.categories))
+    for row, message in (
+        ("0.2,0.2,0.2,0.2,secret", "each row of --given must be finite; got 1 that is not, first in row 0"),
+        ("0.2,0.2,0.2,0.2,", "each row of --given must be finite"),
+        ("0.2,0.2,0.2,0.2,0.31", "each row of --given must sum to 1; got 1 that does not, first in row 0"),
+        ("", "--given must have at least one row; got none"),
+    ):
+        path.write_text(f"{header}\n{row}\n" if row else f"{header}\n")
+        line = refused("audit", design, "--given", path)
+        assert message in line
+        assert "secret" not in line
+        assert "0.31" not in line
+    path.write_text("a,b\n0.5,0.5\n")
+    assert "got no column" in refused("audit", design, "--given", path)
+    assert "--given is for one column" in misused("audit", private, "--given", path)
 
 
 # report -------------------------------------------------------------------------------------------

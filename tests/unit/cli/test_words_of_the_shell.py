@@ -226,6 +226,8 @@ audit many.json
 audit private.parquet
 audit private.parquet --column tree --json
 audit private.parquet --level 2
+audit tree.json --given private.parquet
+audit tree.json --w 0.25,0.25,0.25,0.25 --given tree.json
 audit empty.csv --column tree=tree.json --form labels --missing full
 check private.parquet --permutations 9
 check private.parquet --permutations 0 --by area --level 0.9

@@ -362,7 +362,7 @@ def test_the_worst_number_is_named_with_what_to_do():
     assert both.text.startswith("Worst: from subset and covariates together, one value gets more than 95% in 66.7%")
     assert both.advice.name == "publish_less"
     # A frequent value: covariates make it less certain.
-    subset = leakage_given(sp.uniform(ABCD), [np.roll([0.05, 0.01, 0.01], k).tolist() + [0.93] for k in range(3)])
+    subset = leakage_given(sp.uniform(ABCD), [[*np.roll([0.05, 0.01, 0.01], k), 0.93] for k in range(3)])
     assert subset.subset.above_95 > subset.both.above_95
     assert "from the subset alone" in subset.notes[1].text
     assert "Covariates can also make a value less certain" in subset.notes[1].text
@@ -435,11 +435,11 @@ def changed(row, value):
 
 
 BAD = {
-    "sums": (changed(1, 0.3), DistributionError, r"each row of `P` must sum to 1; got 1 that does not, first row 1\."),
-    "percent": (GOOD * 100, DistributionError, r"must sum to 1; got 3 that do not, first row 0\."),
-    "nan": (changed(2, np.nan), DistributionError, r"must be finite; got 1 that does not, first row 2\."),
+    "sums": (changed(1, 0.3), DistributionError, r"each row of `P` must sum to 1; got 1 that does not, first in row 1\."),
+    "percent": (GOOD * 100, DistributionError, r"must sum to 1; got 3 that do not, first in row 0\."),
+    "nan": (changed(2, np.nan), DistributionError, r"must be finite; got 1 that is not, first in row 2\."),
     "infinite": (changed(2, np.inf), DistributionError, r"must be finite; got 1"),
-    "negative": (changed(0, [1.5, -0.5, 0, 0]), DistributionError, r"no negative share; got 1 that does not"),
+    "negative": (changed(0, [1.5, -0.5, 0, 0]), DistributionError, r"no negative share; got 1 that has, first in row 0"),
     "classes": (np.full((3, 5), 0.2), MismatchError, r"a column for each of the 4 categories; got shape \(3, 5\)"),
     "vector": ([0.25] * 4, MismatchError, r"got shape \(4,\)"),
     "text": ([["a", "b", "c", "d"]], DistributionError, r"`P` must be numbers, a row of shares each; got list"),
@@ -482,7 +482,7 @@ def test_subsets_that_their_probabilities_rule_out_are_counted_and_not_shown():
 
 def test_messages_hold_no_number_of_a_row():
     P = changed(1, [0.123456, 0.2, 0.3, 0.4])
-    with pytest.raises(DistributionError, match="first row 1") as caught:
+    with pytest.raises(DistributionError, match="first in row 1") as caught:
         leakage_given(sp.uniform(ABCD), P)
     assert "0.12" not in str(caught.value)
     assert "1.02" not in str(caught.value)

@@ -1,0 +1,61 @@
+"""Files of probabilities: a column for each category, a row for each row of a table."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._paths import local_path
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.frames.files import format_of
+from subsetprivacy.frames.streams import DataFile, check_present
+from subsetprivacy.frames.trouble import arrow, reading
+from subsetprivacy.tables import label_text
+
+
+def read_probabilities(path: str | Path, categories: Iterable[Label]) -> FloatArray:
+    """Read the columns that are named after the categories, in category order; other columns are left alone.
+
+    Parameters
+    ----------
+    path
+        A CSV, Parquet or Arrow file, or a folder of Parquet files.
+    categories
+        The categories of the design.
+
+    Returns
+    -------
+    ndarray
+        Shape (n, p); not a number where a cell is empty or holds something else.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, or a category has no column.
+    """
+    arrow()  # or say how to get it
+    place = local_path(path)
+    file = DataFile(place, format_of(place))
+    names = [label_text(label) for label in categories]
+    check_present(file, names)
+    with reading(place):
+        blocks = [np.column_stack([_as_floats(batch.column(name)) for name in names]) for batch in file.batches(names)]
+    return np.concatenate(blocks) if blocks else np.empty((0, len(names)))
+
+
+def _as_floats(column: Any) -> FloatArray:
+    """Return numbers, which may be written as text; an error of PyArrow would quote the cell."""
+    pa = arrow()
+    try:
+        cast = column.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return np.array([_number(cell) for cell in column.to_pylist()])
+    return np.asarray(cast.to_numpy(zero_copy_only=False), np.float64)
+
+
+def _number(cell: Any) -> float:
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return float("nan")
