@@ -138,7 +138,8 @@ ALL_PEOPLE = advise("all_people", python="to_frame() has all, summary(most=...) 
 
 # Covariates
 PUBLISH_LESS = advise(
-    "publish_less", "publish coarser covariates, draw by a design that tells less, or publish counts instead of rows"
+    "publish_less",
+    "publish coarser covariates, draw by a design that tells less, or publish the subsets without the covariates",
 )
 DIVIDE_EACH_ROW = advise("divide_each_row", "divide each row by its sum")
 DUMMIES_HAVE_NO_COVARIATES = advise(
