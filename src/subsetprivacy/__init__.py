@@ -56,6 +56,7 @@ _PUBLIC = {
     "frames.privatizing": ("privatize_table",),
     "frames.questions": ("count_questions", "read_questions"),
     "frames.reading": ("read_release",),
+    "frames.regressing": ("regress",),
     "frames.release": ("Release",),
     "frames.writing": ("write_counts", "write_release"),
     "honesty": (
@@ -109,6 +110,9 @@ _PUBLIC = {
     ),
     "privacy.given_result": ("CovariateLeakage",),
     "privacy.person": ("PersonLeakage", "person_leakage"),
+    "regression.model_tests": ("ModelTests",),
+    "regression.prediction": ("MarginalEffects", "Prediction"),
+    "regression.result": ("Regression",),
     "report": ("write_report",),
     "subsets": ("Categories",),
     "tabulating": ("crosstab",),

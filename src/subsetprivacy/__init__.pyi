@@ -46,6 +46,7 @@ from subsetprivacy.frames.preparing import prepare
 from subsetprivacy.frames.privatizing import privatize_table
 from subsetprivacy.frames.questions import count_questions, read_questions
 from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.regressing import regress
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.writing import write_counts, write_release
 from subsetprivacy.honesty import (
@@ -99,6 +100,9 @@ from subsetprivacy.planning import (
 )
 from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
+from subsetprivacy.regression.model_tests import ModelTests
+from subsetprivacy.regression.prediction import MarginalEffects, Prediction
+from subsetprivacy.regression.result import Regression
 from subsetprivacy.report import write_report
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tabulating import crosstab
@@ -134,7 +138,9 @@ __all__ = [
     "JointCounts",
     "LeaningCheck",
     "Margin",
+    "MarginalEffects",
     "Measure",
+    "ModelTests",
     "Note",
     "NoteKind",
     "Optimum",
@@ -145,10 +151,12 @@ __all__ = [
     "PlanOption",
     "Power",
     "PowerOfTest",
+    "Prediction",
     "PrivatizePlan",
     "Question",
     "QuestionCounts",
     "RandomAnswers",
+    "Regression",
     "Release",
     "RepeatRisk",
     "Residuals",
@@ -206,6 +214,7 @@ __all__ = [
     "read_key",
     "read_questions",
     "read_release",
+    "regress",
     "repeat_risk",
     "resolve",
     "simulate",

@@ -18,6 +18,17 @@ FEWER_COLUMNS = advise(
     keyword_of="regress",
 )
 
+DESIGN_OF_THE_RESPONSE = advise(
+    "design_of_the_response",
+    python="designs={'race': design}, or read a file that knows its designs with sp.read_release",
+    shell="--design, or a file that was written with its designs",
+    keyword_of="regress",
+)
+RESPONSE_AND_COVARIATES = advise(
+    "response_and_covariates",
+    python="sp.regress('race ~ age', table, designs={...}), or sp.regress(data, covariates) with a SubsetData",
+)
+
 # Fits
 SHRINK = advise(
     "shrink",
@@ -55,4 +66,26 @@ OFFSET_AS_AN_ARGUMENT = advise("offset_as_an_argument", "name the offset as an a
 COMPUTE_THE_COLUMN_FIRST = advise(
     "compute_the_column_first",
     "center, scale, poly and bs remember what they need for new rows; compute anything else as a column of the table",
+)
+COVARIATES_AS_A_TABLE = advise(
+    "covariates_as_a_table", "a table has a column for each covariate, an array has numbers only"
+)
+LEVELS_OR_NUMBERS = advise("levels_or_numbers", "turn other values into numbers or text first")
+FILL_OR_LEAVE_OUT = advise("fill_or_leave_out", "fill these cells in, or leave their rows out of the table")
+FINITE_TERMS = advise("finite_terms", "a logarithm or a quotient needs numbers above 0")
+LEAVE_OUT_CONSTANT = advise("leave_out_constant", "leave it out: it is the same in all rows, as the intercept is")
+RENAME_A_COLUMN = advise("rename_a_column", "rename one of the columns of the table")
+SPLINE_BOUNDS = advise(
+    "spline_bounds",
+    "a spline is defined between its lower_bound and upper_bound, by default the smallest and largest value seen; its "
+    "argument extrapolation, 'clip' or 'extend', says what it is beyond them",
+)
+VARIABLES_OF_THE_MODEL = advise("variables_of_the_model", "the formula uses {names}")
+LEVELS_OF_THE_MODEL = advise("levels_of_the_model", "its levels are {levels}")
+LEVELS_OF_MIXED_CELLS = advise(
+    "levels_of_mixed_cells", "correct these cells, or write C(…) around the column to take each text as a level"
+)
+LOAD_THE_TABLE = advise(
+    "load_the_table",
+    "read the file into a table first; of a spline, knots, lower_bound and upper_bound say all that it needs",
 )

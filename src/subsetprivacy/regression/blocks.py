@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import AnyArray, FloatArray, IntArray
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray
 from subsetprivacy.design import Design
 from subsetprivacy.estimation.indicator import rows_of
 
@@ -34,8 +34,8 @@ class Block:
         The rows r_a of their subsets: which categories are possible.
     weight : array, shape (m,), or None
         How many people each of them stands for.
-    offset : array, shape (k, m), or None
-        What is added to the linear predictors.
+    offset : array, shape (1, m), or None
+        What is added to the linear predictors of all categories but the baseline; to x'beta of ordered ones.
     """
 
     X: FloatArray
@@ -147,10 +147,20 @@ class Sample:
 
     def block(self, part: slice) -> Block:
         """Return some people as a block."""
-        R = rows_of(self.codes[part], self._design) if self._table is None else np.take(self._table, self._index[part], axis=1)
+        R = (
+            rows_of(self.codes[part], self._design)
+            if self._table is None
+            else np.take(self._table, self._index[part], axis=1)
+        )
         weight = None if self.weight is None else self.weight[part]
         offset = None if self.offset is None else np.ascontiguousarray(self.offset[part].T)
         return Block(self.X[part], R, weight, offset)
+
+    def rows(self, kept: BoolArray) -> "Sample":
+        """Return some of the people."""
+        weight = None if self.weight is None else self.weight[kept]
+        offset = None if self.offset is None else self.offset[kept]
+        return Sample(self.X[kept], self.codes[kept], self._design, weight, offset)
 
     def some(self, n: int) -> Block:
         """Return about so many people, evenly spread."""

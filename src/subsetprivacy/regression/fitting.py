@@ -10,6 +10,8 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.regression.blocks import Sample
 from subsetprivacy.regression.corrected import working_indicators
 from subsetprivacy.regression.covariance import meat, sandwich
+from subsetprivacy.regression.crossvalidation import penalized_columns
+from subsetprivacy.regression.lasso import fit_lasso
 from subsetprivacy.regression.links import MultinomialLogit
 from subsetprivacy.regression.maxima import RANDOM_STARTS, SMALL, search
 from subsetprivacy.regression.objective import Objective
@@ -91,9 +93,7 @@ def _corrected_start(problem: Problem, first: Optimum) -> list[FloatArray]:
     return [corrected.theta] if corrected.converged else []
 
 
-def fit(
-    problem: Problem, *, frequency: bool = True, clusters: IntArray | None = None, told: Told | None = None
-) -> Fit:
+def fit(problem: Problem, *, frequency: bool = True, clusters: IntArray | None = None, told: Told | None = None) -> Fit:
     """Fit a problem by likelihood, or by corrected scores.
 
     Parameters
@@ -103,6 +103,8 @@ def fit(
     clusters
         The number of each row's cluster.
     """
+    if problem.options.lasso > 0:
+        return _fit_lasso(problem)
     objective, best, maxima, starts = fit_likelihood(problem, told=told)
     if problem.options.method == "corrected":
         objective, best = _correct(problem, objective, best)
@@ -124,6 +126,30 @@ def fit(
         maxima=maxima,
         starts=starts,
         infinite=_infinite(best, problem),
+    )
+
+
+def _fit_lasso(problem: Problem) -> Fit:
+    """Fit with the lasso penalty; there are no standard errors."""
+    link = problem.model.link
+    assert isinstance(link, MultinomialLogit)
+    objective = problem.objective(0.0)
+    start = np.insert(problem.start().reshape(link.p - 1, -1), link.baseline, 0.0, axis=0)
+    scale = np.sqrt(problem.gram.diagonal())
+    found = fit_lasso(objective, link.baseline, problem.options.lasso, start, penalized_columns(problem), scale)
+    theta = np.delete(found.B - found.B[link.baseline], link.baseline, axis=0).ravel()
+    return Fit(
+        theta=theta,
+        loglik=found.value,
+        observed=None,
+        robust=None,
+        gap=found.violation,
+        converged=found.converged,
+        is_maximum=found.converged,
+        steps=found.steps,
+        maxima=(found.value,),
+        starts=1,
+        infinite=np.zeros(len(theta)),
     )
 
 

@@ -139,8 +139,8 @@ class MultinomialLogit:
 class CumulativeLogit:
     r"""Proportional odds: :math:`P(X \le j) = F(u_j)` with the logistic F and increasing :math:`u_j`.
 
-    With :math:`c_j = r_j - r_{j+1}`, :math:`L = r_p + \sum_j c_j F(u_j)`, the gradient is :math:`c_j f(u_j) / L` and the
-    Hessian :math:`\mathrm{diag}(c_j f'(u_j)/L)` minus the outer square of the gradient.
+    With :math:`c_j = r_j - r_{j+1}`, :math:`L = r_p + \sum_j c_j F(u_j)`, the gradient is :math:`c_j f(u_j) / L` and
+    the Hessian :math:`\mathrm{diag}(c_j f'(u_j)/L)` minus the outer square of the gradient.
     """
 
     p: int

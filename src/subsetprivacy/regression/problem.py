@@ -45,8 +45,26 @@ class Encoder(Protocol):
         ...
 
     @property
+    def terms(self) -> Mapping[str, tuple[int, ...]]:
+        """The positions of the columns of each term."""
+        ...
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The columns of the table that are used."""
+        ...
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Any, ...]]:
+        """The levels of each categorical variable."""
+        ...
+
+    def frame(self, table: Any) -> Any:
+        """Return a data frame of the variables."""
+        ...
+
+    def replace_variable(self, table: Any, name: str, value: Any) -> Any:
+        """Return the frame with one variable set to a value, or to one for each row."""
         ...
 
     def matrix(self, table: Any) -> FloatArray:
@@ -67,13 +85,19 @@ class Columns:
     intercept
         The position of the intercept; None where there is none.
     encoder
-        What made them from a table; None for plain arrays.
+        What made them from a table.
     """
 
     names: tuple[str, ...]
     terms: Mapping[str, tuple[int, ...]]
     intercept: int | None
-    encoder: Encoder | None = None
+    encoder: Encoder
+
+    @classmethod
+    def of(cls, encoder: Encoder) -> "Columns":
+        """Return the columns that an encoder makes."""
+        at = encoder.terms.get("Intercept")
+        return cls(encoder.columns, dict(encoder.terms), None if at is None else at[0], encoder)
 
     def without_intercept(self) -> "Columns":
         """Return the columns but the intercept."""
@@ -253,9 +277,7 @@ def require_response(design: Design) -> None:
         design.require_identifiable()
 
 
-def check_columns(
-    columns: Columns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, penalized: bool
-) -> None:
+def check_columns(columns: Columns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, penalized: bool) -> None:
     """Raise if a column is constant, a combination of others, or too far from 0 to be computed with."""
     others = [k for k in range(len(mean)) if k != columns.intercept]
     scale = np.sqrt(gram.diagonal())

@@ -1,8 +1,8 @@
 r"""Maximise a smooth objective: gradients while far away, Newton's method to the end.
 
 The log-likelihood of subsets is a difference of two convex functions of the predictors, so it is not concave and may
-have several maxima. Where minus its Hessian is not positive definite, Newton's step is taken with the absolute values of
-its eigenvalues, which goes uphill and leaves saddle points.
+have several maxima. Where minus its Hessian is not positive definite, Newton's step is taken with the absolute values
+of its eigenvalues, which goes uphill and leaves saddle points.
 """
 
 from collections.abc import Callable

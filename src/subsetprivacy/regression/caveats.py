@@ -1,0 +1,163 @@
+"""What is doubtful about a regression, as notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from subsetprivacy._words import counted
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_regression import MERGE_OR_MORE, MORE_TERMS, SHRINK
+from subsetprivacy.pvalues import p_equals
+from subsetprivacy.regression.maxima import NEAR
+from subsetprivacy.tables import label_text, number
+
+if TYPE_CHECKING:
+    from subsetprivacy.regression.result import Regression
+
+_FEW = 10.0  # effective people per parameter of a category
+_MOST_NAMED = 6
+
+
+def caveats(fit: Regression) -> tuple[Note, ...]:
+    """Return the notes of a fit: what it is relative to, how well it fits, what it is worth, what is in doubt."""
+    return (
+        *_baseline(fit),
+        *_fit(fit),
+        *_price(fit),
+        *_missing(fit),
+        *_unknown_design(fit),
+        *doubts(fit),
+        *_specification(fit),
+        *_errors(fit),
+        _rows(fit),
+    )
+
+
+def doubts(fit: Regression) -> tuple[Note, ...]:
+    """Return the notes that are also warnings: the fit did not arrive, is not the only one, or has no end."""
+    return (*_convergence(fit), *_several(fit), *_separated(fit), *_small(fit))
+
+
+def _baseline(fit: Regression) -> tuple[Note, ...]:
+    if fit.baseline is None:
+        order = " < ".join(map(label_text, fit.categories.labels))
+        return (Note(NoteKind.BASELINE, f"Order of the categories: {order}. A positive slope is a shift upward."),)
+    chosen = "as asked" if fit.problem.options.baseline is not None else "the most frequent category"
+    return (Note(NoteKind.BASELINE, f"Coefficients are log odds relative to {label_text(fit.baseline)}, {chosen}."),)
+
+
+def _fit(fit: Regression) -> tuple[Note, ...]:
+    r2, aic = number(fit.pseudo_r2), number(fit.aic, 2)
+    text = f"Log-likelihood {number(fit.loglik, 3)} of the subsets, AIC {aic}, pseudo-R² {r2}."
+    if fit.method == "ml":
+        text += f" At most {fit.gap:.1g} is left to gain."
+    return (Note(NoteKind.MAXIMUM, text),)
+
+
+def _price(fit: Regression) -> tuple[Note, ...]:
+    if not fit.problem.design.is_known or fit.n_effective >= fit.n:
+        return ()
+    ratio = fit.n / fit.n_effective
+    text = (
+        f"These {fit.n:,.0f} people say about as much as {fit.n_effective:,.0f} who are asked directly: "
+        f"{ratio:.3g} for one."
+    )
+    return (Note(NoteKind.PRICE, text),)
+
+
+def _missing(fit: Regression) -> tuple[Note, ...]:
+    if not fit.n_missing:
+        return ()
+    return (Note(NoteKind.MISSING, f"Left out, because their subset says nothing: {counted(fit.n_missing, 'row')}."),)
+
+
+def _unknown_design(fit: Regression) -> tuple[Note, ...]:
+    design = fit.problem.design
+    return () if design.is_known else (Note(NoteKind.UNKNOWN_DESIGN, f"Unknown design: {design.assumption}."),)
+
+
+def _convergence(fit: Regression) -> tuple[Note, ...]:
+    if fit.converged and fit.fit.is_maximum:
+        return ()
+    what = f"about {fit.gap:.2g} of log-likelihood is left to gain" if not fit.converged else "it may be a saddle point"
+    return (Note(NoteKind.NOT_CONVERGED, f"The fit did not arrive: {what}.", MERGE_OR_MORE),)
+
+
+def _several(fit: Regression) -> tuple[Note, ...]:
+    if len(fit.maxima) < 2 or fit.maxima[0] - fit.maxima[1] > NEAR:
+        return ()
+    near = [value for value in fit.maxima[1:] if fit.maxima[0] - value <= NEAR]
+    text = (
+        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts; the next is "
+        f"{fit.maxima[0] - near[0]:.2g} below the best, so the data hardly decide between them."
+    )
+    return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE),)
+
+
+def _separated(fit: Regression) -> tuple[Note, ...]:
+    if not fit.separated:
+        return ()
+    by_category: dict[str, list[str]] = {}
+    for category, term in fit.separated:
+        by_category.setdefault(label_text(category), []).append(term)
+    parts = [f"{category} ({', '.join(terms[:_MOST_NAMED])})" for category, terms in by_category.items()]
+    more = f" and {len(parts) - _MOST_NAMED} more" if len(parts) > _MOST_NAMED else ""
+    text = (
+        f"The data set no limit to the coefficients of {'; '.join(parts[:_MOST_NAMED])}{more}. The others are finite."
+    )
+    return (Note(NoteKind.SEPARATED, text, SHRINK),)
+
+
+def _small(fit: Regression) -> tuple[Note, ...]:
+    each = fit.n_effective / max(fit.problem.blocks.d, 1)
+    if each >= _FEW or fit.problem.options.ridge > 0:
+        return ()
+    text = f"Few people: {each:.1f} effective ones per covariate, where normal theory wants at least {_FEW:.0f}."
+    return (Note(NoteKind.SMALL_COUNTS, text, MERGE_OR_MORE),)
+
+
+def _specification(fit: Regression) -> tuple[Note, ...]:
+    if fit.method == "corrected":
+        text = "Corrected scores have the target of a fit on the values even where the model is wrong."
+        return (Note(NoteKind.SPECIFICATION, text),)
+    test = fit.specification
+    p = float(test.pvalue[0])
+    if np.isnan(p):
+        return (*test.notes,)
+    text = f"Specification test: chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}."
+    if p < 0.05:
+        return (Note(NoteKind.SPECIFICATION, f"{text} The model does not describe these data well.", MORE_TERMS),)
+    return (Note(NoteKind.SPECIFICATION, f"{text} Nothing speaks against the model; in small samples it rarely does."),)
+
+
+def _errors(fit: Regression) -> tuple[Note, ...]:
+    options = fit.problem.options
+    notes = []
+    if options.ridge > 0 or options.lasso > 0:
+        kind = f"ridge = {options.ridge:.4g}" if options.ridge > 0 else f"lasso = {options.lasso:.4g}"
+        text = f"Penalized ({kind}): estimates are biased toward 0, so they have no standard errors."
+        notes.append(Note(NoteKind.PENALIZED, text))
+    elif options.shrink:
+        more = fit.problem.blocks.d * (1 if fit.family == "ordinal" else fit.categories.p - 1)
+        text = f"Shrunk: {counted(more, 'pseudo-person', 'pseudo-people')} with the shares of all people were added."
+        notes.append(Note(NoteKind.PENALIZED, text))
+    elif fit.fit.observed is None and fit.fit.robust is None:
+        notes.append(Note(NoteKind.NO_STANDARD_ERRORS, f"No standard errors: {fit.df} parameters are too many."))
+    if fit.is_robust:
+        why = (
+            "clusters"
+            if fit.clusters is not None
+            else ("sampling weights" if fit.weighted == "sampling" else "corrected scores")
+        )
+        notes.append(Note(NoteKind.INTERVAL_METHOD, f"Standard errors are robust (sandwich), because of {why}."))
+    return tuple(notes)
+
+
+def _rows(fit: Regression) -> Note:
+    text = (
+        "A row with covariates reveals more than its subset. Publishing such rows is another promise than publishing "
+        "subsets; leakage() measures the difference."
+    )
+    return Note(NoteKind.NOT_PROTECTED, text)

@@ -1,0 +1,60 @@
+"""Fits with some coefficients fixed: for likelihood ratio tests and profile intervals."""
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.regression.coordinates import Coordinates, Increasing, Linear
+from subsetprivacy.regression.links import CumulativeLogit
+from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.solver import Optimum, newton
+
+
+def open_coordinates(objective: Objective) -> Increasing | Linear:
+    """Return plain coordinates: the parameters, cut points by their gaps."""
+    size = objective.model.size
+    plain = Linear(np.zeros(size), np.eye(size))
+    link = objective.model.link
+    return Increasing(link.p - 1, plain) if isinstance(link, CumulativeLogit) else plain
+
+
+def maximise_with(
+    objective: Objective, start: FloatArray, fixed: IntArray, values: FloatArray, J: FloatArray | None = None
+) -> Optimum:
+    """Maximise with some slopes fixed at values.
+
+    Parameters
+    ----------
+    start
+        Parameters to start from; the fixed ones are set to their values.
+    fixed, values
+        Positions of the fixed parameters, and their values.
+    J
+        The information in plain coordinates, for the scale of the free ones; computed where it is not given.
+    """
+    plain = open_coordinates(objective)
+    zeta = plain.inverse(start)
+    if J is None:
+        J = information_at(objective, start)
+    zeta[fixed] = values
+    free = np.delete(np.arange(len(zeta)), fixed)
+    linear = Linear(zeta, _spread_out(J, free))
+    coordinates: Coordinates = Increasing(plain.cuts, linear) if isinstance(plain, Increasing) else linear
+    return newton(objective, coordinates, np.zeros(len(free)))
+
+
+def information_at(objective: Objective, theta: FloatArray) -> FloatArray:
+    """Return the information in plain coordinates."""
+    plain = open_coordinates(objective)
+    z = plain.inverse(theta)
+    _, g, J = objective.full(theta)
+    return plain.information(z, g, J)
+
+
+def _spread_out(J: FloatArray, free: IntArray) -> FloatArray:
+    """Return directions of the free coordinates in which the information is the identity."""
+    block = J[np.ix_(free, free)]
+    scale = 1 / np.sqrt(np.maximum(np.abs(block.diagonal()), 1e-12))
+    values, vectors = np.linalg.eigh(block * np.outer(scale, scale))
+    T = np.zeros((len(J), len(free)))
+    T[free] = scale[:, None] * vectors / np.sqrt(np.maximum(np.abs(values), 1e-8))
+    return T

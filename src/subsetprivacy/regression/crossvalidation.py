@@ -1,0 +1,109 @@
+"""The strength of a penalty, chosen by the likelihood of subsets that a fit has not seen."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_regression import IN_MEMORY
+from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.lasso import fit_lasso, largest_penalty
+from subsetprivacy.regression.links import MultinomialLogit
+from subsetprivacy.regression.models import Likelihood
+from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.problem import Problem
+from subsetprivacy.regression.solver import maximise
+
+FOLDS = 5
+_RIDGES = 13
+_LASSOS = 20
+
+
+@frozen(eq=False, repr=False)
+class Choice:
+    """A penalty that was chosen.
+
+    Attributes
+    ----------
+    penalty
+        The best.
+    grid
+        All that were tried, strongest first.
+    score
+        The mean log-likelihood of subsets that were left out, for each.
+    """
+
+    penalty: float
+    grid: FloatArray
+    score: FloatArray
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, for JSON."""
+        return {"penalty": self.penalty, "grid": self.grid, "held_out_loglik": self.score, "folds": FOLDS}
+
+
+Path = Callable[[Objective], list[FloatArray]]  # the parameters along the grid
+
+
+def choose_ridge(problem: Problem) -> Choice:
+    """Choose the ridge penalty."""
+    free = penalized_columns(problem)
+    variance = problem.gram.diagonal()[free > 0].mean()
+    grid = problem.n * variance * np.geomspace(1.0, 1e-6, _RIDGES)
+
+    def path(objective: Objective) -> list[FloatArray]:
+        theta, found = problem.start(), []
+        for amount in grid:
+            ridge = evolve(problem.objective(amount), blocks=objective.blocks, n=objective.n)
+            theta = maximise(ridge, problem.coordinates(ridge), theta, polish=False).theta
+            found.append(theta)
+        return found
+
+    return _best(problem, grid, path)
+
+
+def choose_lasso(problem: Problem) -> Choice:
+    """Choose the lasso penalty."""
+    link = problem.model.link
+    assert isinstance(link, MultinomialLogit)
+    free, scale = penalized_columns(problem), np.sqrt(problem.gram.diagonal())
+    start = np.insert(problem.start().reshape(link.p - 1, -1), link.baseline, 0.0, axis=0)
+    objective = problem.objective(0.0)
+    grid = largest_penalty(objective, link.baseline, start, free) * np.geomspace(1.0, 1e-3, _LASSOS)
+
+    def path(objective: Objective) -> list[FloatArray]:
+        B, found = start, []
+        share = objective.n / problem.n  # a fold has fewer people than all
+        for amount in grid:
+            B = fit_lasso(objective, link.baseline, amount * share, B, free, scale).B
+            found.append(np.delete(B - B[link.baseline], link.baseline, axis=0).ravel())
+        return found
+
+    return _best(problem, grid, path)
+
+
+def penalized_columns(problem: Problem) -> FloatArray:
+    """Return 1 for every column that is penalized, 0 for the intercept."""
+    free = np.ones(problem.blocks.d)
+    if problem.columns.intercept is not None:
+        free[problem.columns.intercept] = 0.0
+    return free
+
+
+def _best(problem: Problem, grid: FloatArray, path: Path) -> Choice:
+    sample = problem.blocks
+    if not isinstance(sample, Sample):
+        raise ArgumentError("a penalty is chosen for people in memory; got a stream.", IN_MEMORY)
+    fold = np.random.default_rng(0).permutation(len(sample)) % FOLDS
+    score = np.zeros(len(grid))
+    model = problem.model
+    for k in range(FOLDS):
+        train, rest = sample.rows(fold != k), sample.rows(fold == k)
+        amount = float(len(train) if train.weight is None else train.weight.sum())
+        objective = Objective(train, model, amount)
+        score += [float(rest.total(Likelihood(model, theta))[0]) for theta in path(objective)]
+    score /= problem.n
+    return Choice(float(grid[int(score.argmax())]), grid, score)

@@ -1,0 +1,106 @@
+"""Adjusted shares and marginal effects of covariates, averaged over the people who were fitted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.errors import ArgumentError, NotPrivateWarning
+from subsetprivacy.estimation.indicator import rows_of
+from subsetprivacy.regression.prediction import MarginalEffects, Prediction, average_shares, errors_of, row_names
+from subsetprivacy.tables import label_text
+
+if TYPE_CHECKING:
+    from subsetprivacy.regression.result import Regression
+
+_STEP = 1e-4  # of a standard deviation: the distance of a numerical derivative
+
+
+def _average(fit: Regression, variable: str, value: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the mean shares, and their gradient, if everyone had a value; a function changes each one's value."""
+    rows = fit._require_rows()
+    X = fit._matrix(fit.columns.encoder.replace_variable(rows.table, variable, value))
+    X = X if rows.said is None else X[rows.said]
+    return average_shares(fit.model, fit.fit.theta, X, rows.weight, fit._offset())
+
+
+def _values(fit: Regression, variable: str) -> FloatArray:
+    """Return the numbers of a variable, of everyone; raise if the table is not the one that was fitted any more."""
+    rows = fit._require_rows()
+    X = fit.columns.encoder.matrix(rows.table)
+    if not np.array_equal(X if rows.said is None else X[rows.said], rows.X):
+        raise ArgumentError("the table of covariates must be as it was when the model was fitted; it has changed.")
+    return np.asarray(fit.columns.encoder.frame(rows.table)[variable], np.float64)
+
+
+def _require_variable(fit: Regression, variable: str) -> None:
+    known = fit.columns.encoder.variables
+    if variable not in known:
+        raise ArgumentError(f"`variable` must be a covariate of the model ({', '.join(known)}); got another one.")
+
+
+def adjusted_shares(fit: Regression, variable: str, values: Sequence[Any] | None) -> Prediction:
+    """Return mean shares with a variable set to each of some values."""
+    _require_variable(fit, variable)
+    if values is None:
+        levels = fit.columns.encoder.levels.get(variable)
+        chosen: list[Any] = list(levels) if levels is not None else _quartiles(_values(fit, variable))
+    else:
+        chosen = list(values)
+    found = [_average(fit, variable, value) for value in chosen]
+    errors = np.array([errors_of(gradient, fit._usable_cov) for _, gradient in found])
+    names = row_names([f"{value:.4g}" if isinstance(value, float) else value for value in chosen])
+    shares = np.array([mean for mean, _ in found])
+    return Prediction(variable, names, fit.categories.labels, shares, errors, fit.n)
+
+
+def _quartiles(column: FloatArray) -> list[float]:
+    return sorted(set(np.quantile(column, [0.25, 0.5, 0.75]).tolist()))
+
+
+def marginal_effects(fit: Regression, variables: str | Sequence[str] | None) -> MarginalEffects:
+    """Return the mean change of the shares with each variable."""
+    encoder = fit.columns.encoder
+    wanted = list(encoder.variables) if variables is None else [variables] if isinstance(variables, str) else variables
+    names: list[str] = []
+    changes: list[tuple[FloatArray, FloatArray]] = []
+    for variable in wanted:
+        _require_variable(fit, variable)
+        levels = encoder.levels.get(variable)
+        if levels is None:
+            names.append(f"{variable} (+1)")
+            changes.append(_derivative(fit, variable, _values(fit, variable)))
+            continue
+        first = _average(fit, variable, levels[0])
+        for level in levels[1:]:
+            there = _average(fit, variable, level)
+            names.append(f"{variable}: {label_text(level)} instead of {label_text(levels[0])}")
+            changes.append((there[0] - first[0], there[1] - first[1]))
+    estimate = np.array([change for change, _ in changes]).reshape(-1, fit.categories.p)
+    errors = [errors_of(gradient, fit._usable_cov) for _, gradient in changes]
+    return MarginalEffects(
+        tuple(names), fit.categories.labels, estimate, np.array(errors).reshape(estimate.shape), fit.n
+    )
+
+
+def _derivative(fit: Regression, variable: str, column: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean derivative of the shares in a number, and its gradient; 0 and 1 are compared as they are."""
+    if set(np.unique(column).tolist()) <= {0.0, 1.0}:
+        low, high, width = _average(fit, variable, 0.0), _average(fit, variable, 1.0), 1.0
+    else:
+        step = _STEP * (float(column.std()) or 1.0)
+        low, high = (_average(fit, variable, column + sign * step) for sign in (-1, 1))
+        width = 2 * step
+    return (high[0] - low[0]) / width, (high[1] - low[1]) / width
+
+
+def posterior_shares(fit: Regression, warning: type[NotPrivateWarning]) -> FloatArray:
+    """Return P(X = j | x, A) for each person, and warn that these are guesses about persons."""
+    rows = fit._require_rows()
+    warnings.warn(warning("these are guesses about persons: keep them out of files and reports."), stacklevel=3)
+    q = fit.probabilities * rows_of(rows.codes, fit.problem.design).T
+    return np.asarray(q / q.sum(axis=1, keepdims=True))

@@ -1,0 +1,207 @@
+"""A private response in memory: from codes and a matrix to a regression."""
+
+from typing import Any, Literal
+
+import numpy as np
+from attrs import evolve
+
+from subsetprivacy._choices import WeightsKind
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._words import people
+from subsetprivacy.counting.columns import check_kind, check_weights
+from subsetprivacy.data import check_allowed
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError, warn_of
+from subsetprivacy.messages.for_regression import LOGIT_FAMILY
+from subsetprivacy.regression.blocks import Blocks, Sample, grouped
+from subsetprivacy.regression.caveats import doubts
+from subsetprivacy.regression.crossvalidation import choose_lasso, choose_ridge
+from subsetprivacy.regression.fitting import Told, fit
+from subsetprivacy.regression.problem import Columns, Options, pose, require_response
+from subsetprivacy.regression.result import Regression, Rows
+
+CHOSEN = "cv"  # in the place of a penalty: chosen by cross-validation
+
+
+def fit_response(
+    name: str,
+    codes: IntArray,
+    design: Design,
+    X: FloatArray,
+    columns: Columns,
+    options: Options,
+    *,
+    table: Any = None,
+    weights: Any = None,
+    weights_kind: WeightsKind | None = None,
+    clusters: Any = None,
+    offset: Any = None,
+    ridge: float | Literal["cv"] = 0.0,
+    lasso: float | Literal["cv"] = 0.0,
+    told: Told | None = None,
+    stacklevel: int = 2,
+) -> Regression:
+    """Fit a private response to covariates in memory.
+
+    Parameters
+    ----------
+    name, codes, design
+        The response: its name, a code for each person, and the design.
+    X, columns
+        The matrix of covariates, shape (n, d), and what its columns are.
+    options
+        What is asked for.
+    table
+        The covariates as they were given, for effects and adjusted shares.
+    weights, weights_kind, clusters, offset
+        One for each person, as in `regress`.
+    ridge, lasso
+        Penalties, or ``"cv"``.
+    """
+    n = len(codes)
+    if len(X) != n:
+        raise MismatchError(f"covariates must have a row for each person; got {len(X)} rows for {people(n)}.")
+    require_response(design)
+    check_allowed(codes, design)
+    weight, frequency = _weights(weights, weights_kind, n)
+    said = ~design.is_missing(codes)
+    if weight is not None:
+        said &= weight > 0
+    missing = float(n - said.sum()) if weight is None else float(weight[design.is_missing(codes)].sum())
+    if not said.any():
+        raise NoDataError("`data` must hold a subset that says something; got none.")
+    cluster = _clusters(clusters, n)
+    shift = _offset(offset, n, design, options)
+    if not said.all():
+        X, codes = X[said], codes[said]
+        weight, cluster, shift = (None if each is None else each[said] for each in (weight, cluster, shift))
+    if cluster is not None:
+        cluster = np.unique(cluster, return_inverse=True)[1]
+        if cluster.max() < 1:
+            raise ArgumentError("`clusters` must be at least two; got one.")
+    rows = Rows(table, None if said.all() else said, X, codes, weight)
+    if options.family == "ordinal" and columns.intercept is not None:
+        X = np.ascontiguousarray(np.delete(X, columns.intercept, axis=1))
+        columns = columns.without_intercept()
+    scaled = weight if weight is None or frequency else weight * (len(weight) / weight.sum())
+    sample = Sample(X, codes, design, scaled, shift)
+    if cluster is None and (weight is None or frequency):
+        sample = grouped(sample)
+    made = fit_sample(
+        name,
+        sample,
+        columns,
+        options,
+        *_amounts(codes, scaled),
+        rows=len(codes),
+        frequency=frequency,
+        clusters=cluster,
+        ridge=ridge,
+        lasso=lasso,
+        told=told,
+    )
+    kind: WeightsKind | None = None if weights is None else "frequency" if frequency else "sampling"
+    made = evolve(made, n_missing=missing, weighted=kind, clusters=cluster, held=rows)
+    for note in doubts(made):
+        warn_of(note, stacklevel=stacklevel)
+    return made
+
+
+def fit_sample(
+    name: str,
+    blocks: Blocks,
+    columns: Columns,
+    options: Options,
+    codes: IntArray,
+    amounts: FloatArray,
+    *,
+    rows: float,
+    frequency: bool = True,
+    clusters: IntArray | None = None,
+    ridge: float | Literal["cv"] = 0.0,
+    lasso: float | Literal["cv"] = 0.0,
+    told: Told | None = None,
+) -> Regression:
+    """Fit people in blocks, wherever they are.
+
+    Parameters
+    ----------
+    codes, amounts
+        The distinct codes, and the weight of the people who reported each.
+    rows
+        The number of people.
+    """
+    _check_penalties(options, ridge, lasso)
+    amounts_asked = [1.0 if isinstance(each, str) else float(each) for each in (ridge, lasso)]
+    asked = evolve(options, ridge=amounts_asked[0], lasso=amounts_asked[1])
+    problem = pose(blocks, columns, asked, codes, amounts, rows=rows)
+    chosen = {}
+    if ridge == CHOSEN:
+        choice = choose_ridge(problem)
+        problem, chosen = evolve(problem, options=evolve(asked, ridge=choice.penalty)), {"ridge": choice.to_dict()}
+    elif lasso == CHOSEN:
+        choice = choose_lasso(problem)
+        problem, chosen = evolve(problem, options=evolve(asked, lasso=choice.penalty)), {"lasso": choice.to_dict()}
+    return Regression(
+        name, problem, fit(problem, frequency=frequency, clusters=clusters, told=told), clusters=clusters, chosen=chosen
+    )
+
+
+def _check_penalties(options: Options, ridge: Any, lasso: Any) -> None:
+    """Raise unless at most one penalty is asked for, and it suits the rest."""
+    for name, value in (("ridge", ridge), ("lasso", lasso)):
+        fine = value == CHOSEN if isinstance(value, str) else not isinstance(value, bool) and np.isreal(value)
+        if not fine or (not isinstance(value, str) and not 0 <= value < np.inf):
+            raise ArgumentError(f"`{name}` must be a number of at least 0, or 'cv'; got something else.")
+    penalties = [each for each in (ridge, lasso) if each == CHOSEN or each > 0]
+    if len(penalties) + options.shrink > 1:
+        raise ArgumentError("`ridge`, `lasso` and `shrink` exclude each other; got more than one.")
+    if lasso != 0 and options.family == "ordinal":
+        raise ArgumentError("`lasso` must be 0 for ordered categories; got a penalty.", LOGIT_FAMILY)
+    if penalties and options.method == "corrected":
+        raise ArgumentError("`method` must be 'ml' with a penalty; got 'corrected'.")
+
+
+def _amounts(codes: IntArray, weight: FloatArray | None) -> tuple[IntArray, FloatArray]:
+    distinct, index = np.unique(codes, return_inverse=True)
+    return distinct, np.bincount(index, weight, minlength=len(distinct)).astype(np.float64)
+
+
+def _weights(weights: Any, kind: WeightsKind | None, n: int) -> tuple[FloatArray | None, bool]:
+    frequency = check_kind(weights, kind)
+    if weights is None:
+        return None, True
+    return check_weights(weights, n, "frequency" if frequency else "sampling"), frequency
+
+
+def _clusters(clusters: Any, n: int) -> Any:
+    if clusters is None:
+        return None
+    labels = np.asarray(clusters)
+    if labels.shape != (n,):
+        raise MismatchError(f"`clusters` must be one for each person; got shape {labels.shape} for {people(n)}.")
+    gaps = np.array([each is None or each != each for each in labels.tolist()])
+    if gaps.any():
+        raise ArgumentError(
+            f"`clusters` must be known for everyone; got {int(gaps.sum())} missing, first in row {int(gaps.argmax())}."
+        )
+    return labels
+
+
+def _offset(offset: Any, n: int, design: Design, options: Options) -> FloatArray | None:
+    """Return the offset of each person's linear predictors, shape (n, 1) or (n, p - 1)."""
+    if offset is None:
+        return None
+    try:
+        numbers = np.asarray(offset, np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.shape != (n,):
+        raise MismatchError(f"`offset` must be a number for each person; got shape {numbers.shape} for {people(n)}.")
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        raise ArgumentError(
+            f"`offset` must be finite; got {int(bad.sum())} that {'is' if bad.sum() == 1 else 'are'} not, first in row "
+            f"{int(bad.argmax())}."
+        )
+    return numbers[:, None]

@@ -1,0 +1,506 @@
+"""The result of a regression."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal, overload
+
+import numpy as np
+from attrs import field, frozen
+from scipy.special import ndtr, ndtri
+
+from subsetprivacy import draw
+from subsetprivacy._checks import check_choice, check_level
+from subsetprivacy._choices import CoefficientInterval, Engine, Family, PredictionKind, RegressionMethod, TermTest
+from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
+from subsetprivacy.errors import ArgumentError, NotPrivateWarning
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_regression import FIT_BY_LIKELIHOOD, IN_MEMORY, ROBUST_INTERVALS
+from subsetprivacy.privacy.given import leakage_given
+from subsetprivacy.privacy.given_result import CovariateLeakage
+from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.caveats import caveats
+from subsetprivacy.regression.effects import adjusted_shares, marginal_effects, posterior_shares
+from subsetprivacy.regression.fitting import Fit
+from subsetprivacy.regression.model_tests import ModelTests
+from subsetprivacy.regression.models import Model
+from subsetprivacy.regression.prediction import MarginalEffects, Prediction, row_names, shares_with_errors
+from subsetprivacy.regression.presenting import (
+    facts_of,
+    frame_columns,
+    model_columns,
+    parameter_labels,
+    plot_of,
+    summary_of,
+)
+from subsetprivacy.regression.problem import Columns, Problem
+from subsetprivacy.regression.profile import profile_interval
+from subsetprivacy.regression.term_tests import (
+    compare_nested,
+    proportionality_test_of,
+    specification_test_of,
+    terms_tests_of,
+)
+from subsetprivacy.results import Result, plain
+from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
+
+INTERVALS: tuple[CoefficientInterval, ...] = ("auto", "wald", "robust", "profile")
+
+
+@frozen(eq=False, repr=False)
+class Rows:
+    """The people behind a fit that is in memory, whether grouped or not in the fit itself.
+
+    Attributes
+    ----------
+    table
+        The covariates as they were given, of everyone.
+    said
+        Who of them said something; None if all did. The rest is of these only.
+    X
+        Their covariates as numbers, with the intercept.
+    codes, weight
+        Their subsets, and their weights if there are any.
+    """
+
+    table: Any
+    said: BoolArray | None
+    X: FloatArray
+    codes: IntArray
+    weight: FloatArray | None = None
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Regression(Result):
+    """A model of a private category given covariates; made by `regress`.
+
+    Attributes
+    ----------
+    name
+        The response.
+    problem
+        The people, the columns of covariates and what was asked.
+    fit
+        The numbers of the fit.
+    n_missing
+        How many people said nothing (the full set); they are left out.
+    weighted
+        What weights mean: ``"frequency"``, ``"sampling"``, or None without weights.
+    clusters
+        The number of each person's cluster; None without clusters.
+    held
+        The people, where they are in memory.
+    chosen
+        How penalties were chosen, where they were.
+    """
+
+    why_not_restored: ClassVar[str] = "keep the data and fit again, or pickle the fit, which holds the data"
+
+    name: str
+    problem: Problem
+    fit: Fit
+    n_missing: float = 0.0
+    weighted: Literal["frequency", "sampling"] | None = None
+    clusters: IntArray | None = None
+    held: Rows | None = None
+    chosen: Mapping[str, Any] = field(factory=dict)
+
+    # What was fitted --------------------------------------------------------------------------
+
+    @property
+    def categories(self) -> Categories:
+        """The categories of the response."""
+        return self.problem.design.categories
+
+    @property
+    def family(self) -> Family:
+        """``"logit"`` or ``"ordinal"``."""
+        return self.problem.options.family
+
+    @property
+    def method(self) -> RegressionMethod:
+        """``"ml"`` or ``"corrected"``."""
+        return self.problem.options.method
+
+    @property
+    def baseline(self) -> Label | None:
+        """The category that the others are compared with; None for ordered categories."""
+        return None if self.family == "ordinal" else self.categories.labels[self.problem.baseline]
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of covariates."""
+        return self.problem.columns
+
+    @cached_property
+    def model(self) -> Model:
+        """The model: how parameters and covariates give shares."""
+        return self.problem.model
+
+    @property
+    def n(self) -> float:
+        """The number of people whose subset says something, or the sum of their weights."""
+        return self.problem.n
+
+    @property
+    def n_effective(self) -> float:
+        """How many people would say as much if they were asked directly, on average over the coefficients."""
+        return self.problem.n_effective
+
+    # Coefficients -----------------------------------------------------------------------------
+
+    @cached_property
+    def labels(self) -> tuple[tuple[Label, str], ...]:
+        """The category and the term of every parameter, in order."""
+        return parameter_labels(self)
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """All parameters; infinite where the data set no limit, not a number where they leave it open."""
+        signs = self.fit.infinite
+        out = np.where(signs == 0, self.fit.theta, signs * np.inf)
+        out.setflags(write=False)
+        return out
+
+    @property
+    def coef(self) -> FloatArray:
+        """The coefficients: a row for each category but the baseline; one row of slopes for ordered categories."""
+        if self.family == "ordinal":
+            return self.estimates[self.categories.p - 1 :]
+        return self.estimates.reshape(self.categories.p - 1, -1)
+
+    @property
+    def cutpoints(self) -> FloatArray | None:
+        """The cut points between ordered categories; None for the logit."""
+        return self.estimates[: self.categories.p - 1] if self.family == "ordinal" else None
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether standard errors are those of the sandwich: with sampling weights, clusters or corrected scores."""
+        return self.weighted == "sampling" or self.clusters is not None or self.method == "corrected"
+
+    @property
+    def cov(self) -> FloatArray:
+        """The covariance of all parameters: inverse observed information, or the sandwich (see `is_robust`)."""
+        return self._cov("robust" if self.is_robust else "wald")
+
+    @property
+    def robust(self) -> FloatArray:
+        """The sandwich covariance of all parameters."""
+        return self._cov("robust")
+
+    @property
+    def se(self) -> FloatArray:
+        """The standard errors of the coefficients, in the shape of `coef`."""
+        se = self._se("auto")
+        return se[self.categories.p - 1 :] if self.family == "ordinal" else se.reshape(self.coef.shape)
+
+    def _cov(self, method: str) -> FloatArray:
+        held = self.fit.robust if method == "robust" else self.fit.observed
+        size = len(self.fit.theta)
+        if held is None:
+            return np.full((size, size), np.nan)
+        out = held.copy()
+        loose = self.fit.infinite != 0
+        out[loose] = np.nan
+        out[:, loose] = np.nan
+        return out
+
+    def _se(self, method: CoefficientInterval) -> FloatArray:
+        robust = method == "robust" or (method != "wald" and self.is_robust)
+        held = self.fit.robust if robust else self.fit.observed
+        if held is None:
+            return np.full(len(self.fit.theta), np.nan)
+        return np.where(self.fit.infinite == 0, np.sqrt(np.maximum(held.diagonal(), 0.0)), np.nan)
+
+    @property
+    def _usable_cov(self) -> FloatArray | None:
+        """The covariance for predictions: with 0 where a coefficient has no end, since shares there do not move."""
+        return self.fit.robust if self.is_robust else self.fit.observed
+
+    @property
+    def pvalues(self) -> FloatArray:
+        """The p-value of each parameter being 0, by its standard error."""
+        return self._pvalues("auto")
+
+    def _pvalues(self, method: CoefficientInterval) -> FloatArray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            z = np.abs(self.estimates) / self._se(method)
+        return np.asarray(2 * ndtr(-z))
+
+    def interval(self, level: float = 0.95, *, method: CoefficientInterval = "auto") -> FloatArray:
+        """Return the intervals of all parameters, shape (parameters, 2), in the order of `labels`.
+
+        Parameters
+        ----------
+        level
+            The confidence level.
+        method
+            ``"wald"``: estimate and standard error from the observed information. ``"robust"``: from the sandwich.
+            ``"profile"``: all values that the likelihood does not reject; slower, better in small samples, and with
+            an end where a coefficient has none. ``"auto"`` (default): robust where `is_robust`, else Wald.
+        """
+        check_level(level)
+        check_choice(method, INTERVALS, "method")
+        if method == "profile":
+            return self._profile(level)
+        z = float(ndtri((1 + level) / 2))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.estimates[:, None] + z * self._se(method)[:, None] * np.array([-1.0, 1.0]))
+
+    def _profile(self, level: float) -> FloatArray:
+        self.require_likelihood("profile intervals")
+        objective = self.problem.objective()
+        top = objective(self.fit.theta)[0]
+        z = float(ndtri((1 + level) / 2))
+        se = self._se("wald")
+        out = np.full((len(se), 2), np.nan)
+        first = self.categories.p - 1 if self.family == "ordinal" else 0
+        scale = np.where(self.problem.spread > 0, self.problem.spread, 1.0)
+        for at in range(len(se)):
+            if at < first:  # a cut point has no coordinate of its own: Wald's
+                out[at] = self.interval(level, method="wald")[at]
+                continue
+            step = z * se[at] if np.isfinite(se[at]) else 1 / scale[(at - first) % len(scale)]
+            ends = profile_interval(objective, self.fit.theta, top, at, step, level)
+            runs = self.fit.infinite[at]
+            out[at] = (-np.inf if runs < 0 else ends[0], np.inf if runs > 0 else ends[1])
+        return out
+
+    def require_likelihood(self, what: str) -> None:
+        """Raise unless the fit is a maximum of an unpenalized likelihood of people who were drawn alike."""
+        if self.method == "corrected":
+            raise ArgumentError(f"{what} need a fit by likelihood; got method='corrected'.", FIT_BY_LIKELIHOOD)
+        if self.is_robust:
+            got = "clusters" if self.clusters is not None else "sampling weights"
+            raise ArgumentError(f"{what} need people who were drawn alike; got {got}.", ROBUST_INTERVALS)
+        if self.problem.options.ridge > 0 or self.problem.options.lasso > 0:
+            raise ArgumentError(f"{what} need a fit without penalty; got a penalized one.")
+
+    # How well it fits -------------------------------------------------------------------------
+
+    @property
+    def loglik(self) -> float:
+        """The log-likelihood of the subsets."""
+        return self.fit.loglik
+
+    @property
+    def null_loglik(self) -> float:
+        """The log-likelihood with the same shares for everyone."""
+        return self.problem.null_loglik
+
+    @property
+    def gap(self) -> float:
+        """The log-likelihood that is left to gain at most, by Newton's decrement, of all people together."""
+        return self.fit.gap
+
+    @property
+    def converged(self) -> bool:
+        """Whether the gap is below 1e-8."""
+        return self.fit.converged
+
+    @property
+    def maxima(self) -> tuple[float, ...]:
+        """The maxima of the likelihood that were found from different starts, largest first."""
+        return self.fit.maxima
+
+    @property
+    def separated(self) -> tuple[tuple[Label, str], ...]:
+        """The category and the term of every coefficient to which the data set no limit."""
+        loose = np.flatnonzero(self.fit.infinite != 0)
+        return tuple(self.labels[k] for k in loose)
+
+    @property
+    def df(self) -> int:
+        """The number of parameters."""
+        return len(self.fit.theta)
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion."""
+        return 2 * self.df - 2 * self.loglik
+
+    @property
+    def bic(self) -> float:
+        """The Bayesian criterion."""
+        return float(np.log(self.n) * self.df - 2 * self.loglik)
+
+    @property
+    def pseudo_r2(self) -> float:
+        """McFadden's share of the log-likelihood that the covariates explain, of the subsets, not of the values."""
+        return 1 - self.loglik / self.null_loglik if self.null_loglik else float("nan")
+
+    # Tests ------------------------------------------------------------------------------------
+
+    def test(self, terms: str | Sequence[str] | None = None, *, method: TermTest = "auto") -> ModelTests:
+        """Test whether terms have any effect: that all their coefficients are 0.
+
+        Parameters
+        ----------
+        terms
+            A term, or several that are tested one by one; by default every term but the intercept.
+        method
+            ``"lr"``: likelihood ratio, a second fit for each term. ``"wald"``, ``"robust"``: from the covariance.
+            ``"auto"`` (default): robust where `is_robust`, else the likelihood ratio.
+        """
+        return terms_tests_of(self, terms, method)
+
+    def compare(self, smaller: "Regression") -> ModelTests:
+        """Test a smaller model within this one by the likelihood ratio.
+
+        Parameters
+        ----------
+        smaller
+            A fit to the same people with some of the terms left out.
+        """
+        return compare_nested(self, smaller)
+
+    @cached_property
+    def specification(self) -> ModelTests:
+        """The test that the model is right: the likelihood and the corrected scores must agree."""
+        return specification_test_of(self)
+
+    @cached_property
+    def proportionality(self) -> ModelTests:
+        """The test that ordered categories share their slopes (proportional odds), a score test."""
+        return proportionality_test_of(self)
+
+    # Predictions ------------------------------------------------------------------------------
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """The fitted shares of each person's covariates, shape (n, p): p(x), without the subset."""
+        rows = self._require_rows()
+        return shares_with_errors(self.model, self.fit.theta, None, model_columns(rows.X, self), self._offset())[0]
+
+    def _offset(self) -> FloatArray | None:
+        sample = self.problem.blocks
+        if not isinstance(sample, Sample) or sample.offset is None:
+            return None
+        return np.ascontiguousarray(sample.offset.T)
+
+    def _require_rows(self) -> Rows:
+        if self.held is None:
+            raise ArgumentError("the people must be in memory for this; got a fit from a stream.", IN_MEMORY)
+        return self.held
+
+    def _matrix(self, table: Any) -> FloatArray:
+        """Return the columns of X of a table."""
+        return model_columns(self.columns.encoder.matrix(table), self)
+
+    @overload
+    def predict(self, new: Any = ..., kind: Literal["shares"] = ...) -> Prediction: ...
+    @overload
+    def predict(self, new: Any = ..., *, kind: Literal["category"]) -> list[Label]: ...
+    def predict(self, new: Any = None, kind: PredictionKind = "shares") -> Prediction | list[Label]:
+        """Predict the shares of the categories at covariates, or the most likely category.
+
+        Parameters
+        ----------
+        new
+            A table with the covariates of the formula; by default those of the people who were fitted.
+        kind
+            ``"shares"`` (default): shares with standard errors. ``"category"``: the label of the largest.
+        """
+        check_choice(kind, ("shares", "category"), "kind")
+        X = model_columns(self._require_rows().X, self) if new is None else self._matrix(new)
+        offset = self._offset() if new is None else None
+        cov = self._usable_cov if kind == "shares" else None
+        shares, errors = shares_with_errors(self.model, self.fit.theta, cov, X, offset)
+        if kind == "category":
+            return [self.categories.labels[j] for j in shares.argmax(axis=1).tolist()]
+        return Prediction("row", row_names(range(len(X))), self.categories.labels, shares, errors, self.n)
+
+    def adjusted(self, variable: str, values: Sequence[Any] | None = None) -> Prediction:
+        """Return the shares that the model predicts if everyone had the same value of a variable, all else as it is.
+
+        Parameters
+        ----------
+        variable
+            A covariate.
+        values
+            Its values; by default all levels, or the quartiles of a number.
+        """
+        return adjusted_shares(self, variable, values)
+
+    def effects(self, variables: str | Sequence[str] | None = None) -> MarginalEffects:
+        """Return how the shares change with each covariate, on average over the people who were fitted.
+
+        Parameters
+        ----------
+        variables
+            Covariates; by default all. A number changes by one unit (its derivative), a level from the first one.
+        """
+        return marginal_effects(self, variables)
+
+    # Privacy ----------------------------------------------------------------------------------
+
+    def leakage(self) -> CovariateLeakage:
+        """Return what rows with these covariates and subsets reveal, next to each alone.
+
+        Publishing rows with covariates is another promise than publishing subsets: an attacker reads the subset with
+        the model in hand.
+        """
+        rows = self._require_rows()
+        return leakage_given(self.problem.design, self.probabilities, codes=rows.codes, weights=rows.weight)
+
+    def posterior(self) -> FloatArray:
+        """Return the probabilities of each person's categories given covariates and subset, shape (n, p).
+
+        These are guesses about persons: keep them out of files and reports.
+
+        Warns
+        -----
+        NotPrivateWarning
+            Always.
+        """
+        return posterior_shares(self, NotPrivateWarning)
+
+    # Output -----------------------------------------------------------------------------------
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of the fit."""
+        return caveats(self)
+
+    def summary(self, *, level: float = 0.95, method: CoefficientInterval = "auto") -> Table:
+        """Return the table to print or to show in a notebook: coefficients, and below them how well the model fits."""
+        return summary_of(self, level, method)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, for JSON: nothing of any person."""
+        return plain(facts_of(self))
+
+    def _columns(self, *, level: float = 0.95, method: CoefficientInterval = "auto") -> dict[str, Any]:
+        return frame_columns(self, level, method)
+
+    @overload
+    def to_frame(
+        self, *, engine: Literal["pandas"] = ..., level: float = ..., method: CoefficientInterval = ...
+    ) -> PandasFrame: ...
+    @overload
+    def to_frame(
+        self, *, engine: Literal["polars"], level: float = ..., method: CoefficientInterval = ...
+    ) -> PolarsFrame: ...
+    @overload
+    def to_frame(
+        self, *, engine: Literal["pyarrow"], level: float = ..., method: CoefficientInterval = ...
+    ) -> ArrowTable: ...
+    def to_frame(
+        self, *, engine: Engine = "pandas", level: float = 0.95, method: CoefficientInterval = "auto"
+    ) -> Frame:
+        """Return a data frame with a row for each category and term: estimate, standard error, interval, p-value."""
+        return frame(self._columns(level=level, method=method), engine)
+
+    def plot(
+        self, *, level: float = 0.95, method: CoefficientInterval = "auto", title: str | None = None
+    ) -> draw.Figure:
+        """Draw the coefficients with their intervals, a panel for each category; numbers by one standard deviation."""
+        return plot_of(self, level, method, title)
+
+    def __repr__(self) -> str:
+        terms = " + ".join(term for term in self.columns.terms if term != "Intercept") or "1"
+        return (
+            f"<Regression {self.name} ~ {terms}: {self.family}, {self.method}, {self.categories.p} categories, "
+            f"n = {self.n:.0f}>"
+        )

@@ -1,0 +1,184 @@
+"""Tests about a regression: terms, nested models, specification, proportional odds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import TermTest
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.regression.blocks import Block
+from subsetprivacy.regression.constrained import information_at, maximise_with
+from subsetprivacy.regression.model_tests import ModelTests
+from subsetprivacy.regression.models import Likelihood, SeparateSlopes, SharedSlopes
+from subsetprivacy.regression.specification import specification_statistic
+
+if TYPE_CHECKING:
+    from subsetprivacy.regression.result import Regression
+
+METHODS: tuple[TermTest, ...] = get_args(TermTest)
+_PEOPLE_PER_DEGREE = 5  # below it the variance of a test's statistic cannot be estimated
+
+
+def terms_tests_of(fit: Regression, terms: str | Sequence[str] | None, method: TermTest) -> ModelTests:
+    """Return a test for each term."""
+    check_choice(method, METHODS, "method")
+    known = [name for name in fit.columns.terms if fit.columns.terms[name] != (fit.columns.intercept,)]
+    wanted = known if terms is None else [terms] if isinstance(terms, str) else list(terms)
+    for term in wanted:
+        if term not in known:
+            raise ArgumentError(f"`terms` must be of the model ({', '.join(known) or 'none'}); got another one.")
+    if not wanted:
+        raise ArgumentError("`terms` must name at least one term; the model has none but the intercept.")
+    chosen = method if method != "auto" else "robust" if fit.is_robust else "lr"
+    if chosen == "lr":
+        fit.require_likelihood("likelihood ratio tests")
+        objective = fit.problem.objective()
+        J = information_at(objective, fit.fit.theta)
+        top = objective(fit.fit.theta)[0]
+        found = {term: _likelihood_ratio(fit, J, top, _positions(fit, term)) for term in wanted}
+    else:
+        cov = fit.robust if chosen == "robust" else fit._cov("wald")
+        found = {term: _wald(fit, cov, _positions(fit, term)) for term in wanted}
+    lost = [term for term, (statistic, _) in found.items() if np.isnan(statistic)]
+    notes: tuple[Note, ...] = ()
+    if lost:
+        text = f"No answer for {', '.join(lost)}: the data set no limit to their coefficients."
+        notes = (Note(NoteKind.NOT_TESTED, text),)
+    return ModelTests.chi_square(f"Terms of the model of {fit.name}", found, chosen, notes)
+
+
+def _positions(fit: Regression, term: str) -> IntArray:
+    """Return the positions of a term's coefficients among all parameters."""
+    at = np.array(fit.columns.terms[term])
+    d = fit.problem.blocks.d
+    if fit.family == "ordinal":
+        return fit.categories.p - 1 + at
+    return (np.arange(fit.categories.p - 1)[:, None] * d + at).ravel()
+
+
+def _likelihood_ratio(fit: Regression, J: FloatArray, top: float, at: IntArray) -> tuple[float, int]:
+    objective = fit.problem.objective()
+    start = fit.fit.theta.copy()
+    start[at] = 0.0
+    smaller = maximise_with(objective, start, at, np.zeros(len(at)), J)
+    again = maximise_with(objective, _null_start(fit, at), at, np.zeros(len(at)), J)
+    return max(2 * (top - max(smaller.value, again.value)), 0.0), len(at)
+
+
+def _null_start(fit: Regression, at: IntArray) -> FloatArray:
+    """Return the first step of a fit without some coefficients: where the quadratic approximation has its maximum."""
+    cov = fit.fit.observed
+    if cov is None or not np.isfinite(cov).all():
+        return fit.fit.theta
+    block = cov[np.ix_(at, at)]
+    if np.linalg.matrix_rank(block, hermitian=True) < len(at) or fit.family == "ordinal":
+        return np.where(np.isin(np.arange(len(cov)), at), 0.0, fit.fit.theta)
+    return np.asarray(fit.fit.theta - cov[:, at] @ np.linalg.solve(block, fit.fit.theta[at]))
+
+
+def _wald(fit: Regression, cov: FloatArray, at: IntArray) -> tuple[float, int]:
+    b, V = fit.estimates[at], cov[np.ix_(at, at)]
+    if not (np.isfinite(b).all() and np.isfinite(V).all()):
+        return float("nan"), len(at)
+    return float(b @ np.linalg.solve(V, b)), len(at)
+
+
+def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:
+    """Return the likelihood ratio test of a smaller model within a larger one."""
+    for one in (fit, smaller):
+        one.require_likelihood("likelihood ratio tests")
+    if fit.categories != smaller.categories or fit.family != smaller.family or fit.n != smaller.n:
+        raise MismatchError("`smaller` must be a fit of the same response to the same people; it is not.")
+    df = fit.df - smaller.df
+    if df <= 0 or not set(smaller.columns.names) <= set(fit.columns.names):
+        raise MismatchError("`smaller` must have some of the terms of this model and no others; it does not.")
+    left = [term for term in fit.columns.terms if term not in smaller.columns.terms]
+    statistic = max(2 * (fit.loglik - smaller.loglik), 0.0)
+    return ModelTests.chi_square(f"Nested models of {fit.name}", {" + ".join(left) or "rest": (statistic, df)}, "lr")
+
+
+# Assumptions ------------------------------------------------------------------------------------
+
+
+def specification_test_of(fit: Regression) -> ModelTests:
+    """Return the test between the likelihood and the corrected scores."""
+    title = f"Specification of the model of {fit.name}"
+    reason = _why_not(fit)
+    if reason:
+        note = Note(NoteKind.NOT_TESTED, f"Specification not tested: {reason}.")
+        return ModelTests.chi_square(title, {"specification": (float("nan"), 0)}, "score", (note,))
+    assert fit.fit.observed is not None
+    found = specification_statistic(
+        fit.problem.blocks, fit.model, fit.fit.theta, fit.fit.observed, frequency=fit.weighted != "sampling"
+    )
+    return ModelTests.chi_square(title, {"specification": found}, "score")
+
+
+def _why_not(fit: Regression) -> str:
+    """Return why the specification cannot be tested; empty where it can."""
+    options = fit.problem.options
+    if fit.method == "corrected":
+        return "a corrected fit does not rest on it"
+    if not fit.problem.design.is_known:
+        return "the design is not known"
+    if options.ridge > 0 or options.lasso > 0 or options.shrink:
+        return "the fit is penalized"
+    if fit.separated:
+        return "the data set no limit to some coefficients"
+    if fit.fit.observed is None:
+        return "there are too many parameters"
+    if fit.clusters is not None:
+        return "people come in clusters"
+    if fit.n < _PEOPLE_PER_DEGREE * fit.df:
+        return "there are too few people"
+    if not fit.problem.design.is_subset_private and fit.problem.design.smallest_set == 1 and _reveals_all(fit):
+        return "every value is seen, where both fits are the same"
+    return ""
+
+
+def _reveals_all(fit: Regression) -> bool:
+    return bool(fit.categories.p - 1e-9 < fit.problem.design.S)
+
+
+@frozen(eq=False, repr=False)
+class ScoreMoments:
+    """The kernel of a score test: sum, outer squares and information of all scores, where slopes are not shared."""
+
+    likelihood: Likelihood
+    apart: SeparateSlopes
+
+    def __call__(self, block: Block) -> tuple[FloatArray, ...]:
+        """Return the sums of the block; covariates have a column of ones first, for the cut points."""
+        linked = self.likelihood.linked(block)
+        assert linked.curvature is not None
+        X = np.column_stack([np.ones(len(block.X)), -block.X])
+        J = self.apart.information(block.weighted(linked.curvature), X)
+        return self.apart.gradient(block.weighted(linked.gradient), X), J
+
+
+def proportionality_test_of(fit: Regression) -> ModelTests:
+    """Return the score test that all categories share their slopes."""
+    title = f"Proportional odds of {fit.name}"
+    model = fit.model
+    if not isinstance(model, SharedSlopes):
+        raise ArgumentError("proportionality is tested for family='ordinal'; got another family.")
+    d, k = model.d, fit.categories.p - 1
+    if k < 2 or d == 0 or fit.separated or fit.method == "corrected":
+        note = Note(NoteKind.NOT_TESTED, "Proportional odds not tested: nothing to compare, or no finite fit.")
+        return ModelTests.chi_square(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))
+    apart = SeparateSlopes(model.link, d + 1)
+    kernel = ScoreMoments(Likelihood(model, fit.fit.theta, curvature=True), apart)
+    score, J = fit.problem.blocks.total(kernel)
+    values = np.linalg.eigvalsh(J)
+    if values[0] <= 1e-10 * values[-1]:
+        note = Note(NoteKind.NOT_TESTED, "Proportional odds not tested: too few people to let the slopes differ.")
+        return ModelTests.chi_square(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))
+    statistic = float(score @ np.linalg.solve(J, score))
+    return ModelTests.chi_square(title, {"proportional odds": (statistic, (k - 1) * d)}, "score")
