@@ -1,7 +1,7 @@
 """The columns of a data file as a stream of Arrow batches, subsets as codes, in constant memory."""
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -197,18 +197,31 @@ def _with_folders(schema: Any, named: Any) -> Any:
 
 @frozen
 class Wanted:
-    """What is read of a file: columns of subsets with their designs and forms, columns of groups, and weights."""
+    """What is read of a file.
+
+    Attributes
+    ----------
+    designs, forms
+        Of the columns of subsets.
+    others
+        Columns of groups.
+    weights
+        The column of weights.
+    raw
+        Columns that are left as they are; those of a CSV file are text.
+    """
 
     designs: dict[str, Design]
     forms: dict[str, str]
     others: tuple[str, ...] = ()
     weights: str | None = None
+    raw: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
         """Each column once."""
         last = () if self.weights is None else (self.weights,)
-        return list(dict.fromkeys([*self.designs, *self.others, *last]))
+        return list(dict.fromkeys([*self.designs, *self.others, *last, *self.raw]))
 
 
 def read_batches(file: DataFile, wanted: Wanted, *, parse: bool = False) -> Iterator[Any]:
@@ -235,8 +248,8 @@ def read_batches(file: DataFile, wanted: Wanted, *, parse: bool = False) -> Iter
             column = batch.column(name)
             if name in readers:
                 column = readers[name].read(column)
-            elif file.kind == "csv":
-                column = _numbers(column) if name == wanted.weights else _plain(column)
+            elif file.kind == "csv" and name not in wanted.raw:
+                column = number_cells(column) if name == wanted.weights else plain_cells(column)
             columns.append(column)
         yield pa.RecordBatch.from_arrays(columns, names=wanted.columns)
 
@@ -280,14 +293,21 @@ def _whole(column: Any) -> Any:
     return pc.if_else(fine, column, pa.scalar("-1", column.type)).cast(pa.int64())
 
 
-def _numbers(column: Any) -> Any:
-    """Return weights written as text, NaN where a text is none, which is counted as unfit."""
+def all_numbers(column: Any) -> Any:
+    """Return text as numbers, with or without spaces around them; None where some text is no number."""
     pa = arrow()
-    try:
-        return column.cast(pa.float64())
-    except pa.ArrowInvalid:
-        pass
-    return pa.array([_number(text) for text in column.to_pylist()], pa.float64())
+    from pyarrow import compute as pc
+
+    for trimmed in (False, True):
+        with suppress(pa.ArrowInvalid):
+            return (pc.utf8_trim_whitespace(column) if trimmed else column).cast(pa.float64())
+    return None
+
+
+def number_cells(column: Any) -> Any:
+    """Return numbers written as text, NaN where a text is none, which is counted as unfit."""
+    numbers = all_numbers(column)
+    return arrow().array([_number(text) for text in column.to_pylist()], "float64") if numbers is None else numbers
 
 
 def _number(text: str | None) -> float:
@@ -297,7 +317,7 @@ def _number(text: str | None) -> float:
         return float("nan")
 
 
-def _plain(column: Any) -> Any:
+def plain_cells(column: Any) -> Any:
     """Return groups without the apostrophe that keeps a spreadsheet from running them."""
     encoded = column.dictionary_encode()
     pa = arrow()

@@ -1,0 +1,82 @@
+"""Cells of covariates that cannot be used: counted over all rows, told by column, number and row, never by content."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from subsetprivacy._types import BoolArray
+from subsetprivacy._words import counted
+from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.messages.for_regression import FILL_OR_LEAVE_OUT, FINITE_TERMS
+
+_MUST = {
+    "missing": ("must have a value in every row", ("missing value", "missing values")),
+    "infinite": ("must be finite in every row", ("infinite value", "infinite values")),
+    "undefined": ("must be finite in every row", ("row in which it is not", "rows in which it is not")),
+    "unknown": (
+        "must hold levels that the model was fitted with",
+        ("row with another level", "rows with other levels"),
+    ),
+}
+
+
+class CovariateProblems:
+    """What is wrong with the cells of a table.
+
+    Parameters
+    ----------
+    place
+        Returns where a row is, in words; None where rows have no numbers.
+    """
+
+    def __init__(self, place: Callable[[int], str] | None = "row {}".format) -> None:
+        self._place = place
+        self._found: dict[tuple[str, str], tuple[int, int]] = {}  # how many, and the first row
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def add(self, what: str, problem: str, bad: BoolArray, first: int = 0) -> None:
+        """Add the bad rows of a part of the table.
+
+        Parameters
+        ----------
+        what
+            The column or term, in words.
+        problem
+            One of missing, infinite, undefined, unknown.
+        bad
+            Which rows of the part.
+        first
+            The number of the first row of the part.
+        """
+        many = int(np.count_nonzero(bad))
+        if many:
+            before, row = self._found.get((what, problem), (0, first + int(np.argmax(bad))))
+            self._found[what, problem] = (before + many, row)
+
+    def refuse(self) -> None:
+        """Raise if something is wrong.
+
+        Raises
+        ------
+        ArgumentError
+            If values are missing or not finite: a line for each column.
+        CategoryError
+            Else, if a level is not known.
+        """
+        levels = {key: rows for key, rows in self._found.items() if key[1] == "unknown"}
+        others = {key: rows for key, rows in self._found.items() if key[1] != "unknown"}
+        if others:
+            cells = any(problem != "undefined" for _, problem in others)
+            raise ArgumentError(self._told(others), FILL_OR_LEAVE_OUT if cells else FINITE_TERMS)
+        if levels:
+            raise CategoryError(self._told(levels))
+
+    def _told(self, found: dict[tuple[str, str], tuple[int, int]]) -> str:
+        lines = []
+        for (what, problem), (many, first) in found.items():
+            must, words = _MUST[problem]
+            where = "" if self._place is None else f", first in {self._place(first)}"
+            lines.append(f"{what} {must}; got {counted(many, *words)}{where}.")
+        return "\n".join(lines)
