@@ -68,7 +68,7 @@ def leakage_given(
     - information :math:`H(X) - H(X \mid x, A) = I(X;x) + I(X;A \mid x)`, where :math:`I(X;A \mid x) \le I(X;A)`;
     - size leakage :math:`1 - p(x)^\top Q\, p(x)`, among the people with the same covariates.
 
-    Sums over subsets are exact up to 500 million products. Beyond that, and where the subsets cannot be listed,
+    Sums over subsets are exact up to 500 million products. Beyond that, and where the subsets cannot be listed, up to
     200 000 rows are simulated and the standard error is given. Of an unknown design only published rows can be read,
     assuming that they are coarsened at random.
 

@@ -20,6 +20,8 @@ from subsetprivacy.mechanism.reports import draw_given
 THRESHOLDS = (0.9, 0.95, 0.99)
 MOST_PRODUCTS = 500_000_000  # rows times subsets times categories up to which nothing is simulated: a second or two
 DRAWS = 200_000  # simulated rows: the standard error of a share is then at most 0.0011
+_FEWEST_DRAWS = 20_000  # where there are many categories; at most 0.0036
+_MOST_ENTRIES = 20_000_000  # of all simulated rows together
 _CELLS = 1 << 16  # of an array that is worked on at a time: it stays in the processor's cache
 _ROUNDING = 1e-12  # of a posterior: 0.95 itself is not more than 0.95
 
@@ -160,6 +162,8 @@ def exceeds(posterior: FloatArray) -> BoolArray:
 
 def row_matrix(design: Design, codes: IntArray) -> FloatArray:
     """Return the rows r_a of distinct codes as a matrix."""
+    if design.noise is None:  # members and nothing else: cheaper than products, most of all for many categories
+        return design.holds(codes[:, None], np.arange(design.p)).astype(np.float64)
     return np.ascontiguousarray(design.incidence(codes).inner(np.eye(design.p)).T)
 
 
@@ -174,11 +178,12 @@ def entropies(P: FloatArray) -> FloatArray:
 def _draw_rows(design: Design, P: FloatArray, weight: FloatArray) -> tuple[IntArray, IntArray]:
     """Choose rows by their weight, and draw a value and then a subset for each."""
     generator = np.random.default_rng(0)
+    draws = min(DRAWS, max(_MOST_ENTRIES // design.p, _FEWEST_DRAWS))
     # Evenly spaced rather than drawn: every row comes as often as its weight says, give or take one.
-    places = (np.arange(DRAWS) + generator.random()) / DRAWS
+    places = (np.arange(draws) + generator.random()) / draws
     chosen = np.minimum(np.searchsorted(np.cumsum(weight), places, side="right"), len(P) - 1)
-    x = np.empty(DRAWS, np.int64)
-    for rows in _blocks(DRAWS, max(_CELLS // design.p, 1)):
+    x = np.empty(draws, np.int64)
+    for rows in _blocks(draws, max(_CELLS // design.p, 1)):
         steps = np.cumsum(P[chosen[rows]], axis=1)
         x[rows] = (steps <= generator.random(len(steps))[:, None] * steps[:, -1:]).sum(axis=1)
     return chosen, draw_given(x, design, SeededSource(generator))
@@ -190,7 +195,7 @@ def _standard_error(found: Readings) -> float:
         for rows in (found.both, found.subset)
         for column in (rows.best_guess, rows.information, rows.size_leakage, *rows.above)
     ]
-    return float(max(np.std(column) for column in numbers) / np.sqrt(DRAWS))
+    return float(max(np.std(column) / np.sqrt(len(column)) for column in numbers))
 
 
 def _support_size(design: Design) -> int | None:

@@ -9,7 +9,7 @@ from lopsided import ABCD, ASKED, GIVEN, NUMBERED, RECORDED
 from problems import mixture, with_full_question
 
 import subsetprivacy as sp
-from subsetprivacy.design import coarse
+from subsetprivacy.design import Mixture, coarse
 from subsetprivacy.design.held import beside_bit
 from subsetprivacy.errors import (
     ArgumentError,
@@ -18,6 +18,7 @@ from subsetprivacy.errors import (
     MismatchError,
     NoDataError,
     NotPrivateWarning,
+    TooLargeError,
     UnknownDesignError,
 )
 from subsetprivacy.messages import NoteKind
@@ -253,6 +254,12 @@ def test_a_design_that_cannot_be_listed_is_simulated():
     assert found.added_information <= found.subset.information + 4 * found.simulation_error
 
 
+def test_a_design_that_can_neither_be_listed_nor_drawn_is_refused():
+    design = Mixture.of([sp.fixed_size(range(40), 20), sp.fixed_size(range(40), 19)], [1, 1])
+    with pytest.raises(TooLargeError, match=r"lists all subsets and must have at most 22 categories; got 40"):
+        leakage_given(design, np.full((2, 40), 1 / 40))
+
+
 # The attacker -------------------------------------------------------------------------------------
 
 
@@ -435,11 +442,11 @@ def changed(row, value):
 
 
 BAD = {
-    "sums": (changed(1, 0.3), DistributionError, r"each row of `P` must sum to 1; got 1 that does not, first in row 1\."),
+    "sums": (changed(1, 0.3), DistributionError, r"row of `P` must sum to 1; got 1 that does not, first in row 1\."),
     "percent": (GOOD * 100, DistributionError, r"must sum to 1; got 3 that do not, first in row 0\."),
     "nan": (changed(2, np.nan), DistributionError, r"must be finite; got 1 that is not, first in row 2\."),
     "infinite": (changed(2, np.inf), DistributionError, r"must be finite; got 1"),
-    "negative": (changed(0, [1.5, -0.5, 0, 0]), DistributionError, r"no negative share; got 1 that has, first in row 0"),
+    "negative": (changed(0, [1.5, -0.5, 0, 0]), DistributionError, r"negative share; got 1 that has, first in row 0"),
     "classes": (np.full((3, 5), 0.2), MismatchError, r"a column for each of the 4 categories; got shape \(3, 5\)"),
     "vector": ([0.25] * 4, MismatchError, r"got shape \(4,\)"),
     "text": ([["a", "b", "c", "d"]], DistributionError, r"`P` must be numbers, a row of shares each; got list"),
