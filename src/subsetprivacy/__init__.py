@@ -50,6 +50,7 @@ _PUBLIC = {
     "estimation.indicator": ("indicator",),
     "estimation.margins": ("Margin",),
     "estimation.result": ("Estimate",),
+    "evaluation": ("CalibrationCurve", "ConfusionMatrix", "Evaluation", "EvaluationComparison", "evaluate"),
     "finding": ("Findings", "findings"),
     "frames.plan": ("PrivatizePlan",),
     "frames.preparing": ("prepare",),

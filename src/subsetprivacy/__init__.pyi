@@ -40,6 +40,7 @@ from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.indicator import indicator
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.evaluation import CalibrationCurve, ConfusionMatrix, Evaluation, EvaluationComparison, evaluate
 from subsetprivacy.finding import Findings, findings
 from subsetprivacy.frames.plan import PrivatizePlan
 from subsetprivacy.frames.preparing import prepare
@@ -113,10 +114,12 @@ __all__ = [
     "AskedCell",
     "Association",
     "Audit",
+    "CalibrationCurve",
     "Categories",
     "Checks",
     "Comparison",
     "ConditionalShares",
+    "ConfusionMatrix",
     "Contrast",
     "CountsBatch",
     "CovariateLeakage",
@@ -126,6 +129,8 @@ __all__ = [
     "DrawsCheck",
     "Estimate",
     "EstimateBatch",
+    "Evaluation",
+    "EvaluationComparison",
     "Findings",
     "FitTest",
     "Frontier",
@@ -188,6 +193,7 @@ __all__ = [
     "draw_questions",
     "estimate",
     "estimate_many",
+    "evaluate",
     "findings",
     "fit_test",
     "fixed_size",

@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 from subsetprivacy.draw.balls import cases
+from subsetprivacy.draw.calibration import calibration
 from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
 from subsetprivacy.draw.checks import asked, rates
 from subsetprivacy.draw.differences import differences
 from subsetprivacy.draw.dots import beside, durations
+from subsetprivacy.draw.forest import forest
 from subsetprivacy.draw.groups import by_group
 from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.layout import Heading, require_matplotlib
@@ -37,6 +39,7 @@ __all__ = [
     "asked",
     "beside",
     "by_group",
+    "calibration",
     "cases",
     "convergence",
     "costs",
@@ -44,6 +47,7 @@ __all__ = [
     "differences",
     "durations",
     "estimate",
+    "forest",
     "heatmap",
     "histograms",
     "leakage",

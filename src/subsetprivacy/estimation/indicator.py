@@ -1,6 +1,6 @@
 """Unbiased indicators: numbers that stand for private values in any sum over people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,17 @@ from subsetprivacy.estimation.quantizing import quantize
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages.for_evaluation import LIKELIHOOD_NEEDS_NO_DESIGN, UNCOVERED
 
-__all__ = ["FLOOR", "IndicatorTable", "indicator", "most_blocks", "quantize", "rows_of"]
+__all__ = [
+    "FLOOR",
+    "IndicatorTable",
+    "in_chunks",
+    "indicator",
+    "most_blocks",
+    "quantize",
+    "require_indicators",
+    "rows_of",
+    "working_table",
+]
 
 FLOOR = 0.005  # the least working probability: it bounds the variance, and no choice of it biases anything
 _CHUNK = 1 << 15  # people at a time
@@ -275,15 +285,23 @@ def indicator(
     kept = np.flatnonzero(~drawn.is_missing(codes))
     if not len(kept):
         raise NoDataError("`data` must have an informative subset; got none.")
-    table, block = _working(codes, drawn, w, check_count(blocks, "blocks", least=1))
+    table, block = working_table(codes, drawn, w, check_count(blocks, "blocks", least=1))
     out = np.full((len(codes), drawn.p), np.nan)
-    for people, D in _in_chunks(codes, table, block, kept):
+    for people, D in in_chunks(codes, table, block, kept):
         out[people] = D.T
     return out
 
 
-def _working(codes: IntArray, design: Design, w: Any, blocks: int) -> tuple[IndicatorTable, IntArray | None]:
-    """Return the table of indicators, and which of its working distributions each person has."""
+def working_table(codes: IntArray, design: Design, w: Any, blocks: int) -> tuple[IndicatorTable, IntArray | None]:
+    """Return the table of indicators, and which of its working distributions each person has.
+
+    Parameters
+    ----------
+    codes, design
+        The people's subsets.
+    w, blocks
+        As in `indicator`.
+    """
     if w is None:
         shares = estimate(count_codes(codes, design)).w
     elif not _is_per_person(w):
@@ -298,15 +316,21 @@ def _working(codes: IntArray, design: Design, w: Any, blocks: int) -> tuple[Indi
 
 
 def _is_per_person(w: Any) -> bool:
-    return not isinstance(w, dict) and np.ndim(w) == 2
+    return not isinstance(w, Mapping) and np.ndim(w) == 2
 
 
-def _in_chunks(
+def in_chunks(
     codes: IntArray, table: IndicatorTable, block: IntArray | None, kept: IntArray
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    """Yield some people at a time with their indicators, each distinct subset worked out once where that is less."""
-    distinct, at = np.unique(codes[kept], return_inverse=True)
-    listed = table.of(rows_of(distinct, table.design)) if block is None and 2 * len(distinct) <= len(kept) else None
+    """Yield some of the kept people at a time, with their indicators, class-major.
+
+    Where everyone has the same working distribution, each distinct subset is worked out once.
+    """
+    listed, at = None, kept
+    if block is None:
+        distinct, at = np.unique(codes[kept], return_inverse=True)
+        if 2 * len(distinct) <= len(kept):
+            listed = table.of(rows_of(distinct, table.design))
     for part in _parts(len(kept)):
         people = kept[part]
         if listed is not None:

@@ -1,0 +1,189 @@
+"""Calibration curves: how often a category occurs where a classifier gives it a certain probability."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self, get_args, overload
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy import draw
+from subsetprivacy._choices import CalibrationBins, Engine, EvaluationInterval
+from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy.evaluation import intervals
+from subsetprivacy.evaluation.sample import Prediction, Sample, Weights
+from subsetprivacy.messages import Note
+from subsetprivacy.results import Result, plain, unknown_as_nan
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
+
+STRATEGIES: tuple[CalibrationBins, ...] = get_args(CalibrationBins)
+_MOST_DRAWN = 6  # categories in one picture
+
+
+@frozen(slots=False, eq=False, repr=False)
+class CalibrationCurve(Result):
+    """How often each category occurs among people with similar predicted probabilities; from `evaluate`.
+
+    Attributes
+    ----------
+    categories
+        The categories.
+    category
+        The position of the category of each bin.
+    predicted
+        The mean predicted probability of each bin.
+    estimate, se
+        The estimated share of the bin's people who have the category, and its standard error.
+    people
+        The number of people in each bin.
+    """
+
+    categories: tuple[Label, ...]
+    category: IntArray
+    predicted: FloatArray
+    estimate: FloatArray
+    se: FloatArray
+    people: FloatArray
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Nothing: what to know of the data is in the notes of the evaluation."""
+        return ()
+
+    def _columns(self, level: float = 0.95, method: EvaluationInterval = "wald") -> dict[str, Any]:
+        lower, upper = intervals.bounds(self.estimate, self.se, level, method)
+        return {
+            "category": [self.categories[j] for j in self.category],
+            "predicted": self.predicted,
+            "estimate": self.estimate,
+            "se": self.se,
+            "lower": lower,
+            "upper": upper,
+            "level": np.full(len(lower), level),
+            "people": self.people,
+        }
+
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: EvaluationInterval = ..., engine: Literal["pandas"] = ...
+    ) -> PandasFrame: ...
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: EvaluationInterval = ..., engine: Literal["polars"]
+    ) -> PolarsFrame: ...
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: EvaluationInterval = ..., engine: Literal["pyarrow"]
+    ) -> ArrowTable: ...
+    def to_frame(self, level: float = 0.95, *, method: EvaluationInterval = "wald", engine: Engine = "pandas") -> Frame:
+        """Return a data frame: a row per category and bin."""
+        return frame(self._columns(level, method), engine)
+
+    def summary(self, level: float = 0.95, *, method: EvaluationInterval = "wald") -> Table:
+        """Return the table to print or to show in a notebook: a row per category and bin."""
+        columns = self._columns(level, method)
+        names = ("predicted", "estimate", "se", "lower", "upper")
+        cells = zip(columns["category"], *(columns[name] for name in names), columns["people"], strict=True)
+        rows = tuple(
+            (label_text(label), *(number(value) for value in values), f"{people:.0f}")
+            for label, *values, people in cells
+        )
+        head = (
+            "category",
+            "predicted",
+            "observed",
+            "se",
+            f"{percent(level)} lower",
+            f"{percent(level)} upper",
+            "people",
+        )
+        return Table("Calibration from subsets", head, rows, (intervals.note_of(method),))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, for JSON."""
+        names = ("categories", "category", "predicted", "estimate", "se", "people")
+        return plain({**{name: getattr(self, name) for name in names}, "notes": self.notes})
+
+    @classmethod
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
+        arrays = {
+            name: np.array([unknown_as_nan(x) for x in facts[name]])
+            for name in ("predicted", "estimate", "se", "people")
+        }
+        return cls(labels_of(facts["categories"]), np.array(facts["category"], np.int64), **arrays)
+
+    def plot(
+        self,
+        category: Label | None = None,
+        *,
+        level: float = 0.95,
+        method: EvaluationInterval = "wald",
+        title: str | None = None,
+        ax: draw.AxesOrNone = None,
+    ) -> draw.Axes:
+        """Draw the estimated share against the predicted probability, on the diagonal where both agree.
+
+        Parameters
+        ----------
+        category
+            The category to draw; by default the most frequent ones, up to six.
+        """
+        chosen = self._drawn(category)
+        lower, upper = intervals.bounds(self.estimate, self.se, level, method)
+        lines = {}
+        for j in chosen:
+            at = self.category == j
+            lines[label_text(self.categories[j])] = tuple(x[at] for x in (self.predicted, self.estimate, lower, upper))
+        name = next(iter(lines)) if len(lines) == 1 else "each category"
+        heading = draw.Heading(f"Calibration for {name}, {percent(level)} intervals")
+        return draw.calibration(lines, title=heading if title is None else title, ax=ax)
+
+    def _drawn(self, category: Label | None) -> list[int]:
+        """Return the positions of the categories that a picture shows, in category order."""
+        if category is not None:
+            return [position_of(self.categories, category)]
+        present = np.unique(self.category)
+        share = [
+            float(self.people[self.category == j] @ np.nan_to_num(self.estimate[self.category == j])) for j in present
+        ]
+        largest = np.argsort(share)[::-1][:_MOST_DRAWN]
+        return sorted(present[largest].tolist())
+
+    def __repr__(self) -> str:
+        return f"<CalibrationCurve: {len(self.categories)} categories, {len(self.category)} bins>"
+
+
+def calibration(
+    sample: Sample, prediction: Prediction, categories: tuple[Label, ...], bins: int, strategy: CalibrationBins
+) -> CalibrationCurve:
+    """Return the curve of every category, bins as in scikit-learn's `calibration_curve`."""
+    found = []
+    for j, (D, scores) in enumerate(zip(sample.D, prediction.proba.T, strict=True)):
+        at = np.searchsorted(_edges(scores, bins, strategy)[1:-1], scores)
+        found += [(j, *_bin(D, scores, sample.weights, at == k)) for k in np.unique(at)]
+    category, *columns = zip(*found, strict=True)
+    return CalibrationCurve(categories, np.array(category), *(np.array(column) for column in columns))
+
+
+def _edges(scores: FloatArray, bins: int, strategy: CalibrationBins) -> FloatArray:
+    steps = np.linspace(0, 1, bins + 1)
+    return np.percentile(scores, 100 * steps) if strategy == "quantile" else steps
+
+
+def _bin(D: FloatArray, scores: FloatArray, weights: Weights, rows: Any) -> tuple[float, float, float, float]:
+    """Return the mean score, the estimated share, its standard error and the number of people of one bin."""
+    within = Weights(weights.each[rows], weights.are_frequencies)
+    if not within.total:
+        return float("nan"), float("nan"), float("nan"), 0.0
+    return within.mean(scores[rows]), within.mean(D[rows]), within.se_of_mean(D[rows]), within.people
+
+
+def labels_of(written: list[Any]) -> tuple[Label, ...]:
+    """Return labels that `plain` wrote: lists were combinations of several variables."""
+    return tuple(tuple(label) if isinstance(label, list) else label for label in written)
+
+
+def position_of(categories: tuple[Label, ...], label: Label) -> int:
+    """Return the position of a category."""
+    from subsetprivacy.subsets import Categories
+
+    return Categories(categories).index(label)

@@ -1,0 +1,133 @@
+"""What a classifier is evaluated on: people, their weights, their indicators and what was predicted for them."""
+
+from functools import cached_property
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import BoolArray, FloatArray, IntArray
+
+_RARE = 4.0  # standard errors from 0 within which dividing by an estimated share gives noise
+
+
+@frozen(slots=False, eq=False)
+class Weights:
+    """How much each person counts, for means and their standard errors.
+
+    Attributes
+    ----------
+    each
+        The weight of each row.
+    are_frequencies
+        Whether they say how many people a row stands for; otherwise they are sampling weights.
+    """
+
+    each: FloatArray
+    are_frequencies: bool
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        """The squares for a variance; of frequencies themselves, as so many people vary independently."""
+        return self.each if self.are_frequencies else self.each**2
+
+    def count(self, rows: BoolArray) -> float:
+        """Return how many people some of the rows are."""
+        return float(self.each @ rows) if self.are_frequencies else float(np.count_nonzero(self.each[rows]))
+
+    @cached_property
+    def people(self) -> float:
+        """The number of people."""
+        return self.count(np.ones(len(self.each), np.bool_))
+
+    @cached_property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(self.each.sum())
+
+    def mean(self, values: FloatArray) -> float:
+        """Return the weighted mean."""
+        return float(self.each @ values) / self.total
+
+    def se(self, influence: FloatArray) -> float:
+        """Return the standard error of an estimate from the influence of each person, which has mean 0."""
+        if self.people < 2:
+            return float("nan")
+        spread = float(self.squares @ influence**2) * self.people / (self.people - 1)
+        return float(np.sqrt(spread)) / self.total
+
+    def se_of_mean(self, values: FloatArray) -> float:
+        """Return the standard error of a weighted mean."""
+        return self.se(values - self.mean(values))
+
+
+@frozen(slots=False, eq=False)
+class Prediction:
+    """What a classifier says of each person.
+
+    Attributes
+    ----------
+    guess
+        The position of the guessed category, shape (n,).
+    proba
+        The probability of each category, shape (n, p); without columns where only guesses are given.
+    """
+
+    guess: IntArray
+    proba: FloatArray
+
+    @classmethod
+    def of_guesses(cls, guess: IntArray) -> "Prediction":
+        """Return the prediction of a classifier that gives no probabilities."""
+        return cls(guess, np.empty((len(guess), 0)))
+
+    @property
+    def has_proba(self) -> bool:
+        """Whether there are probabilities."""
+        return self.proba.shape[1] > 0
+
+    def among(self, kept: IntArray) -> "Prediction":
+        """Return the predictions of some of the people."""
+        if len(kept) == len(self.guess):
+            return self
+        return Prediction(self.guess[kept], self.proba[kept])
+
+
+@frozen(slots=False, eq=False)
+class Sample:
+    """The informative people of a test set.
+
+    Attributes
+    ----------
+    weights
+        How much each counts.
+    D
+        Their unbiased indicators, class-major, shape (p, n); without rows where the design is not known.
+    """
+
+    weights: Weights
+    D: FloatArray
+
+    @property
+    def has_indicators(self) -> bool:
+        """Whether there are indicators."""
+        return len(self.D) > 0
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """The estimated share of each category."""
+        return self.D @ self.weights.each / self.weights.total
+
+    @cached_property
+    def shares_se(self) -> FloatArray:
+        """The standard errors of the shares."""
+        return np.array([self.weights.se_of_mean(column) for column in self.D])
+
+    @cached_property
+    def rare(self) -> tuple[int, ...]:
+        """The categories whose share is within four standard errors of 0."""
+        return tuple(np.flatnonzero(~(self.shares > _RARE * self.shares_se)).tolist())
+
+    @cached_property
+    def everyone(self) -> tuple[int, ...]:
+        """The categories whose share is within four standard errors of 1, which leaves no others to rank."""
+        return tuple(np.flatnonzero(~(1 - self.shares > _RARE * self.shares_se)).tolist())
