@@ -44,7 +44,7 @@ def leakage_given(
     weights
         A weight for each row; by default all rows count the same.
     alone
-        For each row, whether no other row has the same covariates; `rows_alone` says so.
+        For each row, whether no other row has the same covariates; `alone_in_covariates` says so.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def leakage_given(
     )
 
 
-def rows_alone(covariates: ArrayLike) -> BoolArray:
+def alone_in_covariates(covariates: ArrayLike) -> BoolArray:
     """Tell for each row of covariates whether no other row is the same.
 
     Parameters
@@ -119,7 +119,7 @@ def rows_alone(covariates: ArrayLike) -> BoolArray:
 
     Examples
     --------
-    >>> rows_alone([[1, 0], [1, 0], [2, 0]])
+    >>> alone_in_covariates([[1, 0], [1, 0], [2, 0]])
     array([False, False,  True])
     """
     X = np.ascontiguousarray(np.atleast_2d(np.asarray(covariates, np.float64)) + 0.0)  # -0 is 0

@@ -24,7 +24,7 @@ from subsetprivacy.errors import (
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.privacy import information, posteriors, prediction, size
 from subsetprivacy.privacy.attacker import Setting
-from subsetprivacy.privacy.given import leakage_given, rows_alone
+from subsetprivacy.privacy.given import alone_in_covariates, leakage_given
 
 DESIGNS = {
     "asked": ASKED,
@@ -403,9 +403,9 @@ def test_rows_that_are_alone_in_their_covariates(made):
 
 def test_rows_are_compared_as_a_whole():
     X = np.array([[1, 2], [1, 3], [1, 2], [0.0, 5], [-0.0, 5], [7, 7]])
-    assert rows_alone(X).tolist() == [False, True, False, False, False, True]
-    assert rows_alone(np.empty((2, 0))).tolist() == [False, False]
-    assert rows_alone([[3.0]]).tolist() == [True]
+    assert alone_in_covariates(X).tolist() == [False, True, False, False, False, True]
+    assert alone_in_covariates(np.empty((2, 0))).tolist() == [False, False]
+    assert alone_in_covariates([[3.0]]).tolist() == [True]
 
 
 def test_an_unknown_design_is_read_at_the_published_rows():
