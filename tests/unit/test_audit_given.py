@@ -73,6 +73,13 @@ def test_data_are_read_row_by_row_and_counts_are_not(data):
     assert sp.audit(covered, given=P).given.published is None
 
 
+def test_a_fit_may_leave_out_people_whose_subset_says_nothing(data):
+    silent = sp.SubsetData(np.append(data.codes, [0b1111, 0b1111]), DESIGN)
+    assert sp.audit(silent, given=Fit()).given.to_dict() == leakage_given(DESIGN, P, codes=data.codes).to_dict()
+    with pytest.raises(MismatchError, match=r"a row for each of the 52 people; got 50"):
+        sp.audit(silent, given=P)  # an array does not say which
+
+
 def test_the_summary_shows_the_block_and_its_notes(data):
     for found, width in ((sp.audit(DESIGN, given=P), 5), (sp.audit(data, given=P), 7)):
         table, block = found.summary(), found.given

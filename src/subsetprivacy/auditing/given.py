@@ -36,11 +36,14 @@ def audit_given(design: Design, given: Any, data: SubsetData | None = None) -> C
     P = probabilities_of(given, design.categories)
     if data is None or design.covered is not None:
         return leakage_given(design, P)
-    if len(P) != len(data):
+    codes, told = data.codes, ~design.is_missing(data.codes)
+    if hasattr(given, "probabilities") and len(P) == told.sum():
+        codes = codes[told]  # a fit leaves out the people whose subset says nothing
+    if len(P) != len(codes):
         raise MismatchError(
             f"`given` must have a row for each of the {len(data)} people; got {len(P)}.", AUDIT_OTHER_ROWS
         )
-    return leakage_given(design, P, codes=data.codes)
+    return leakage_given(design, P, codes=codes)
 
 
 def probabilities_of(given: Any, categories: Categories) -> FloatArray:
