@@ -287,7 +287,7 @@ def covariates_of(table: Any, names: Sequence[str] | None = None) -> Covariates:
     if not rows:
         raise NoDataError("a table of covariates must have rows; got none.")
     columns = {name: covariate_column(column, name) for name, column in native.items()}
-    array = held if isinstance(held, np.ndarray) and held.ndim == 2 and len(wanted) == held.shape[1] else None
+    array = held if type(held) is np.ndarray and held.ndim == 2 and len(wanted) == held.shape[1] else None
     return Covariates(columns, rows, ordered, array=array)
 
 
@@ -325,7 +325,7 @@ def _array_columns(table: Any) -> dict[str, Any]:
     array: Any = None
     if not isinstance(table, (str, bytes, set, frozenset)) and not hasattr(table, "tocsr"):
         try:
-            array = np.asarray(table)
+            array = _as_array(table)
         except ValueError:  # lists of different lengths
             array = None
     if array is None or array.ndim not in (1, 2) or (array.ndim == 2 and array.dtype.kind not in "biuf"):
@@ -357,7 +357,7 @@ def covariate_column(column: Any, name: str) -> CovariateColumn:
     elif home == "pandas":
         made = _of_pandas(column, name)
     else:
-        made = _of_array(np.asarray(column), name)
+        made = _of_array(_as_array(column), name)
     if isinstance(made, LabelColumn):
         check_level_count(len(made.used()), name)
     return made
@@ -376,6 +376,15 @@ def _strange(name: str, got: Any) -> ArgumentError:
     return ArgumentError(f"column {name} must hold numbers, True and False, or text; got {got}.", LEVELS_OR_NUMBERS)
 
 
+def _as_array(values: Any) -> AnyArray:
+    """Return an array, which may be masked; of a list that holds more than numbers, one of its objects."""
+    if isinstance(values, np.ma.MaskedArray):
+        return values
+    array = np.asarray(values)
+    is_list = isinstance(values, (list, tuple)) and array.ndim == 1
+    return np.array(values, object) if is_list and array.dtype.kind not in "biuf" else array
+
+
 def _of_array(array: AnyArray, name: str) -> CovariateColumn:
     if array.ndim != 1:
         raise _strange(name, f"an array of shape {array.shape}")
@@ -383,7 +392,7 @@ def _of_array(array: AnyArray, name: str) -> CovariateColumn:
         array = np.ma.filled(array.astype(np.float64), np.nan)
     if array.dtype.kind in "biuf":
         return _numbers_of(array, array.dtype.kind == "b")
-    if array.dtype.kind == "U":
+    if array.dtype.kind in "UT":
         labels, codes = np.unique(array, return_inverse=True)
         return LabelColumn(codes.astype(np.int32), labels.tolist())
     if array.dtype.kind != "O":

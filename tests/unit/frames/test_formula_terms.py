@@ -1,0 +1,179 @@
+"""What a formula says: its sides, its terms, and what is refused because it is not computed row by row."""
+
+import builtins
+
+import pytest
+
+from subsetprivacy.errors import ArgumentError, MissingDependencyError
+from subsetprivacy.frames.formula_terms import read_terms, split_formula
+from subsetprivacy.messages.for_regression import COMPUTE_THE_COLUMN_FIRST, OFFSET_AS_AN_ARGUMENT
+
+
+@pytest.mark.parametrize(
+    ("formula", "sides"),
+    [
+        ("race ~ age + C(sex)", ("race", "age + C(sex)")),
+        ("  race~1 ", ("race", "1")),
+        ("`marital status` ~ age*sex", ("marital status", "age*sex")),
+        ("race ~ {~(age > 3)} + `a ~ b`", ("race", "{~(age > 3)} + `a ~ b`")),
+        ("race ~ age\n + sex", ("race", "age\n + sex")),
+    ],
+)
+def test_a_formula_is_split(formula, sides):
+    assert split_formula(formula, ["race"]) == sides
+
+
+@pytest.mark.parametrize(
+    ("formula", "told"),
+    [
+        ("race", r"must have one ~ after its response; got none in 'race'"),
+        ("a ~ b ~ c", r"must have one ~ after its response; got 2 of them"),
+        ("~ age", r"must have a response, ~ and terms"),
+        ("race ~", r"must have a response, ~ and terms"),
+        ("", r"`formula` must be text such as"),
+        (3, r"`formula` must be text such as .*got 3\."),
+        ("a + b ~ age", r"must have one column on its left-hand side; got a \+ b\."),
+        ("np.log(race) ~ age", r"the private column race alone on its left-hand side; got np.log\(race\)\."),
+        ("race ~ age +", r"must be terms joined by \+, \*, : and the like; got 'age \+'"),
+        ("race ~ (age", r"must be terms joined by"),
+        ("race ~ age | sex", r"must be terms joined by"),
+        ("race ~ 0", r"must have a term, or the intercept; got '0'"),
+    ],
+)
+def test_what_is_no_formula_is_refused(formula, told):
+    with pytest.raises(ArgumentError, match=told):
+        split_formula(formula, ["race"])
+
+
+@pytest.mark.parametrize(
+    "term", ["income", "age:income", "C(income)", "np.log(income)", "I(age * income)", "bs(income)"]
+)
+def test_a_private_column_is_the_response_only(term):
+    with pytest.raises(
+        ArgumentError, match="as its response only; got income, which is private, in the term"
+    ) as caught:
+        split_formula(f"race ~ sex + {term}", ["race", "income"])
+    assert str(caught.value).endswith(f"in the term {term}.")
+
+
+def test_a_response_is_not_explained_by_itself():
+    with pytest.raises(ArgumentError, match="must not explain vote by itself; got it in the term age:vote"):
+        split_formula("vote ~ age:vote")
+
+
+def test_columns_of_terms_are_told():
+    terms = read_terms("age*sex + np.log(hours) + C(`weird name`) + poly(x, 3, raw=True) + Q('other name') + 2:z")
+    assert [term.name for term in terms.terms] == [
+        "Intercept",
+        "age",
+        "sex",
+        "np.log(hours)",
+        "C(`weird name`)",
+        "poly(x, 3, raw=True)",
+        "Q('other name')",
+        "2:z",
+        "age:sex",
+    ]
+    assert terms.variables == ("age", "sex", "hours", "weird name", "x", "other name", "z")
+    assert terms.coded_columns == {"weird name"}
+
+
+def test_a_dot_stands_for_the_columns_that_are_left():
+    assert read_terms(". - sex", ["age", "sex", "hours"]).variables == ("age", "hours")
+
+
+def test_numbers_are_levels_only_where_they_are_used_as_nothing_else():
+    assert read_terms("C(edu) + C(year):age + year").coded_columns == {"edu"}
+    assert read_terms("C(edu) + C(edu, contr.sum):age").coded_columns == {"edu"}
+    assert read_terms("C(np.floor(edu))").coded_columns == frozenset()
+
+
+ROW_BY_ROW = [
+    "I(age**2)",
+    "{age // 10 % 2}",
+    "{(age > 30) & (sex == 'm')}",
+    "np.log1p(age)",
+    "np.where(age > 30, hours, 0)",
+    "np.clip(age, 20, 60)",
+    "np.digitize(age, [20, 40])",
+    "np.isin(sex, ['m', 'f'])",
+    "np.sin(2 * np.pi * age)",
+    "log(age)",
+    "abs(age)",
+    "C(np.floor(age / 10), Treatment(2))",
+    "C(sex, contr.treatment('m'))",
+    "C(sex, levels=['m', 'f'])",
+    "C(sex, Sum)",
+    "poly(age, 2, raw=True)",
+    "bs(age, knots=[30, 50], lower_bound=0, upper_bound=99)",
+    "cr(age, knots=[30, 50], lower_bound=0, upper_bound=99)",
+]
+
+
+@pytest.mark.parametrize("term", ROW_BY_ROW)
+def test_terms_of_one_row(term):
+    assert not any(factor.remembers for factor in read_terms(term).factors)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "center(age)",
+        "scale(age)",
+        "standardize(age)",
+        "poly(age, 2)",
+        "bs(age, df=4)",
+        "bs(age, knots=[30])",
+        "bs(age, knots=None, lower_bound=0, upper_bound=99)",
+        "cr(age, knots=[30], lower_bound=0, upper_bound=99, constraints='center')",
+        "np.exp(center(np.log(age)))",
+        "C(center(age))",
+    ],
+)
+def test_terms_that_remember(term):
+    assert any(factor.remembers for factor in read_terms(term).factors)
+
+
+@pytest.mark.parametrize(
+    ("term", "inside"),
+    [
+        ("I(age - np.mean(age))", r"np.mean\(age\) in the term I\(age - np.mean\(age\)\)"),
+        ("age.mean()", r"the term age.mean\(\)"),
+        ("lag(age)", r"the term lag\(age\)"),
+        ("np.cumsum(age)", r"the term np.cumsum\(age\)"),
+        ("np.add.reduce(age)", r"the term np.add.reduce\(age\)"),
+        ("np.add(age, 1, out=hours)", r"the term np.add"),
+        ("np.isin(age, hours)", r"hours in the term np.isin\(age, hours\)"),
+        ("center(age, hours)", r"hours in the term"),
+        ("bs(age, knots=hours)", r"hours in the term"),
+        ("C(sex, levels=hours)", r"hours in the term"),
+        ("{age[0]}", r"the term age\[0\]"),
+        ("{[x for x in age]}", r"the term \[x for x in age\]"),
+        ("{__import__('os').getcwd()}", r"the term __import__\('os'\).getcwd\(\)"),
+        ("np.load('x')", r"the term np.load\('x'\)"),
+        ("exp10(age)", r"the term exp10\(age\)"),
+    ],
+)
+def test_what_depends_on_other_rows_is_refused(term, inside):
+    with pytest.raises(ArgumentError, match=f"terms that are computed row by row; got {inside}") as caught:
+        read_terms(f"sex + {term}")
+    assert caught.value.advice.advice is COMPUTE_THE_COLUMN_FIRST
+
+
+def test_an_offset_is_an_argument():
+    with pytest.raises(ArgumentError, match=r"must have no offset; got the term offset\(age\)") as caught:
+        read_terms("sex + offset(age)")
+    assert caught.value.advice.advice is OFFSET_AS_AN_ARGUMENT
+
+
+def test_without_formulaic_it_is_said_how_to_get_it(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name == "formulaic":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingDependencyError, match=r"formulas need formulaic.*subsetprivacy\[formula\]"):
+        split_formula("race ~ age")
