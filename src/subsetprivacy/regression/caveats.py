@@ -52,7 +52,7 @@ def _fit(fit: Regression) -> tuple[Note, ...]:
     r2, aic = number(fit.pseudo_r2), number(fit.aic, 2)
     text = f"Log-likelihood {number(fit.loglik, 3)} of the subsets, AIC {aic}, pseudo-R² {r2}."
     if fit.method == "ml":
-        text += f" At most {fit.gap:.1g} is left to gain."
+        text += f" At most {max(fit.gap, 1e-8):.1g} is left to gain."
     return (Note(NoteKind.MAXIMUM, text),)
 
 
@@ -129,7 +129,7 @@ def _specification(fit: Regression) -> tuple[Note, ...]:
     text = f"Specification test: chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}."
     if p < 0.05:
         return (Note(NoteKind.SPECIFICATION, f"{text} The model does not describe these data well.", MORE_TERMS),)
-    return (Note(NoteKind.SPECIFICATION, f"{text} Nothing speaks against the model; in small samples it rarely does."),)
+    return (Note(NoteKind.SPECIFICATION, f"{text} Nothing speaks against the model."),)
 
 
 def _errors(fit: Regression) -> tuple[Note, ...]:

@@ -25,6 +25,7 @@ from subsetprivacy.regression.objective import Objective, PseudoPeople, Ridge
 from subsetprivacy.regression.starting import (
     cumulative_coordinates,
     cumulative_start,
+    information_kept,
     moments,
     multinomial_start,
     null_information,
@@ -144,6 +145,8 @@ class Problem:
         The mean of xx'.
     null
         The information per person of the linear predictors at these shares.
+    kept
+        The share of a label's information that a subset keeps, on average over the directions.
     n
         The number of people, or the sum of their weights.
     """
@@ -158,6 +161,7 @@ class Problem:
     spread: FloatArray
     gram: FloatArray
     null: FloatArray
+    kept: float
 
     @property
     def design(self) -> Design:
@@ -167,8 +171,7 @@ class Problem:
     @property
     def n_effective(self) -> float:
         """How many people would say as much if asked directly, on average over the coefficients."""
-        S = self.design.S if self.design.is_known else 2.0
-        return self.n * min((S - 1) / (self.design.p - 1), 1.0)
+        return self.n * min(self.kept, 1.0)
 
     @property
     def model(self) -> Model:
@@ -253,7 +256,8 @@ def pose(
     check_columns(columns, mean, spread, gram, penalized=penalized)
     null_loglik = float(amounts @ np.log(design.incidence(codes).inner(w)))
     null = null_information(codes, amounts, design, w)
-    problem = Problem(blocks, columns, options, w, null_loglik, n, mean, spread, gram, null)
+    kept = information_kept(codes, amounts, design, w)
+    problem = Problem(blocks, columns, options, w, null_loglik, n, mean, spread, gram, null, kept)
     size = problem.model.size
     if not (penalized or options.shrink) and rows < size:
         raise ArgumentError(

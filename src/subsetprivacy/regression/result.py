@@ -158,7 +158,7 @@ class Regression(Result):
     def estimates(self) -> FloatArray:
         """All parameters; infinite where the data set no limit, not a number where they leave it open."""
         signs = self.fit.infinite
-        out = np.where(signs == 0, self.fit.theta, signs * np.inf)
+        out = np.where(signs == 0, self.fit.theta, np.where(np.isnan(signs), np.nan, np.copysign(np.inf, signs)))
         out.setflags(write=False)
         return out
 

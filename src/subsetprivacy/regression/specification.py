@@ -1,56 +1,102 @@
 r"""Does the model fit? The two estimators have the same target only if it does.
 
 At the maximum of the subset likelihood the corrected score :math:`\sum_i s^c_i` has mean zero if the model holds, and
-in general not if it does not. Its variance is that of :math:`\psi_i = s^c_i - A J^{-1} s_i`, with the score
-:math:`s_i` of the subset likelihood, its information J, and the derivative A of the corrected score. This is the test
-between the two fits to first order, without the second fit and without a difference of covariances.
+in general not if it does not. So this is the test between the two fits to first order, without the second fit.
+
+Its variance is known under the model, given the covariates. With the slopes :math:`S = \partial p/\partial u`,
+:math:`H = D_p^{-1} S` and :math:`G(x) = \sum_a \mu_a r_a r_a^\top / L_a(x)`, the scores in the predictors are
+:math:`H^\top D` (corrected) and :math:`S^\top r_a/L_a` (likelihood). Their covariances are :math:`H^\top G^{-1} H` and
+:math:`S^\top G S`, and :math:`H^\top S` between the two. The corrected score at the maximum has the variance that is
+left of the first when the second is given. Measured from the scores themselves, as squares of a few heavy-tailed
+numbers, the variance is too large in samples of thousands, and the test never rejects.
 """
 
 import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Design
 from subsetprivacy.regression.blocks import Block, Blocks
-from subsetprivacy.regression.corrected import working_indicators
-from subsetprivacy.regression.models import Likelihood, Model
+from subsetprivacy.regression.links import pairs
+from subsetprivacy.regression.models import Model
+
+MAX_WORK = 1e11  # products of a test: beyond it the subsets of the design are too many
+_DEGENERATE = 1e-4  # of the corrected score's variance: in such directions the two fits are the same
 
 
 @frozen(eq=False, repr=False)
-class Contrasts:
-    """The kernel of the test's variance: the sum of the outer squares of psi."""
+class CorrectedScores:
+    """The kernel of the test: the corrected score, and the covariances of the two scores under the model.
 
-    corrected: Likelihood
-    likelihood: Likelihood
-    M: FloatArray
-    frequency: bool
+    Attributes
+    ----------
+    R, mu
+        The rows of the informative subsets of the design, shape (p, subsets), and their probabilities.
+    squared
+        Whether to add up squares of weights, for sampling weights.
+    """
+
+    model: Model
+    theta: FloatArray
+    R: FloatArray
+    mu: FloatArray
+    squared: bool = False
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
-        """Return the sum of the block."""
-        psi = self.corrected.scores(block) - self.M @ self.likelihood.scores(block)
-        if self.frequency and block.weight is not None:
-            return ((psi / np.maximum(block.weight, 1e-300)) @ psi.T,)
-        return (psi @ psi.T,)
+        """Return score, its variance, the covariance with the likelihood's score, and that one's variance."""
+        U = self.model.predictors(self.theta, block.X, block.offset)
+        P = np.maximum(self.model.link.shares(U), 1e-12)
+        S = np.moveaxis(self.model.link.slopes(U), -1, 0)  # (m, p, k)
+        H = S / P.T[:, :, None]
+        G = self._weighted_rows(P)
+        inverse = np.linalg.inv(G)
+        D = np.einsum("mij,jm->im", inverse, block.R / (block.R * P).sum(axis=0))
+        score = self.model.gradient(block.weighted(np.einsum("mjk,jm->km", H, D)), block.X)
+        across = np.swapaxes(H, 1, 2)
+        parts = (across @ inverse @ H, across @ S, np.swapaxes(S, 1, 2) @ G @ S)
+        return score, *(self._summed(part, block) for part in parts)
+
+    def _weighted_rows(self, P: FloatArray) -> FloatArray:
+        """Return G(x) of each person, shape (m, p, p)."""
+        p = len(self.R)
+        squares = (self.R[:, None, :] * self.R[None, :, :]).reshape(p * p, -1)
+        return np.asarray((squares @ (self.mu[:, None] / (self.R.T @ P))).T.reshape(-1, p, p))
+
+    def _summed(self, part: FloatArray, block: Block) -> FloatArray:
+        first, second = pairs(part.shape[1])
+        C = block.weighted(np.ascontiguousarray(part[:, first, second].T))
+        return self.model.information(block.weighted(C) if self.squared else C, block.X)
 
 
-def specification_statistic(
-    blocks: Blocks, model: Model, theta: FloatArray, cov: FloatArray, *, frequency: bool
-) -> tuple[float, int]:
+def is_affordable(design: Design, n: float) -> bool:
+    """Tell whether the subsets of a design are few enough for the test."""
+    if not design.is_known or not design.enumerable:
+        return False
+    return (design.report_count or 0) * design.p**2 * n <= MAX_WORK
+
+
+def specification_statistic(blocks: Blocks, model: Model, theta: FloatArray, *, frequency: bool) -> tuple[float, int]:
     """Return the statistic of the specification test and its degrees of freedom.
 
     Parameters
     ----------
     blocks, model, theta
         The people, and the maximum of their subset likelihood.
-    cov
-        The inverse information there; 0 for coefficients without an end, which are left out.
     frequency
         Whether weights count people.
     """
-    indicators = working_indicators(blocks, model, theta)
-    corrected = Likelihood(model, theta, curvature=True, indicators=indicators)
-    _, score, A = blocks.total(corrected)
-    likelihood = Likelihood(model, theta)
-    V = blocks.total(Contrasts(corrected, likelihood, A @ cov, frequency))[0]
-    values, vectors = np.linalg.eigh(V)
-    kept = values > 1e-9 * values.max(initial=0.0)
-    return float(((score @ vectors)[kept] ** 2 / values[kept]).sum()), int(kept.sum())
+    codes, mu = blocks.design.support()
+    said = ~blocks.design.is_missing(codes)
+    R = blocks.design.incidence(codes[said]).inner(np.eye(blocks.design.p))
+    kernel = CorrectedScores(model, theta, R, mu[said] / (1 - blocks.design.mu_full))
+    score, V, A, J = blocks.total(kernel)
+    if frequency:
+        left = V - A @ np.linalg.solve(J, A)
+    else:
+        _, V, across, K = blocks.total(CorrectedScores(model, theta, R, kernel.mu, squared=True))
+        M = A @ np.linalg.inv(J)
+        left = V - M @ across - across @ M.T + M @ K @ M.T
+    half = np.linalg.inv(np.linalg.cholesky(V))
+    values, vectors = np.linalg.eigh(half @ left @ half.T)
+    kept = values > _DEGENERATE
+    return float(((half @ score) @ vectors)[kept] ** 2 @ (1 / values[kept])), int(kept.sum())

@@ -40,6 +40,19 @@ def null_information(codes: IntArray, amounts: FloatArray, design: Design, w: Fl
     return _spread(w) - np.diag(Q @ f) + (Q * f) @ Q.T
 
 
+def information_kept(codes: IntArray, amounts: FloatArray, design: Design, w: FloatArray) -> float:
+    r"""Return the share of a label's information that a subset keeps.
+
+    On average over p - 1 directions it is :math:`(\sum_a \mu_a r_a^\top D_w r_a / L_a - 1)/(p - 1)` at every w, which
+    is :math:`(S - 1)/(p - 1)` where rows are 0 and 1. Elsewhere the observed frequencies stand for the probabilities.
+    """
+    if design.is_known and design.noise is None:
+        return (design.S - 1) / (design.p - 1)
+    R = design.incidence(codes).inner(np.eye(design.p))
+    f = amounts / amounts.sum()
+    return float(((R**2 * w[:, None]).sum(axis=0) / (w @ R) ** 2) @ f - 1) / (design.p - 1)
+
+
 def _spread(w: FloatArray) -> FloatArray:
     """Return the covariance of a category: the information of a label."""
     return np.diag(w) - np.outer(w, w)

@@ -17,7 +17,7 @@ from subsetprivacy.regression.blocks import Block
 from subsetprivacy.regression.constrained import information_at, maximise_with
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.models import Likelihood, SeparateSlopes, SharedSlopes
-from subsetprivacy.regression.specification import specification_statistic
+from subsetprivacy.regression.specification import is_affordable, specification_statistic
 
 if TYPE_CHECKING:
     from subsetprivacy.regression.result import Regression
@@ -114,10 +114,7 @@ def specification_test_of(fit: Regression) -> ModelTests:
     if reason:
         note = Note(NoteKind.NOT_TESTED, f"Specification not tested: {reason}.")
         return ModelTests.chi_square(title, {"specification": (float("nan"), 0)}, "score", (note,))
-    assert fit.fit.observed is not None
-    found = specification_statistic(
-        fit.problem.blocks, fit.model, fit.fit.theta, fit.fit.observed, frequency=fit.weighted != "sampling"
-    )
+    found = specification_statistic(fit.problem.blocks, fit.model, fit.fit.theta, frequency=fit.weighted != "sampling")
     return ModelTests.chi_square(title, {"specification": found}, "score")
 
 
@@ -138,13 +135,11 @@ def _why_not(fit: Regression) -> str:
         return "people come in clusters"
     if fit.n < _PEOPLE_PER_DEGREE * fit.df:
         return "there are too few people"
-    if not fit.problem.design.is_subset_private and fit.problem.design.smallest_set == 1 and _reveals_all(fit):
-        return "every value is seen, where both fits are the same"
+    if fit.problem.design.noise is None and fit.problem.design.S > fit.categories.p - 1e-9:
+        return "every value is seen, so both fits are the same"
+    if not is_affordable(fit.problem.design, fit.n):
+        return "the design has too many subsets to list"
     return ""
-
-
-def _reveals_all(fit: Regression) -> bool:
-    return bool(fit.categories.p - 1e-9 < fit.problem.design.S)
 
 
 @frozen(eq=False, repr=False)
