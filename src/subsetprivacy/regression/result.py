@@ -15,7 +15,7 @@ from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError, NotPrivateWarning
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import FIT_BY_LIKELIHOOD, IN_MEMORY, ROBUST_INTERVALS
-from subsetprivacy.privacy.given import leakage_given
+from subsetprivacy.privacy.given import alone_in_covariates, leakage_given
 from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.regression.blocks import Sample
 from subsetprivacy.regression.caveats import caveats
@@ -442,7 +442,13 @@ class Regression(Result):
         the model in hand.
         """
         rows = self._require_rows()
-        return leakage_given(self.problem.design, self.probabilities, codes=rows.codes, weights=rows.weight)
+        return leakage_given(
+            self.problem.design,
+            self.probabilities,
+            codes=rows.codes,
+            weights=rows.weight,
+            alone=alone_in_covariates(rows.X),
+        )
 
     def posterior(self) -> FloatArray:
         """Return the probabilities of each person's categories given covariates and subset, shape (n, p).

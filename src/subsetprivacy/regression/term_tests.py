@@ -135,7 +135,7 @@ def _why_not(fit: Regression) -> str:
         return "people come in clusters"
     if fit.n < _PEOPLE_PER_DEGREE * fit.df:
         return "there are too few people"
-    if fit.problem.design.noise is None and fit.problem.design.S > fit.categories.p - 1e-9:
+    if fit.problem.kept > 1 - 1e-9:
         return "every value is seen, so both fits are the same"
     if not is_affordable(fit.problem.design, fit.n):
         return "the design has too many subsets to list"
