@@ -163,7 +163,8 @@ class DataFile:
 
         if self.kind == "arrow":
             return dataset.IpcFileFormat()
-        checked = dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
+        # What is buffered in advance is kept to the end of the file: memory would grow with it.
+        checked = dataset.ParquetFragmentScanOptions(page_checksum_verification=True, pre_buffer=False)
         return dataset.ParquetFileFormat(default_fragment_scan_options=checked)
 
     def _dataset(self, files: Sequence[Path] | None = None) -> Any:

@@ -330,6 +330,17 @@ def test_a_release_is_loaded_as_numbers_and_levels(release, people):
     )
 
 
+def test_memory_does_not_grow_with_a_parquet_file(tmp_path):
+    path, rows = tmp_path / "x.parquet", 1_500_000
+    table = pa.table({"vote": np.full(rows, 3), "age": np.random.default_rng(1).random(rows)})
+    pq.write_table(table, path, row_group_size=50_000)
+    del table
+    before = pa.total_allocated_bytes()
+    release = read_release(path, {"vote": VOTE})
+    held = [pa.total_allocated_bytes() - before for _ in release.file.batches(["vote", "age"])]
+    assert max(held) < path.stat().st_size / 2
+
+
 def test_rows_of_a_stream_are_not_held(release):
     """What a pass over the covariates keeps does not grow with the rows."""
     held = FileCovariates([release], ["age", "sex"])

@@ -1,4 +1,4 @@
-"""From a formula and a table of any library to a model matrix: made by hand here, and the same everywhere."""
+"""From a formula and a table to a model matrix, compared with one that is made by hand."""
 
 import pickle
 
@@ -7,9 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from engines import CONSTRUCTORS, LIBRARY, engines_under_test, spark_table
 
-from subsetprivacy import engines
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, NoDataError
 from subsetprivacy.frames import covariates as covariates_module
 from subsetprivacy.frames import encoder as encoder_module
@@ -39,78 +37,6 @@ def indicator(values, level):
 
 def columns(*parts):
     return np.column_stack(parts)
-
-
-@pytest.fixture(params=engines_under_test())
-def make(request, tmp_path, spark_of_the_process):
-    """Return the constructor of one engine's tables."""
-    if request.param == "pyspark":
-        return lambda held: spark_table(held, spark_of_the_process)
-    pytest.importorskip(LIBRARY.get(request.param, request.param.split()[0]))
-    build, _ = CONSTRUCTORS[request.param]
-    return lambda held: build(held, tmp_path)
-
-
-# Every engine -------------------------------------------------------------------------------------------------------
-
-
-def test_every_engine_gives_the_same_matrix(make):
-    encoder, X = formula_matrix("age + sex + abroad + C(years) + np.log(hours) + age:sex", make(PEOPLE))
-    assert encoder.columns == (
-        *("Intercept", "age", "sex[m]", "sex[x]", "abroad"),
-        *("C(years)[7]", "C(years)[9]", "C(years)[10]", "C(years)[13]", "C(years)[14]"),
-        *("np.log(hours)", "age:sex[m]", "age:sex[x]"),
-    )
-    expected = columns(
-        *(ONE, age, indicator(SEX, "m"), indicator(SEX, "x"), abroad),
-        *(indicator(YEARS, year) for year in (7, 9, 10, 13, 14)),
-        *(np.log(hours), age * indicator(SEX, "m"), age * indicator(SEX, "x")),
-    )
-    assert np.array_equal(X, expected)
-    assert X.dtype == np.float64
-    assert X.flags.c_contiguous
-    assert encoder.variables == ("age", "sex", "abroad", "years", "hours")
-    assert encoder.levels == {"sex": ("f", "m", "x"), "years": (5, 7, 9, 10, 13, 14)}
-    assert np.array_equal(encoder.matrix(make(PEOPLE)), expected)
-
-
-def test_every_engine_is_encoded_without_a_formula(make):
-    encoder, X = covariate_matrix(make({name: PEOPLE[name] for name in ("sex", "age", "abroad")}))
-    assert encoder.columns == ("Intercept", "sex[m]", "sex[x]", "age", "abroad")
-    assert encoder.terms == {"Intercept": (0,), "sex": (1, 2), "age": (3,), "abroad": (4,)}
-    assert np.array_equal(X, columns(ONE, indicator(SEX, "m"), indicator(SEX, "x"), age, abroad))
-    assert encoder.formula == "sex + age + abroad"
-
-
-def test_every_engine_says_where_values_are_missing(make):
-    table = make({**PEOPLE, "age": [None, *AGE[1:10], None, 3], "sex": [*SEX[:4], None, *SEX[5:]]})
-    encoder = encode_formula("age + sex", PEOPLE)
-    with pytest.raises(
-        ArgumentError, match="column age must have a value in every row; got 2 missing values"
-    ) as caught:
-        encoder.matrix(table)
-    told = str(caught.value)
-    assert "column sex must have a value in every row; got 1 missing value" in told
-    assert ("first in row 0." in told and "first in row 4." in told) == engines.is_ordered(table)
-    with pytest.raises(ArgumentError, match="column age must have a value"):
-        formula_matrix("age + sex + age:sex", table)
-
-
-def test_every_engine_says_where_levels_are_unknown(make):
-    encoder = encode_formula("age + sex", {**PEOPLE, "sex": ["f", "m"] * 6})
-    table = make({**PEOPLE, "sex": [*SEX[:10], "SECRET", "SECRET"]})
-    with pytest.raises(
-        CategoryError, match="column sex must hold levels that the model was fitted with; got 2 rows"
-    ) as e:
-        encoder.matrix(table)
-    assert ("first in row 10." in str(e.value)) == engines.is_ordered(table)
-    assert "SECRET" not in str(e.value)
-
-
-def test_every_engine_lists_its_columns_where_one_is_not_there(make):
-    with pytest.raises(ArgumentError, match="got no column height among its 5") as caught:
-        encode_formula("height", make(PEOPLE))
-    assert "'sex'" in str(caught.value)
 
 
 # Terms --------------------------------------------------------------------------------------------------------------

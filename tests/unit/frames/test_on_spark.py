@@ -6,16 +6,16 @@ import pytest
 from spark import SPARK, run_under_spark
 
 CASES, THIN_CLIENT = (str(Path(__file__).with_name(f"cases_on_{name}.py")) for name in ("spark", "connect"))
-CONTRACT = str(Path(__file__).parents[2] / "contracts" / "test_every_engine.py")
+CONTRACTS = [str(Path(__file__).parents[2] / "contracts" / f"test_every_engine{of}.py") for of in ("", "_of_formulas")]
 
 
 def test_on_spark(tmp_path, need):
     """All in one process: to start Spark takes as long as all of them."""
     need(*SPARK)
-    run_under_spark("classic", CASES, tmp_path, THIN_CLIENT, CONTRACT)
+    run_under_spark("classic", CASES, tmp_path, THIN_CLIENT, *CONTRACTS)
 
 
 @pytest.mark.slow
 def test_contract_on_connect(tmp_path, need):
     need(*SPARK)
-    run_under_spark("connect", CONTRACT, tmp_path)
+    run_under_spark("connect", CONTRACTS[0], tmp_path, *CONTRACTS[1:])

@@ -1,0 +1,107 @@
+"""One contract for every engine: the same table gives the same model matrix and the same refusals, whoever holds it.
+
+On Spark it is run by `tests/unit/frames/test_on_spark.py`, in a process of its own.
+"""
+
+import numpy as np
+import pytest
+from engines import CONSTRUCTORS, LIBRARY, engines_under_test, spark_table
+
+from subsetprivacy import engines
+from subsetprivacy.errors import ArgumentError, CategoryError, TooLargeError
+from subsetprivacy.frames import covariates
+from subsetprivacy.frames.formulas import covariate_matrix, encode_formula, formula_matrix
+
+AGE = [39, 50, 38, 53, 28, 37, 49, 52, 31, 42, 37, 30]
+SEX = ["m", "m", "m", "m", "f", "f", "f", "m", "f", "m", "m", "x"]
+YEARS = [13, 13, 9, 7, 13, 14, 5, 9, 14, 13, 10, 13]
+HOURS = [40.0, 13.0, 40.5, 40.0, 40.25, 40.0, 16.0, 45.0, 50.0, 40.0, 80.0, 40.0]
+ABROAD = [False, False, False, False, True, False, True, False, False, False, True, False]
+PEOPLE = {"age": AGE, "sex": SEX, "years": YEARS, "hours": HOURS, "abroad": ABROAD}
+ONE = np.ones(12)
+age, hours, abroad = np.array(AGE, float), np.array(HOURS), np.array(ABROAD, float)
+
+
+def indicator(values, level):
+    return np.array([float(value == level) for value in values])
+
+
+@pytest.fixture(params=engines_under_test())
+def make(request, tmp_path, spark_of_the_process):
+    """Return the constructor of one engine's tables."""
+    if request.param == "pyspark":
+        return lambda held: spark_table(held, spark_of_the_process)
+    pytest.importorskip(LIBRARY.get(request.param, request.param.split()[0]))
+    build, _ = CONSTRUCTORS[request.param]
+    return lambda held: build(held, tmp_path)
+
+
+def test_the_matrix_is_the_same(make):
+    encoder, X = formula_matrix("age + sex + abroad + C(years) + np.log(hours) + age:sex", make(PEOPLE))
+    assert encoder.columns == (
+        *("Intercept", "age", "sex[m]", "sex[x]", "abroad"),
+        *("C(years)[7]", "C(years)[9]", "C(years)[10]", "C(years)[13]", "C(years)[14]"),
+        *("np.log(hours)", "age:sex[m]", "age:sex[x]"),
+    )
+    expected = np.column_stack(
+        (
+            *(ONE, age, indicator(SEX, "m"), indicator(SEX, "x"), abroad),
+            *(indicator(YEARS, year) for year in (7, 9, 10, 13, 14)),
+            *(np.log(hours), age * indicator(SEX, "m"), age * indicator(SEX, "x")),
+        )
+    )
+    assert np.array_equal(X, expected)
+    assert X.dtype == np.float64
+    assert X.flags.c_contiguous
+    assert encoder.variables == ("age", "sex", "abroad", "years", "hours")
+    assert encoder.levels == {"sex": ("f", "m", "x"), "years": (5, 7, 9, 10, 13, 14)}
+    assert np.array_equal(encoder.matrix(make(PEOPLE)), expected)
+
+
+def test_without_a_formula(make):
+    encoder, X = covariate_matrix(make({name: PEOPLE[name] for name in ("sex", "age", "abroad")}))
+    assert encoder.columns == ("Intercept", "sex[m]", "sex[x]", "age", "abroad")
+    assert encoder.terms == {"Intercept": (0,), "sex": (1, 2), "age": (3,), "abroad": (4,)}
+    assert np.array_equal(X, np.column_stack((ONE, indicator(SEX, "m"), indicator(SEX, "x"), age, abroad)))
+    assert encoder.formula == "sex + age + abroad"
+
+
+def test_missing_values_are_told(make):
+    table = make({**PEOPLE, "age": [None, *AGE[1:10], None, 3], "sex": [*SEX[:4], None, *SEX[5:]]})
+    encoder = encode_formula("age + sex", PEOPLE)
+    with pytest.raises(
+        ArgumentError, match="column age must have a value in every row; got 2 missing values"
+    ) as caught:
+        encoder.matrix(table)
+    told = str(caught.value)
+    assert "column sex must have a value in every row; got 1 missing value" in told
+    assert ("first in row 0." in told and "first in row 4." in told) == engines.is_ordered(table)
+    with pytest.raises(ArgumentError, match="column age must have a value"):
+        formula_matrix("age + sex + age:sex", table)
+
+
+def test_unknown_levels_are_told(make):
+    encoder = encode_formula("age + sex", {**PEOPLE, "sex": ["f", "m"] * 6})
+    table = make({**PEOPLE, "sex": [*SEX[:10], "SECRET", "SECRET"]})
+    with pytest.raises(
+        CategoryError, match="column sex must hold levels that the model was fitted with; got 2 rows"
+    ) as e:
+        encoder.matrix(table)
+    assert ("first in row 10." in str(e.value)) == engines.is_ordered(table)
+    assert "SECRET" not in str(e.value)
+
+
+def test_a_column_that_is_not_there(make):
+    with pytest.raises(ArgumentError, match="got no column height among its 5") as caught:
+        encode_formula("height", make(PEOPLE))
+    assert "'sex'" in str(caught.value)
+
+
+def test_a_large_table_is_not_brought_from_a_cluster(make, monkeypatch):
+    monkeypatch.setattr(covariates, "MOST_FROM_SPARK", 11)
+    table = make(PEOPLE)
+    if engines.engine_of(table) != "pyspark":
+        assert encode_formula("age", table).columns == ("Intercept", "age")
+        return
+    with pytest.raises(TooLargeError, match="must have at most 11 rows to be brought to this machine; got more"):
+        encode_formula("age", table)
