@@ -12,6 +12,7 @@ from subsetprivacy.design import Coarse, Covered, ListedPartition, Mixture, Prod
 from subsetprivacy.design.held import beside_bit
 from subsetprivacy.errors import ArgumentError, NotIndependentError, UnknownDesignError
 from subsetprivacy.estimation.dispatch import METHODS
+from subsetprivacy.estimation.indicator import IndicatorTable, rows_of
 from subsetprivacy.tables import label_text
 
 N = 6000
@@ -177,3 +178,68 @@ def test_every_design_can_be_audited_or_says_why_not(name):
     smallest = SMALLEST.get(name, 2)
     assert facts["smallest_set"] == smallest
     assert facts["subset_private"] == (smallest > 1)
+
+
+# Unbiased indicators ------------------------------------------------------------------------------
+
+
+def _refuses_indicators(design):
+    """The error of designs without unbiased indicators; None for all others."""
+    if isinstance(design, Coarse):
+        return UnknownDesignError
+    return ArgumentError if design.covered is not None else None
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_indicators_are_unbiased_on_every_design(name):
+    design = DESIGNS[name]()
+    w = np.stack([_rising(design.p), np.eye(design.p)[0], np.full(design.p, 1 / design.p)])
+    refused = _refuses_indicators(design)
+    if refused is not None:
+        with pytest.raises(refused, match="Hint:"):
+            IndicatorTable(design, w)
+        return
+    table = IndicatorTable(design, w)
+    if not design.enumerable:  # too many subsets to list: means over many draws of the value in the middle
+        data = sp.privatize([design.categories.labels[design.p // 2]] * 4000, design, seed=1)
+        D = sp.indicator(data, w=w[0])
+        assert np.allclose(D.sum(axis=1), 1, atol=1e-9)
+        z = (D.mean(axis=0) - np.eye(design.p)[design.p // 2]) / (D.std(axis=0) / np.sqrt(len(D)))
+        assert np.abs(z).max() < 4.5
+        return
+    codes, mu = design.support()
+    informative = ~design.is_missing(codes)
+    codes, mu = codes[informative], mu[informative] / (1 - design.mu_full)
+    rows = rows_of(codes, design)
+    for b in range(len(w)):
+        D = table.of(rows, np.full(len(codes), b))
+        assert np.allclose((mu * D) @ rows.T, np.eye(design.p), rtol=0, atol=1e-12)
+        assert np.allclose(D.sum(axis=0), 1, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_design_evaluates_a_classifier_or_says_why_not(name):
+    design = DESIGNS[name]()
+    n, p = 300, design.p
+    rng = np.random.default_rng(1)
+    proba = rng.dirichlet(np.ones(p), size=n)
+    if isinstance(design, Coarse):
+        data = sp.SubsetData(np.full(n, 0b0011), design)
+    else:
+        values = np.arange(n) % p
+        with quietly():
+            data = sp.privatize([design.categories.labels[x] for x in values], design, seed=1)
+    refused = _refuses_indicators(design)
+    if refused is not None:
+        with pytest.raises(refused, match="Hint:"):
+            sp.evaluate(data, proba=proba if len(data) == n else rng.dirichlet(np.ones(p), size=len(data)))
+    if design.covered is not None:
+        return
+    loss = sp.evaluate(data, proba=proba, metrics="subset_log_loss")
+    assert loss.subset_log_loss > 0
+    if refused is None:
+        with quietly():
+            found = sp.evaluate(data, proba=proba)
+        assert found.se("accuracy") > 0
+        assert found.confusion.estimate.sum() == pytest.approx(1)
+        assert found.shares.sum() == pytest.approx(1)

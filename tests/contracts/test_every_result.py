@@ -35,7 +35,7 @@ FIXED_LEVEL = {"Audit", "Contrast", "Findings", "TableAudit", "HonestyCheck", "M
 FIXED_LEVEL |= {"IndependencePower"}
 # Tables of two variables: `summary` prints standard errors in brackets and no interval, and the intervals of the frame
 # are those of the standard errors. So only the frame has a level, and there is no method to choose.
-NO_INTERVAL_IN_SUMMARY = {"Association", "ConditionalShares"}
+NO_INTERVAL_IN_SUMMARY = {"Association", "ConditionalShares", "ConfusionMatrix"}
 
 
 TYPES = result_types.result_types()

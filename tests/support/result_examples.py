@@ -292,3 +292,38 @@ def findings() -> Any:
         seed=1,
     )
     return sp.findings({"x": table["x"]}, earlier={"x": colors()}, questions={"x": asked()})
+
+
+# Classifiers
+
+
+def classified() -> tuple[sp.SubsetData, Any, Any]:
+    """Return a test set with a rare color, so that there are notes, and the probabilities of two classifiers."""
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    values = rng.choice(4, size=800, p=[0.01, 0.29, 0.3, 0.4])
+    one, two = (share * np.eye(4)[values] + (1 - share) * rng.dirichlet(np.ones(4), size=800) for share in (0.5, 0.3))
+    return sp.privatize([COLORS[x] for x in values], sp.uniform(COLORS), seed=1), one, two
+
+
+@example
+def evaluation() -> Any:
+    data, proba, _ = classified()
+    return sp.evaluate(data, proba=proba)
+
+
+@example
+def evaluation_comparison() -> Any:
+    data, proba, other = classified()
+    return sp.evaluate(data, proba=proba, compare=other, names=("new", "old"))
+
+
+@example
+def calibration_curve() -> Any:
+    return evaluation().calibration
+
+
+@example
+def confusion_matrix() -> Any:
+    return evaluation().confusion

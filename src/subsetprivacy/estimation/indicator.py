@@ -240,7 +240,8 @@ def indicator(
         The design, where `data` is a column.
     blocks
         Distributions per person are put into at most so many groups of similar ones, each with its mean. With 64 the
-        variance rises by about 1%.
+        variance rises by 1% to 4% where it follows a few covariates, by 8% for eight categories without any pattern;
+        with 256 by about half of that.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from subsetprivacy import draw
 from subsetprivacy._choices import CalibrationBins, Engine, EvaluationInterval
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.evaluation import intervals
-from subsetprivacy.evaluation.sample import Prediction, Sample, Weights
+from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample, PersonWeights
 from subsetprivacy.messages import Note
 from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
@@ -153,7 +153,11 @@ class CalibrationCurve(Result):
 
 
 def calibration(
-    sample: Sample, prediction: Prediction, categories: tuple[Label, ...], bins: int, strategy: CalibrationBins
+    sample: EvaluationSample,
+    prediction: ClassifierOutput,
+    categories: tuple[Label, ...],
+    bins: int,
+    strategy: CalibrationBins,
 ) -> CalibrationCurve:
     """Return the curve of every category, bins as in scikit-learn's `calibration_curve`."""
     found = []
@@ -169,9 +173,9 @@ def _edges(scores: FloatArray, bins: int, strategy: CalibrationBins) -> FloatArr
     return np.percentile(scores, 100 * steps) if strategy == "quantile" else steps
 
 
-def _bin(D: FloatArray, scores: FloatArray, weights: Weights, rows: Any) -> tuple[float, float, float, float]:
+def _bin(D: FloatArray, scores: FloatArray, weights: PersonWeights, rows: Any) -> tuple[float, float, float, float]:
     """Return the mean score, the estimated share, its standard error and the number of people of one bin."""
-    within = Weights(weights.each[rows], weights.are_frequencies)
+    within = PersonWeights(weights.each[rows], weights.are_frequencies)
     if not within.total:
         return float("nan"), float("nan"), float("nan"), 0.0
     return within.mean(scores[rows]), within.mean(D[rows]), within.se_of_mean(D[rows]), within.people

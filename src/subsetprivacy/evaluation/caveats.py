@@ -7,7 +7,7 @@ from subsetprivacy._types import FloatArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.evaluation.measures import FEWEST, LOSSES, TINY
 from subsetprivacy.evaluation.result import WORDS, Evaluation
-from subsetprivacy.evaluation.sample import Prediction, Sample
+from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_evaluation import RARE_CATEGORIES, SUBSET_LOSS_INSTEAD
 from subsetprivacy.tables import label_text
@@ -17,7 +17,7 @@ _MOST_NAMED = 6
 
 
 def with_notes(
-    made: Evaluation, sample: Sample, prediction: Prediction, sizes: FloatArray, notes: tuple[Note, ...]
+    made: Evaluation, sample: EvaluationSample, prediction: ClassifierOutput, sizes: FloatArray, notes: tuple[Note, ...]
 ) -> Evaluation:
     """Return an evaluation with its caveats."""
     found = [*notes, *_rare(made, sample), *_few_guesses(made, sample, prediction), *_few_people(made)]
@@ -25,7 +25,7 @@ def with_notes(
     return evolve(made, notes=tuple(found))
 
 
-def _rare(made: Evaluation, sample: Sample) -> list[Note]:
+def _rare(made: Evaluation, sample: EvaluationSample) -> list[Note]:
     """Return which categories are too rare, and what is not given because of them."""
     if not any(name in made.measures for name in ("balanced_accuracy", "recall", "f1", "auc")):
         return []
@@ -49,7 +49,7 @@ def _rare(made: Evaluation, sample: Sample) -> list[Note]:
     return notes
 
 
-def _few_guesses(made: Evaluation, sample: Sample, prediction: Prediction) -> list[Note]:
+def _few_guesses(made: Evaluation, sample: EvaluationSample, prediction: ClassifierOutput) -> list[Note]:
     if "precision" not in made.measures:
         return []
     few = [j for j in range(len(made.categories)) if sample.weights.count(prediction.guess == j) < FEWEST]
@@ -66,7 +66,7 @@ def _few_people(made: Evaluation) -> list[Note]:
     return [Note(NoteKind.SMALL_COUNTS, text)]
 
 
-def _zeros(made: Evaluation, prediction: Prediction, sizes: FloatArray) -> list[Note]:
+def _zeros(made: Evaluation, prediction: ClassifierOutput, sizes: FloatArray) -> list[Note]:
     """Return what probabilities of 0 count as in logarithms."""
     notes = []
     if "log_loss" in made.measures:

@@ -11,7 +11,7 @@ from subsetprivacy._choices import Engine, EvaluationInterval
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.evaluation import intervals
 from subsetprivacy.evaluation.calibration import labels_of
-from subsetprivacy.evaluation.sample import Prediction, Sample
+from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ALL_ROWS
 from subsetprivacy.results import Result, plain, unknown_as_nan
@@ -142,7 +142,7 @@ def _cell(share: float, error: float) -> str:
     return f"{number(share)} ({number(error)})"
 
 
-def confusion(sample: Sample, prediction: Prediction, categories: tuple[Label, ...]) -> ConfusionMatrix:
+def confusion(sample: EvaluationSample, prediction: ClassifierOutput, categories: tuple[Label, ...]) -> ConfusionMatrix:
     """Return the means of D where each category is guessed, and their standard errors."""
     p, weights = len(categories), sample.weights
     estimate, squares, crossed = (np.empty((p, p)) for _ in range(3))

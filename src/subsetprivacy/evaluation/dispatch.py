@@ -18,15 +18,15 @@ from subsetprivacy.evaluation import caveats
 from subsetprivacy.evaluation.calibration import STRATEGIES, calibration
 from subsetprivacy.evaluation.comparison import EvaluationComparison
 from subsetprivacy.evaluation.confusion import confusion
-from subsetprivacy.evaluation.inputs import read_compared, read_measures, read_prediction, read_weights
+from subsetprivacy.evaluation.inputs import read_compared, read_measures, read_names, read_prediction, read_weights
 from subsetprivacy.evaluation.measures import Measured, measured
 from subsetprivacy.evaluation.result import Evaluation
-from subsetprivacy.evaluation.sample import Prediction, Sample, Weights
+from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample, PersonWeights
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_evaluation import SUBSET_LOSS_NEEDS_NO_DESIGN, UNCOVERED
 
 _TRUST = 0.9  # of the predicted probabilities in the working distribution; the rest is even
-_BLOCKS = 64
+_BLOCKS, _MOST_BLOCKS, _WORK = 64, 256, 1 << 20  # of working distributions; more where it is quick
 
 
 @overload
@@ -175,17 +175,18 @@ def evaluate(
     predictions = [read_prediction(proba, guess, drawn.categories, len(codes), order)]
     if compare is not None:
         predictions.append(read_compared(compare, drawn.categories, len(codes), order))
+    both = read_names(names)
     chosen = read_measures(metrics, predictions)
     each = read_weights(weights, weights_kind, len(codes))
     check_count(bins, "bins", least=1)
     check_choice(strategy, STRATEGIES, "strategy")
     _check_design(drawn, chosen)
-    people = _People(codes, drawn, each, predictions, chosen, w)
+    people = _Evaluator(codes, drawn, each, predictions, chosen, w)
     evaluations = [people.evaluation(k, bins, strategy) for k in range(len(predictions))]
     for note in evaluations[0].notes:
         if note.kind == NoteKind.SMALL_COUNTS:
             warn_of(note)
-    return evaluations[0] if compare is None else people.compared(evaluations[0], evaluations[1], names)
+    return evaluations[0] if compare is None else people.compared(evaluations[0], evaluations[1], both)
 
 
 def needs_indicators(chosen: Sequence[EvaluationMeasure]) -> bool:
@@ -209,15 +210,15 @@ def _check_design(design: Design, chosen: Sequence[EvaluationMeasure]) -> None:
     require_indicators(design)
 
 
-class _People:
+class _Evaluator:
     """The informative people of the test set, and all that measures are made of."""
 
     def __init__(
         self,
         codes: IntArray,
         design: Design,
-        weights: Weights,
-        predictions: Sequence[Prediction],
+        weights: PersonWeights,
+        predictions: Sequence[ClassifierOutput],
         chosen: tuple[EvaluationMeasure, ...],
         w: Any,
     ) -> None:
@@ -230,7 +231,7 @@ class _People:
         self.predictions = [prediction.among(kept) for prediction in predictions]
         D = _indicators(codes, design, working, kept) if needs_indicators(chosen) else np.empty((0, len(kept)))
         self.sizes = [_sizes(codes[kept], design, prediction) for prediction in self.predictions]
-        self.sample = Sample(Weights(weights.each[kept], weights.are_frequencies), D)
+        self.sample = EvaluationSample(PersonWeights(weights.each[kept], weights.are_frequencies), D)
 
     def _measured(self, k: int) -> Iterator[Measured]:
         return measured(self.sample, self.predictions[k], self.sizes[k], self.chosen)
@@ -267,13 +268,10 @@ class _People:
                 errors.append(float("nan"))
             else:
                 errors.append(self.sample.weights.se(first.influence - second.influence))
-        first_name, second_name = names
-        return EvaluationComparison(
-            one, two, (str(first_name), str(second_name)), one.estimates - two.estimates, np.array(errors)
-        )
+        return EvaluationComparison(one, two, names, one.estimates - two.estimates, np.array(errors))
 
 
-def _working(predictions: Sequence[Prediction], design: Design) -> FloatArray | None:
+def _working(predictions: Sequence[ClassifierOutput], design: Design) -> FloatArray | None:
     """Return the working distributions that follow from the predictions; None where there are only guesses."""
     given = [prediction.proba for prediction in predictions if prediction.has_proba]
     if not given:
@@ -284,7 +282,8 @@ def _working(predictions: Sequence[Prediction], design: Design) -> FloatArray | 
 
 def _indicators(codes: IntArray, design: Design, w: Any, kept: IntArray) -> FloatArray:
     """Return the unbiased indicators of the informative people, class-major."""
-    table, block = working_table(codes, design, w, _BLOCKS)
+    few = design.enumerable and _MOST_BLOCKS * max(len(design.support()[0]), len(kept) // 64) <= _WORK
+    table, block = working_table(codes, design, w, _MOST_BLOCKS if few else _BLOCKS)
     out = np.empty((design.p, len(kept)))
     start = 0
     for people, D in in_chunks(codes, table, block, kept):
@@ -293,7 +292,7 @@ def _indicators(codes: IntArray, design: Design, w: Any, kept: IntArray) -> Floa
     return out
 
 
-def _sizes(codes: IntArray, design: Design, prediction: Prediction) -> FloatArray:
+def _sizes(codes: IntArray, design: Design, prediction: ClassifierOutput) -> FloatArray:
     """Return r_a'p for each person: how probable the prediction makes the subset, but for the design's weight."""
     out = np.full(len(codes), np.nan)
     if not prediction.has_proba:

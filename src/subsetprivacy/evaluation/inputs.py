@@ -14,29 +14,31 @@ from subsetprivacy.engines import is_table
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
 from subsetprivacy.estimation.probabilities import read_probabilities
 from subsetprivacy.evaluation.measures import MEASURES, NEED_PROBA
-from subsetprivacy.evaluation.sample import Prediction, Weights
+from subsetprivacy.evaluation.sample import ClassifierOutput, PersonWeights
 from subsetprivacy.messages.for_evaluation import GIVE_PROBA, GUESS_CATEGORIES
 from subsetprivacy.subsets import Categories
 
 
 def read_prediction(
     proba: Any, guess: Any, categories: Categories, n: int, classes: Sequence[Label] | None
-) -> Prediction:
+) -> ClassifierOutput:
     """Return what a classifier says of each person; the guess is the likeliest category unless it is given."""
     if proba is None and guess is None:
         raise ArgumentError("`proba` or `guess` must be given, what the classifier says of each person; got neither.")
     if proba is None:
-        return Prediction.of_guesses(_read_guess(guess, categories, n, "guess"))
+        return ClassifierOutput.of_guesses(_read_guess(guess, categories, n, "guess"))
     likely = _read_proba(proba, categories, n, classes, "proba")
-    return Prediction(likely.argmax(axis=1) if guess is None else _read_guess(guess, categories, n, "guess"), likely)
+    return ClassifierOutput(
+        likely.argmax(axis=1) if guess is None else _read_guess(guess, categories, n, "guess"), likely
+    )
 
 
-def read_compared(compare: Any, categories: Categories, n: int, classes: Sequence[Label] | None) -> Prediction:
+def read_compared(compare: Any, categories: Categories, n: int, classes: Sequence[Label] | None) -> ClassifierOutput:
     """Return what the second classifier says: probabilities if there are several columns, else guesses."""
     if is_table(compare) or np.ndim(compare) == 2:
         likely = _read_proba(compare, categories, n, classes, "compare")
-        return Prediction(likely.argmax(axis=1), likely)
-    return Prediction.of_guesses(_read_guess(compare, categories, n, "compare"))
+        return ClassifierOutput(likely.argmax(axis=1), likely)
+    return ClassifierOutput.of_guesses(_read_guess(compare, categories, n, "compare"))
 
 
 def _read_proba(proba: Any, categories: Categories, n: int, classes: Sequence[Label] | None, name: str) -> FloatArray:
@@ -69,13 +71,20 @@ def _read_guess(guess: Any, categories: Categories, n: int, name: str) -> IntArr
     return x
 
 
-def read_weights(weights: Any, kind: WeightsKind | None, n: int) -> Weights:
+def read_names(names: Any) -> tuple[str, str]:
+    """Return what the two classifiers are called."""
+    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != 2 or names[0] == names[1]:
+        raise ArgumentError(f"`names` must be two different names, of the two classifiers; got {shown(names)}.")
+    return str(names[0]), str(names[1])
+
+
+def read_weights(weights: Any, kind: WeightsKind | None, n: int) -> PersonWeights:
     """Return how much each person counts."""
     frequencies = check_kind(weights, kind)
     if weights is None:
         if kind is not None:
             raise ArgumentError("`weights` must be given with `weights_kind`; got the kind alone.")
-        return Weights(np.ones(n), True)
+        return PersonWeights(np.ones(n), True)
     try:
         each = np.asarray(weights, np.float64)
     except (TypeError, ValueError):
@@ -89,11 +98,11 @@ def read_weights(weights: Any, kind: WeightsKind | None, n: int) -> Weights:
             f"`weights` must be {fit}; got {counted(wrong.sum(), 'that is not', 'that are not')}, first row "
             f"{int(wrong.argmax())}."
         )
-    return Weights(each, frequencies)
+    return PersonWeights(each, frequencies)
 
 
 def read_measures(
-    metrics: str | Sequence[str] | None, predictions: Sequence[Prediction]
+    metrics: str | Sequence[str] | None, predictions: Sequence[ClassifierOutput]
 ) -> tuple[EvaluationMeasure, ...]:
     """Return the measures to work out: those that were asked for, or all that the predictions allow."""
     guesses_only = any(not prediction.has_proba for prediction in predictions)

@@ -20,7 +20,7 @@ import numpy as np
 from subsetprivacy._choices import EvaluationMeasure
 from subsetprivacy._types import FloatArray
 from subsetprivacy.evaluation.ranking import rank
-from subsetprivacy.evaluation.sample import Prediction, Sample
+from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample
 
 MEASURES: tuple[EvaluationMeasure, ...] = get_args(EvaluationMeasure)
 BY_CATEGORY: tuple[EvaluationMeasure, ...] = ("recall", "precision", "f1", "auc")
@@ -38,13 +38,13 @@ class Measured(NamedTuple):
     value: float
     influence: FloatArray | None
 
-    def se(self, sample: Sample) -> float:
+    def se(self, sample: EvaluationSample) -> float:
         """Return the standard error."""
         return float("nan") if self.influence is None else sample.weights.se(self.influence)
 
 
 def measured(
-    sample: Sample, prediction: Prediction, size: FloatArray, chosen: tuple[EvaluationMeasure, ...]
+    sample: EvaluationSample, prediction: ClassifierOutput, size: FloatArray, chosen: tuple[EvaluationMeasure, ...]
 ) -> Iterator[Measured]:
     """Yield the measures that were chosen, those of each category in category order.
 
@@ -63,12 +63,14 @@ def measured(
             yield _OVERALL[measure](sample, prediction)
 
 
-def _mean_of(measure: EvaluationMeasure, values: FloatArray, sample: Sample) -> Measured:
+def _mean_of(measure: EvaluationMeasure, values: FloatArray, sample: EvaluationSample) -> Measured:
     value = sample.weights.mean(values)
     return Measured(measure, None, value, values - value)
 
 
-def _ratio(measure: EvaluationMeasure, j: int, slopes: tuple[Any, Any], rest: Any, sample: Sample) -> Measured:
+def _ratio(
+    measure: EvaluationMeasure, j: int, slopes: tuple[Any, Any], rest: Any, sample: EvaluationSample
+) -> Measured:
     r"""Return the ratio of the means of a D and b D + rest, corrected for the variance of D given the value.
 
     Parameters
@@ -100,11 +102,11 @@ def _noise(measure: EvaluationMeasure, j: int | None) -> Measured:
 # Overall ------------------------------------------------------------------------------------------
 
 
-def _accuracy(sample: Sample, prediction: Prediction) -> Measured:
+def _accuracy(sample: EvaluationSample, prediction: ClassifierOutput) -> Measured:
     return _mean_of("accuracy", sample.D[prediction.guess, np.arange(len(prediction.guess))], sample)
 
 
-def _balanced_accuracy(sample: Sample, prediction: Prediction) -> Measured:
+def _balanced_accuracy(sample: EvaluationSample, prediction: ClassifierOutput) -> Measured:
     if sample.rare:
         return _noise("balanced_accuracy", None)
     value, influence = 0.0, np.zeros(len(prediction.guess))
@@ -116,12 +118,12 @@ def _balanced_accuracy(sample: Sample, prediction: Prediction) -> Measured:
     return Measured("balanced_accuracy", None, value, influence)
 
 
-def _brier(sample: Sample, prediction: Prediction) -> Measured:
+def _brier(sample: EvaluationSample, prediction: ClassifierOutput) -> Measured:
     square = np.einsum("ij,ij->i", prediction.proba, prediction.proba)
     return _mean_of("brier", square - 2 * np.einsum("ji,ij->i", sample.D, prediction.proba) + 1, sample)
 
 
-def _log_loss(sample: Sample, prediction: Prediction) -> Measured:
+def _log_loss(sample: EvaluationSample, prediction: ClassifierOutput) -> Measured:
     loss = np.zeros(len(prediction.proba))
     for D, column in zip(sample.D, prediction.proba.T, strict=True):
         loss -= D * np.log(np.maximum(column, TINY))
@@ -139,27 +141,27 @@ _OVERALL = {
 # Of one category ----------------------------------------------------------------------------------
 
 
-def _recall(sample: Sample, prediction: Prediction, j: int) -> Measured:
+def _recall(sample: EvaluationSample, prediction: ClassifierOutput, j: int) -> Measured:
     if j in sample.rare:
         return _noise("recall", j)
     return _ratio("recall", j, (prediction.guess == j, 1.0), 0.0, sample)
 
 
-def _precision(sample: Sample, prediction: Prediction, j: int) -> Measured:
+def _precision(sample: EvaluationSample, prediction: ClassifierOutput, j: int) -> Measured:
     if sample.weights.count(prediction.guess == j) < FEWEST:
         return _noise("precision", j)
     counted = prediction.guess == j
     return _ratio("precision", j, (counted, 0.0), counted, sample)
 
 
-def _f1(sample: Sample, prediction: Prediction, j: int) -> Measured:
+def _f1(sample: EvaluationSample, prediction: ClassifierOutput, j: int) -> Measured:
     if j in sample.rare:
         return _noise("f1", j)
     counted = prediction.guess == j
     return _ratio("f1", j, (2.0 * counted, 1.0), counted, sample)
 
 
-def _auc(sample: Sample, prediction: Prediction, j: int) -> Measured:
+def _auc(sample: EvaluationSample, prediction: ClassifierOutput, j: int) -> Measured:
     if j in sample.rare or j in sample.everyone:
         return _noise("auc", j)
     ranked = rank(prediction.proba[:, j], sample.D[j], sample.weights)

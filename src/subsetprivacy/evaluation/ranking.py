@@ -4,7 +4,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.evaluation.sample import Weights
+from subsetprivacy.evaluation.sample import PersonWeights
 
 
 @frozen(eq=False)
@@ -33,7 +33,7 @@ class Ranking:
     influence: FloatArray
 
 
-def rank(scores: FloatArray, D: FloatArray, weights: Weights) -> Ranking:
+def rank(scores: FloatArray, D: FloatArray, weights: PersonWeights) -> Ranking:
     """Return how well scores rank one category.
 
     Parameters

@@ -11,7 +11,7 @@ _RARE = 4.0  # standard errors from 0 within which dividing by an estimated shar
 
 
 @frozen(slots=False, eq=False)
-class Weights:
+class PersonWeights:
     """How much each person counts, for means and their standard errors.
 
     Attributes
@@ -61,7 +61,7 @@ class Weights:
 
 
 @frozen(slots=False, eq=False)
-class Prediction:
+class ClassifierOutput:
     """What a classifier says of each person.
 
     Attributes
@@ -76,7 +76,7 @@ class Prediction:
     proba: FloatArray
 
     @classmethod
-    def of_guesses(cls, guess: IntArray) -> "Prediction":
+    def of_guesses(cls, guess: IntArray) -> "ClassifierOutput":
         """Return the prediction of a classifier that gives no probabilities."""
         return cls(guess, np.empty((len(guess), 0)))
 
@@ -85,15 +85,15 @@ class Prediction:
         """Whether there are probabilities."""
         return self.proba.shape[1] > 0
 
-    def among(self, kept: IntArray) -> "Prediction":
+    def among(self, kept: IntArray) -> "ClassifierOutput":
         """Return the predictions of some of the people."""
         if len(kept) == len(self.guess):
             return self
-        return Prediction(self.guess[kept], self.proba[kept])
+        return ClassifierOutput(self.guess[kept], self.proba[kept])
 
 
 @frozen(slots=False, eq=False)
-class Sample:
+class EvaluationSample:
     """The informative people of a test set.
 
     Attributes
@@ -104,7 +104,7 @@ class Sample:
         Their unbiased indicators, class-major, shape (p, n); without rows where the design is not known.
     """
 
-    weights: Weights
+    weights: PersonWeights
     D: FloatArray
 
     @property

@@ -1,0 +1,283 @@
+"""Unbiased indicators: their law by enumeration, their variance, and what `indicator` takes and refuses."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from every_design import DESIGNS
+from problems import lopsided, lopsided_conditional, with_full_question
+
+import subsetprivacy as sp
+from subsetprivacy.design import Coarse
+from subsetprivacy.errors import (
+    ArgumentError,
+    CategoryError,
+    CodeError,
+    DistributionError,
+    MismatchError,
+    NoDataError,
+    NotIdentifiableError,
+    UnknownDesignError,
+)
+from subsetprivacy.estimation.indicator import IndicatorTable, rows_of
+from subsetprivacy.estimation.quantizing import quantize
+
+LISTED = {name: design for name, design in DESIGNS.items() if design.enumerable}
+
+
+def law(design):
+    """Return the informative subsets with their mu and rows."""
+    codes, mu = design.support()
+    kept = ~design.is_missing(codes)
+    return codes[kept], mu[kept] / (1 - design.mu_full), rows_of(codes[kept], design)
+
+
+def distributions(p, size, seed=1):
+    return np.random.default_rng(seed).dirichlet(np.ones(p), size=size)
+
+
+# The law of D -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_mean_given_the_value_is_the_indicator_of_the_value(name):
+    design = LISTED[name]
+    _, mu, rows = law(design)
+    for w in distributions(design.p, 3):
+        D = IndicatorTable(design, w).of(rows)
+        assert np.allclose((mu * D) @ rows.T, np.eye(design.p), rtol=0, atol=1e-12)
+        assert np.allclose(D.sum(axis=0), 1, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["four", "lopsided", "hadamard", "given", "thirds"])
+def test_no_other_working_distribution_has_a_smaller_variance(name):
+    design = LISTED[name]
+    _, mu, rows = law(design)
+    right, *wrong = distributions(design.p, 4, seed=2) * 0.8 + 0.2 / design.p
+    table = IndicatorTable(design, np.stack([right, *wrong]))
+    law_of_reports = mu * (right @ rows)
+    squares = [(D * law_of_reports) @ D.T for D in (table.of(rows, np.full(len(mu), b)) for b in range(4))]
+    G = (rows * (mu / (right @ rows))) @ rows.T
+    assert np.allclose(squares[0], np.linalg.inv(G), atol=1e-11)  # E DD' is the inverse of G
+    for other in squares[1:]:
+        assert np.linalg.eigvalsh(other - squares[0]).min() > -1e-11
+
+
+def test_indicator_without_a_list_of_subsets_is_that_of_an_even_distribution():
+    design = sp.uniform(range(9))
+    _, _, rows = law(design)
+    table = IndicatorTable(design, np.full(9, 1 / 9))
+    assert np.allclose(table._without_w(rows), table.of(rows), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make", [lopsided, lopsided_conditional, with_full_question, lambda: sp.warner(["a", "b"], 0.3)]
+)
+def test_indicator_by_moments_is_unbiased_and_sums_to_one(make):
+    design = make()
+    _, mu, rows = law(design)
+    D = IndicatorTable(design, np.full(design.p, 1 / design.p))._without_w(rows)
+    assert np.allclose((mu * D) @ rows.T, np.eye(design.p), atol=1e-12)
+    assert np.allclose(D.sum(axis=0), 1, atol=1e-12)
+
+
+def test_uniform_on_30_categories_has_indicators_whatever_w():
+    design = sp.uniform(range(30))
+    values = np.arange(3000) % 30
+    data = sp.privatize(values, design, seed=1)
+    D = sp.indicator(data, w=distributions(30, len(data)))
+    assert np.array_equal(D, sp.indicator(data, w=np.full(30, 1 / 30)))
+    assert np.allclose(D.sum(axis=1), 1)
+    z = (D[values == 7].mean(axis=0) - np.eye(30)[7]) / (D[values == 7].std(axis=0) / 10)
+    assert np.abs(z).max() < 4.5
+
+
+def test_hundreds_of_categories():
+    design = sp.hadamard(300)
+    assert not IndicatorTable(design, np.full(300, 1 / 300)).ignores_w
+    _, mu, rows = law(design)
+    D = IndicatorTable(design, distributions(300, 1)[0]).of(rows)
+    assert np.allclose((mu * D) @ rows.T, np.eye(300), atol=1e-11)
+
+
+def test_beyond_the_largest_matrix_the_closed_form_of_moments_serves():
+    design = sp.hadamard(5000)
+    data = sp.privatize([4321] * 3, design, seed=1)
+    assert IndicatorTable(design, np.full(5000, 1 / 5000)).ignores_w
+    assert np.allclose(sp.indicator(data, w=np.full(5000, 1 / 5000)).sum(axis=1), 1)
+
+
+def test_every_person_has_the_indicator_of_their_block():
+    design = lopsided()
+    _, _, rows = law(design)
+    table = IndicatorTable(design, distributions(4, 3))
+    block = np.array([2, 0, 1, 2, 0, 1])
+    mixed = table.of(rows, block)
+    for k, b in enumerate(block):
+        assert np.allclose(mixed[:, k], table.of(rows[:, [k]], np.array([b]))[:, 0], atol=1e-14)
+
+
+def test_full_set_gets_the_working_distribution():
+    table = IndicatorTable(lopsided(), [0.1, 0.2, 0.3, 0.4])
+    assert np.allclose(table.of(np.ones((4, 1)))[:, 0], [0.1, 0.2, 0.3, 0.4])
+
+
+def test_working_probabilities_of_zero_are_raised():
+    assert IndicatorTable(lopsided(), [1, 0, 0, 0]).w.min() == pytest.approx(0.005 / 1.015)
+
+
+# Blocks -------------------------------------------------------------------------------------------
+
+
+def test_few_distinct_rows_are_their_own_centers():
+    W = distributions(5, 40)[np.random.default_rng(1).integers(0, 40, 3000)]
+    centers, block = quantize(W)
+    assert len(centers) == 40
+    assert np.array_equal(centers[block], W)
+
+
+def test_rare_rows_that_the_sample_lacks_are_kept_exactly():
+    W = np.full((50_000, 3), 1 / 3)
+    W[1] = [0.8, 0.1, 0.1]  # every third row is looked at first
+    centers, block = quantize(W)
+    assert np.array_equal(centers[block], W)
+
+
+def test_blocks_are_few_near_and_the_same_again():
+    W = distributions(4, 5000)
+    centers, block = quantize(W, 32)
+    assert len(centers) <= 32
+    assert np.allclose(centers.sum(axis=1), 1)
+    spread = ((np.sqrt(W) - np.sqrt(W.mean(axis=0))) ** 2).sum()
+    assert ((np.sqrt(W) - np.sqrt(centers[block])) ** 2).sum() < 0.2 * spread
+    again = quantize(W, 32)
+    assert np.array_equal(again[0], centers)
+    assert np.array_equal(again[1], block)
+
+
+def test_64_blocks_lose_little_precision():
+    design = sp.uniform(range(6))
+    W = np.random.default_rng(3).dirichlet(np.ones(6) * 0.7, size=3000) * 0.9 + 0.1 / 6
+    _, mu, rows = law(design)
+
+    def variance(w, used):
+        """The mean over people of the trace of E DD' when person i has the distribution w_i."""
+        total = 0.0
+        for own, center in zip(w, used, strict=True):
+            G = np.linalg.inv((rows * (mu / (center @ rows))) @ rows.T)
+            D = G @ rows / (center @ rows)
+            total += float((D**2 * (mu * (own @ rows))).sum())
+        return total / len(w)
+
+    some = slice(0, 3000, 10)
+    centers, block = quantize(W, 64)
+    assert variance(W[some], centers[block][some]) < 1.05 * variance(W[some], W[some])
+
+
+# What `indicator` takes ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def people():
+    values = np.random.default_rng(1).choice(list("abcd"), size=500, p=[0.1, 0.2, 0.3, 0.4])
+    return sp.privatize(values, lopsided(), seed=1)
+
+
+def test_w_by_label_by_position_and_per_person_agree(people):
+    shares = {"d": 0.4, "c": 0.3, "b": 0.2, "a": 0.1}
+    D = sp.indicator(people, shares)
+    assert D.shape == (500, 4)
+    assert np.array_equal(D, sp.indicator(people, [0.1, 0.2, 0.3, 0.4]))
+    per_person = np.tile([0.1, 0.2, 0.3, 0.4], (500, 1))
+    assert np.allclose(D, sp.indicator(people, per_person), atol=1e-14)
+    frame = pd.DataFrame(per_person, columns=list("abcd"))[["c", "a", "d", "b"]]
+    assert np.allclose(D, sp.indicator(people, frame), atol=1e-14)
+    assert np.allclose(D, sp.indicator(people, pl.from_pandas(frame)), atol=1e-14)
+
+
+def test_by_default_w_is_the_estimate_and_the_mean_is_too(people):
+    D = sp.indicator(people)
+    assert np.allclose(D, sp.indicator(people, sp.estimate(people).w))
+    assert D.mean(axis=0) == pytest.approx(sp.estimate(people).w, abs=1e-6)  # a step of Newton from the maximum
+
+
+def test_codes_with_a_design(people):
+    assert np.array_equal(sp.indicator(people.codes, design=people.design), sp.indicator(people))
+
+
+def test_missing_answers_are_nan(people):
+    codes = people.codes.copy()
+    codes[3] = people.design.missing_code
+    D = sp.indicator(codes, [0.25] * 4, design=people.design)
+    assert np.isnan(D[3]).all()
+    assert np.isfinite(np.delete(D, 3, axis=0)).all()
+
+
+def test_labels_have_ones_and_zeros():
+    design = sp.nonprivate(["x", "y"])
+    D = sp.indicator(np.array([1, 2, 2]), [0.3, 0.7], design=design)
+    assert np.allclose(D, [[1, 0], [0, 1], [0, 1]], atol=1e-15)
+
+
+# What it refuses ----------------------------------------------------------------------------------
+
+
+def test_unknown_design():
+    with pytest.raises(UnknownDesignError, match="must be known for unbiased indicators"):
+        sp.indicator(np.array([3, 5]), design=Coarse(sp.Categories(list("abc"))))
+
+
+def test_dummy_rows():
+    design = sp.covered(lopsided(), 0.15)
+    data = sp.privatize(list("abcd") * 20, design, seed=1)
+    with pytest.raises(ArgumentError, match="dummy rows have no value"):
+        sp.indicator(data)
+
+
+def test_design_that_cannot_tell():
+    design = sp.fully_private(list("abc"))
+    with pytest.raises(NotIdentifiableError, match="must be identifiable"):
+        sp.indicator(np.array([7, 7]), design=design)
+
+
+def test_nothing_but_missing_answers():
+    with pytest.raises(NoDataError, match="informative subset"):
+        sp.indicator(np.array([15, 15]), design=lopsided())
+
+
+def test_codes_of_another_design():
+    with pytest.raises(CodeError, match="first in row 1"):
+        sp.indicator(np.array([3, 7]), design=lopsided())
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        (lambda W: W[:-1], MismatchError, "one row per person; got 499 rows for 500 people"),
+        (lambda W: W[:, :3], MismatchError, "a column for each of the 4 categories; got 3"),
+        (lambda W: np.where(np.arange(500)[:, None] == 7, 0.3, W), DistributionError, "1 that is not, first row 7"),
+        (lambda W: np.where(np.arange(500)[:, None] >= 498, np.nan, W), DistributionError, "2 that are not"),
+        (lambda W: pd.DataFrame(W, columns=list("abce")), CategoryError, "1 that is none"),
+        (lambda W: pd.DataFrame(W[:, :3] / 0.75, columns=list("abc")), MismatchError, "got none for 'd'"),
+    ],
+)
+def test_working_distributions_of_others(people, change, error, match):
+    with pytest.raises(error, match=match):
+        sp.indicator(people, change(np.full((500, 4), 0.25)))
+
+
+def test_wrong_w(people):
+    with pytest.raises(DistributionError, match="must sum to 1"):
+        sp.indicator(people, [0.5, 0.5, 0.5, 0.5])
+    with pytest.raises(ArgumentError, match="at least 1"):
+        sp.indicator(people, blocks=0)
+
+
+def test_shapes_of_a_table():
+    table = IndicatorTable(lopsided(), np.full((2, 4), 0.25))
+    with pytest.raises(ArgumentError, match=r"`rows` must have shape \(4, m\)"):
+        table.of(np.ones((3, 5)))
+    with pytest.raises(ArgumentError, match="`block` must be given with 2"):
+        table.of(np.ones((4, 5)))
+    with pytest.raises(ArgumentError, match=r"shape \(blocks, 4\)"):
+        IndicatorTable(lopsided(), np.full(3, 1 / 3))
