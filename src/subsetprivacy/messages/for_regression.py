@@ -20,13 +20,13 @@ FEWER_COLUMNS = advise(
 
 DESIGN_OF_THE_RESPONSE = advise(
     "design_of_the_response",
-    python="designs={'race': design}, or read a file that knows its designs with sp.read_release",
+    python="designs={{'race': design}}, or read a file that knows its designs with sp.read_release",
     shell="--design, or a file that was written with its designs",
     keyword_of="regress",
 )
 RESPONSE_AND_COVARIATES = advise(
     "response_and_covariates",
-    python="sp.regress('race ~ age', table, designs={...}), or sp.regress(data, covariates) with a SubsetData",
+    python="sp.regress('race ~ age', table, designs={{...}}), or sp.regress(data, covariates) with a SubsetData",
 )
 
 # Fits
@@ -89,3 +89,10 @@ LOAD_THE_TABLE = advise(
     "load_the_table",
     "read the file into a table first; of a spline, knots, lower_bound and upper_bound say all that it needs",
 )
+
+# Learning -----------------------------------------------------------------------------------------------------------
+
+NUMBERS_ONLY = advise(
+    "numbers_only", python="turn other columns into numbers first, for instance by scikit-learn's OneHotEncoder"
+)
+MORE_ITERATIONS = advise("more_iterations", python="raise max_iter, or a larger ridge")

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.regression.blocks import Block, Sample
+from subsetprivacy.regression.links import outer_squares
 from subsetprivacy.regression.models import Likelihood
 from subsetprivacy.regression.objective import Objective
 
@@ -23,10 +24,11 @@ class OuterScores:
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
         """Return the sum of the block."""
-        S = self.likelihood.scores(block)
-        if not self.frequency or block.weight is None:
-            return (S @ S.T,)
-        return ((S / np.maximum(block.weight, 1e-300)) @ S.T,)
+        squares = outer_squares(self.likelihood.linked(block).gradient)
+        squares = block.weighted(squares)
+        if not self.frequency:
+            squares = block.weighted(squares)
+        return (self.likelihood.model.information(squares, block.X),)
 
 
 def meat(objective: Objective, theta: FloatArray, *, frequency: bool, clusters: IntArray | None = None) -> FloatArray:

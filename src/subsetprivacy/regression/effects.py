@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 _STEP = 1e-4  # of a standard deviation: the distance of a numerical derivative
 
 
-def _average(fit: Regression, variable: str, value: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the mean shares, and their gradient, if everyone had a value; a function changes each one's value."""
+def _average(
+    fit: Regression, variable: str, value: Any, times: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mean shares, and their gradient, if everyone had a value of a variable, or each one of their own."""
     rows = fit._require_rows()
     X = fit._matrix(fit.columns.encoder.replace_variable(rows.table, variable, value))
-    X = X if rows.said is None else X[rows.said]
-    return average_shares(fit.model, fit.fit.theta, X, rows.weight, fit._offset())
+    if rows.said is not None:
+        X, times = X[rows.said], None if times is None else times[rows.said]
+    return average_shares(fit.model, fit.fit.theta, X, rows.weight, fit._offset(), times=times)
 
 
 def _values(fit: Regression, variable: str) -> FloatArray:
@@ -90,12 +93,13 @@ def marginal_effects(fit: Regression, variables: str | Sequence[str] | None) -> 
 def _derivative(fit: Regression, variable: str, column: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean derivative of the shares in a number, and its gradient; 0 and 1 are compared as they are."""
     if set(np.unique(column).tolist()) <= {0.0, 1.0}:
-        low, high, width = _average(fit, variable, 0.0), _average(fit, variable, 1.0), 1.0
+        low, high = _average(fit, variable, 0.0), _average(fit, variable, 1.0)
     else:
-        step = _STEP * (float(column.std()) or 1.0)
-        low, high = (_average(fit, variable, column + sign * step) for sign in (-1, 1))
-        width = 2 * step
-    return (high[0] - low[0]) / width, (high[1] - low[1]) / width
+        # Splines end at the smallest and the largest value: nobody is moved beyond them.
+        step, ends = _STEP * (float(column.std()) or 1.0), (column.min(), column.max())
+        below, above = (np.clip(column + sign * step, *ends) for sign in (-1, 1))
+        low, high = (_average(fit, variable, moved, 1 / (above - below)) for moved in (below, above))
+    return high[0] - low[0], high[1] - low[1]
 
 
 def posterior_shares(fit: Regression, warning: type[NotPrivateWarning]) -> FloatArray:

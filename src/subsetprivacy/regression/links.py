@@ -50,6 +50,21 @@ def pairs(k: int) -> tuple[IntArray, IntArray]:
     return first, second
 
 
+def _diagonal(k: int) -> IntArray:
+    """Return where the diagonal is among the entries of an upper triangle."""
+    i = np.arange(k)
+    return i * k - i * (i - 1) // 2
+
+
+def outer_squares(G: FloatArray) -> FloatArray:
+    """Return the products of two rows of G, shape (k (k+1) / 2, m): the upper triangle of each column's outer square."""
+    k = len(G)
+    out = np.empty((k * (k + 1) // 2, *G.shape[1:]))
+    for i, start in enumerate(_diagonal(k)):
+        np.multiply(G[i], G[i:], out=out[start : start + k - i])
+    return out
+
+
 @frozen(eq=False, repr=False)
 class MultinomialLogit:
     r"""The baseline-category logit: :math:`p_j \propto e^{u_j}`, with :math:`u = 0` for the baseline.
@@ -104,13 +119,14 @@ class MultinomialLogit:
     def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
         """Return the log-likelihood of subsets and its derivatives."""
         P, Q, loglik = self._exponentials(U, R)
+        if not curvature:
+            Q -= P
+            return Linked(loglik, Q[self.free])
         P, Q = P[self.free], Q[self.free]
         G = Q - P
-        if not curvature:
-            return Linked(loglik, G)
-        first, second = pairs(self.p - 1)
-        C = Q[first] * Q[second] - P[first] * P[second]
-        C[first == second] -= G
+        C = outer_squares(Q)
+        C -= outer_squares(P)
+        C[_diagonal(self.p - 1)] -= G
         return Linked(loglik, G, C)
 
     def slopes(self, U: FloatArray) -> FloatArray:
@@ -127,11 +143,13 @@ class MultinomialLogit:
         P = np.exp(H)
         every = P.sum(axis=0)
         P /= every
-        loglik = np.einsum("jm,jm->m", D, H) - D.sum(axis=0) * np.log(every)
-        P, G = P[self.free], D[self.free] - P[self.free]
+        amount = D.sum(axis=0)  # 1 for indicators
+        loglik = np.einsum("jm,jm->m", D, H) - amount * np.log(every)
+        P = P[self.free]
+        G = D[self.free] - amount * P
         first, second = pairs(self.p - 1)
-        C = -P[first] * P[second]
-        C[first == second] += P
+        C = -amount * P[first] * P[second]
+        C[first == second] += amount * P
         return Linked(loglik, G, C)
 
 
@@ -159,9 +177,8 @@ class CumulativeLogit:
         G = c * F * other
         if not curvature:
             return Linked(np.log(L), G)
-        first, second = pairs(self.p - 1)
-        C = G[first] * G[second]
-        C[first == second] -= G * (other - F)
+        C = outer_squares(G)
+        C[_diagonal(self.p - 1)] -= G * (other - F)
         return Linked(np.log(L), G, C)
 
     def slopes(self, U: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from subsetprivacy.regression.links import CumulativeLogit, Linked, MultinomialL
 
 AnyLink: TypeAlias = MultinomialLogit | CumulativeLogit
 
-_NARROW = 24  # columns up to which all products of two of them are made first, and summed by one matrix product
+_CACHED = 1 << 16  # numbers of X at a time that stay in the cache while they are multiplied
 
 
 class Model(Protocol):
@@ -60,15 +60,16 @@ class Model(Protocol):
 
 def weighted_gram(C: FloatArray, X: FloatArray) -> FloatArray:
     """Return the sums of c_i x_i x_i' for each row c of C, shape (rows, d, d)."""
-    d = X.shape[1]
-    if d > _NARROW:
-        return np.array([(X * c[:, None]).T @ X for c in C])
-    columns = np.ascontiguousarray(X.T)
+    n, d = X.shape
+    out = np.zeros((len(C), d, d))
+    size = max(_CACHED // max(d, 1), 512)
+    for start in range(0, n, size):
+        weights = C[:, start : start + size]
+        columns = np.ascontiguousarray(X[start : start + size].T)
+        for k in range(d):
+            out[:, k, k:] += (weights * columns[k]) @ columns[k:].T
     first, second = np.triu_indices(d)
-    upper = C @ (columns[first] * columns[second]).T
-    out = np.empty((len(C), d, d))
-    out[:, first, second] = upper
-    out[:, second, first] = upper
+    out[:, second, first] = out[:, first, second]
     return out
 
 

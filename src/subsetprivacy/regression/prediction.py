@@ -46,19 +46,29 @@ def _errors(model: Model, cov: FloatArray, slopes: FloatArray, X: FloatArray) ->
 
 
 def average_shares(
-    model: Model, theta: FloatArray, X: FloatArray, weight: FloatArray | None, offset: FloatArray | None = None
+    model: Model,
+    theta: FloatArray,
+    X: FloatArray,
+    weight: FloatArray | None,
+    offset: FloatArray | None = None,
+    *,
+    times: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of the shares over rows, shape (p,), and its gradient in the parameters, shape (p, size)."""
+    """Return the mean of the shares over rows, shape (p,), and its gradient in the parameters, shape (p, size).
+
+    With `times`, the shares of each row are multiplied by a number before the mean is taken.
+    """
     p = model.link.p
     mean, gradient, amount = np.zeros(p), np.zeros((p, model.size)), 0.0
     for start in range(0, len(X), BLOCK):
         part = slice(start, start + BLOCK)
         rows = X[part]
         w = np.ones(len(rows)) if weight is None else weight[part]
+        amount += float(w.sum())
+        w = w if times is None else w * times[part]
         U = model.predictors(theta, rows, None if offset is None else offset[:, part])
         mean += model.link.shares(U) @ w
         gradient += np.array([model.gradient(slope * w, rows) for slope in model.link.slopes(U)])
-        amount += float(w.sum())
     return mean / amount, gradient / amount
 
 

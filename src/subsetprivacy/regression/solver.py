@@ -148,13 +148,14 @@ def newton(objective: Objective, coordinates: Coordinates, z: FloatArray, *, tol
         step = _direction(gz, Jz, objective.n)
         gap = float(gz @ step) / 2
         if gap <= TOLERANCE or steps == MAX_NEWTON:
-            z, value, gz, gap = _last_step(objective, coordinates, z, step, value, gz, Jz, gap)
             break
         further, longest = _advance(objective, coordinates, z, step, value, gz, longest)
         if further is None:
             break
         z = further
     flat = _flat_directions(objective, coordinates, z, gz, Jz) if gap <= 1e-3 else np.zeros((len(z), 0))
+    if gap <= TOLERANCE and not flat.shape[1]:
+        z, value, gz, gap = _last_step(objective, coordinates, z, step, value, gz, Jz, gap)
     theta = coordinates.natural(z)
     return Optimum(theta, z, value, gz, Jz, gap, gap <= max(TOLERANCE, 1e-14 * abs(value)), flat, steps, coordinates)
 
@@ -170,8 +171,6 @@ def _last_step(
     gap: float,
 ) -> tuple[FloatArray, float, FloatArray, float]:
     """Take the step that is known already: it costs one gradient, and J hardly changes."""
-    if gap > TOLERANCE or np.abs(step).max() > 0.1:
-        return z, value, g, gap
     reached, gradient = objective(coordinates.natural(z + step))
     if reached < value - 1e-13 * abs(value):
         return z, value, g, gap
