@@ -104,9 +104,9 @@ def _separated(fit: Regression) -> tuple[Note, ...]:
         by_category.setdefault(label_text(category), []).append(term)
     parts = [f"{category} ({', '.join(terms[:_MOST_NAMED])})" for category, terms in by_category.items()]
     more = f" and {len(parts) - _MOST_NAMED} more" if len(parts) > _MOST_NAMED else ""
-    text = (
-        f"The data set no limit to the coefficients of {'; '.join(parts[:_MOST_NAMED])}{more}. The others are finite."
-    )
+    text = f"The data set no limit to the coefficients of {'; '.join(parts[:_MOST_NAMED])}{more}."
+    if len(fit.separated) < fit.df:
+        text += " The others are finite."
     return (Note(NoteKind.SEPARATED, text, SHRINK),)
 
 

@@ -11,7 +11,7 @@ from subsetprivacy._words import people
 from subsetprivacy.counting.columns import check_kind, check_weights
 from subsetprivacy.data import check_allowed
 from subsetprivacy.design import Design
-from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError, warn_of
+from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError, warn_of
 from subsetprivacy.messages.for_regression import LOGIT_FAMILY
 from subsetprivacy.regression.blocks import Blocks, Sample, grouped
 from subsetprivacy.regression.caveats import doubts
@@ -62,7 +62,10 @@ def fit_response(
     if len(X) != n:
         raise MismatchError(f"covariates must have a row for each person; got {len(X)} rows for {people(n)}.")
     require_response(design)
-    check_allowed(codes, design)
+    try:
+        check_allowed(codes, design)
+    except CodeError as error:
+        raise CodeError(f"{name}: {error.message}", error.advice) from None
     weight, frequency = _weights(weights, weights_kind, n)
     said = ~design.is_missing(codes)
     if weight is not None:
