@@ -95,4 +95,13 @@ LOAD_THE_TABLE = advise(
 NUMBERS_ONLY = advise(
     "numbers_only", python="turn other columns into numbers first, for instance by scikit-learn's OneHotEncoder"
 )
-MORE_ITERATIONS = advise("more_iterations", python="raise max_iter, or a larger ridge")
+MORE_ITERATIONS = advise("more_iterations_or_ridge", python="raise max_iter, or a larger ridge")
+WITH_PROBABILITIES = advise(
+    "with_probabilities", python="for a support vector machine, SVC(probability=True); otherwise another classifier"
+)
+SCALE_OUTSIDE = advise(
+    "scale_outside", python="put the other steps outside: make_pipeline(StandardScaler(), SubsetClassifier(estimator))"
+)
+STOP_OUTSIDE = advise(
+    "stop_outside", python="leave early stopping to the rounds: `validation_fraction` sets people aside"
+)
