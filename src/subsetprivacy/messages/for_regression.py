@@ -83,7 +83,7 @@ SPLINE_BOUNDS = advise(
 VARIABLES_OF_THE_MODEL = advise("variables_of_the_model", "the formula uses {names}")
 LEVELS_OF_THE_MODEL = advise("levels_of_the_model", "its levels are {levels}")
 LEVELS_OF_MIXED_CELLS = advise(
-    "levels_of_mixed_cells", "correct these cells, or write C(…) around the column to take each text as a level"
+    "levels_of_mixed_cells", "correct these cells, or code the column by C in the formula, each text being a level"
 )
 LOAD_THE_TABLE = advise(
     "load_the_table",

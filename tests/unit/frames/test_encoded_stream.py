@@ -338,7 +338,7 @@ def test_memory_does_not_grow_with_a_parquet_file(tmp_path):
     before = pa.total_allocated_bytes()
     release = read_release(path, {"vote": VOTE})
     held = [pa.total_allocated_bytes() - before for _ in release.file.batches(["vote", "age"])]
-    assert max(held) < path.stat().st_size / 2
+    assert held[-1] < path.stat().st_size / 4  # nothing is read in advance any more, and nothing is kept
 
 
 def test_rows_of_a_stream_are_not_held(release):
