@@ -327,3 +327,32 @@ def calibration_curve() -> Any:
 @example
 def confusion_matrix() -> Any:
     return evaluation().confusion
+
+
+# Regressions
+
+
+@example
+def regression() -> Any:
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    age, sex = rng.integers(18, 80, 600), rng.choice(["f", "m"], 600)
+    values = [COLORS[k] for k in rng.choice(4, 600, p=SHARES)]
+    table = {"age": age, "sex": sex, "color": sp.privatize(values, sp.uniform(COLORS), seed=1).codes}
+    return sp.regress("color ~ age + sex", table, designs={"color": sp.uniform(COLORS)})
+
+
+@example
+def model_tests() -> Any:
+    return regression().test()
+
+
+@example
+def prediction() -> Any:
+    return regression().adjusted("sex")
+
+
+@example
+def marginal_effects() -> Any:
+    return regression().effects()
