@@ -56,6 +56,7 @@ FIT_BY_LIKELIHOOD = advise(
 )
 LOGIT_FAMILY = advise("logit_family", python="family='logit'", shell="--family logit", keyword_of="regress")
 MERGE_OR_MORE = advise("merge_or_more", "merge rare categories, use fewer covariates, or collect more people")
+MEASURE_LEAKAGE = advise("measure_leakage", python="fit.leakage() measures the difference")
 IN_MEMORY = advise("in_memory", python="fit from a table in memory, or pass one to predict()")
 
 # Formulas -----------------------------------------------------------------------------------------------------------

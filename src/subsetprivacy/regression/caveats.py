@@ -8,7 +8,7 @@ import numpy as np
 
 from subsetprivacy._words import counted
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_regression import MERGE_OR_MORE, MORE_TERMS, SHRINK
+from subsetprivacy.messages.for_regression import MEASURE_LEAKAGE, MERGE_OR_MORE, MORE_TERMS, SHRINK
 from subsetprivacy.pvalues import p_equals
 from subsetprivacy.regression.maxima import NEAR
 from subsetprivacy.tables import label_text, number
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _FEW = 10.0  # effective people per parameter of a category
 _MOST_NAMED = 6
+_NOTABLE = 0.01  # share of rows that leave hardly a doubt, from which on it is said
 
 
 def caveats(fit: Regression) -> tuple[Note, ...]:
@@ -158,6 +159,9 @@ def _errors(fit: Regression) -> tuple[Note, ...]:
 def _rows(fit: Regression) -> Note:
     text = (
         "A row with covariates reveals more than its subset. Publishing such rows is another promise than publishing "
-        "subsets; leakage() measures the difference."
+        "subsets."
     )
-    return Note(NoteKind.NOT_PROTECTED, text)
+    if fit.sharpened is not None and fit.sharpened[0] > _NOTABLE:
+        both, alone = (f"{100 * share:.1f}%" for share in fit.sharpened)
+        text += f" Here one value gets more than 95% in {both} of the rows; by the covariates alone in {alone}."
+    return Note(NoteKind.NOT_PROTECTED, text, MEASURE_LEAKAGE)

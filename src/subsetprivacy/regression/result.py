@@ -44,6 +44,7 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
+_SOME = 50_000  # people whose covariates say what rows reveal
 INTERVALS: tuple[CoefficientInterval, ...] = ("auto", "wald", "robust", "profile")
 
 
@@ -449,6 +450,19 @@ class Regression(Result):
             weights=rows.weight,
             alone=alone_in_covariates(rows.X),
         )
+
+    @cached_property
+    def sharpened(self) -> tuple[float, float] | None:
+        """The expected share of rows in which one value gets more than 95%: by covariates and subset, by covariates.
+
+        From at most 50 000 of the people; None where they are not in memory, or the design is not known.
+        """
+        if self.held is None or not self.problem.design.is_known:
+            return None
+        some = slice(None, None, max(len(self.held.X) // _SOME, 1))
+        weight = None if self.held.weight is None else self.held.weight[some]
+        views = leakage_given(self.problem.design, self.probabilities[some], weights=weight).expected
+        return views["both"].above_95, views["covariates"].above_95
 
     def posterior(self) -> FloatArray:
         """Return the probabilities of each person's categories given covariates and subset, shape (n, p).

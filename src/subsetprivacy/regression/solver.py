@@ -26,6 +26,7 @@ _FLAT = 1.0  # information of all people below which a direction is looked at: h
 _NONE = 1e-6  # information below which it has none, whatever the gradient
 
 Told = Callable[[float], None]
+Local = tuple[float, FloatArray, FloatArray]  # value, gradient and minus the Hessian
 
 
 @frozen(eq=False, repr=False)
@@ -140,19 +141,19 @@ def _climb(
 def newton(objective: Objective, coordinates: Coordinates, z: FloatArray, *, told: Told | None = None) -> Optimum:
     """Maximise by Newton's method from coordinates z, until all that is left to gain is below the tolerance."""
     longest = _LONGEST
+    here = _at(objective, coordinates, z)
     for steps in range(MAX_NEWTON + 1):
-        value, g, J = objective.full(coordinates.natural(z))
+        value, gz, Jz = here
         if told is not None:
             told(value)
-        gz, Jz = coordinates.gradient(z, g), coordinates.information(z, g, J)
         step = _direction(gz, Jz, objective.n)
         gap = float(gz @ step) / 2
         if gap <= TOLERANCE or steps == MAX_NEWTON:
             break
-        further, longest = _advance(objective, coordinates, z, step, value, gz, longest)
-        if further is None:
+        further, there, longest = _advance(objective, coordinates, z, step, value, gz, longest)
+        if there is None:
             break
-        z = further
+        z, here = further, there
     flat = _flat_directions(objective, coordinates, z, gz, Jz) if gap <= 1e-3 else np.zeros((len(z), 0))
     if gap <= TOLERANCE and not flat.shape[1]:
         z, value, gz, gap = _last_step(objective, coordinates, z, step, value, gz, Jz, gap)
@@ -188,6 +189,12 @@ def _direction(g: FloatArray, J: FloatArray, n: float) -> FloatArray:
         return vectors @ ((g @ vectors) / np.maximum(np.abs(values), 1e-9 * n))
 
 
+def _at(objective: Objective, coordinates: Coordinates, z: FloatArray) -> Local:
+    """Return value, gradient and minus the Hessian at coordinates z."""
+    value, g, J = objective.full(coordinates.natural(z))
+    return value, coordinates.gradient(z, g), coordinates.information(z, g, J)
+
+
 def _advance(
     objective: Objective,
     coordinates: Coordinates,
@@ -196,15 +203,15 @@ def _advance(
     value: float,
     g: FloatArray,
     longest: float,
-) -> tuple[FloatArray | None, float]:
-    """Return z after as much of the step as raises the objective, None if no part of it does; and how far to go next.
+) -> tuple[FloatArray, Local | None, float]:
+    """Return z after as much of the step as raises the objective, the derivatives there, and how far to go next.
 
-    Coefficients without an end are followed in steps that double.
+    There are no derivatives if no part of the step raises the objective. Coefficients without an end are followed in
+    steps that double. Most steps succeed at once, so that the Hessian is computed with the value.
     """
-    here = coordinates.natural(z)
     length, farther = 1.0, longest
     if np.abs(step).max() > 1:
-        move = coordinates.natural(z + step) - here
+        move = coordinates.natural(z + step) - coordinates.natural(z)
         largest = float(objective.blocks.most(LargestMove(objective.model, move))[0])
         if not np.isfinite(largest):
             length = 1e-3
@@ -214,11 +221,11 @@ def _advance(
     slack = 1e-13 * abs(value)  # the rounding of a sum over people
     for _ in range(40):
         further = z + length * step
-        reached = objective(coordinates.natural(further))[0]
-        if reached >= value + 1e-4 * length * uphill - slack:
-            return further, farther
+        there = _at(objective, coordinates, further)
+        if there[0] >= value + 1e-4 * length * uphill - slack:
+            return further, there, farther
         length, farther = length / 2, _LONGEST
-    return None, farther
+    return z, None, farther
 
 
 def _flat_directions(
