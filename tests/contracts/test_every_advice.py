@@ -125,7 +125,7 @@ def functions(node: ast.Call) -> list[object]:
     if parts[0] in FOREIGN:
         return []
     name = parts[-1]
-    held = [getattr(one, name) for one in CLASSES if hasattr(one, name)]
+    held = [getattr(one, name) for one in CLASSES if callable(getattr(one, name, None))]
     held += [getattr(sp, name)] if name in sp.__all__ and len(parts) == 1 else []
     assert held, f"nothing public has {name}()"
     return held
