@@ -126,7 +126,7 @@ def regress(
     <Regression response ~ age: logit, ml, 4 categories, n = 5000>
     >>> fit.to_frame().query("category == 'yes' and term == 'age'")[["estimate", "se"]].round(3)
        estimate     se
-    5      0.03  0.004
+    5     0.032  0.005
     """
     options = Options(
         family=check_choice("logit" if family is None else family, FAMILIES, "family"),

@@ -96,7 +96,7 @@ LOAD_THE_TABLE = advise(
 NUMBERS_ONLY = advise(
     "numbers_only", python="turn other columns into numbers first, for instance by scikit-learn's OneHotEncoder"
 )
-MORE_ITERATIONS = advise("more_iterations_or_ridge", python="raise max_iter, or a larger ridge")
+MORE_ITERATIONS_OR_RIDGE = advise("more_iterations_or_ridge", python="raise max_iter, or a larger ridge")
 WITH_PROBABILITIES = advise(
     "with_probabilities", python="for a support vector machine, SVC(probability=True); otherwise another classifier"
 )

@@ -37,7 +37,7 @@ _DEPENDENT = 1e-9  # of a column's variance that the others leave, below which i
 _FAR = 1e6  # a mean so many standard deviations from 0 leaves no digits to the standard errors
 
 
-class Encoder(Protocol):
+class CovariateEncoder(Protocol):
     """What turns a table of covariates into columns of numbers."""
 
     @property
@@ -92,10 +92,10 @@ class Columns:
     names: tuple[str, ...]
     terms: Mapping[str, tuple[int, ...]]
     intercept: int | None
-    encoder: Encoder
+    encoder: CovariateEncoder
 
     @classmethod
-    def of(cls, encoder: Encoder) -> "Columns":
+    def of(cls, encoder: CovariateEncoder) -> "Columns":
         """Return the columns that an encoder makes."""
         at = encoder.terms.get("Intercept")
         return cls(encoder.columns, dict(encoder.terms), None if at is None else at[0], encoder)

@@ -462,7 +462,7 @@ class Regression(Result):
         some = slice(None, None, max(len(self.held.X) // _SOME, 1))
         weight = None if self.held.weight is None else self.held.weight[some]
         views = leakage_given(self.problem.design, self.probabilities[some], weights=weight).expected
-        return views["both"].above_95, views["covariates"].above_95
+        return None if views is None else (views["both"].above_95, views["covariates"].above_95)
 
     def posterior(self) -> FloatArray:
         """Return the probabilities of each person's categories given covariates and subset, shape (n, p).
