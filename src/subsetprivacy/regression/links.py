@@ -57,7 +57,7 @@ def _diagonal(k: int) -> IntArray:
 
 
 def outer_squares(G: FloatArray) -> FloatArray:
-    """Return the products of two rows of G, shape (k (k+1) / 2, m): the upper triangle of each column's outer square."""
+    """Return the upper triangle of the outer square of each column of G, shape (k (k+1) / 2, m)."""
     k = len(G)
     out = np.empty((k * (k + 1) // 2, *G.shape[1:]))
     for i, start in enumerate(_diagonal(k)):
