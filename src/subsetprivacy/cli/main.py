@@ -17,6 +17,7 @@ from subsetprivacy.cli.db import db
 from subsetprivacy.cli.demo import demo
 from subsetprivacy.cli.design import design
 from subsetprivacy.cli.estimate import estimate
+from subsetprivacy.cli.evaluate import evaluate
 from subsetprivacy.cli.example import example
 from subsetprivacy.cli.fit_test import fit_test
 from subsetprivacy.cli.key import key
@@ -121,6 +122,7 @@ COMMANDS = (
     compare,
     test,
     fit_test,
+    evaluate,
     audit,
     check,
     report,

@@ -152,15 +152,14 @@ class EvaluationComparison(Result):
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """Return the numbers, for JSON."""
-        lower, upper = self._bounds(level)
+        columns = self._columns(level)
+        names = [name for name in columns if name != "level"]
         return plain(
             {
                 "names": self.names,
-                "difference": self.differences,
-                "se": self.errors,
-                "lower": lower,
-                "upper": upper,
-                "pvalue": self.pvalues,
+                "differences": [
+                    dict(zip(names, row, strict=True)) for row in zip(*(columns[k] for k in names), strict=True)
+                ],
                 "level": level,
                 "one": self.one.to_dict(),
                 "two": self.two.to_dict(),
@@ -171,7 +170,9 @@ class EvaluationComparison(Result):
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         one, two = (Evaluation.from_dict(facts[name]) for name in ("one", "two"))
-        differences, errors = (np.array([unknown_as_nan(x) for x in facts[name]]) for name in ("difference", "se"))
+        differences, errors = (
+            np.array([unknown_as_nan(row[name]) for row in facts["differences"]]) for name in ("estimate", "se")
+        )
         first, second = facts["names"]
         return cls(one, two, (first, second), differences, errors)
 

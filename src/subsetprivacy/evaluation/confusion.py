@@ -111,7 +111,7 @@ class ConfusionMatrix(Result):
         return cls(labels_of(facts["categories"]), estimate, se, facts["n"])
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the shares of guesses among the people of each value, a row per value."""
+        """Draw the shares of guesses among the people of each value, a row per value; what is below 0 as 0."""
         whole = self.estimate.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(whole > 4 * self._row_errors[:, None], self.estimate / whole, np.nan)
@@ -120,11 +120,11 @@ class ConfusionMatrix(Result):
         return draw.heatmap(
             names,
             names,
-            np.clip(shares, 0.0, 1.0),
+            100 * np.clip(shares, 0.0, 1.0),
             row_name="value",
             column_name="guess",
-            label="estimated share of the row",
-            largest=1.0,
+            label="estimated percentage of the row",
+            largest=100.0,
             title=heading if title is None else title,
             ax=ax,
         )

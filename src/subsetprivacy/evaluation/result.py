@@ -227,17 +227,15 @@ class Evaluation(Result):
 
     def to_dict(self, level: float = 0.95, *, method: EvaluationInterval = "wald") -> dict[str, Any]:
         """Return the numbers, for JSON; `level` and `method` as in `interval`."""
-        lower, upper = self._bounds(level, method)
+        columns = self._columns(level, method)
+        names = [name for name in columns if name != "level"]
         return plain(
             {
                 "categories": self.categories,
                 "n": self.n,
                 "n_missing": self.n_missing,
                 "measures": [
-                    dict(zip(("measure", "category", "estimate", "se", "lower", "upper"), row, strict=True))
-                    for row in zip(
-                        self.measures, self.positions, self.estimates, self.errors, lower, upper, strict=True
-                    )
+                    dict(zip(names, row, strict=True)) for row in zip(*(columns[name] for name in names), strict=True)
                 ],
                 "level": level,
                 "method": method,
@@ -251,12 +249,13 @@ class Evaluation(Result):
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
-        rows = facts["measures"]
+        rows, labels = facts["measures"], list(labels_of(facts["categories"]))
+        named = labels_of([row["category"] for row in rows])
         confusion, calibration = facts["confusion"], facts["calibration"]
         return cls(
-            categories=labels_of(facts["categories"]),
+            categories=tuple(labels),
             measures=tuple(row["measure"] for row in rows),
-            positions=tuple(row["category"] for row in rows),
+            positions=tuple(None if label is None else labels.index(label) for label in named),
             estimates=np.array([unknown_as_nan(row["estimate"]) for row in rows]),
             errors=np.array([unknown_as_nan(row["se"]) for row in rows]),
             n=facts["n"],
@@ -314,6 +313,7 @@ class Evaluation(Result):
             title=heading if title is None else title,
             ax=ax,
         )
+        axes.xaxis.set_major_formatter("{x:g}")  # an area under a curve is no percentage
         axes.set_xlabel(f"estimate, {percent(level)} interval")
         return axes
 

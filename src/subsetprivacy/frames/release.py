@@ -242,13 +242,14 @@ class Release(Result):
 
     # Looking ----------------------------------------------------------------------------------
 
-    def codes(self, column: str | None = None) -> IntArray:
+    def codes(self, column: str | None = None, *, missing: Missing | None = None) -> IntArray:
         """Return the codes of a column, all of them, in the order of the file; checked as by `count`."""
         name = self._name(column)
-        self.count(name)
-        wanted = Wanted({name: self.stored.designs[name]}, self.stored.forms)
-        batches = read_batches(self.file, wanted, parse=True)
-        parts = [batch.column(0).cast("int64").to_numpy() for batch in batches]
+        self.count(name, missing=missing)
+        design = self.stored.designs[name]
+        batches = read_batches(self.file, Wanted({name: design}, self.stored.forms), parse=True)
+        # Where an empty cell is no error, it is the full set.
+        parts = [batch.column(0).cast("int64").fill_null(design.missing_code).to_numpy() for batch in batches]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     @overload

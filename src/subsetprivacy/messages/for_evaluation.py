@@ -27,7 +27,7 @@ ADD_A_COLUMN = advise("add_a_column", "where a classifier never predicts a categ
 GUESS_CATEGORIES = advise("guess_categories", "give the label of a category for everyone, in the spelling of the data")
 GIVE_PROBA = advise(
     "give_proba",
-    python="pass proba=..., for instance classifier.predict_proba(X)",
+    python="pass proba=..., the probabilities that the classifier predicts",
     shell="--proba FILE with a column of probabilities per category",
     keyword_of="evaluate",
 )
@@ -37,5 +37,5 @@ RARE_CATEGORIES = advise(
     "categories do not disturb",
 )
 SUBSET_LOSS_INSTEAD = advise(
-    "subset_loss_instead", "the subset log loss is far less noisy, and as good for choosing among classifiers"
+    "subset_loss_instead", "the subset log loss is far less noisy, and the true probabilities have the smallest one too"
 )

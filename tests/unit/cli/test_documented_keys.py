@@ -19,6 +19,8 @@ CALLS = {
     "compare`, two samples": "compare out.parquet --by sex",
     "compare`, more samples": "compare out.parquet --by year",
     "fit-test": "fit-test out.parquet --reference 0.25,0.25,0.25,0.25 --null chi-square",
+    "evaluate": "evaluate out.parquet --proba proba.csv --metric accuracy",
+    "evaluate --compare": "evaluate out.parquet --proba proba.csv --compare proba.csv --metric accuracy",
     "test": "test out.parquet tree --by year --permutations 0",
     "test --trend": "test out.parquet tree --by year --trend --permutations 0",
 }
@@ -30,12 +32,15 @@ def release(tmp_path, monkeypatch):
     codes = sp.privatize(np.random.default_rng(1).choice(TREES, 300), DESIGN, seed=1).codes
     table = pa.table({"tree": codes, "year": np.tile([1, 2, 3], 100), "sex": np.repeat(["f", "m"], 150)})
     sp.write_release(table, "out.parquet", {"tree": DESIGN}, keep=["year", "sex"])
+    Path("proba.csv").write_text("ash,birch,cedar,elm\n" + "0.1,0.2,0.3,0.4\n" * 300)
 
 
 def keys(facts):
     """Return the keys of an object, and of the objects in it; those of notes are told elsewhere."""
-    inner = [keys(value) for name, value in facts.items() if isinstance(value, dict) and name != "notes"]
-    return set(facts).union(*inner)
+    values = [value for name, value in facts.items() if name != "notes"]
+    inner = [value for value in values if isinstance(value, dict)]
+    inner += [entry for value in values if isinstance(value, list) for entry in value if isinstance(entry, dict)]
+    return set(facts).union(*map(keys, inner))
 
 
 @pytest.mark.usefixtures("release")

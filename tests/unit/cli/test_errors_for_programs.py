@@ -49,6 +49,11 @@ WRONG = {
         "DistributionError",
         "--reference must sum to 1; got 0.9.",
     ),
+    "evaluate": (
+        "private.parquet --proba people.csv",
+        "DataFileError",
+        "a column that is named must be in the file 'people.csv'; got no column ash among its 1.",
+    ),
     "test": ("private.parquet tree shrub", "ArgumentError", "private.parquet, tree; got 'shrub'."),
     "audit": ("tree.json --w 0.5,0.2,0.1,0.1", "DistributionError", "--w must sum to 1"),
     "check": ("private.parquet --level 95", "ArgumentError", "--level must be between 0 and 1"),

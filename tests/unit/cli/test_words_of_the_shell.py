@@ -33,6 +33,7 @@ def made(tmp_path_factory):
     (folder / "few.csv").write_text("tree\nash|birch\nbirch|cedar\ncedar|ash\n")
     (folder / "pairs.csv").write_text("tree\nash|birch\nash|birch\ncedar|elm\n")
     (folder / "empty.csv").write_text('tree\n""\n')
+    (folder / "proba.csv").write_text("ash,birch,cedar,elm\n" + "0.6,0.3,0.1,0\n" * 600)
     (folder / "bad.json").write_text("{")
     (folder / "bad.toml").write_text("title = 3\n")
     (folder / "bad.key").write_text("0123")
@@ -198,6 +199,15 @@ fit-test private.parquet --column tree --reference 0.5,0.5,0.5,-0.5
 fit-test private.parquet --column tree --reference bad.json
 fit-test private.parquet --column tree --reference 0.7,0.1,0.1,0.1 --weights weight --weights-kind sampling
 fit-test empty.csv --column tree=tree.json --form labels --missing full --reference 0.7,0.1,0.1,0.1
+evaluate private.parquet --column tree --proba proba.csv
+evaluate private.parquet --column tree --proba proba.csv --interval logit --json
+evaluate private.parquet --column tree --proba proba.csv --compare proba.csv
+evaluate private.parquet --column tree --proba people.csv
+evaluate private.parquet --column tree --guess area
+evaluate private.parquet --column tree --guess tree --metric brier
+evaluate private.parquet --column tree
+evaluate few.csv --column tree=tree.json --form labels --proba proba.csv
+evaluate empty.csv --column tree=tree.json --form labels --missing full --proba proba.csv
 test private.parquet tree --by weight --trend --permutations 19 --seed 1
 test private.parquet tree --by weight --trend --scores 1,2
 test private.parquet tree --by weight --trend --scores 1,1,1,1

@@ -1,0 +1,71 @@
+"""Files of predictions: the guessed category of each person, and weights of the people."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._paths import local_path
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._words import counted
+from subsetprivacy.errors import CategoryError
+from subsetprivacy.frames.files import format_of
+from subsetprivacy.frames.release import Release
+from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
+from subsetprivacy.frames.trouble import arrow, reading
+from subsetprivacy.messages.for_evaluation import GUESS_CATEGORIES
+from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import label_text
+
+
+def read_guesses(path: str | Path, column: str, categories: Categories) -> IntArray:
+    """Read a column of guessed categories, as positions.
+
+    Parameters
+    ----------
+    path
+        A CSV, Parquet or Arrow file, or a folder of Parquet files.
+    column
+        The column of labels, as text or as they are.
+    categories
+        The categories of the design.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, or has no such column.
+    CategoryError
+        If a cell is no category; with their number and the first row.
+    """
+    arrow()  # or say how to get it
+    place = local_path(path)
+    file = DataFile(place, format_of(place))
+    check_present(file, [column])
+    at = {label_text(label): j for j, label in enumerate(categories.labels)}
+    with reading(place):
+        parts = [_positions(batch.column(0), at) for batch in file.batches([column])]
+    x = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    wrong = x < 0
+    if wrong.any():
+        raise CategoryError(
+            f"{place}: column {column} must hold one of the categories {categories.preview()} in each row; got "
+            f"{counted(wrong.sum(), 'that is not', 'that are not')}, first row {int(wrong.argmax())}.",
+            GUESS_CATEGORIES,
+        )
+    return x
+
+
+def _positions(column: Any, at: dict[str, int]) -> IntArray:
+    """Return the position of each cell's category, -1 where it is none; each distinct cell is looked up once."""
+    encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    known = [at.get(label_text(cell), -1) if cell is not None else -1 for cell in encoded.dictionary.to_pylist()]
+    indices = encoded.indices.cast("int64").fill_null(len(known))
+    return np.array([*known, -1], np.int64)[indices.to_numpy(zero_copy_only=False)]
+
+
+def read_weights(release: Release, column: str) -> FloatArray:
+    """Read a column of weights that was published next to subsets; not a number where a cell holds none."""
+    check_present(release.file, [column])
+    batches = read_batches(release.file, Wanted({}, {}, (), column))
+    parts = [np.asarray(batch.column(0).cast("float64").to_numpy(zero_copy_only=False)) for batch in batches]
+    return np.concatenate(parts) if parts else np.empty(0)
