@@ -21,7 +21,6 @@ TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be lef
 MAX_NEWTON = 100
 _MAX_GRADIENTS = 1000
 _LONGEST = 6.0  # the largest change of a linear predictor in a first step; it doubles while such steps succeed
-_FEW = 40  # parameters per predictor up to which Newton's method alone is the fastest (measured)
 _FLAT = 1.0  # information of all people below which a direction is looked at: has it an end?
 _NONE = 1e-6  # information below which it has none, whatever the gradient
 
@@ -108,9 +107,7 @@ def maximise(
     told
         Called with the value now and then.
     """
-    z = coordinates.inverse(start)
-    if not polish or objective.model.d * objective.model.link.p > _FEW:
-        z = _climb(objective, coordinates, z, 1e-5 if polish else 1e-7, told)
+    z = _climb(objective, coordinates, coordinates.inverse(start), 1e-5 if polish else 1e-7, told)
     if not polish:
         value, g = objective(coordinates.natural(z))
         gz = coordinates.gradient(z, g)
