@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import large
 import peers
+import regression
 import tests_of_independence as independence
 import work
 from attrs import frozen
@@ -88,6 +89,54 @@ def tasks() -> list[Task]:
             ">=",
             1,
         ),
+        *regressions(),
+    ]
+
+
+def regressions() -> list[Task]:
+    """Return the rows of regressions on subsets, next to the same on labels."""
+    people = f"n={regression.PEOPLE}"
+    peer = {"high income": "Logit", "education, ordered": "OrderedModel"}
+    multinomial = [name for name in regression.RESPONSES if name not in peer]
+    large = [(n, d) for n in (10**5, 10**6) for d in (20, 100)]
+    return [
+        *(
+            Task(
+                f"regress {name} p={len(response.shares)} d={len(response.columns)} {people} / statsmodels "
+                f"{peer.get(name, 'MNLogit')} on labels",
+                partial(regression.against_statsmodels, name),
+                "<=",
+                1,
+            )
+            for name, response in regression.RESPONSES.items()
+        ),
+        *(
+            Task(
+                f"ridge {name} {people} / scikit-learn's lbfgs on labels",
+                partial(regression.ridge_against_scikit_learn, name),
+                "<=",
+                1,
+            )
+            for name in multinomial
+        ),
+        *(
+            Task(
+                f"regress p=5 d={d} n={n:,} / statsmodels MNLogit on labels",
+                partial(regression.large_against_statsmodels, n, d),
+                "<=",
+                4,
+            )
+            for n, d in large
+        ),
+        *(
+            Task(
+                f"ridge p=5 d={d} n={n:,} / scikit-learn's lbfgs on labels",
+                partial(regression.large_against_scikit_learn, n, d),
+                "<=",
+                4,
+            )
+            for n, d in large
+        ),
     ]
 
 
@@ -122,7 +171,7 @@ def show(rows: list[tuple[str, ...]]) -> None:
 
 
 def environment() -> str:
-    names = ("subsetprivacy", "numpy", "scipy", "cvxpy", "clarabel", "cryptography")
+    names = ("subsetprivacy", "numpy", "scipy", "cvxpy", "clarabel", "cryptography", "statsmodels", "scikit-learn")
     return ", ".join([f"Python {platform.python_version()}", *(f"{name} {_version(name)}" for name in names)])
 
 
