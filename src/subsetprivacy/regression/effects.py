@@ -31,13 +31,19 @@ def _average(
     return average_shares(fit.model, fit.fit.theta, X, rows.weight, fit._offset(), times=times)
 
 
-def _values(fit: Regression, variable: str) -> FloatArray:
-    """Return the numbers of a variable, of everyone; raise if the table is not the one that was fitted any more."""
+def _require_unchanged(fit: Regression) -> None:
+    """Raise if the table is not the one that was fitted any more."""
     rows = fit._require_rows()
     X = fit.columns.encoder.matrix(rows.table)
     if not np.array_equal(X if rows.said is None else X[rows.said], rows.X):
         raise ArgumentError("the table of covariates must be as it was when the model was fitted; it has changed.")
-    return np.asarray(fit.columns.encoder.frame(rows.table)[variable], np.float64)
+
+
+def _values(fit: Regression, variable: str) -> FloatArray:
+    """Return the numbers of a variable, of everyone; who said nothing gets a fitted one's, so as to decide nothing."""
+    rows = fit._require_rows()
+    column = np.asarray(fit.columns.encoder.frame(rows.table)[variable], np.float64)
+    return column if rows.said is None else np.where(rows.said, column, column[rows.said.argmax()])
 
 
 def _require_variable(fit: Regression, variable: str) -> None:
@@ -49,9 +55,10 @@ def _require_variable(fit: Regression, variable: str) -> None:
 def adjusted_shares(fit: Regression, variable: str, values: Sequence[Any] | None) -> Prediction:
     """Return mean shares with a variable set to each of some values."""
     _require_variable(fit, variable)
+    _require_unchanged(fit)
     if values is None:
         levels = fit.columns.encoder.levels.get(variable)
-        chosen: list[Any] = list(levels) if levels is not None else _quartiles(_values(fit, variable))
+        chosen: list[Any] = list(levels) if levels is not None else _quartiles(fit, variable)
     else:
         chosen = list(values)
     found = [_average(fit, variable, value) for value in chosen]
@@ -61,12 +68,21 @@ def adjusted_shares(fit: Regression, variable: str, values: Sequence[Any] | None
     return Prediction(variable, names, fit.categories.labels, shares, errors, fit.n)
 
 
-def _quartiles(column: FloatArray) -> list[float]:
-    return sorted(set(np.quantile(column, [0.25, 0.5, 0.75]).tolist()))
+def _quartiles(fit: Regression, variable: str) -> list[float]:
+    """Return the quartiles of a variable among the people who were fitted, by their weights."""
+    rows, column = fit._require_rows(), _values(fit, variable)
+    fitted = column if rows.said is None else column[rows.said]
+    if rows.weight is None:
+        return sorted(set(np.quantile(fitted, [0.25, 0.5, 0.75], method="inverted_cdf").tolist()))
+    order = np.argsort(fitted)
+    reached = np.cumsum(rows.weight[order])
+    at = np.searchsorted(reached, np.array([0.25, 0.5, 0.75]) * reached[-1] * (1 - 1e-12))
+    return sorted(set(fitted[order][at].tolist()))
 
 
 def marginal_effects(fit: Regression, variables: str | Sequence[str] | None) -> MarginalEffects:
     """Return the mean change of the shares with each variable."""
+    _require_unchanged(fit)
     encoder = fit.columns.encoder
     wanted = list(encoder.variables) if variables is None else [variables] if isinstance(variables, str) else variables
     names: list[str] = []
