@@ -55,6 +55,11 @@ class CovariateProblems:
             before, row = self._found.get((what, problem), (0, first + int(np.argmax(bad))))
             self._found[what, problem] = (before + many, row)
 
+    def add_counted(self, what: str, problem: str, many: int) -> None:
+        """Add bad rows that an engine has counted, which have no numbers."""
+        if many:
+            self._found[what, problem] = (many, 0)
+
     def refuse(self) -> None:
         """Raise if something is wrong.
 

@@ -50,6 +50,8 @@ class EncodedStream:
         As in `read_release`, for paths.
     in_memory
         Whether to load the covariates, without the matrix: then terms may need all rows, as ``center(age)`` does.
+    leave_out
+        More columns that a dot in the formula does not stand for.
 
     Attributes
     ----------
@@ -109,6 +111,7 @@ class EncodedStream:
         missing: Missing | None = None,
         form: Form | None = None,
         in_memory: bool = False,
+        leave_out: Sequence[str] = (),
     ) -> None:
         if isinstance(designs, Design):
             designs = {split_formula(formula)[0]: designs}
@@ -119,7 +122,7 @@ class EncodedStream:
         self._weights, self.weights_kind = _weights(self._releases, weights, weights_kind)
         self._offset = offset
         extra = [name for name in (self._weights, self._offset) if name is not None]
-        terms = read_terms(right, [name for name in self._releases[0].kept if name not in extra])
+        terms = read_terms(right, [name for name in self._releases[0].kept if name not in (*extra, *leave_out)])
         for factor in terms.factors:
             if factor.remembers and not in_memory:  # before anything is read
                 raise needs_all_rows(factor.text)
@@ -157,6 +160,22 @@ class EncodedStream:
         for batch, part in self._covariates.read(names, self.response, size):
             codes = batch.column(self.response).cast("int64").fill_null(self.design.missing_code)
             yield codes.to_numpy(), part if held is None else next(held)
+
+    def load(self) -> Covariates:
+        """Load the covariates, without the matrix, if they are not in memory yet, and return them."""
+        if self._held is None:
+            self._held = self._covariates.loaded()
+        return self._held
+
+    def informative_rows(self) -> int:
+        """Read the files, and return how many rows have a subset that says something and a weight above 0."""
+        rows = 0
+        for batch, part in self._covariates.read(() if self._weights is None else (self._weights,), self.response):
+            codes = batch.column(self.response).cast("int64").fill_null(self.design.missing_code).to_numpy()
+            said = ~self.design.is_missing(codes)
+            weights = _numbers(part, self._weights)
+            rows += int(np.count_nonzero(said if weights is None else said & (weights > 0)))
+        return rows
 
     def arrays(self) -> EncodedBatch:
         """Return all rows at once, for files that fit in memory."""

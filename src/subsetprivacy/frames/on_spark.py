@@ -8,7 +8,7 @@ a worker that was killed: of 30 000 rows Spark 4.0 lost 3 400 without a word and
 had others twice, Spark 4.3 gave the job up.)
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -109,7 +109,7 @@ class _Run:
         is_new_here = (here := local_path(output)) is None or not here.exists()
         quietly(lambda: ship(spark), "send this package to its workers")
         try:
-            with _larger_batches(spark):
+            with larger_batches(spark):
                 designs = quietly(self._write, f"read the table and write {output}")
             quietly(lambda: write_document(spark, output, codes_document(designs)), f"write in {output}")
         except BaseException:
@@ -149,7 +149,7 @@ class _Run:
             self._lay_out(rows)
         else:
             ordered = rows.orderBy(key) if self.keep_order else rows.repartition(key).sortWithinPartitions(key)
-            self._put(_chosen(ordered, [*self.kernel.names, *self.kernel.keep]))
+            self._put(chosen(ordered, [*self.kernel.names, *self.kernel.keep]))
         return designs
 
     def _lay_out(self, counted: Any) -> None:
@@ -211,14 +211,14 @@ def _mapped(frame: Any, names: list[str], task: Draw | DrawDummies | Count | Lay
     held = [
         StructField(name, each.dataType, each.nullable) for name, each in zip(_plain(len(schema)), schema, strict=True)
     ]
-    return _chosen(frame, names, rename=False).mapInArrow(part, StructType(held)).toDF(*schema.names)
+    return chosen(frame, names, rename=False).mapInArrow(part, StructType(held)).toDF(*schema.names)
 
 
-def _chosen(frame: Any, names: list[str], *, rename: bool = True) -> Any:
-    """Return some columns of a table, found by their positions."""
+def chosen(frame: Any, names: Sequence[str], *, rename: bool = True) -> Any:
+    """Return some columns of a table, found by their positions; called c0, c1, … unless they keep their names."""
     plain = _plain(len(frame.columns))
-    chosen = frame.toDF(*plain).select(*(plain[frame.columns.index(name)] for name in names))
-    return chosen.toDF(*names) if rename else chosen
+    found = frame.toDF(*plain).select(*(plain[frame.columns.index(name)] for name in names))
+    return found.toDF(*names) if rename else found
 
 
 def _plain(number: int) -> list[str]:
@@ -226,8 +226,8 @@ def _plain(number: int) -> list[str]:
 
 
 @contextmanager
-def _larger_batches(spark: Any) -> Iterator[None]:
-    """Hand the workers more rows at a time while a table is drawn: each batch costs us something by itself."""
+def larger_batches(spark: Any) -> Iterator[None]:
+    """Hand the workers more rows at a time while they work: each batch costs us something by itself."""
     before = spark.conf.get(_BATCH)
     spark.conf.set(_BATCH, _BATCH_ROWS)
     try:

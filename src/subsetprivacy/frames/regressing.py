@@ -1,6 +1,6 @@
 """`regress`: from a formula and a table, or from subsets and covariates, to a regression."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,15 +11,15 @@ from subsetprivacy._types import ArrayLike, IntArray, Label
 from subsetprivacy.counting.columns import MISSING, read_column
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, require_design
-from subsetprivacy.engines import is_table, native_column
+from subsetprivacy.engines import engine_of, is_table, native_column
 from subsetprivacy.errors import ArgumentError, CodeError
 from subsetprivacy.frames.covariates import names_of, snapshot
 from subsetprivacy.frames.formula_terms import read_terms, split_formula
 from subsetprivacy.frames.formulas import covariate_matrix, formula_matrix
-from subsetprivacy.frames.release import Release
+from subsetprivacy.frames.regressing_files import is_files, people_of_files
+from subsetprivacy.frames.regression_people import Asked, HeldPeople, People
 from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, RESPONSE_AND_COVARIATES
 from subsetprivacy.regression.problem import Columns, Options
-from subsetprivacy.regression.response import fit_response
 from subsetprivacy.regression.result import Regression
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -45,6 +45,8 @@ def regress(
     lasso: float | Literal["cv"] = 0.0,
     starts: int | Literal["auto"] = "auto",
     missing: Missing = "error",
+    stream: bool | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> Regression:
     r"""Regress a private category on covariates.
 
@@ -54,10 +56,11 @@ def regress(
         A formula such as ``"race ~ age + C(sex)"``, whose response is a column of subsets. Or the response itself: a
         `SubsetData`, or codes with their `design`.
     data
-        With a formula, a table of any library, a dict of columns, or a `Release`, which knows its designs. Without
-        one, the covariates: a table, or an array of numbers; an intercept is added.
+        With a formula, a table of any library or a dict of columns; or a `Release`, the path of a file that
+        `read_release` opens, or several whose rows follow each other. Without a formula, the covariates: a table, or
+        an array of numbers; an intercept is added.
     designs
-        The designs of the columns of subsets, by name; a `Release` has them.
+        The designs of the columns of subsets, by name; a `Release` has them, and so have most files.
     design
         The design of the response, where it is given as codes.
     family
@@ -85,6 +88,14 @@ def regress(
         are few people.
     missing
         What an empty cell of the response is: ``"error"`` (default) or ``"full"``, a missing answer.
+    stream
+        For files and tables of Spark: True to read the rows again for every sum over people, in constant memory, or
+        to let Spark's workers add them up. False to hold all rows in memory. By default files are held where the model
+        matrix takes at most one GiB, and tables of Spark where they also have at most a million rows. A stream has no
+        clusters, chooses no penalty, and takes one row at a time: terms such as ``center(age)`` need them all.
+    progress
+        Called with the number of rows gone through so far, each as often as it was, and None: nobody knows how many
+        steps a fit takes.
 
     Raises
     ------
@@ -128,49 +139,41 @@ def regress(
        estimate     se
     5     0.032  0.005
     """
-    options = Options(
-        family=check_choice("logit" if family is None else family, FAMILIES, "family"),
-        method=check_choice("ml" if method is None else method, METHODS, "method"),
-        baseline=baseline,
-        shrink=bool(shrink),
-        starts=None if starts == "auto" else check_count(starts, "starts", least=1),
+    asked = Asked(
+        options=Options(
+            family=check_choice("logit" if family is None else family, FAMILIES, "family"),
+            method=check_choice("ml" if method is None else method, METHODS, "method"),
+            baseline=baseline,
+            shrink=bool(shrink),
+            starts=None if starts == "auto" else check_count(starts, "starts", least=1),
+        ),
+        weights=weights,
+        weights_kind=weights_kind,
+        clusters=clusters,
+        offset=offset,
+        ridge=ridge,
+        lasso=lasso,
+        missing=check_choice(missing, MISSING, "missing"),
+        stream=stream,
+        progress=progress,
     )
-    check_choice(missing, MISSING, "missing")
-    if options.family == "ordinal" and baseline is not None:
+    if asked.ordinal and baseline is not None:
         raise ArgumentError("`baseline` must be left out for ordered categories; got one.")
     if isinstance(formula, str):
         if design is not None:
             raise ArgumentError("`designs` must give the design of the response of a formula; got `design`.")
-        name, codes, own, X, columns, table, columned = _of_formula(
-            formula, data, designs, (weights, clusters, offset), missing
-        )
+        people = _of_formula(formula, data, designs, asked)
     else:
         if designs is not None:
             raise ArgumentError("`designs` must be left out without a formula; give `design`, or a SubsetData.")
-        name, codes, own, X, columns, table, columned = _of_covariates(
-            formula, data, design, (weights, clusters, offset), missing
-        )
-    weight, cluster, shift = columned
-    return fit_response(
-        name,
-        codes,
-        own,
-        X,
-        columns,
-        options,
-        table=table,
-        weights=weight,
-        weights_kind=weights_kind,
-        clusters=cluster,
-        offset=shift,
-        ridge=ridge,
-        lasso=lasso,
-        stacklevel=_STACK,
-    )
+        people = _of_covariates(formula, data, design, asked)
+    return people.fit(asked, stacklevel=_STACK)
 
 
-def _of_formula(formula: str, data: Any, designs: Any, columns: tuple[Any, ...], missing: Missing) -> tuple[Any, ...]:
-    """Return name, codes and design of the response, matrix and columns of the covariates, their table, and the rest."""
+def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People:
+    """Return the people of a formula and a table or files."""
+    if is_files(data):
+        return people_of_files(formula, data, designs, asked)
     known = _designs(data, designs)
     response, right = split_formula(formula, known)
     if response not in known:
@@ -178,24 +181,43 @@ def _of_formula(formula: str, data: Any, designs: Any, columns: tuple[Any, ...],
             f"`designs` must have the design of the response {response}; got {', '.join(known) or 'none'}.",
             DESIGN_OF_THE_RESPONSE,
         )
-    named = [each for each in columns if isinstance(each, str)]
-    for each in named:
-        if each in known:
-            raise ArgumentError(
-                f"a private column must be the response only; got {each} as a weight, cluster or offset."
-            )
-    left_out = [*known, *named]
-    table = _in_memory(data, response, right, left_out, named)
-    codes = _codes(data, table, response, known[response], missing)
+    asked.check_columns(known)
+    if not is_table(data) and not isinstance(data, Mapping):
+        raise ArgumentError(
+            f"`data` must be a table, a dict of columns, a release or a path with a formula; got "
+            f"{type(data).__name__}.",
+            RESPONSE_AND_COVARIATES,
+        )
+    if is_table(data) and engine_of(data) == "pyspark" and asked.stream is not False:
+        from subsetprivacy.frames.regressing_on_spark import people_on_spark
+
+        found = people_on_spark(formula, data, known, asked)
+        if found is not None:
+            return found
+    elif asked.stream:
+        raise ArgumentError("`stream` must be left out for a table in memory; got True.")
+    return _of_table(right, data, response, known, asked)
+
+
+def _of_table(right: str, data: Any, response: str, known: dict[str, Design], asked: Asked) -> HeldPeople:
+    """Return the people of a table, brought to memory by one reading."""
+    left_out = [*known, *asked.named]
+    terms = read_terms(right, [name for name in names_of(data) if name not in left_out])
+    table = snapshot(data, list(dict.fromkeys([response, *terms.variables, *asked.named])))
+    codes = _codes(table, response, known[response], asked.missing)
     encoder, X = formula_matrix(right, table, leave_out=left_out)
-    columned = tuple(_column(table, each) if isinstance(each, str) else each for each in columns)
-    return response, codes, known[response], X, Columns.of(encoder), table, columned
+    weights, clusters, offset = (
+        _column(table, each) if isinstance(each, str) else each
+        for each in (asked.weights, asked.clusters, asked.offset)
+    )
+    columns = Columns.of(encoder)
+    return HeldPeople(
+        response, codes, known[response], X, columns, table, weights, asked.weights_kind, clusters, offset
+    )
 
 
 def _designs(data: Any, designs: Any) -> dict[str, Design]:
     if designs is None:
-        if isinstance(data, Release):
-            return data.designs
         if isinstance(data, SubsetTable):
             return dict(zip(data.names, data.design.factors, strict=True))
         raise ArgumentError(
@@ -208,23 +230,7 @@ def _designs(data: Any, designs: Any) -> dict[str, Design]:
     return {str(name): require_design(each) for name, each in designs.items()}
 
 
-def _in_memory(data: Any, response: str, right: str, left_out: list[str], named: list[str]) -> Any:
-    """Return the table with the columns that are needed, in memory, all from one reading."""
-    if isinstance(data, Release):
-        data = data.to_frame(engine="pyarrow")
-    if not is_table(data) and not isinstance(data, Mapping):
-        raise ArgumentError(
-            f"`data` must be a table, a dict of columns or a release with a formula; got {type(data).__name__}.",
-            RESPONSE_AND_COVARIATES,
-        )
-    held = names_of(data)
-    terms = read_terms(right, [name for name in held if name not in left_out])
-    return snapshot(data, list(dict.fromkeys([response, *terms.variables, *named])))
-
-
-def _codes(data: Any, table: Any, response: str, design: Design, missing: Missing) -> IntArray:
-    if isinstance(data, Release):
-        return data.codes(response)
+def _codes(table: Any, response: str, design: Design, missing: Missing) -> IntArray:
     try:
         return read_column(_column(table, response), design, missing=missing)[0]
     except CodeError as error:
@@ -237,10 +243,8 @@ def _column(table: Any, name: str) -> Any:
     return {str(key): column for key, column in table.items()}[name]
 
 
-def _of_covariates(
-    response: Any, covariates: Any, design: Design | None, columns: tuple[Any, ...], missing: Missing
-) -> tuple[Any, ...]:
-    """Return the same for a response and covariates without a formula."""
+def _of_covariates(response: Any, covariates: Any, design: Design | None, asked: Asked) -> HeldPeople:
+    """Return the people of a response and covariates without a formula."""
     if isinstance(response, SubsetData):
         codes, own = read_column(response, design)
     elif design is None:
@@ -249,13 +253,17 @@ def _of_covariates(
             RESPONSE_AND_COVARIATES,
         )
     else:
-        codes, own = read_column(response, design, missing=missing)
-    for each in columns:
-        if isinstance(each, str):
-            raise ArgumentError("weights, clusters and offset must be given as numbers without a formula; got a name.")
+        codes, own = read_column(response, design, missing=asked.missing)
+    if asked.named:
+        raise ArgumentError("weights, clusters and offset must be given as numbers without a formula; got a name.")
+    if asked.stream:
+        raise ArgumentError("`stream` must be left out without a formula; got True.")
     encoder, X = covariate_matrix(covariates)
     name = str(getattr(response, "name", None) or "response")
-    return name, codes, own, X, Columns.of(encoder), covariates, columns
+    columns = Columns.of(encoder)
+    return HeldPeople(
+        name, codes, own, X, columns, covariates, asked.weights, asked.weights_kind, asked.clusters, asked.offset
+    )
 
 
 def _got(response: Any) -> str:

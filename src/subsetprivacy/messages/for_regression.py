@@ -57,7 +57,19 @@ FIT_BY_LIKELIHOOD = advise(
 LOGIT_FAMILY = advise("logit_family", python="family='logit'", shell="--family logit", keyword_of="regress")
 MERGE_OR_MORE = advise("merge_or_more", "merge rare categories, use fewer covariates, or collect more people")
 MEASURE_LEAKAGE = advise("measure_leakage", python="fit.leakage() measures the difference")
-IN_MEMORY = advise("in_memory", python="fit from a table in memory, or pass one to predict()")
+IN_MEMORY = advise(
+    "in_memory",
+    python="stream=False holds all rows in memory; predict() takes a table of its own",
+    shell="--no-stream holds all rows in memory",
+    keyword_of="regress",
+)
+WITHOUT_A_STREAM = advise(
+    "without_a_stream",
+    python="stream=False holds all rows in memory",
+    shell="--no-stream holds all rows in memory",
+    keyword_of="regress",
+)
+NAME_A_COLUMN = advise("name_a_column", "put them in a column of the file or table")
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 
@@ -88,7 +100,9 @@ LEVELS_OF_MIXED_CELLS = advise(
 )
 LOAD_THE_TABLE = advise(
     "load_the_table",
-    "read the file into a table first; of a spline, knots, lower_bound and upper_bound say all that it needs",
+    python="stream=False holds all rows in memory; of a spline, knots, lower_bound and upper_bound say all it needs",
+    shell="--no-stream holds all rows in memory; of a spline, knots, lower_bound and upper_bound say all it needs",
+    keyword_of="regress",
 )
 
 # Learning -----------------------------------------------------------------------------------------------------------

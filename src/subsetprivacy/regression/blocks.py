@@ -121,6 +121,7 @@ class Sample:
     ) -> None:
         self.X, self.codes, self.weight, self.offset = X, codes, weight, offset
         self._design = design
+        self.everyone: Sample | None = None  # before people who are alike were joined
         distinct, index = np.unique(codes, return_inverse=True)
         self._table = rows_of(distinct, design) if len(distinct) * design.p <= _TABLE else None
         # Small numbers are read faster.
@@ -164,7 +165,8 @@ class Sample:
 
     def some(self, n: int) -> Block:
         """Return about so many people, evenly spread."""
-        return self.block(slice(None, None, max(len(self.X) // n, 1)))
+        everyone = self if self.everyone is None else self.everyone
+        return everyone.block(slice(None, None, max(len(everyone.X) // n, 1)))
 
     def total(self, kernel: Kernel) -> Sums:
         """Return the sums over all people."""
@@ -201,4 +203,6 @@ def grouped(sample: Sample) -> Sample:
         ):
             return sample
     weight = np.bincount(inverse, sample.weight, minlength=len(first)).astype(np.float64)
-    return Sample(sample.X[first], sample.codes[first], sample.design, weight)
+    joined = Sample(sample.X[first], sample.codes[first], sample.design, weight)
+    joined.everyone = sample
+    return joined

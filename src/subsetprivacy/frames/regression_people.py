@@ -1,0 +1,172 @@
+"""The people of a regression: with all their rows in memory, or elsewhere, where only sums over them are asked for."""
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+from attrs import evolve, frozen
+
+from subsetprivacy._choices import Missing, WeightsKind
+from subsetprivacy._types import ArrayLike, FloatArray, IntArray
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError, warn_of
+from subsetprivacy.frames.streamed_blocks import Progress, Tally
+from subsetprivacy.messages.for_regression import NAME_A_COLUMN, WITHOUT_A_STREAM
+from subsetprivacy.regression.blocks import Blocks
+from subsetprivacy.regression.caveats import doubts
+from subsetprivacy.regression.problem import Columns, Options
+from subsetprivacy.regression.response import CHOSEN, fit_response, fit_sample
+from subsetprivacy.regression.result import Regression
+
+MOST_HELD = 1 << 30  # bytes of a model matrix that is held in memory where nothing else was said
+
+Penalty: TypeAlias = float | Literal["cv"]
+
+
+@frozen(eq=False, repr=False)
+class Asked:
+    """What `regress` was asked for, besides formula and data; see there."""
+
+    options: Options
+    weights: str | ArrayLike | None = None
+    weights_kind: WeightsKind | None = None
+    clusters: str | ArrayLike | None = None
+    offset: str | ArrayLike | None = None
+    ridge: Penalty = 0.0
+    lasso: Penalty = 0.0
+    missing: Missing = "error"
+    stream: bool | None = None
+    progress: Progress | None = None
+
+    @property
+    def named(self) -> list[str]:
+        """The columns of weights, clusters and offset that are named."""
+        return [each for each in (self.weights, self.clusters, self.offset) if isinstance(each, str)]
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether categories are ordered: then there is no intercept."""
+        return self.options.family == "ordinal"
+
+    def check_columns(self, designs: Any) -> None:
+        """Raise if a private column is a weight, cluster or offset."""
+        for each in self.named:
+            if each in designs:
+                raise ArgumentError(
+                    f"a private column must be the response only; got {each} as a weight, cluster or offset."
+                )
+
+    def check_streamable(self) -> None:
+        """Raise if something is asked for that needs all people at once."""
+        if self.clusters is not None:
+            raise ArgumentError("`clusters` must be left out in a stream; got some.", WITHOUT_A_STREAM)
+        for name, penalty in (("ridge", self.ridge), ("lasso", self.lasso)):
+            if penalty == CHOSEN:
+                raise ArgumentError(f"`{name}` must be a number in a stream; got 'cv'.", WITHOUT_A_STREAM)
+        for name, column in (("weights", self.weights), ("offset", self.offset)):
+            if column is not None and not isinstance(column, str):
+                raise ArgumentError(f"`{name}` must be the name of a column in a stream; got numbers.", NAME_A_COLUMN)
+
+
+@frozen(eq=False, repr=False)
+class HeldPeople:
+    """People in memory.
+
+    Attributes
+    ----------
+    name, codes, design
+        The response.
+    X, columns
+        The model matrix, and what its columns are.
+    table
+        The covariates as they were given.
+    weights, weights_kind, clusters, offset
+        One for each person, or None.
+    """
+
+    name: str
+    codes: IntArray
+    design: Design
+    X: FloatArray
+    columns: Columns
+    table: Any
+    weights: Any = None
+    weights_kind: WeightsKind | None = None
+    clusters: Any = None
+    offset: Any = None
+
+    def fit(self, asked: Asked, *, stacklevel: int) -> Regression:
+        """Fit them; warnings point so many calls up."""
+        return fit_response(
+            self.name,
+            self.codes,
+            self.design,
+            self.X,
+            self.columns,
+            asked.options,
+            table=self.table,
+            weights=self.weights,
+            weights_kind=self.weights_kind,
+            clusters=self.clusters,
+            offset=self.offset,
+            ridge=asked.ridge,
+            lasso=asked.lasso,
+            told=None if asked.progress is None else _counting(asked.progress, len(self.codes)),
+            stacklevel=stacklevel + 1,
+        )
+
+
+@frozen(eq=False, repr=False)
+class StreamedPeople:
+    """People who are not in memory.
+
+    Attributes
+    ----------
+    name
+        The response.
+    blocks, tally
+        Where sums over them come from, and what is known of the responses.
+    columns
+        What the columns of the model matrix are.
+    weights_kind
+        What weights mean; None without.
+    """
+
+    name: str
+    blocks: Blocks
+    tally: Tally
+    columns: Columns
+    weights_kind: WeightsKind | None = None
+
+    def fit(self, asked: Asked, *, stacklevel: int) -> Regression:
+        """Fit them; warnings point so many calls up."""
+        made = fit_sample(
+            self.name,
+            self.blocks,
+            self.columns.without_intercept() if asked.ordinal else self.columns,
+            asked.options,
+            self.tally.codes,
+            self.tally.amounts,
+            rows=self.tally.rows,
+            frequency=self.weights_kind != "sampling",
+            ridge=asked.ridge,
+            lasso=asked.lasso,
+        )
+        made = evolve(made, n_missing=self.tally.missing, weighted=self.weights_kind)
+        for note in doubts(made):
+            warn_of(note, stacklevel=stacklevel)
+        return made
+
+
+People: TypeAlias = HeldPeople | StreamedPeople
+
+
+def _counting(progress: Progress, rows: int) -> Callable[[float], None]:
+    """Return what a solver tells its value, which tells how many rows it has gone through."""
+    passed = 0
+
+    def told(_: float) -> None:
+        nonlocal passed
+        passed += rows
+        progress(passed, None)
+
+    return told
