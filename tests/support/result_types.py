@@ -13,6 +13,7 @@ import subsetprivacy as sp
 from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.honesty.checked import DataCheck
+from subsetprivacy.regression.prediction import SharesByRow
 from subsetprivacy.results import Result
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "results.md"
@@ -57,7 +58,7 @@ def result_types() -> dict[str, type]:
         for module in modules()
         for value in vars(module).values()
         if inspect.isclass(value) and value.__module__ == module.__name__
-        if (hasattr(value, "summary") or issubclass(value, Result)) and value not in (Result, Shares, DataCheck)
+        if (hasattr(value, "summary") or issubclass(value, Result)) and value not in (Result, Shares, SharesByRow, DataCheck)
     }
 
 

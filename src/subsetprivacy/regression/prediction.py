@@ -79,7 +79,7 @@ def errors_of(gradient: FloatArray, cov: FloatArray | None) -> FloatArray:
     return np.sqrt(np.maximum(np.einsum("js,st,jt->j", gradient, cov, gradient), 0.0))
 
 
-class _Shares(Result):
+class SharesByRow(Result):
     """What predictions and effects have in common: a number, its error and interval for each row and category."""
 
     __slots__ = ()
@@ -142,7 +142,7 @@ class _Shares(Result):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Prediction(_Shares):
+class Prediction(SharesByRow):
     """Predicted shares of the categories at covariates; made by `Regression.predict` and `Regression.adjusted`.
 
     Attributes
@@ -195,7 +195,7 @@ class Prediction(_Shares):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class MarginalEffects(_Shares):
+class MarginalEffects(SharesByRow):
     """How the shares change with each covariate, on average over the sample; made by `Regression.effects`.
 
     Attributes
