@@ -191,9 +191,9 @@ def grouped(sample: Sample) -> Sample:
     if len(np.unique(sample.X[probe] @ at[1:] + at[0] * sample._index[probe])) > 0.9 * len(probe):
         return sample
     keys = sample.X @ at[1:] + at[0] * sample._index
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if 2 * len(first) > n:
+    if 2 * np.count_nonzero(np.diff(np.sort(keys))) > n:  # to sort alone is quick
         return sample
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     representative = first[inverse]
     for start in range(0, n, BLOCK):
         part = slice(start, start + BLOCK)

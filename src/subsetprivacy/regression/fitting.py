@@ -116,7 +116,7 @@ def fit(problem: Problem, *, frequency: bool = True, clusters: IntArray | None =
         robust = sandwich(observed, meat(objective, best.theta, frequency=frequency, clusters=clusters))
     return Fit(
         theta=best.theta,
-        loglik=objective.loglik(best.theta),
+        loglik=best.value if objective.is_likelihood else objective.loglik(best.theta),
         observed=None if problem.options.method == "corrected" else observed,
         robust=robust,
         gap=best.gap,

@@ -11,7 +11,7 @@ import numpy as np
 from attrs import frozen
 from scipy.special import expit
 
-from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._types import BoolArray, FloatArray, IntArray
 
 
 @frozen(eq=False, repr=False)
@@ -83,7 +83,9 @@ class MultinomialLogit:
 
     def _all(self, U: FloatArray) -> FloatArray:
         """Return the predictors with the row of zeros of the baseline."""
-        return np.insert(U, self.baseline, 0.0, axis=0)
+        out = np.empty((self.p, *U.shape[1:]))
+        out[: self.baseline], out[self.baseline], out[self.baseline + 1 :] = U[: self.baseline], 0, U[self.baseline :]
+        return out
 
     def shares(self, U: FloatArray) -> FloatArray:
         """Return the shares."""
@@ -93,36 +95,47 @@ class MultinomialLogit:
         E /= E.sum(axis=0)
         return E
 
-    def _exponentials(self, U: FloatArray, R: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return p, q and ln L."""
+    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
+        """Return the log-likelihood of subsets and its derivatives."""
         H = self._all(U)
         H -= H.max(axis=0)
+        P = np.exp(H)  # shares but for a factor
+        every, inside = P.sum(axis=0), np.einsum("jm,jm->m", R, P)
+        lost = inside < 1e-250  # all that the subset holds is too unlikely to be seen next to the rest
+        if lost.any():
+            return self._with_lost(H, R, lost, curvature=curvature)
+        loglik = np.log(inside / every)
+        if not curvature:  # q - p = p (r / inside - 1 / every)
+            G = R / inside
+            G -= 1 / every
+            G *= P
+            return Linked(loglik, G[self.free])
+        Q = R * P
+        Q /= inside
+        P /= every
+        return self._derived(loglik, P, Q, curvature=True)
+
+    def _with_lost(self, H: FloatArray, R: FloatArray, lost: BoolArray, *, curvature: bool) -> Linked:
+        """Return the same where the members of some subsets are too unlikely next to the rest: by logarithms."""
         P = np.exp(H)
         Q = R * P
         every, inside = P.sum(axis=0), Q.sum(axis=0)
         P /= every
-        lost = inside < 1e-250  # all that the subset holds is too unlikely to be seen next to the rest
-        if lost.any():
-            far = np.where(R[:, lost] > 0, H[:, lost], -np.inf)
-            top = far.max(axis=0)
-            Q[:, lost] = R[:, lost] * np.exp(far - top)
-            shifted = Q[:, lost].sum(axis=0)
-            inside[lost] = shifted
-            loglik = np.log(inside)
-            loglik[lost] += top
-        else:
-            loglik = np.log(inside)
+        far = np.where(R[:, lost] > 0, H[:, lost], -np.inf)
+        top = far.max(axis=0)
+        Q[:, lost] = R[:, lost] * np.exp(far - top)
+        inside[lost] = Q[:, lost].sum(axis=0)
+        loglik = np.log(inside)
+        loglik[lost] += top
         Q /= inside
         loglik -= np.log(every)
-        return P, Q, loglik
+        return self._derived(loglik, P, Q, curvature=curvature)
 
-    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
-        """Return the log-likelihood of subsets and its derivatives."""
-        P, Q, loglik = self._exponentials(U, R)
-        if not curvature:
-            Q -= P
-            return Linked(loglik, Q[self.free])
+    def _derived(self, loglik: FloatArray, P: FloatArray, Q: FloatArray, *, curvature: bool) -> Linked:
+        """Return the derivatives from shares and posteriors."""
         P, Q = P[self.free], Q[self.free]
+        if not curvature:
+            return Linked(loglik, Q - P)
         G = Q - P
         C = outer_squares(Q)
         C -= outer_squares(P)

@@ -112,6 +112,11 @@ class Objective:
         """Return the kernel of the people, without penalties."""
         return Likelihood(self.model, theta, curvature, self.indicators)
 
+    @property
+    def is_likelihood(self) -> bool:
+        """Whether this is the log-likelihood of the subsets, with nothing added to it."""
+        return self.ridge is None and self.pseudo is None and self.indicators is None
+
     def loglik(self, theta: FloatArray) -> float:
         """Return the log-likelihood of the subsets, without penalties."""
         return float(self.blocks.total(Likelihood(self.model, theta))[0])
