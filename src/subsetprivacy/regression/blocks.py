@@ -96,6 +96,15 @@ def largest(parts: Iterator[Sums]) -> Sums:
     return tuple(reduce(lambda u, v: [np.maximum(a, b) for a, b in zip(u, v, strict=True)], parts, next(parts)))
 
 
+def distinct_codes(codes: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct codes in ascending order, and the position of each person's code among them."""
+    if not len(codes) or codes.max() >= _TABLE or codes.min() < 0:
+        distinct, index = np.unique(codes, return_inverse=True)
+        return distinct, index
+    found = np.bincount(codes) > 0  # counting is faster than sorting
+    return np.flatnonzero(found).astype(codes.dtype), (np.cumsum(found) - 1)[codes]
+
+
 class Sample:
     """People in memory.
 
@@ -122,8 +131,8 @@ class Sample:
         self.X, self.codes, self.weight, self.offset = X, codes, weight, offset
         self._design = design
         self.everyone: Sample | None = None  # before people who are alike were joined
-        distinct, index = np.unique(codes, return_inverse=True)
-        self._table = rows_of(distinct, design) if len(distinct) * design.p <= _TABLE else None
+        self._distinct, index = distinct_codes(codes)
+        self._table = rows_of(self._distinct, design) if len(self._distinct) * design.p <= _TABLE else None
         # Small numbers are read faster.
         self._index = index.astype(np.int32) if self._table is not None else index
 
@@ -139,6 +148,11 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    def amounts(self) -> tuple[IntArray, FloatArray]:
+        """Return the distinct codes, and how many people reported each."""
+        reported = np.bincount(self._index, self.weight, minlength=len(self._distinct))
+        return self._distinct, reported.astype(np.float64)
 
     def blocks(self, size: int = BLOCK) -> Iterator[Block]:
         """Yield all people, a block at a time."""

@@ -5,6 +5,7 @@ A link takes predictors U of shape (k, m) and rows R of shape (p, m), and return
 upper triangle, in the order of ``numpy.triu_indices(k)``.
 """
 
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -44,16 +45,24 @@ class Link(Protocol):
         ...
 
 
+@cache
 def pairs(k: int) -> tuple[IntArray, IntArray]:
     """Return the two indices of each entry of an upper triangle."""
     first, second = np.triu_indices(k)
     return first, second
 
 
+@cache
 def _diagonal(k: int) -> IntArray:
     """Return where the diagonal is among the entries of an upper triangle."""
     i = np.arange(k)
     return i * k - i * (i - 1) // 2
+
+
+@cache
+def _others(p: int, one: int) -> IntArray:
+    """Return the positions of p categories but one."""
+    return np.delete(np.arange(p), one)
 
 
 def outer_squares(G: FloatArray) -> FloatArray:
@@ -79,7 +88,7 @@ class MultinomialLogit:
     @property
     def free(self) -> IntArray:
         """The positions of all categories but the baseline."""
-        return np.delete(np.arange(self.p), self.baseline)
+        return _others(self.p, self.baseline)
 
     def _all(self, U: FloatArray) -> FloatArray:
         """Return the predictors with the row of zeros of the baseline."""

@@ -68,7 +68,7 @@ def weighted_gram(C: FloatArray, X: FloatArray) -> FloatArray:
         columns = np.ascontiguousarray(X[start : start + size].T)
         for k in range(d):
             out[:, k, k:] += (weights * columns[k]) @ columns[k:].T
-    first, second = np.triu_indices(d)
+    first, second = pairs(d)
     out[:, second, first] = out[:, first, second]
     return out
 

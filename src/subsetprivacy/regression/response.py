@@ -88,6 +88,7 @@ def fit_response(
         columns = columns.without_intercept()
     scaled = weight if weight is None or frequency else weight * (len(weight) / weight.sum())
     sample = Sample(X, codes, design, scaled, shift)
+    reported = sample.amounts()
     if cluster is None and (weight is None or frequency):
         sample = grouped(sample)
     made = fit_sample(
@@ -95,7 +96,7 @@ def fit_response(
         sample,
         columns,
         options,
-        *_amounts(codes, scaled),
+        *reported,
         rows=len(codes),
         frequency=frequency,
         clusters=cluster,
@@ -163,11 +164,6 @@ def _check_penalties(options: Options, ridge: Any, lasso: Any) -> None:
         raise ArgumentError("`lasso` must be 0 for ordered categories; got a penalty.", LOGIT_FAMILY)
     if penalties and options.method == "corrected":
         raise ArgumentError("`method` must be 'ml' with a penalty; got 'corrected'.")
-
-
-def _amounts(codes: IntArray, weight: FloatArray | None) -> tuple[IntArray, FloatArray]:
-    distinct, index = np.unique(codes, return_inverse=True)
-    return distinct, np.bincount(index, weight, minlength=len(distinct)).astype(np.float64)
 
 
 def _weights(weights: Any, kind: WeightsKind | None, n: int) -> tuple[FloatArray | None, bool]:

@@ -107,7 +107,7 @@ def maximise(
     told
         Called with the value now and then.
     """
-    z = _climb(objective, coordinates, coordinates.inverse(start), 1e-5 if polish else 1e-7, told)
+    z = _climb(objective, coordinates, coordinates.inverse(start), 1e-3 if polish else 1e-7, told)
     if not polish:
         value, g = objective(coordinates.natural(z))
         gz = coordinates.gradient(z, g)
