@@ -18,6 +18,7 @@ from subsetprivacy.regression.models import LargestMove
 from subsetprivacy.regression.objective import Objective
 
 TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left
+_EXACT = 1e-14  # left to gain where one more step would change no digit
 MAX_NEWTON = 100
 _MAX_GRADIENTS = 1000
 _LONGEST = 6.0  # the largest change of a linear predictor in a first step; it doubles while such steps succeed
@@ -152,28 +153,20 @@ def newton(objective: Objective, coordinates: Coordinates, z: FloatArray, *, tol
             break
         z, here = further, there
     flat = _flat_directions(objective, coordinates, z, gz, Jz) if gap <= 1e-3 else np.zeros((len(z), 0))
-    if gap <= TOLERANCE and not flat.shape[1]:
-        z, value, gz, gap = _last_step(objective, coordinates, z, step, value, gz, Jz, gap)
+    if _EXACT < gap <= TOLERANCE and not flat.shape[1]:
+        z, here = _last_step(objective, coordinates, z, step, here)
+        value, gz, Jz = here
+        gap = float(gz @ _direction(gz, Jz, objective.n)) / 2
     theta = coordinates.natural(z)
     return Optimum(theta, z, value, gz, Jz, gap, gap <= max(TOLERANCE, 1e-14 * abs(value)), flat, steps, coordinates)
 
 
 def _last_step(
-    objective: Objective,
-    coordinates: Coordinates,
-    z: FloatArray,
-    step: FloatArray,
-    value: float,
-    g: FloatArray,
-    J: FloatArray,
-    gap: float,
-) -> tuple[FloatArray, float, FloatArray, float]:
-    """Take the step that is known already: it costs one gradient, and J hardly changes."""
-    reached, gradient = objective(coordinates.natural(z + step))
-    if reached < value - 1e-13 * abs(value):
-        return z, value, g, gap
-    g = coordinates.gradient(z + step, gradient)
-    return z + step, reached, g, float(g @ _direction(g, J, objective.n)) / 2
+    objective: Objective, coordinates: Coordinates, z: FloatArray, step: FloatArray, here: Local
+) -> tuple[FloatArray, Local]:
+    """Take the step that is known already, so that coefficients and standard errors have all their digits."""
+    there = _at(objective, coordinates, z + step)
+    return (z, here) if there[0] < here[0] - 1e-13 * abs(here[0]) else (z + step, there)
 
 
 def _direction(g: FloatArray, J: FloatArray, n: float) -> FloatArray:
