@@ -95,7 +95,8 @@ nitpicky = True
 nitpick_ignore_regex = [
     (
         r"py:class",
-        r"subsetprivacy\..*\.(AnswerTable|C|Codes|Crossing|DataCheck|Demand|EstimateOptions|Limit|Published|Sampler|Settings)",
+        r"subsetprivacy\..*\.(AnswerTable|C|Codes|Columns|Crossing|DataCheck|Demand|EstimateOptions|Fit|Limit|Model|Problem|"
+        r"Published|Rows|Sampler|Settings|SubsetScorer)",
     ),  # what results keep inside
     (r"py:class", r"subsetprivacy\.Annotated|'table'"),  # arrays of two dimensions
     (r"py:class", r"D\[k\] if k in D.*|an? (set-like )?object providing .*"),  # what Python says of mappings
