@@ -30,13 +30,15 @@ def _rare(made: Evaluation, sample: EvaluationSample) -> list[Note]:
     if not any(name in made.measures for name in ("balanced_accuracy", "recall", "f1", "auc")):
         return []
     notes = []
-    lost = [WORDS[name] for name in ("balanced_accuracy", "recall", "f1", "auc") if name in made.measures]
+    own = [WORDS[name] for name in ("recall", "f1", "auc") if name in made.measures]
+    lost = ["balanced accuracy"] if "balanced_accuracy" in made.measures else []
+    lost += [f"their {', '.join(own)}"] if own else []
     if sample.rare:
         notes.append(
             Note(
                 NoteKind.SMALL_COUNTS,
                 f"Too rare in this sample, with a share within 4 standard errors of 0: "
-                f"{_named(made.categories, sample.rare)}. Not given, as noise: {', '.join(lost)}.",
+                f"{_named(made.categories, sample.rare)}. Not given, as noise: {' and '.join(lost)}.",
                 RARE_CATEGORIES,
             )
         )
