@@ -62,7 +62,7 @@ def _price(fit: Regression) -> tuple[Note, ...]:
         return ()
     ratio = fit.n / fit.n_effective
     text = (
-        f"These {fit.n:,.0f} people say about as much as {fit.n_effective:,.0f} who are asked directly: "
+        f"On average over the coefficients, these {fit.n:,.0f} people say as much as about {fit.n_effective:,.0f} who are asked directly: "
         f"{ratio:.3g} for one."
     )
     return (Note(NoteKind.PRICE, text),)
@@ -105,7 +105,7 @@ def _separated(fit: Regression) -> tuple[Note, ...]:
         by_category.setdefault(label_text(category), []).append(term)
     parts = [f"{category} ({', '.join(terms[:_MOST_NAMED])})" for category, terms in by_category.items()]
     more = f" and {len(parts) - _MOST_NAMED} more" if len(parts) > _MOST_NAMED else ""
-    text = f"The data set no limit to the coefficients of {'; '.join(parts[:_MOST_NAMED])}{more}."
+    text = f"These coefficients are infinite, because the data set no limit to them: {'; '.join(parts[:_MOST_NAMED])}{more}."
     if len(fit.separated) < fit.df:
         text += " The others are finite."
     return (Note(NoteKind.SEPARATED, text, SHRINK),)
@@ -130,7 +130,7 @@ def _specification(fit: Regression) -> tuple[Note, ...]:
     text = f"Specification test: chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}."
     if p < 0.05:
         return (Note(NoteKind.SPECIFICATION, f"{text} The model does not describe these data well.", MORE_TERMS),)
-    return (Note(NoteKind.SPECIFICATION, f"{text} Nothing speaks against the model."),)
+    return (Note(NoteKind.SPECIFICATION, f"{text} The test finds no sign that the model is wrong."),)
 
 
 def _errors(fit: Regression) -> tuple[Note, ...]:

@@ -172,8 +172,8 @@ class Prediction(SharesByRow):
 
     def _title(self) -> str:
         if self.what == "row":
-            return f"Predicted shares at {len(self.rows)} rows of covariates, from n = {self.n:.0f}"
-        return f"Predicted shares by {self.what}, all else as in the sample, n = {self.n:.0f}"
+            return f"Predicted shares at {len(self.rows)} rows of covariates, from n = {self.n:,.0f}"
+        return f"Predicted shares by {self.what}, all else as in the sample, n = {self.n:,.0f}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
@@ -221,7 +221,7 @@ class MarginalEffects(SharesByRow):
     _LEAST: ClassVar[float] = -np.inf
 
     def _title(self) -> str:
-        return f"Average marginal effects on the shares, n = {self.n:.0f}"
+        return f"Average marginal effects on the shares, n = {self.n:,.0f}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
