@@ -62,7 +62,8 @@ def _price(fit: Regression) -> tuple[Note, ...]:
         return ()
     ratio = fit.n / fit.n_effective
     text = (
-        f"On average over the coefficients, these {fit.n:,.0f} people say as much as about {fit.n_effective:,.0f} who are asked directly: "
+        f"On average over the coefficients, these {fit.n:,.0f} people say as much as about "
+        f"{fit.n_effective:,.0f} who are asked directly: "
         f"{ratio:.3g} for one."
     )
     return (Note(NoteKind.PRICE, text),)
@@ -105,7 +106,8 @@ def _separated(fit: Regression) -> tuple[Note, ...]:
         by_category.setdefault(label_text(category), []).append(term)
     parts = [f"{category} ({', '.join(terms[:_MOST_NAMED])})" for category, terms in by_category.items()]
     more = f" and {len(parts) - _MOST_NAMED} more" if len(parts) > _MOST_NAMED else ""
-    text = f"These coefficients are infinite, because the data set no limit to them: {'; '.join(parts[:_MOST_NAMED])}{more}."
+    named = f"{'; '.join(parts[:_MOST_NAMED])}{more}"
+    text = f"These coefficients are infinite, because the data set no limit to them: {named}."
     if len(fit.separated) < fit.df:
         text += " The others are finite."
     return (Note(NoteKind.SEPARATED, text, SHRINK),)
