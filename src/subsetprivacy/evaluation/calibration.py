@@ -13,6 +13,7 @@ from subsetprivacy.evaluation import intervals
 from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample, PersonWeights
 from subsetprivacy.messages import Note
 from subsetprivacy.results import Result, plain, unknown_as_nan
+from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 
 STRATEGIES: tuple[CalibrationBins, ...] = get_args(CalibrationBins)
@@ -188,6 +189,4 @@ def labels_of(written: list[Any]) -> tuple[Label, ...]:
 
 def position_of(categories: tuple[Label, ...], label: Label) -> int:
     """Return the position of a category."""
-    from subsetprivacy.subsets import Categories
-
     return Categories(categories).index(label)
