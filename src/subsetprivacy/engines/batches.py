@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1 << 17  # 1 MB of codes stays in a cache
+_SCANNED = 1 << 23  # cells of a part of a file that is scanned at once
 # A second core decodes while this one counts, and memory stays small.
 _AHEAD: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1, "use_threads": True}
 
@@ -155,8 +156,31 @@ def _of_dataset(dataset: Any, columns: list[Any], size: int) -> "Iterator[pa.Rec
 
 
 def fragment_batches(fragment: Any, schema: Any, columns: list[str]) -> "Iterator[pa.RecordBatch]":
-    """Stream columns of one file of a dataset as `arrow_batches` does; its errors pass, for who knows the file."""
-    yield from fragment.to_batches(schema=schema, columns=columns, batch_size=BATCH_ROWS, **_AHEAD)
+    """Stream columns of one file of a dataset as `arrow_batches` does; its errors pass, for who knows the file.
+
+    A scan reads ahead as far as it can while its reader is busy, up to the end of the file. So a large Parquet file is
+    scanned a few row groups at a time.
+    """
+    for part in _scanned_together(fragment, len(columns)):
+        yield from part.to_batches(schema=schema, columns=columns, batch_size=BATCH_ROWS, **_AHEAD)
+
+
+def _scanned_together(fragment: Any, columns: int) -> Iterator[Any]:
+    """Yield parts of a file whose columns take little memory, or one row group each."""
+    groups = getattr(fragment, "row_groups", None)
+    most = _SCANNED // max(columns, 1)
+    if groups is None or sum(group.num_rows for group in groups) <= most:
+        yield fragment
+        return
+    ids: list[int] = []
+    rows = 0
+    for group in groups:
+        if ids and rows + group.num_rows > most:
+            yield fragment.subset(row_group_ids=ids)
+            ids, rows = [], 0
+        ids.append(group.id)
+        rows += group.num_rows
+    yield fragment.subset(row_group_ids=ids)
 
 
 def _of_duckdb(relation: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":

@@ -130,13 +130,16 @@ class Covariates:
     def parts(self, size: int) -> Iterator["Covariates"]:
         """Yield the rows in parts of at most `size`."""
         for start in range(0, self.rows, size):
-            stop = min(start + size, self.rows)
-            if self.array is None:
-                columns = {name: _sliced(column, start, stop) for name, column in self.columns.items()}
-            else:  # column by column, as they are used: to jump from row to row takes ten times as long
-                held = np.asfortranarray(self.array[start:stop]).T
-                columns = {name: _numbers_of(column) for name, column in zip(self.columns, held, strict=True)}
-            yield Covariates(columns, stop - start, self.ordered, self.first + start)
+            yield self.between(start, min(start + size, self.rows))
+
+    def between(self, start: int, stop: int) -> "Covariates":
+        """Return the rows from one to another."""
+        if self.array is None:
+            columns = {name: _sliced(column, start, stop) for name, column in self.columns.items()}
+        else:  # column by column, as they are used: to jump from row to row takes ten times as long
+            held = np.asfortranarray(self.array[start:stop]).T
+            columns = {name: _numbers_of(column) for name, column in zip(self.columns, held, strict=True)}
+        return Covariates(columns, stop - start, self.ordered, self.first + start)
 
 
 def _sliced(column: CovariateColumn, start: int, stop: int) -> CovariateColumn:

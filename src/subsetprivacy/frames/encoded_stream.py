@@ -156,10 +156,10 @@ class EncodedStream:
 
     def _parts(self, size: int) -> Iterator[tuple[IntArray, Covariates]]:
         names = self._covariates.names if self._held is None else ()
-        held = None if self._held is None else self._held.parts(size)
         for batch, part in self._covariates.read(names, self.response, size):
             codes = batch.column(self.response).cast("int64").fill_null(self.design.missing_code)
-            yield codes.to_numpy(), part if held is None else next(held)
+            held = self._held
+            yield codes.to_numpy(), part if held is None else held.between(part.first, part.first + part.rows)
 
     def load(self) -> Covariates:
         """Load the covariates, without the matrix, if they are not in memory yet, and return them."""

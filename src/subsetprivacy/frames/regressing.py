@@ -8,7 +8,7 @@ import numpy as np
 from subsetprivacy._checks import check_choice, check_count, shown
 from subsetprivacy._choices import Family, Missing, RegressionMethod, WeightsKind
 from subsetprivacy._types import ArrayLike, IntArray, Label
-from subsetprivacy.counting.columns import MISSING, read_column
+from subsetprivacy.counting.columns import MISSING, check_kind, read_column
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.engines import engine_of, is_table, native_column
@@ -157,6 +157,9 @@ def regress(
         stream=stream,
         progress=progress,
     )
+    check_kind(weights, weights_kind)
+    if weights is None and weights_kind is not None:
+        raise ArgumentError("`weights` must be given with `weights_kind`; got the kind alone.")
     if asked.ordinal and baseline is not None:
         raise ArgumentError("`baseline` must be left out for ordered categories; got one.")
     if isinstance(formula, str):

@@ -132,7 +132,7 @@ def run_task(pickled: bytes, batches: Iterable["pa.RecordBatch"], number: int) -
         missing = f"workers of Spark must have {error.name or 'all packages'} installed for this regression."
         told: Exception = marked(DataFileError(missing))
     except SubsetPrivacyError as error:
-        told = marked(error)
+        told = marked(type(error)(f"part {number} of the table: {error.message}", error.advice))
     except Exception as error:  # whatever a library says may quote a cell
         told = RuntimeError(f"a worker could not add up its rows ({type(error).__name__}).")
     else:
