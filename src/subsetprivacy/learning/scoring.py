@@ -1,0 +1,162 @@
+"""Scores of classifiers from subsets, for grid search and cross-validation."""
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import EvaluationMeasure
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.counting.columns import chosen_design
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError, SmallCountWarning
+from subsetprivacy.evaluation import Evaluation, evaluate
+
+SubsetScore: TypeAlias = Literal[
+    "log_likelihood", "accuracy", "balanced_accuracy", "brier", "log_loss", "recall", "precision", "f1", "auc"
+]
+_SCORES: tuple[SubsetScore, ...] = get_args(SubsetScore)
+_MEASURES: dict[str, EvaluationMeasure] = {"log_likelihood": "subset_log_loss"}  # others have the same name
+_LOSSES = ("log_likelihood", "brier", "log_loss")  # smaller is better, so the sign changes
+_BY_CATEGORY = ("recall", "precision", "f1", "auc")
+_OF_GUESSES = ("accuracy", "balanced_accuracy", "recall", "precision", "f1")
+
+
+class SubsetScorer:
+    """A score from subsets, as scikit-learn calls it; made by `subset_scorer`."""
+
+    def __init__(self, metric: SubsetScore, design: Design, category: Label | None) -> None:
+        self.metric, self.design, self.category = metric, design, category
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score of a fitted classifier on people; larger is better."""
+        return score_subsets(
+            estimator, X, y, self.design, self.metric, category=self.category, sample_weight=sample_weight
+        )
+
+    def __repr__(self) -> str:
+        of = "" if self.category is None else f" of {self.category!r}"
+        return f"<SubsetScorer: {self.metric}{of}, {self.design!r}>"
+
+
+def subset_scorer(
+    metric: SubsetScore = "log_likelihood",
+    design: Design | None = None,
+    *,
+    categories: Iterable[Label] | None = None,
+    category: Label | None = None,
+) -> SubsetScorer:
+    r"""Return a score from subsets, for ``scoring=`` in scikit-learn.
+
+    Parameters
+    ----------
+    metric
+        ``"log_likelihood"`` (default): the mean log-likelihood of the subsets. It is the least noisy one: use it to
+        choose among classifiers. The others are those of the true labels, estimated without bias: ``"accuracy"``,
+        ``"balanced_accuracy"``, ``"brier"``, ``"log_loss"``, and of a category ``"recall"``, ``"precision"``,
+        ``"f1"``, ``"auc"``. Larger is better for all: the Brier score and the log loss change their sign.
+    design
+        The design that drew the subsets.
+    categories
+        The categories, where the design is not known; then there is only ``"log_likelihood"``.
+    category
+        The category of a recall, precision, F1 or AUC; by default the mean over all categories.
+
+    Returns
+    -------
+    A function of a fitted classifier, covariates and subsets. The classifier may be any with ``predict_proba`` and
+    ``classes_``; accuracy and the like need only ``predict``.
+
+    Raises
+    ------
+    ArgumentError, CategoryError
+        If there is no such score or category, or no design.
+
+    Warns
+    -----
+    SmallCountWarning
+        When called, if a category is too rare for the score, which then is NaN.
+
+    See Also
+    --------
+    subsetprivacy.evaluate : the same measures with standard errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import subsetprivacy as sp
+    >>> from sklearn.model_selection import GridSearchCV, KFold
+    >>> from subsetprivacy.learning import SubsetLogisticRegression, subset_scorer
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(2000, 3))
+    >>> value = np.where(X[:, 0] > 0, "yes", "no")
+    >>> design = sp.warner(["no", "yes"])
+    >>> codes = sp.privatize(value, design, seed=1).codes
+    >>> search = GridSearchCV(
+    ...     SubsetLogisticRegression(design), {"ridge": [0.1, 10, 1000]},
+    ...     scoring=subset_scorer("log_likelihood", design), cv=KFold(5, shuffle=True, random_state=1),
+    ... ).fit(X, codes)
+    >>> search.best_params_
+    {'ridge': 0.1}
+    """
+    check_choice(metric, _SCORES, "metric")
+    chosen = chosen_design(design, categories)
+    if category is not None:
+        if metric not in _BY_CATEGORY:
+            raise ArgumentError(f"`category` must be left out for {metric!r}, which is of all categories together.")
+        chosen.categories.index(category)
+    return SubsetScorer(metric, chosen, category)
+
+
+def score_subsets(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    design: Design | None,
+    metric: SubsetScore,
+    *,
+    category: Label | None = None,
+    sample_weight: Any = None,
+) -> float:
+    """Return a score of a fitted classifier; larger is better.
+
+    Parameters
+    ----------
+    design
+        The design of `y`; None where `y` brings its own.
+    """
+    measure: Any = _MEASURES.get(metric, metric)
+    said = _said(estimator, X, design or y.design, guesses=metric in _OF_GUESSES)
+    kind: Any = None if sample_weight is None else "sampling"
+    with warnings.catch_warnings():
+        if metric not in _BY_CATEGORY and metric != "balanced_accuracy":
+            warnings.simplefilter("ignore", SmallCountWarning)  # of standard errors, which are not used here
+        found = evaluate(y, design=design, metrics=measure, weights=sample_weight, weights_kind=kind, **said)
+    value = _value(found, category)
+    return -value if metric in _LOSSES else value
+
+
+def _value(found: Evaluation, category: Label | None) -> float:
+    """Return the one value of an evaluation: of a category, or the mean of all."""
+    if category is None:
+        return float(np.mean(found.estimates))
+    return float(found.estimates[found.categories.index(category)])
+
+
+def _said(estimator: Any, X: Any, design: Design, *, guesses: bool) -> dict[str, Any]:
+    """Return what a classifier says of people: probabilities where it has them, and guesses where they are wanted."""
+    said = {}
+    if hasattr(estimator, "predict_proba"):
+        said["proba"] = padded(np.asarray(estimator.predict_proba(X), np.float64), estimator.classes_, design)
+    if guesses or not said:
+        said["guess"] = estimator.predict(X)
+    return said
+
+
+def padded(proba: FloatArray, classes: Any, design: Design) -> FloatArray:
+    """Return probabilities in the order of the design's categories, 0 for those that a classifier does not know."""
+    out = np.zeros((len(proba), design.p))
+    out[:, [design.categories.index(label) for label in np.asarray(classes).tolist()]] = proba
+    return out
