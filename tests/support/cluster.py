@@ -61,13 +61,13 @@ class Daemon:
 
 
 class Cluster:
-    """A standalone master and its workers, on loopback; their Python has NumPy and PyArrow and nothing else."""
+    """A standalone master and its workers, on loopback; their Python has NumPy, PyArrow, what is named, and no more."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *packages: str) -> None:
         import pyspark
 
         self.home, self.folder = Path(pyspark.__file__).parent, folder
-        self.python = bare_python(folder / "python", "numpy", "pyarrow")
+        self.python = bare_python(folder / "python", "numpy", "pyarrow", *packages)
         self.workers: list[Daemon] = []
         self._started = 0
         port = free_port()
@@ -143,10 +143,10 @@ def driver_settings(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def standalone(folder: Path, workers: int = 2):
+def standalone(folder: Path, *packages: str, workers: int = 2):
     """Run a cluster while the block lasts."""
     folder.mkdir(parents=True, exist_ok=True)
-    cluster = Cluster(folder)
+    cluster = Cluster(folder, *packages)
     try:
         for _ in range(workers):
             cluster.add_worker()

@@ -1,0 +1,67 @@
+"""A regression by two workers of a standalone cluster, through Spark Connect; they do not have this package.
+
+Run by `test_spark_cluster.py`, in a process of its own.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from cluster import connected, standalone
+
+import subsetprivacy as sp
+from subsetprivacy.errors import DataFileError
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
+
+DESIGN = sp.uniform(["red", "green", "blue", "black"])
+N = 40_000
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    with standalone(tmp_path_factory.mktemp("cluster"), "scipy") as cluster, connected(cluster) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def held():
+    rng = np.random.default_rng(3)
+    age, town = rng.uniform(20, 70, N), rng.choice(["north", "south", "west"], N)
+    U = np.vstack([np.zeros(N), 0.02 * age - 1, 0.5 * (town == "west"), 0.2 * (town == "south")])
+    P = np.exp(U) / np.exp(U).sum(axis=0)
+    values = np.array(DESIGN.categories.labels)[(P.cumsum(axis=0) > rng.random(N)).argmax(axis=0)]
+    return pa.table({"colour": sp.privatize(values, DESIGN, seed=1).codes, "age": age, "town": town})
+
+
+@pytest.fixture(scope="module")
+def table(session, held):
+    return session.createDataFrame(held).repartition(6)
+
+
+def folders_of_workers(batches):
+    """Return where the process of a part runs: every worker has a folder of its own."""
+    import os
+
+    import pyarrow as pa
+
+    for _ in batches:
+        pass
+    yield pa.RecordBatch.from_pydict({"folder": [os.getcwd()]})
+
+
+@pytest.mark.parametrize("method", ["ml", "corrected"])
+def test_two_workers_add_up_what_memory_does(table, held, method):
+    folders = table.mapInArrow(folders_of_workers, "folder string").toArrow().to_pydict()["folder"]
+    assert {f"worker-{k}" for k in (0, 1)} == {
+        part for folder in folders for part in folder.split("/") if "worker-" in part
+    }
+    fit = sp.regress("colour ~ age + town", table, designs={"colour": DESIGN}, stream=True, method=method)
+    expected = sp.regress("colour ~ age + town", held, designs={"colour": DESIGN}, method=method)
+    np.testing.assert_allclose(fit.estimates, expected.estimates, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(fit.robust, expected.robust, rtol=1e-6, atol=1e-12)
+    assert fit.held is None
+
+
+def test_workers_that_lack_a_package_say_which(table):
+    with pytest.raises(DataFileError, match="workers of Spark must have pandas installed for this regression"):
+        sp.regress("colour ~ np.log(age)", table, designs={"colour": DESIGN}, stream=True)
