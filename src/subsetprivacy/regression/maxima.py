@@ -11,6 +11,7 @@ from subsetprivacy.regression.solver import Optimum, maximise
 SMALL = 50.0  # effective people per covariate below which one start is not trusted
 RANDOM_STARTS = 8
 _SAME = 1e-4  # two values of the log-likelihood that are one maximum
+_AWAY = 2.0  # standard deviations of a linear predictor, about, between a random start and the centre
 NEAR = 2.0  # of log-likelihood: a second maximum so near is as good an answer
 
 
@@ -42,7 +43,9 @@ def search(
     """
     found = [first]
     rng = np.random.default_rng(0)
-    spread = rng.standard_normal((random, coordinates.size))
+    # In all these directions together a linear predictor changes about as much, however many covariates there are.
+    size = min(1.0, _AWAY / np.sqrt(max(objective.model.d, 1)))
+    spread = size * rng.standard_normal((random, coordinates.size))
     centre = coordinates.inverse(more[0] if more else first.theta)
     starts = [*more, *(coordinates.natural(centre + step) for step in spread)]
     found += [maximise(objective, coordinates, start) for start in starts]
