@@ -93,8 +93,8 @@ class CalibrationCurve(Result):
             "predicted",
             "observed",
             "se",
-            f"{percent(level)} lower",
-            f"{percent(level)} upper",
+            f"lower {percent(level)}",
+            f"upper {percent(level)}",
             "people",
         )
         return Table("Calibration from subsets", head, rows, (intervals.note_of(method),))

@@ -145,7 +145,7 @@ class EvaluationComparison(Result):
                 columns["measure"], columns["category"], *(columns[k] for k in names), columns["pvalue"], strict=True
             )
         )
-        ends = (f"{percent(level)} lower", f"{percent(level)} upper")
+        ends = (f"lower {percent(level)}", f"upper {percent(level)}")
         head = ("measure", "category", *self.names, "difference", "se", *ends, "p-value")
         title = f"Two classifiers on the same people: n = {self.n:.0f}"
         return Table(title, head, rows, self.notes, text_columns=2)

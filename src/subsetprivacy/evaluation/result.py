@@ -218,7 +218,7 @@ class Evaluation(Result):
             (WORDS[name], self._category_text(j), *(number(value) for value in (estimate, se, *both)))
             for name, j, estimate, se, both in cells
         )
-        head = ("measure", "category", "estimate", "se", f"{percent(level)} lower", f"{percent(level)} upper")
+        head = ("measure", "category", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}")
         title = f"Classifier, evaluated on subsets: n = {self.n:.0f}"
         return Table(title, head, rows, (intervals.note_of(method), *self.notes), text_columns=2)
 
