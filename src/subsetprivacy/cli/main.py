@@ -23,6 +23,7 @@ from subsetprivacy.cli.fit_test import fit_test
 from subsetprivacy.cli.key import key
 from subsetprivacy.cli.plan import plan
 from subsetprivacy.cli.privatize import privatize
+from subsetprivacy.cli.regress import regress
 from subsetprivacy.cli.report import report
 from subsetprivacy.cli.reproduce import reproduce
 from subsetprivacy.cli.serve import serve
@@ -122,6 +123,7 @@ COMMANDS = (
     compare,
     test,
     fit_test,
+    regress,
     evaluate,
     audit,
     check,

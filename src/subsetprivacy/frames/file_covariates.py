@@ -2,11 +2,13 @@
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from attrs import frozen
 
+from subsetprivacy._paths import local_path
 from subsetprivacy._spreadsheets import plain_header
 from subsetprivacy._types import Label
 from subsetprivacy._words import counted
@@ -25,8 +27,18 @@ from subsetprivacy.frames.covariates import (
     number_levels,
 )
 from subsetprivacy.frames.encoder import MOST_ROWS, column_values
+from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.streams import Wanted, all_numbers, check_present, number_cells, plain_cells, read_batches
+from subsetprivacy.frames.stored import Stored
+from subsetprivacy.frames.streams import (
+    DataFile,
+    Wanted,
+    all_numbers,
+    check_present,
+    number_cells,
+    plain_cells,
+    read_batches,
+)
 from subsetprivacy.frames.trouble import arrow
 from subsetprivacy.messages.for_regression import LEVELS_OF_MIXED_CELLS, LOAD_THE_TABLE
 
@@ -200,6 +212,31 @@ def release_table(release: Release, names: Sequence[str], coded: Collection[str]
             values = column.part(0, held.rows)
             columns[name] = pa.array(values.astype(np.bool_) if column.boolean else values)
     return pa.table(columns)
+
+
+def read_covariates(path: str | Path, names: Sequence[str], coded: Collection[str] = ()) -> Covariates:
+    """Load covariates from any CSV, Parquet or Arrow file, or a folder of Parquet files.
+
+    Parameters
+    ----------
+    path
+        The file.
+    names
+        The columns; where none is needed, the first says how many rows there are.
+    coded
+        Those whose numbers are levels.
+
+    Raises
+    ------
+    ArgumentError
+        If values are missing or infinite, or a column holds both numbers and text.
+    DataFileError
+        If the file cannot be read, or has no such column.
+    """
+    arrow()  # or say how to get it
+    place = local_path(path)
+    file = DataFile(place, format_of(place))
+    return FileCovariates([Release(file, Stored({}, {}))], list(names) or file.names()[:1], coded).loaded()
 
 
 def needs_all_rows(term: str) -> ArgumentError:

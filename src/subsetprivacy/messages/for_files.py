@@ -14,7 +14,10 @@ GIVE_DESIGNS_OF_COLUMNS = advise(
     "give_designs_of_columns",
     python="pass designs={{'column': design}}, or keep {document} next to it, or write it as Parquet with the key "
     "{key}, as write_release does",
-    shell="say --column NAME=DESIGN, or keep {document} next to it",
+    shell=(
+        "say --column NAME=DESIGN, or keep {document} next to it",
+        "say --design DOCUMENT, or keep {document} next to it",
+    ),
     page="keep {document} next to it",
     keyword_of="read_release",
 )
