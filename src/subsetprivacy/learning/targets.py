@@ -16,6 +16,7 @@ from subsetprivacy.data import SubsetData, check_allowed
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError, NotIdentifiableError
 from subsetprivacy.estimation.indicator import rows_of
+from subsetprivacy.regression.blocks import distinct_codes
 from subsetprivacy.regression.problem import require_response
 from subsetprivacy.regression.starting import null_information, shares_of_all
 
@@ -79,7 +80,7 @@ class Target:
             counts = np.bincount(self.codes, weight, minlength=self.p)
             shares = counts / counts.sum()
             return shares, np.diag(shares) - np.outer(shares, shares)
-        codes, index = np.unique(self.codes, return_inverse=True)
+        codes, index = distinct_codes(self.codes)
         amounts = np.bincount(index, weight, minlength=len(codes)).astype(np.float64)
         if len(codes) == 1:
             raise NotIdentifiableError(
@@ -131,7 +132,7 @@ def _check_length(length: int, n: int) -> None:
 
 
 def _of_codes(codes: IntArray, design: Design) -> Target:
-    distinct, index = np.unique(codes, return_inverse=True)
+    distinct, index = distinct_codes(codes)
     classes = class_array(design.categories.labels)
     if len(distinct) * design.p > _TABLE:
         return Target(classes, design, codes, np.empty((design.p, 0)), np.empty(0, np.int64))
