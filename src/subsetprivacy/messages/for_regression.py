@@ -11,6 +11,7 @@ DROP_A_COLUMN = advise(
     keyword_of="regress",
 )
 CENTER_THE_COLUMN = advise("center_the_column", "subtract a constant from the column, for instance its mean")
+SCALE_THE_COLUMN = advise("scale_the_column", "give the column in another unit, for instance by its standard deviation")
 FEWER_COLUMNS = advise(
     "fewer_columns",
     python="use fewer covariates, or ridge='cv'",

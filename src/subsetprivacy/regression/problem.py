@@ -15,9 +15,11 @@ from subsetprivacy.messages.for_regression import (
     CENTER_THE_COLUMN,
     DROP_A_COLUMN,
     FEWER_COLUMNS,
+    LEAVE_OUT_CONSTANT,
+    SCALE_THE_COLUMN,
     UNCOVERED_RESPONSE,
 )
-from subsetprivacy.regression.blocks import Blocks
+from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.coordinates import Coordinates
 from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
 from subsetprivacy.regression.models import Model, SeparateSlopes, SharedSlopes
@@ -34,7 +36,7 @@ from subsetprivacy.regression.starting import (
 )
 
 _DEPENDENT = 1e-9  # of a column's variance that the others leave, below which it is their combination
-_FAR = 1e6  # a mean so many standard deviations from 0 leaves no digits to the standard errors
+_SMALLEST = 1e-100  # a number whose square can be computed with; its inverse is the largest
 
 
 class CovariateEncoder(Protocol):
@@ -250,6 +252,7 @@ def pose(
             "there must be more than one distinct subset to estimate from; got one, reported by everyone."
         )
     w = shares_of_all(codes, amounts, design)
+    check_sizes(blocks, columns)
     n, mean, gram = moments(blocks)
     spread = np.sqrt(np.maximum(gram.diagonal() - mean**2, 0.0))
     penalized = options.ridge > 0 or options.lasso > 0
@@ -281,20 +284,48 @@ def require_response(design: Design) -> None:
         design.require_identifiable()
 
 
-def check_columns(columns: Columns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, penalized: bool) -> None:
-    """Raise if a column is constant, a combination of others, or too far from 0 to be computed with."""
-    others = [k for k in range(len(mean)) if k != columns.intercept]
-    scale = np.sqrt(gram.diagonal())
-    constant = [columns.names[k] for k in others if spread[k] <= 1e-7 * max(scale[k], 1e-300)]
-    if constant and (columns.intercept is not None or any(scale[k] == 0 for k in others)):
-        far = [columns.names[k] for k in others if spread[k] > 0 and columns.names[k] in constant]
-        if far:
-            raise ArgumentError(
-                f"a column must vary by more than a millionth of its mean; got {', '.join(far)}.", CENTER_THE_COLUMN
-            )
+@frozen(eq=False, repr=False)
+class Ends:
+    """The kernel of the largest and, with the other sign, the smallest number of every column."""
+
+    def __call__(self, block: Block) -> tuple[FloatArray, ...]:
+        """Return the ends of the block."""
+        return block.X.max(axis=0), (-block.X).max(axis=0)
+
+
+def check_sizes(blocks: Blocks, columns: Columns) -> None:
+    """Raise if a column is the same for everyone, or varies too little or too much to be computed with."""
+    others = [k for k in range(blocks.d) if k != columns.intercept]
+    if not others:
+        return
+    high, low = blocks.most(Ends())
+    low = -low
+    size = np.maximum(np.abs(high), np.abs(low))
+    constant = [
+        columns.names[k] for k in others if high[k] == low[k] and (columns.intercept is not None or not size[k])
+    ]
+    if constant:
         raise ArgumentError(
             f"columns of covariates must vary; got the same number for everyone in {', '.join(constant)}.",
-            DROP_A_COLUMN,
+            LEAVE_OUT_CONSTANT,
+        )
+    extreme = [columns.names[k] for k in others if not _SMALLEST < size[k] < 1 / _SMALLEST]
+    if extreme:
+        raise ArgumentError(
+            f"columns of covariates must have a size that can be squared, between {_SMALLEST:g} and "
+            f"{1 / _SMALLEST:g}; got {', '.join(extreme)}.",
+            SCALE_THE_COLUMN,
+        )
+
+
+def check_columns(columns: Columns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, penalized: bool) -> None:
+    """Raise if a column is too far from 0 to be computed with, or a combination of others."""
+    scale = np.sqrt(gram.diagonal())
+    others = [k for k in range(len(mean)) if k != columns.intercept and columns.intercept is not None]
+    far = [columns.names[k] for k in others if spread[k] <= 1e-7 * scale[k]]
+    if far:
+        raise ArgumentError(
+            f"a column must vary by more than a millionth of its mean; got {', '.join(far)}.", CENTER_THE_COLUMN
         )
     if penalized:
         return
