@@ -81,6 +81,11 @@ def _unknown_design(fit: Regression) -> tuple[Note, ...]:
 
 
 def _convergence(fit: Regression) -> tuple[Note, ...]:
+    if fit.method == "corrected" and not fit.converged:
+        named = ", ".join(label_text(fit.categories.labels[j]) for j in fit.fit.unsolved[:_MOST_NAMED])
+        of = f" for {named}" if named else ""
+        text = f"The corrected equations have no solution{of}: at some covariates the estimated count is negative."
+        return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE),)
     if fit.converged and fit.fit.is_maximum:
         return ()
     what = f"about {fit.gap:.2g} of log-likelihood is left to gain" if not fit.converged else "it may be a saddle point"
@@ -147,8 +152,9 @@ def _errors(fit: Regression) -> tuple[Note, ...]:
         text = f"Shrunk: {counted(more, 'pseudo-person', 'pseudo-people')} with the shares of all people were added."
         notes.append(Note(NoteKind.PENALIZED, text))
     elif fit.fit.observed is None and fit.fit.robust is None:
-        notes.append(Note(NoteKind.NO_STANDARD_ERRORS, f"No standard errors: {fit.df} parameters are too many."))
-    if fit.is_robust:
+        why = "there is no fit" if not fit.converged else f"{fit.df} parameters are too many"
+        notes.append(Note(NoteKind.NO_STANDARD_ERRORS, f"No standard errors: {why}."))
+    if fit.is_robust and fit.fit.robust is not None:
         why = (
             "clusters"
             if fit.clusters is not None

@@ -16,9 +16,10 @@ from subsetprivacy.regression.links import MultinomialLogit
 from subsetprivacy.regression.maxima import RANDOM_STARTS, SMALL, search
 from subsetprivacy.regression.objective import Objective
 from subsetprivacy.regression.problem import Problem
-from subsetprivacy.regression.solver import Optimum, maximise
+from subsetprivacy.regression.solver import ARRIVED, Optimum, maximise
 
 MAX_COVARIANCE = 2000  # parameters up to which there are standard errors
+_MAX_SEARCH = 5e6  # people times covariates times squared categories: beyond it every start takes seconds
 
 Told = Callable[[float], None]
 
@@ -46,6 +47,8 @@ class Fit:
         From how many starts.
     infinite
         Per parameter: 0 where it is finite, the sign where it has no end, not a number where it is undetermined.
+    unsolved
+        Categories, by position, that leave the corrected equations without a solution; parameters are not numbers then.
     """
 
     theta: FloatArray
@@ -59,6 +62,7 @@ class Fit:
     maxima: tuple[float, ...]
     starts: int
     infinite: FloatArray
+    unsolved: tuple[int, ...] = ()
 
 
 def fit_likelihood(problem: Problem, *, told: Told | None = None) -> tuple[Objective, Optimum, tuple[float, ...], int]:
@@ -75,12 +79,14 @@ def fit_likelihood(problem: Problem, *, told: Told | None = None) -> tuple[Objec
 
 
 def _random_starts(problem: Problem) -> int:
-    """Return how many random starts to make besides: none where the sample is large."""
+    """Return how many random starts to make besides: none where the sample is large, or a start takes long."""
     asked = problem.options.starts
     if asked is not None:
         return asked - 1
-    small = problem.n_effective < SMALL * problem.blocks.d
-    return RANDOM_STARTS if small and isinstance(problem.blocks, Sample) else 0
+    blocks = problem.blocks
+    if not isinstance(blocks, Sample) or len(blocks) * blocks.d * problem.design.p**2 > _MAX_SEARCH:
+        return 0
+    return RANDOM_STARTS if problem.n_effective < SMALL * blocks.d else 0
 
 
 def _corrected_start(problem: Problem, first: Optimum) -> list[FloatArray]:
@@ -109,8 +115,10 @@ def fit(problem: Problem, *, frequency: bool = True, clusters: IntArray | None =
     if problem.options.method == "corrected":
         objective, best = _correct(problem, objective, best)
         maxima, starts = (best.value,), 1
+        if not best.converged or best.gap > ARRIVED or best.value > 0:  # a solution has the entropy of its shares
+            return _without_solution(problem, best)
     known = objective.model.size <= MAX_COVARIANCE and problem.options.ridge == 0
-    observed = best.covariance() if known else None
+    observed = best.covariance() if known and best.gap <= ARRIVED else None
     robust = None
     if observed is not None:
         robust = sandwich(observed, meat(objective, best.theta, frequency=frequency, clusters=clusters))
@@ -158,6 +166,25 @@ def _correct(problem: Problem, objective: Objective, start: Optimum) -> tuple[Ob
     indicators = working_indicators(problem.blocks, objective.model, start.theta)
     corrected: Any = evolve(objective, indicators=indicators)
     return corrected, maximise(corrected, problem.coordinates(objective), start.theta)
+
+
+def _without_solution(problem: Problem, best: Optimum) -> Fit:
+    """Return the fit of equations that have no solution, with the categories whose coefficients ran away.
+
+    Indicators may be negative. Where the estimated number of people of a category is, among people of some covariates,
+    its share would have to be less than 0 there.
+    """
+    size = len(best.theta)
+    none = np.full(size, np.nan)
+    unsolved: tuple[int, ...] = ()
+    if isinstance(problem.model.link, MultinomialLogit):
+        B = best.theta.reshape(problem.design.p - 1, -1) * np.sqrt(problem.gram.diagonal())
+        far = np.abs(np.insert(B, problem.baseline, 0.0, axis=0)).max(axis=1)
+        runs = far > far.max() / 2
+        if 2 * runs.sum() > len(runs):  # all others run away from the baseline
+            runs = ~runs
+        unsolved = tuple(np.flatnonzero(runs).tolist())
+    return Fit(none, float("nan"), None, None, float("inf"), False, False, best.steps, (), 1, np.zeros(size), unsolved)
 
 
 def _infinite(best: Optimum, problem: Problem) -> FloatArray:

@@ -455,9 +455,10 @@ class Regression(Result):
     def sharpened(self) -> tuple[float, float] | None:
         """The expected share of rows in which one value gets more than 95%: by covariates and subset, by covariates.
 
-        From at most 50 000 of the people; None where they are not in memory, or the design is not known.
+        From at most 50 000 of the people; None where they are not in memory, the design is not known, or there is no
+        solution.
         """
-        if self.held is None or not self.problem.design.is_known:
+        if self.held is None or not self.problem.design.is_known or np.isnan(self.fit.theta).any():
             return None
         some = slice(None, None, max(len(self.held.X) // _SOME, 1))
         weight = None if self.held.weight is None else self.held.weight[some]

@@ -19,6 +19,7 @@ from subsetprivacy.regression.objective import Objective
 
 TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left
 _EXACT = 1e-14  # left to gain where one more step would change no digit
+ARRIVED = 1e-3  # of the same: what is left by a fit along coefficients without an end
 MAX_NEWTON = 100
 _MAX_GRADIENTS = 1000
 _LONGEST = 6.0  # the largest change of a linear predictor in a first step; it doubles while such steps succeed
@@ -152,7 +153,7 @@ def newton(objective: Objective, coordinates: Coordinates, z: FloatArray, *, tol
         if there is None:
             break
         z, here = further, there
-    flat = _flat_directions(objective, coordinates, z, gz, Jz) if gap <= 1e-3 else np.zeros((len(z), 0))
+    flat = _flat_directions(objective, coordinates, z, gz, Jz) if gap <= ARRIVED else np.zeros((len(z), 0))
     if _EXACT < gap <= TOLERANCE and not flat.shape[1]:
         z, here = _last_step(objective, coordinates, z, step, here)
         value, gz, Jz = here
