@@ -110,11 +110,17 @@ def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:
 def specification_test_of(fit: Regression) -> ModelTests:
     """Return the test between the likelihood and the corrected scores."""
     title = f"Specification of the model of {fit.name}"
-    reason = _why_not(fit)
+    found, reason = (float("nan"), 0), _why_not(fit)
+    if not reason:
+        try:
+            found = specification_statistic(
+                fit.problem.blocks, fit.model, fit.fit.theta, frequency=fit.weighted != "sampling"
+            )
+        except np.linalg.LinAlgError:
+            reason = "some coefficients are hardly determined"
     if reason:
         note = Note(NoteKind.NOT_TESTED, f"Specification not tested: {reason}.")
         return ModelTests.chi_square(title, {"specification": (float("nan"), 0)}, "score", (note,))
-    found = specification_statistic(fit.problem.blocks, fit.model, fit.fit.theta, frequency=fit.weighted != "sampling")
     return ModelTests.chi_square(title, {"specification": found}, "score")
 
 
@@ -129,6 +135,8 @@ def _why_not(fit: Regression) -> str:
         return "the fit is penalized"
     if fit.separated:
         return "the data set no limit to some coefficients"
+    if not fit.converged:
+        return "the fit did not arrive"
     if fit.fit.observed is None:
         return "there are too many parameters"
     if fit.clusters is not None:
