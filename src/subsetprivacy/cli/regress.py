@@ -243,12 +243,15 @@ def _predicted(fit: "Regression", path: Path) -> Any:
 
 
 def _facts(result: Any, columns: dict[str, Any], **shown: Any) -> Any:
-    """Return the numbers for JSON, coefficients with the intervals that were asked for."""
+    """Return the numbers for JSON, with the intervals that were asked for."""
     facts = result.to_dict()
-    if "coefficients" in facts:
+    if "method" in shown:
         rows = zip(*columns.values(), strict=True)
         facts["coefficients"] = [dict(zip(columns, row, strict=True)) for row in rows]
-        facts["interval"] = shown["method"]
+        return facts | {"interval": shown["method"], "level": shown["level"]}
+    if "level" in shown:
+        lower, upper = (result.interval(**shown)[..., k].tolist() for k in (0, 1))
+        return facts | {"lower": lower, "upper": upper, **shown}
     return facts
 
 

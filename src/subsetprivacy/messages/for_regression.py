@@ -76,7 +76,9 @@ NAME_A_COLUMN = advise("name_a_column", "put them in a column of the file or tab
 
 WRITE_A_FORMULA = advise("write_a_formula", "a formula is written as in race ~ age + sex + age:sex")
 NAME_IN_BACKTICKS = advise("name_in_backticks", "a name with spaces or signs stands in backticks")
-OFFSET_AS_AN_ARGUMENT = advise("offset_as_an_argument", "name the offset as an argument of its own")
+OFFSET_AS_AN_ARGUMENT = advise(
+    "offset_as_an_argument", python="offset='column'", shell="--offset COLUMN", keyword_of="regress"
+)
 COMPUTE_THE_COLUMN_FIRST = advise(
     "compute_the_column_first",
     "center, scale, poly and bs remember what they need for new rows; compute anything else as a column of the table",

@@ -214,7 +214,7 @@ class CumulativeLogit:
 
     def complete(self, U: FloatArray, D: FloatArray) -> Linked:
         """Return the same for labels, or for indicators D of them, shape (p, m): sum_j D_j ln p_j."""
-        P = np.maximum(self.shares(U), 1e-300)
+        P = np.maximum(self.shares(U), 1e-150)  # the square of which is not 0
         loglik = np.einsum("jm,jm->m", D, np.log(P))
         F, other = expit(U), expit(-U)
         f = F * other

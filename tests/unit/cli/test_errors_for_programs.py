@@ -49,6 +49,11 @@ WRONG = {
         "DistributionError",
         "--reference must sum to 1; got 0.9.",
     ),
+    "regress": (
+        "private.parquet tree~shrub",
+        "DataFileError",
+        "got no column shrub",
+    ),
     "evaluate": (
         "private.parquet --proba people.csv",
         "DataFileError",

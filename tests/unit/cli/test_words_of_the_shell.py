@@ -199,6 +199,32 @@ fit-test private.parquet --column tree --reference 0.5,0.5,0.5,-0.5
 fit-test private.parquet --column tree --reference bad.json
 fit-test private.parquet --column tree --reference 0.7,0.1,0.1,0.1 --weights weight --weights-kind sampling
 fit-test empty.csv --column tree=tree.json --form labels --missing full --reference 0.7,0.1,0.1,0.1
+regress private.parquet tree~area
+regress private.parquet tree~area+weight --shrink --interval robust
+regress private.parquet tree~area --interval profile --weights weight --weights-kind sampling
+regress private.parquet tree~area --method corrected --interval profile
+regress private.parquet tree~area --method corrected --ridge 1
+regress private.parquet tree~area --family ordinal --lasso 1
+regress private.parquet tree~area --family ordinal --baseline ash
+regress private.parquet tree~area --baseline oak
+regress private.parquet tree~area --shrink --test --json
+regress private.parquet tree~area --shrink --effects
+regress private.parquet tree~area --stream --clusters weight
+regress private.parquet tree~area --stream --ridge cv
+regress private.parquet tree~center(weight) --stream
+regress private.parquet tree~area --predict few.csv
+regress private.parquet tree~area+shrub
+regress private.parquet tree~area+pay
+regress private.parquet tree~weight+C(weight)
+regress private.parquet tree~area --weights pay --weights-kind sampling
+regress private.parquet tree~area --offset area
+regress private.parquet area~weight
+regress private.parquet area
+regress people.csv tree~area
+regress people.csv tree~area --design tree.json --form labels
+regress few.csv tree~1 --design tree.json --form labels
+regress few.csv tree~1 --design safe.json --form labels
+regress empty.csv tree~1 --design tree.json --form labels --missing full
 evaluate private.parquet --column tree --proba proba.csv
 evaluate private.parquet --column tree --proba proba.csv --interval logit --json
 evaluate private.parquet --column tree --proba proba.csv --compare proba.csv
