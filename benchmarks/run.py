@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
+import classification
 import large
 import peers
 import regression
@@ -46,7 +47,7 @@ class Task:
         else:
             ratio = timing.ours / timing.other
             reached = ratio <= self.target
-        shown = f"{ratio:.0f}" if ratio >= 20 else f"{ratio:.1f}"
+        shown = f"{ratio:.0f}" if ratio >= 20 else f"{ratio:.1f}" if ratio >= 2 else f"{ratio:.2f}"
         goal = f"{self.bound} {self.target:g}"
         return self.name, duration(timing.ours), duration(timing.other), shown, goal, "yes" if reached else "no"
 
@@ -136,6 +137,15 @@ def regressions() -> list[Task]:
                 4,
             )
             for n, d in large
+        ),
+        *(
+            Task(
+                f"classify {name} from subsets / the better of CC and RC by Adam",
+                partial(classification.against_partial_labels, name),
+                "<=",
+                0.2,
+            )
+            for name in classification.REPLICATIONS
         ),
     ]
 
