@@ -8,8 +8,7 @@ from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
 from subsetprivacy.draw.checks import asked, rates
 from subsetprivacy.draw.differences import differences
 from subsetprivacy.draw.dots import beside, durations
-from subsetprivacy.draw.forest import forest
-from subsetprivacy.draw.groups import by_group
+from subsetprivacy.draw.groups import by_group, forest
 from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.layout import Heading, require_matplotlib
 from subsetprivacy.draw.nulls import null_law

@@ -1,4 +1,4 @@
-"""Shares by group: a panel per category."""
+"""Numbers with their intervals, a panel per category: shares by group, and coefficients."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.draw.charts import _view, _whiskers
-from subsetprivacy.draw.layout import _panels, _plain, _rows, _size
+from subsetprivacy.draw.layout import DARK, _panels, _plain, _rows, _size, _tone
 from subsetprivacy.draw.overlay import colour_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = 3
-_MOST_GROUPS, _MOST_PANELS = 40, 12
+_MOST_ROWS, _MOST_PANELS = 40, 12
 
 
 def by_group(
@@ -42,31 +42,78 @@ def by_group(
     what
         What they are, for the label of the axis.
     """
-    w, low, high = (np.asarray(x, float)[:_MOST_GROUPS, :_MOST_PANELS] for x in (values, lower, upper))
-    names, panels = list(groups[:_MOST_GROUPS]), list(labels[:_MOST_PANELS])
-    columns = 2 if len(panels) == 4 else min(_COLUMNS, len(panels))
-    rows = ceil(len(panels) / columns)
+    w, low, high = (np.asarray(x, float) for x in (values, lower, upper))
+    view = _view(np.concatenate([[0.0], w[:_MOST_ROWS, :_MOST_PANELS].ravel()]), low.ravel(), high.ravel())
+    axis = f"{what}, {100 * level:.6g}% interval"
+    return _panels_of_rows((groups, "groups"), labels, (w.T, low.T, high.T), view, axis, title, unit="%")
+
+
+def forest(
+    rows: Sequence[str],
+    panels: Sequence[str],
+    values: ArrayLike,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    *,
+    level: float,
+    what: str,
+    title: str,
+) -> Figure:
+    """Draw coefficients with their intervals and a line at zero, a panel per category and a row per term.
+
+    Parameters
+    ----------
+    values, lower, upper : array_like, shape (panels, rows)
+        Coefficients and intervals; what is not finite is left out, and an end that is not becomes an arrow.
+    what
+        The label of the axis.
+    """
+    b, low, high = (np.asarray(x, float) for x in (values, lower, upper))
+    ends = np.abs(np.concatenate([b, low, high]))
+    middle = np.abs(b[np.isfinite(b)]).max(initial=0.0)
+    reach = min(1.08 * float(np.max(ends, initial=0.0, where=np.isfinite(ends))), 6 * middle + 1) or 1.0
+    axis = f"{what}, {100 * level:.6g}% interval"
+    shown = np.where(np.isfinite(b), b, np.nan)
+    return _panels_of_rows((rows, "terms"), panels, (shown, low, high), (-reach, reach), axis, title)
+
+
+def _panels_of_rows(
+    named: tuple[Sequence[str], str],
+    panels: Sequence[str],
+    numbers: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    view: tuple[float, float],
+    axis: str,
+    title: str,
+    unit: str | None = None,
+) -> Figure:
+    """Draw numbers with their intervals, arrays of shape (panels, rows); of very many the first."""
+    rows, kind = named
+    w, low, high = (x[:_MOST_PANELS, :_MOST_ROWS] for x in numbers)
+    names, titles = list(rows[:_MOST_ROWS]), list(panels[:_MOST_PANELS])
+    columns = 2 if len(titles) == 4 else min(_COLUMNS, len(titles))
+    lines = ceil(len(titles) / columns)
     wide, tall = _size(names, width=2.2)
-    axes = list(_panels(max(wide, 2.6) + 2.4 * (columns - 1), tall * rows + 0.3, rows, columns))
+    axes = list(_panels(max(wide, 2.6) + 2.4 * (columns - 1), tall * lines + 0.3, lines, columns))
     figure: Figure = axes[0].figure
-    view = _view(np.concatenate([[0.0], w.ravel()]), low.ravel(), high.ravel())
     places = np.arange(len(names), dtype=np.float64)
     for k, ax in enumerate(axes):
-        if k >= len(panels):
+        if k >= len(titles):
             ax.set_visible(False)
             continue
-        for ends, arrow in ((low[:, k], "<"), (high[:, k], ">")):
-            _whiskers(ax, places, w[:, k], ends, view, arrow, 0)
-        ax.plot(w[:, k], places, "o", color=colour_of(ax, 0), ms=5, zorder=3)
-        _rows(ax, names, unit="%")
+        for ends, arrow in ((low[k], "<"), (high[k], ">")):
+            _whiskers(ax, places, w[k], ends, view, arrow, 0)
+        ax.plot(w[k], places, "o", color=colour_of(ax, 0), ms=5, zorder=3)
+        _rows(ax, names, unit=unit)
+        if unit is None:
+            ax.axvline(0.0, color=_tone(ax, DARK), lw=1.0, zorder=1)
         ax.set(xlim=view)
-        ax.set_title(_plain(panels[k]), fontsize="medium", loc="left")
+        ax.set_title(_plain(titles[k]), fontsize="medium", loc="left")
         ax.spines[["top", "right", "left"]].set_visible(False)
         if k % columns:
             ax.tick_params(axis="y", labelleft=False)
-        if k + columns >= len(panels):
-            ax.set_xlabel(f"{what}, {100 * level:.6g}% interval")
-    parts = [(len(names), len(groups), "groups"), (len(panels), len(labels), "categories")]
+        if k + columns >= len(titles):
+            ax.set_xlabel(axis)
+    parts = [(len(names), len(rows), kind), (len(titles), len(panels), "categories")]
     cut = [f"the first {shown} of {every} {what}" for shown, every, what in parts if shown < every]
     figure.suptitle(f"{title}{', ' if cut else ''}{' and '.join(cut)}", fontsize="large")
     return figure
