@@ -22,6 +22,7 @@ BATCH_ROWS = 1 << 17  # 1 MB of codes stays in a cache
 _SCANNED = 1 << 23  # cells of a part of a file that is scanned at once
 # A second core decodes while this one counts, and memory stays small.
 _AHEAD: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1, "use_threads": True}
+_NOT_AHEAD: dict[str, Any] = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
 
 
 def arrow_batches(table: Any, columns: Sequence[str], size: int = BATCH_ROWS) -> "Iterator[pa.RecordBatch]":
@@ -159,10 +160,11 @@ def fragment_batches(fragment: Any, schema: Any, columns: list[str]) -> "Iterato
     """Stream columns of one file of a dataset as `arrow_batches` does; its errors pass, for who knows the file.
 
     A scan reads ahead as far as it can while its reader is busy, up to the end of the file. So a large Parquet file is
-    scanned a few row groups at a time.
+    scanned a few row groups at a time, and an Arrow file, which needs no decoding, by this thread.
     """
+    ahead = _AHEAD if hasattr(fragment, "row_groups") else _NOT_AHEAD
     for part in _scanned_together(fragment, len(columns)):
-        yield from part.to_batches(schema=schema, columns=columns, batch_size=BATCH_ROWS, **_AHEAD)
+        yield from part.to_batches(schema=schema, columns=columns, batch_size=BATCH_ROWS, **ahead)
 
 
 def _scanned_together(fragment: Any, columns: int) -> Iterator[Any]:

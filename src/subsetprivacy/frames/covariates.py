@@ -138,18 +138,29 @@ class Covariates:
             columns = {name: _sliced(column, start, stop) for name, column in self.columns.items()}
         else:  # column by column, as they are used: to jump from row to row takes ten times as long
             held = np.asfortranarray(self.array[start:stop]).T
-            columns = {name: _numbers_of(column) for name, column in zip(self.columns, held, strict=True)}
+            columns = {name: numbers_of(column) for name, column in zip(self.columns, held, strict=True)}
         return Covariates(columns, stop - start, self.ordered, self.first + start)
 
 
 def _sliced(column: CovariateColumn, start: int, stop: int) -> CovariateColumn:
     if isinstance(column, LabelColumn):
         return LabelColumn(column.part(start, stop), column.labels, column.declared)
-    return _numbers_of(column.part(start, stop), column.boolean)
+    return numbers_of(column.part(start, stop), column.boolean)
 
 
-def _numbers_of(values: AnyArray, boolean: bool = False) -> NumberColumn:
-    return NumberColumn(lambda start, stop: values[start:stop], boolean)
+@frozen(eq=False)
+class _Held:
+    """Numbers in memory; unlike a lambda it can be pickled."""
+
+    values: AnyArray
+
+    def __call__(self, start: int, stop: int) -> AnyArray:
+        return self.values[start:stop]
+
+
+def numbers_of(values: AnyArray, boolean: bool = False) -> NumberColumn:
+    """Return an array as a column."""
+    return NumberColumn(_Held(values), boolean)
 
 
 # Tables -------------------------------------------------------------------------------------------------------------
@@ -394,7 +405,7 @@ def _of_array(array: AnyArray, name: str) -> CovariateColumn:
     if np.ma.isMaskedArray(array):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     if array.dtype.kind in "biuf":
-        return _numbers_of(array, array.dtype.kind == "b")
+        return numbers_of(array, array.dtype.kind == "b")
     if array.dtype.kind in "UT":
         labels, codes = np.unique(array, return_inverse=True)
         return LabelColumn(codes.astype(np.int32), labels.tolist())
@@ -415,7 +426,7 @@ def _of_objects(values: list[Any], name: str) -> CovariateColumn:
     ):
         raise _strange(name, "mixed or other objects")
     numbers = np.array([np.nan if is_missing(value) else float(value) for value in values])
-    return _numbers_of(numbers, bool(kinds) and all(issubclass(kind, (bool, np.bool_)) for kind in kinds))
+    return numbers_of(numbers, bool(kinds) and all(issubclass(kind, (bool, np.bool_)) for kind in kinds))
 
 
 def _of_pandas(series: Any, name: str) -> CovariateColumn:

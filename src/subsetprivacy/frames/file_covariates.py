@@ -25,6 +25,7 @@ from subsetprivacy.frames.covariates import (
     covariate_column,
     in_order,
     number_levels,
+    numbers_of,
 )
 from subsetprivacy.frames.encoder import MOST_ROWS, column_values
 from subsetprivacy.frames.files import format_of
@@ -161,8 +162,7 @@ class FileCovariates:
         if facts.boolean:
             return _truth(cells)
         if facts.levels is None or not isinstance(facts.levels[0], str):
-            numbers = arrow_numbers(number_cells(cells))
-            return NumberColumn(lambda start, stop: numbers[start:stop])
+            return numbers_of(arrow_numbers(number_cells(cells)))
         return covariate_column(plain_cells(cells), name)
 
     def loaded(self) -> Covariates:
@@ -183,7 +183,7 @@ class FileCovariates:
         facts = self.facts[name]
         if facts.levels is not None:
             return LabelColumn(values, list(facts.levels), declared=True)
-        return NumberColumn(lambda start, stop: values[start:stop], facts.boolean)
+        return numbers_of(values, facts.boolean)
 
 
 def release_table(release: Release, names: Sequence[str], coded: Collection[str] = ()) -> Any:
@@ -266,8 +266,7 @@ def _truth(cells: Any) -> NumberColumn:
     """Return True and False that are written as text."""
     from pyarrow import compute as pc
 
-    truth = arrow_numbers(pc.equal(pc.utf8_lower(cells), "true"))
-    return NumberColumn(lambda start, stop: truth[start:stop], boolean=True)
+    return numbers_of(arrow_numbers(pc.equal(pc.utf8_lower(cells), "true")), boolean=True)
 
 
 class _ColumnSoFar:
