@@ -41,8 +41,7 @@ class SubsetLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
     max_iter
         The most iterations.
     tol
-        The largest entry of the gradient per person at which the fit stops, in coordinates in which the information
-        of a person is about the identity. A smaller one gives more digits.
+        About how far the coefficients may be from the maximum, in standard errors. A smaller number gives more digits.
 
     Attributes
     ----------
@@ -111,7 +110,7 @@ class SubsetLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
         fit_intercept: bool = True,
         categories: Iterable[Label] | None = None,
         max_iter: int = 1000,
-        tol: float = 1e-6,
+        tol: float = 3e-3,
     ) -> None:
         self.design = design
         self.ridge = ridge

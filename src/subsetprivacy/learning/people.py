@@ -31,6 +31,8 @@ class People:
 
     def __init__(self, X: FloatArray, target: Target, weight: FloatArray | None = None) -> None:
         self.X, self.target, self.weight = X, target, weight
+        self._step = min(max(_NUMBERS // max(self.d, 1), _FEWEST), _MOST)
+        self._only = self._block(slice(None)) if len(X) <= self._step else None  # a fit asks for it many times
 
     @property
     def d(self) -> int:
@@ -50,9 +52,11 @@ class People:
         return Block(X, self.target.rows(part), None if self.weight is None else self.weight[part])
 
     def _blocks(self) -> Iterator[Block]:
-        step = min(max(_NUMBERS // max(self.d, 1), _FEWEST), _MOST)
-        for start in range(0, len(self.X), step):
-            yield self._block(slice(start, start + step))
+        if self._only is not None:
+            yield self._only
+            return
+        for start in range(0, len(self.X), self._step):
+            yield self._block(slice(start, start + self._step))
 
     def total(self, kernel: Kernel) -> Sums:
         """Return the sums over all people."""

@@ -1,9 +1,9 @@
 """Columns with few enough values that boosting on histograms has the same bins in every round.
 
-`HistGradientBoostingClassifier` makes its bins from weighted rows, anew in each call of ``fit``. Trees that a warm start
-keeps would be read with other bins when weights have changed. A column with at most `max_bins` values has a bin for
-each, whatever the weights, with thresholds halfway between two values. So a number that is rounded to the nearest of
-some values lies on the same side of all thresholds as before, and the trees hold for numbers that are not rounded.
+`HistGradientBoostingClassifier` makes its bins from weighted rows in every call of ``fit``. When weights change, trees
+that a warm start keeps would be read with other bins. A column with at most `max_bins` values has a bin for each,
+whatever the weights, with thresholds halfway between two values. A number that is rounded to the nearest of these
+values lies on the same side of all thresholds as before, so the trees hold for numbers that are not rounded, too.
 """
 
 from typing import Any
