@@ -50,7 +50,7 @@ Path = Callable[[Objective], list[FloatArray]]  # the parameters along the grid
 
 def choose_ridge(problem: Problem) -> Choice:
     """Choose the ridge penalty."""
-    free = penalized_columns(problem)
+    free = _require_penalized(problem)
     variance = problem.gram.diagonal()[free > 0].mean()
     grid = problem.n * variance * np.geomspace(1.0, 1e-6, _RIDGES)
 
@@ -69,7 +69,7 @@ def choose_lasso(problem: Problem) -> Choice:
     """Choose the lasso penalty."""
     link = problem.model.link
     assert isinstance(link, MultinomialLogit)
-    free, scale = penalized_columns(problem), np.sqrt(problem.gram.diagonal())
+    free, scale = _require_penalized(problem), np.sqrt(problem.gram.diagonal())
     start = np.insert(problem.start().reshape(link.p - 1, -1), link.baseline, 0.0, axis=0)
     objective = problem.objective(0.0)
     grid = largest_penalty(objective, link.baseline, start, free) * np.geomspace(1.0, 1e-3, _LASSOS)
@@ -83,6 +83,13 @@ def choose_lasso(problem: Problem) -> Choice:
         return found
 
     return _best(problem, grid, path)
+
+
+def _require_penalized(problem: Problem) -> FloatArray:
+    free = penalized_columns(problem)
+    if not free.any():
+        raise ArgumentError("a penalty must have coefficients to fall on; got a model without covariates.")
+    return free
 
 
 def penalized_columns(problem: Problem) -> FloatArray:

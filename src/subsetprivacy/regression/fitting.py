@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
+from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.regression.blocks import Sample
 from subsetprivacy.regression.corrected import working_indicators
@@ -51,7 +52,7 @@ class Fit:
         Categories, by position, that leave the corrected equations without a solution; parameters are not numbers then.
     """
 
-    theta: FloatArray
+    theta: FloatArray = field(converter=read_only)
     loglik: float
     observed: FloatArray | None
     robust: FloatArray | None
@@ -61,7 +62,7 @@ class Fit:
     steps: int
     maxima: tuple[float, ...]
     starts: int
-    infinite: FloatArray
+    infinite: FloatArray = field(converter=read_only)
     unsolved: tuple[int, ...] = ()
 
 

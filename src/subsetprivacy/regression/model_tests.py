@@ -9,6 +9,7 @@ from scipy.special import chdtrc
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray
+from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note
 from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.results import Result, plain, unknown_as_nan
@@ -59,6 +60,8 @@ class ModelTests(Result):
 
     def __getitem__(self, name: str) -> "ModelTests":
         """Return one of the tests."""
+        if name not in self.names:
+            raise ArgumentError(f"`name` must be that of a test ({', '.join(self.names)}); got another one.")
         at = self.names.index(name)
         part = slice(at, at + 1)
         return ModelTests(

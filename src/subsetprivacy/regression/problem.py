@@ -252,11 +252,12 @@ def pose(
             "there must be more than one distinct subset to estimate from; got one, reported by everyone."
         )
     w = shares_of_all(codes, amounts, design)
-    check_sizes(blocks, columns)
+    leveled = columns.intercept is not None or options.family == "ordinal"  # cut points are intercepts
+    check_sizes(blocks, columns, leveled=leveled)
     n, mean, gram = moments(blocks)
     spread = np.sqrt(np.maximum(gram.diagonal() - mean**2, 0.0))
     penalized = options.ridge > 0 or options.lasso > 0
-    check_columns(columns, mean, spread, gram, penalized=penalized)
+    check_columns(columns, mean, spread, gram, leveled=leveled, penalized=penalized)
     null_loglik = float(amounts @ np.log(design.incidence(codes).inner(w)))
     null = null_information(codes, amounts, design, w)
     kept = information_kept(codes, amounts, design, w)
@@ -293,17 +294,18 @@ class Ends:
         return block.X.max(axis=0), (-block.X).max(axis=0)
 
 
-def check_sizes(blocks: Blocks, columns: Columns) -> None:
-    """Raise if a column is the same for everyone, or varies too little or too much to be computed with."""
+def check_sizes(blocks: Blocks, columns: Columns, *, leveled: bool) -> None:
+    """Raise if a column is the same for everyone, or too small or too large to be computed with.
+
+    `leveled` says whether the model has a level of its own, an intercept or cut points, next to the columns.
+    """
     others = [k for k in range(blocks.d) if k != columns.intercept]
     if not others:
         return
     high, low = blocks.most(Ends())
     low = -low
     size = np.maximum(np.abs(high), np.abs(low))
-    constant = [
-        columns.names[k] for k in others if high[k] == low[k] and (columns.intercept is not None or not size[k])
-    ]
+    constant = [columns.names[k] for k in others if high[k] == low[k] and (leveled or not size[k])]
     if constant:
         raise ArgumentError(
             f"columns of covariates must vary; got the same number for everyone in {', '.join(constant)}.",
@@ -318,10 +320,12 @@ def check_sizes(blocks: Blocks, columns: Columns) -> None:
         )
 
 
-def check_columns(columns: Columns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, penalized: bool) -> None:
+def check_columns(
+    columns: Columns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, leveled: bool, penalized: bool
+) -> None:
     """Raise if a column is too far from 0 to be computed with, or a combination of others."""
     scale = np.sqrt(gram.diagonal())
-    others = [k for k in range(len(mean)) if k != columns.intercept and columns.intercept is not None]
+    others = [k for k in range(len(mean)) if k != columns.intercept and leveled]
     far = [columns.names[k] for k in others if spread[k] <= 1e-7 * scale[k]]
     if far:
         raise ArgumentError(
@@ -329,7 +333,7 @@ def check_columns(columns: Columns, mean: FloatArray, spread: FloatArray, gram: 
         )
     if penalized:
         return
-    dependent = _dependent(columns, mean, gram)
+    dependent = _dependent(columns, mean, gram, leveled=leveled)
     if dependent:
         raise ArgumentError(
             "columns of covariates must not be combinations of each other; got one that depends on those before it: "
@@ -338,13 +342,10 @@ def check_columns(columns: Columns, mean: FloatArray, spread: FloatArray, gram: 
         )
 
 
-def _dependent(columns: Columns, mean: FloatArray, gram: FloatArray) -> list[str]:
+def _dependent(columns: Columns, mean: FloatArray, gram: FloatArray, *, leveled: bool) -> list[str]:
     """Return the columns that those before them determine, by elimination."""
-    if columns.intercept is None:
-        kept, S = list(range(len(mean))), gram.copy()
-    else:
-        kept = [k for k in range(len(mean)) if k != columns.intercept]
-        S = (gram - np.outer(mean, mean))[np.ix_(kept, kept)]
+    kept = [k for k in range(len(mean)) if k != columns.intercept]
+    S = (gram - np.outer(mean, mean) if leveled else gram)[np.ix_(kept, kept)]
     scale = np.sqrt(S.diagonal())
     S = S / np.outer(scale, scale)
     found = []

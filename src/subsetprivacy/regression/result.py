@@ -372,7 +372,10 @@ class Regression(Result):
     def probabilities(self) -> FloatArray:
         """The fitted shares of each person's covariates, shape (n, p): p(x), without the subset."""
         rows = self._require_rows()
-        return shares_with_errors(self.model, self.fit.theta, None, model_columns(rows.X, self), self._offset())[0]
+        X = model_columns(rows.X, self)
+        shares, _ = shares_with_errors(self.model, self.fit.theta, None, X, self._offset())
+        shares.setflags(write=False)
+        return shares
 
     def _offset(self) -> FloatArray | None:
         sample = self.problem.blocks
@@ -399,7 +402,8 @@ class Regression(Result):
         Parameters
         ----------
         new
-            A table with the covariates of the formula; by default those of the people who were fitted.
+            A table with the covariates of the formula, where offsets are 0; by default those of the people who were
+            fitted, with their offsets.
         kind
             ``"shares"`` (default): shares with standard errors. ``"category"``: the label of the largest.
         """

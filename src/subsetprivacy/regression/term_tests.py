@@ -96,12 +96,21 @@ def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:
         one.require_likelihood("likelihood ratio tests")
     if fit.categories != smaller.categories or fit.family != smaller.family or fit.n != smaller.n:
         raise MismatchError("`smaller` must be a fit of the same response to the same people; it is not.")
+    if fit.problem.options.shrink != smaller.problem.options.shrink or not _same_people(fit, smaller):
+        raise MismatchError("`smaller` must be a fit of the same response to the same people; it is not.")
     df = fit.df - smaller.df
     if df <= 0 or not set(smaller.columns.names) <= set(fit.columns.names):
         raise MismatchError("`smaller` must have some of the terms of this model and no others; it does not.")
     left = [term for term in fit.columns.terms if term not in smaller.columns.terms]
     statistic = max(2 * (fit.loglik - smaller.loglik), 0.0)
     return ModelTests.chi_square(f"Nested models of {fit.name}", {" + ".join(left) or "rest": (statistic, df)}, "lr")
+
+
+def _same_people(one: Regression, two: Regression) -> bool:
+    """Tell whether two fits are of the same subsets, where they are in memory."""
+    if one.held is None or two.held is None:
+        return True
+    return np.array_equal(one.held.codes, two.held.codes)
 
 
 # Assumptions ------------------------------------------------------------------------------------
