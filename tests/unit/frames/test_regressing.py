@@ -119,6 +119,21 @@ BAD = {
         ArgumentError,
         "the same number for everyone in c",
     ),
+    "a constant column next to cut points": (
+        lambda: fitted(extra(c=[SECRET] * N), "y ~ x + c", family="ordinal"),
+        ArgumentError,
+        "the same number for everyone in c",
+    ),
+    "all levels next to cut points": (
+        lambda: fitted(columns(), "y ~ 0 + sex", family="ordinal"),
+        ArgumentError,
+        "depends on those before it: sex",
+    ),
+    "a penalty to be chosen for nothing": (
+        lambda: fitted(columns(), "y ~ 1", ridge="cv"),
+        ArgumentError,
+        "coefficients to fall on",
+    ),
     "a combination of columns": (
         lambda: fitted(extra(c=2 * np.array(columns()["x"])), "y ~ x + c"),
         ArgumentError,
@@ -242,6 +257,9 @@ def test_a_design_that_cannot_be_estimated_from():
         (lambda fit: fit.predict(kind="labels"), "kind"),
         (lambda fit: fit.proportionality, "family='ordinal'"),
         (lambda fit: fit.compare(fit), "some of the terms of this model"),
+        (lambda fit: fit.compare(fitted(columns(), "y ~ x", shrink=True)), "the same response to the same people"),
+        (lambda fit: fit.compare(fitted({**columns(), "y": columns()["y"][::-1]}, "y ~ x")), "to the same people"),
+        (lambda fit: fit.test()["age"], r"that of a test \(x, sex\)"),
     ],
 )
 def test_bad_questions_to_a_fit(expected, ask, match):
@@ -286,3 +304,22 @@ def test_nothing_of_a_person_is_told():
 def test_the_posterior_warns(expected):
     with pytest.warns(NotPrivateWarning, match="guesses about persons"):
         assert expected.posterior().shape == (N, 4)
+
+
+def test_a_table_that_was_changed_is_not_read_again():
+    """Effects need the covariates as they were; the fit itself keeps a copy."""
+    held = columns()
+    X = np.column_stack([held["x"], np.array(held["sex"]) == "m"]).astype(float)
+    fit = sp.regress(sp.SubsetData(np.array(held["y"]), DESIGN), X)
+    shares = fit.predict().estimate
+    X[:, 0] = 0.0
+    assert np.array_equal(fit.predict().estimate, shares)
+    for ask in (fit.effects, lambda: fit.adjusted("x2")):
+        with pytest.raises(ArgumentError, match="it has changed"):
+            ask()
+
+
+def test_numbers_of_a_fit_cannot_be_changed(expected):
+    for array in (expected.coef, expected.estimates, expected.fit.theta, expected.probabilities):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.0

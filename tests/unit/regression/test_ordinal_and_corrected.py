@@ -41,7 +41,7 @@ def test_two_categories_have_nothing_to_test():
 
 
 def test_corrected_scores_have_the_target_of_the_values_where_the_model_is_wrong():
-    """A square is left out: corrected slopes are those of the values on average over draws, the likelihood's are not."""
+    """A square is left out: corrected slopes are those of the values on average, the likelihood's are not."""
     rng = np.random.default_rng(1)
     x = rng.standard_normal(4000)
     U = np.array([0 * x, x**2 - 1, 0.5 * x, -0.5 * x])
