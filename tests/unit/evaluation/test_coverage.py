@@ -15,7 +15,7 @@ def test_estimates_are_unbiased_and_intervals_keep_their_level(name):
         # Two classifiers of two categories that guess alike do not differ in what follows from guesses.
         varies = (found.given == 1) & np.isfinite(found.bias)
         bias, coverage = found.bias[varies], found.coverage[varies]
-        assert varies.sum() > 0.3 * len(found.names)
+        assert varies.sum() >= 3
         # One in twenty unbiased estimates is more than two standard errors off, one in two thousand 3.5.
         assert np.abs(bias).max() < 3.5
         assert np.mean(np.abs(bias) < 2) > 0.85
