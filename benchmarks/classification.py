@@ -223,8 +223,8 @@ def against_partial_labels(name: str, rounds: int) -> Timing:
         float(np.mean(seconds[peer])),
         _accuracies(accuracy, peer),
         (
-            f"{peer} is the better of CC and RC, linear models trained by Adam; RC takes {_times(seconds)} times as long "
-            "as CC; with a step size that is known beforehand both would take a third",
+            f"{peer} is the better of CC and RC, linear models trained by Adam; RC takes {_times(seconds)} times as "
+            "long as CC; with a step size that is known beforehand both would take a third",
         ),
     )
 

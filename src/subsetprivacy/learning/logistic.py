@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from subsetprivacy._checks import check_count, check_number
 from subsetprivacy._types import AnyArray, FloatArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.design import Design
 from subsetprivacy.errors import warn_of
 from subsetprivacy.learning.people import People
@@ -173,7 +174,7 @@ class SubsetLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
         self.n_iter_ = made.n_iter
         self._design = target.design
         if not made.converged:
-            text = f"The fit stopped after {made.n_iter} iterations, before the tolerance."
+            text = f"The fit stopped after {counted(made.n_iter, 'iteration')}, before its tolerance."
             warn_of(Note(NoteKind.NOT_CONVERGED, text, MORE_ITERATIONS_OR_RIDGE))
         return self
 

@@ -122,10 +122,13 @@ class _Climb:
 
     def go(self, tolerance: float) -> None:
         """Climb until the gradient is below the tolerance, or no iteration is left."""
+        if self.left < 1:
+            self.converged = False
+            return
         options = {"maxcor": 20, "maxiter": self.left, "maxfun": 20 * self.left, "gtol": tolerance, "ftol": 0.0}
         found = minimize(self._downhill, self.z, jac=True, method="L-BFGS-B", options=options)
         self.z, self.value = found.x, -float(found.fun) * self.objective.n
-        self.n_iter, self.left = self.n_iter + int(found.nit), max(self.left - int(found.nit), 1)
+        self.n_iter, self.left = self.n_iter + int(found.nit), self.left - int(found.nit)
         # Near the maximum of very many people rounding ends a line search before the tolerance.
         self.converged = bool(np.abs(found.jac).max() <= max(tolerance, 1e-7))
 
