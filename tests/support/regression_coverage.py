@@ -222,7 +222,12 @@ def percent(values):
 def print_coverage(replications, run, method="ml"):
     """Print the coverage of coefficients and predicted shares."""
     print(f"\nCoverage of 95% intervals, method={method!r}: smallest to largest coefficient (mean)\n")
-    print("| design | people | separated | Wald | robust | shares | se over sd | specification rejects |" + "\n" + "|---" * 8 + "|")
+    print(
+        "| design | people | separated | Wald | robust | shares | se over sd | specification rejects |"
+        + "\n"
+        + "|---" * 8
+        + "|"
+    )
     for name in DESIGNS:
         for n in SIZES:
             found = coverage(name, n, replications, method=method, run=run)
@@ -237,7 +242,12 @@ def print_coverage(replications, run, method="ml"):
 def print_level(replications, run):
     """Print the levels of the tests of a term."""
     print("\nTests of a term without effect, rejected at 5%\n")
-    print("| design | people | separated | likelihood ratio | Wald | robust | likelihood ratio, all samples |" + "\n" + "|---" * 7 + "|")
+    print(
+        "| design | people | separated | likelihood ratio | Wald | robust | likelihood ratio, all samples |"
+        + "\n"
+        + "|---" * 7
+        + "|"
+    )
     for name in DESIGNS:
         for n in SIZES:
             found = level(name, n, replications, run=run)
@@ -259,7 +269,12 @@ def print_power(replications, run):
 def print_ordinal(replications, run):
     """Print coverage of proportional odds, level and power of their test."""
     print("\nProportional odds: coverage of 95% intervals, and the test of proportionality at 5%\n")
-    print("| design | people | separated | Wald | robust | rejected, proportional | rejected, slopes 0.2 to 1.2 |" + "\n" + "|---" * 7 + "|")
+    print(
+        "| design | people | separated | Wald | robust | rejected, proportional | rejected, slopes 0.2 to 1.2 |"
+        + "\n"
+        + "|---" * 7
+        + "|"
+    )
     for name in DESIGNS:
         if name.endswith("p = 2"):
             continue
