@@ -164,9 +164,10 @@ def calibration(
     found = []
     for j, (D, scores) in enumerate(zip(sample.D, prediction.proba.T, strict=True)):
         at = np.searchsorted(_edges(scores, bins, strategy)[1:-1], scores)
-        found += [(j, *_bin(D, scores, sample.weights, at == k)) for k in np.unique(at)]
-    category, *columns = zip(*found, strict=True)
-    return CalibrationCurve(categories, np.array(category), *(np.array(column) for column in columns))
+        made = _bins(D, scores, sample.weights, at, bins)
+        found.append(np.vstack([np.full(made.shape[1], j), made]))
+    category, predicted, estimate, se, people = np.hstack(found)
+    return CalibrationCurve(categories, category.astype(np.int64), predicted, estimate, se, people)
 
 
 def _edges(scores: FloatArray, bins: int, strategy: CalibrationBins) -> FloatArray:
@@ -174,12 +175,19 @@ def _edges(scores: FloatArray, bins: int, strategy: CalibrationBins) -> FloatArr
     return np.percentile(scores, 100 * steps) if strategy == "quantile" else steps
 
 
-def _bin(D: FloatArray, scores: FloatArray, weights: PersonWeights, rows: Any) -> tuple[float, float, float, float]:
-    """Return the mean score, the estimated share, its standard error and the number of people of one bin."""
-    within = PersonWeights(weights.each[rows], weights.are_frequencies)
-    if not within.total:
-        return float("nan"), float("nan"), float("nan"), 0.0
-    return within.mean(scores[rows]), within.mean(D[rows]), within.se_of_mean(D[rows]), within.people
+def _bins(D: FloatArray, scores: FloatArray, weights: PersonWeights, at: IntArray, bins: int) -> FloatArray:
+    """Return mean score, estimated share, its standard error and number of people, for each bin that has people."""
+
+    def total(values: FloatArray) -> FloatArray:
+        return np.bincount(at, values, minlength=bins).astype(np.float64, copy=False)
+
+    whole = total(weights.each)
+    kept = whole > 0
+    people = whole if weights.are_frequencies else total((weights.each > 0).astype(np.float64))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        predicted, estimate = total(weights.each * scores) / whole, total(weights.each * D) / whole
+        spread = total(weights.squares * (D - estimate[at]) ** 2) * people / (people - 1)
+        return np.vstack([predicted, estimate, np.sqrt(spread) / whole, people])[:, kept]
 
 
 def labels_of(written: list[Any]) -> tuple[Label, ...]:

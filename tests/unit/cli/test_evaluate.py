@@ -53,7 +53,7 @@ def test_results_are_those_of_the_library(fine, made):
     assert found["measures"][-1]["category"] == 40
     printed = fine("evaluate", "out.parquet", "--proba", "new.parquet", "--level", 0.9, "--interval", "logit")
     assert "Classifier, evaluated on subsets: n = 400" in printed
-    assert "90% lower" in printed
+    assert "lower 90%" in printed
     assert "by method 'logit'" in printed
 
 
