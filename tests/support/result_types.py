@@ -58,7 +58,8 @@ def result_types() -> dict[str, type]:
         for module in modules()
         for value in vars(module).values()
         if inspect.isclass(value) and value.__module__ == module.__name__
-        if (hasattr(value, "summary") or issubclass(value, Result)) and value not in (Result, Shares, SharesByRow, DataCheck)
+        if (hasattr(value, "summary") or issubclass(value, Result))
+        and value not in (Result, Shares, SharesByRow, DataCheck)
     }
 
 
