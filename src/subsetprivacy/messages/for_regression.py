@@ -113,12 +113,12 @@ LOAD_THE_TABLE = advise(
 NUMBERS_ONLY = advise(
     "numbers_only", python="turn other columns into numbers first, for instance by scikit-learn's OneHotEncoder"
 )
-MORE_ITERATIONS_OR_RIDGE = advise("more_iterations_or_ridge", python="raise max_iter, or a larger ridge")
+MORE_ITERATIONS_OR_RIDGE = advise("more_iterations_or_ridge", python="raise max_iter, or use a larger ridge")
 WITH_PROBABILITIES = advise(
-    "with_probabilities", python="for a support vector machine, SVC(probability=True); otherwise another classifier"
+    "with_probabilities", python="take another classifier; a support vector machine gives probabilities on request"
 )
 SCALE_OUTSIDE = advise(
-    "scale_outside", python="put the other steps outside: make_pipeline(StandardScaler(), SubsetClassifier(estimator))"
+    "scale_outside", python="put other steps, such as scaling, in a pipeline around SubsetClassifier, not in it"
 )
 STOP_OUTSIDE = advise(
     "stop_outside", python="leave early stopping to the rounds: `validation_fraction` sets people aside"
