@@ -82,8 +82,8 @@ class SubsetLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
       Stratifying by codes means nothing, and fails where codes are rare.
     - Scikit-learn's own scores (``scoring="accuracy"``) compare predicted categories with codes, which means nothing.
       ``score`` and `subset_scorer` estimate them from subsets.
-    - Meta-estimators that number the values of `y` (``StackingClassifier``, ``VotingClassifier``, ``BaggingClassifier``,
-      ``CalibratedClassifierCV``) end in an error, as codes are lost. So does
+    - Meta-estimators that number the values of `y` (``StackingClassifier``, ``VotingClassifier``,
+      ``BaggingClassifier``, ``CalibratedClassifierCV``) end in an error, as codes are lost. So does
       ``cross_val_predict(method="predict_proba")``.
     - Functions that ask for a classifier, such as ``sklearn.inspection.partial_dependence``, refuse it.
 
