@@ -85,7 +85,7 @@ def regress(
         it by the likelihood of subsets that were left out.
     starts
         How many starts: the likelihood may have several maxima. ``"auto"`` (default): one, and nine more where there
-        are few people.
+        are few people for so many covariates and a start is quick.
     missing
         What an empty cell of the response is: ``"error"`` (default) or ``"full"``, a missing answer.
     stream

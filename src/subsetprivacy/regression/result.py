@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import CoefficientInterval, Engine, Family, PredictionKind, RegressionMethod, TermTest
-from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
+from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError, NotPrivateWarning
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import FIT_BY_LIKELIHOOD, IN_MEMORY, ROBUST_INTERVALS
@@ -393,25 +393,33 @@ class Regression(Result):
         return model_columns(self.columns.encoder.matrix(table), self)
 
     @overload
-    def predict(self, new: Any = ..., kind: Literal["shares"] = ...) -> Prediction: ...
+    def predict(
+        self, new: Any = ..., kind: Literal["shares"] = ..., *, offset: ArrayLike | None = ...
+    ) -> Prediction: ...
     @overload
-    def predict(self, new: Any = ..., *, kind: Literal["category"]) -> list[Label]: ...
-    def predict(self, new: Any = None, kind: PredictionKind = "shares") -> Prediction | list[Label]:
+    def predict(self, new: Any = ..., *, kind: Literal["category"], offset: ArrayLike | None = ...) -> list[Label]: ...
+    def predict(
+        self, new: Any = None, kind: PredictionKind = "shares", *, offset: ArrayLike | None = None
+    ) -> Prediction | list[Label]:
         """Predict the shares of the categories at covariates, or the most likely category.
 
         Parameters
         ----------
         new
-            A table with the covariates of the formula, where offsets are 0; by default those of the people who were
-            fitted, with their offsets.
+            A table with the covariates of the formula; by default those of the people who were fitted, with their
+            offsets.
         kind
             ``"shares"`` (default): shares with standard errors. ``"category"``: the label of the largest.
+        offset
+            The offset of each row of new data; by default 0.
         """
         check_choice(kind, ("shares", "category"), "kind")
         X = model_columns(self._require_rows().X, self) if new is None else self._matrix(new)
-        offset = self._offset() if new is None else None
+        shift = self._offset() if new is None else None
+        if offset is not None:
+            shift = np.broadcast_to(np.asarray(offset, np.float64), (len(X),))[None, :]
         cov = self._usable_cov if kind == "shares" else None
-        shares, errors = shares_with_errors(self.model, self.fit.theta, cov, X, offset)
+        shares, errors = shares_with_errors(self.model, self.fit.theta, cov, X, shift)
         if kind == "category":
             return [self.categories.labels[j] for j in shares.argmax(axis=1).tolist()]
         return Prediction("row", row_names(range(len(X))), self.categories.labels, shares, errors, self.n)

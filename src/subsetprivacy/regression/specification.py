@@ -18,10 +18,45 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
 from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.links import pairs
-from subsetprivacy.regression.models import Model
+from subsetprivacy.regression.models import AnyLink, Model
 
 MAX_WORK = 1e11  # products of a test: beyond it the subsets of the design are too many
 _DEGENERATE = 1e-4  # of the corrected score's variance: in such directions the two fits are the same
+
+
+@frozen(eq=False, repr=False)
+class Support:
+    """The informative subsets of a design.
+
+    Attributes
+    ----------
+    R, mu
+        Their rows, shape (p, subsets), and their probabilities given that they say something.
+    """
+
+    R: FloatArray
+    mu: FloatArray
+
+    @classmethod
+    def of(cls, design: Design) -> "Support":
+        """List the informative subsets."""
+        codes, mu = design.support()
+        said = ~design.is_missing(codes)
+        return cls(design.incidence(codes[said]).inner(np.eye(design.p)), mu[said] / (1 - design.mu_full))
+
+    def weighted_rows(self, P: FloatArray) -> FloatArray:
+        """Return G(x) of each person, shape (m, p, p), from their shares, shape (p, m)."""
+        p = len(self.R)
+        squares = (self.R[:, None, :] * self.R[None, :, :]).reshape(p * p, -1)
+        return np.asarray((squares @ (self.mu[:, None] / (self.R.T @ P))).T.reshape(-1, p, p))
+
+
+def expected_curvature(link: AnyLink, U: FloatArray, support: Support) -> FloatArray:
+    """Return the expected information in the predictors, S'GS, as `links` has curvatures."""
+    S = np.moveaxis(link.slopes(U), -1, 0)
+    G = support.weighted_rows(np.maximum(link.shares(U), 1e-12))
+    first, second = pairs(S.shape[2])
+    return np.ascontiguousarray((np.swapaxes(S, 1, 2) @ G @ S)[:, first, second].T)
 
 
 @frozen(eq=False, repr=False)
@@ -30,16 +65,15 @@ class CorrectedScores:
 
     Attributes
     ----------
-    R, mu
-        The rows of the informative subsets of the design, shape (p, subsets), and their probabilities.
+    support
+        The informative subsets of the design.
     squared
         Whether to add up squares of weights, for sampling weights.
     """
 
     model: Model
     theta: FloatArray
-    R: FloatArray
-    mu: FloatArray
+    support: Support
     squared: bool = False
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
@@ -48,19 +82,13 @@ class CorrectedScores:
         P = np.maximum(self.model.link.shares(U), 1e-12)
         S = np.moveaxis(self.model.link.slopes(U), -1, 0)  # (m, p, k)
         H = S / P.T[:, :, None]
-        G = self._weighted_rows(P)
+        G = self.support.weighted_rows(P)
         inverse = np.linalg.inv(G)
         D = np.einsum("mij,jm->im", inverse, block.R / (block.R * P).sum(axis=0))
         score = self.model.gradient(block.weighted(np.einsum("mjk,jm->km", H, D)), block.X)
         across = np.swapaxes(H, 1, 2)
         parts = (across @ inverse @ H, across @ S, np.swapaxes(S, 1, 2) @ G @ S)
         return score, *(self._summed(part, block) for part in parts)
-
-    def _weighted_rows(self, P: FloatArray) -> FloatArray:
-        """Return G(x) of each person, shape (m, p, p)."""
-        p = len(self.R)
-        squares = (self.R[:, None, :] * self.R[None, :, :]).reshape(p * p, -1)
-        return np.asarray((squares @ (self.mu[:, None] / (self.R.T @ P))).T.reshape(-1, p, p))
 
     def _summed(self, part: FloatArray, block: Block) -> FloatArray:
         first, second = pairs(part.shape[1])
@@ -85,15 +113,12 @@ def specification_statistic(blocks: Blocks, model: Model, theta: FloatArray, *, 
     frequency
         Whether weights count people.
     """
-    codes, mu = blocks.design.support()
-    said = ~blocks.design.is_missing(codes)
-    R = blocks.design.incidence(codes[said]).inner(np.eye(blocks.design.p))
-    kernel = CorrectedScores(model, theta, R, mu[said] / (1 - blocks.design.mu_full))
+    kernel = CorrectedScores(model, theta, Support.of(blocks.design))
     score, V, A, J = blocks.total(kernel)
     if frequency:
         left = V - A @ np.linalg.solve(J, A)
     else:
-        _, V, across, K = blocks.total(CorrectedScores(model, theta, R, kernel.mu, squared=True))
+        _, V, across, K = blocks.total(CorrectedScores(model, theta, kernel.support, squared=True))
         M = A @ np.linalg.inv(J)
         left = V - M @ across - across @ M.T + M @ K @ M.T
     half = np.linalg.inv(np.linalg.cholesky(V))

@@ -17,7 +17,7 @@ from subsetprivacy.regression.blocks import Block
 from subsetprivacy.regression.constrained import information_at, maximise_with
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.models import Likelihood, SeparateSlopes, SharedSlopes
-from subsetprivacy.regression.specification import is_affordable, specification_statistic
+from subsetprivacy.regression.specification import Support, expected_curvature, is_affordable, specification_statistic
 
 if TYPE_CHECKING:
     from subsetprivacy.regression.result import Regression
@@ -161,19 +161,27 @@ def _why_not(fit: Regression) -> str:
 
 @frozen(eq=False, repr=False)
 class ScoreMoments:
-    """The kernel of a score test: sum, outer squares and information of all scores, where slopes are not shared."""
+    """The kernel of a score test: the sum of all scores and its variance, where slopes are not shared.
+
+    The variance is the expected information, which is right in small samples. Where the subsets of the design are too
+    many to list, it is measured by the squares of the scores.
+    """
 
     likelihood: Likelihood
     apart: SeparateSlopes
+    support: Support | None
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
         """Return the sums of the block; covariates have a column of ones first, for the cut points."""
-        linked = self.likelihood.linked(block)
-        assert linked.curvature is not None
+        gradient = self.likelihood.linked(block).gradient
         X = np.column_stack([np.ones(len(block.X)), -block.X])
-        J = self.apart.information(block.weighted(linked.curvature), X)
-        S = self.apart.scores(linked.gradient, X)
-        return self.apart.gradient(block.weighted(linked.gradient), X), J, block.weighted(S) @ S.T
+        score = self.apart.gradient(block.weighted(gradient), X)
+        if self.support is None:
+            S = self.apart.scores(gradient, X)
+            return score, block.weighted(S) @ S.T
+        model = self.likelihood.model
+        U = model.predictors(self.likelihood.theta, block.X, block.offset)
+        return score, self.apart.information(block.weighted(expected_curvature(model.link, U, self.support)), X)
 
 
 def proportionality_test_of(fit: Regression) -> ModelTests:
@@ -187,10 +195,9 @@ def proportionality_test_of(fit: Regression) -> ModelTests:
         note = Note(NoteKind.NOT_TESTED, "Proportional odds not tested: nothing to compare, or no finite fit.")
         return ModelTests.chi_square(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))
     apart = SeparateSlopes(model.link, d + 1)
-    kernel = ScoreMoments(Likelihood(model, fit.fit.theta, curvature=True), apart)
-    score, J, outer = fit.problem.blocks.total(kernel)
-    if not _is_positive(J):  # far from proportional odds the likelihood may bend upward here
-        J = outer
+    design = fit.problem.design
+    support = Support.of(design) if is_affordable(design, fit.n) else None
+    score, J = fit.problem.blocks.total(ScoreMoments(Likelihood(model, fit.fit.theta), apart, support))
     if not _is_positive(J):
         note = Note(NoteKind.NOT_TESTED, "Proportional odds not tested: too few people to let the slopes differ.")
         return ModelTests.chi_square(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))
