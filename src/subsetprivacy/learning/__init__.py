@@ -5,13 +5,13 @@ Import what you need from here; the rest of the package does not import scikit-l
     from subsetprivacy.learning import SubsetLogisticRegression, SubsetClassifier, subset_scorer
 """
 
-from importlib.util import find_spec
-
 from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.messages.for_general import INSTALL
 
-if find_spec("sklearn") is None:
-    raise MissingDependencyError("`subsetprivacy.learning` needs scikit-learn.", INSTALL(extra="learn"))
+try:
+    import sklearn  # noqa: F401
+except ImportError:
+    raise MissingDependencyError("`subsetprivacy.learning` needs scikit-learn.", INSTALL(extra="learn")) from None
 
 from subsetprivacy.learning.logistic import SubsetLogisticRegression
 from subsetprivacy.learning.rows import subset_rows

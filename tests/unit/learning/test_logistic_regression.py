@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -268,6 +270,23 @@ def test_guesses_can_be_cross_validated_and_codes_that_were_renumbered_are_refus
     assert np.mean(guesses == values) > 0.5
     with pytest.raises(CodeError, match="the empty set"):
         cross_val_predict(learner, X, data.codes, cv=3, method="predict_proba")
+
+
+@pytest.mark.parametrize(
+    "meta", [StackingClassifier, VotingClassifier, lambda pairs: BaggingClassifier(pairs[0][1])], ids=str
+)
+def test_tools_that_renumber_the_target_are_refused(meta):
+    X, _, data = people(300)
+    with pytest.raises(ValueError, match=r"should be a classifier|must lie in 1…15; got .* \(0, the empty set\)"):
+        meta([("learner", SubsetLogisticRegression(DESIGN))]).fit(X, data.codes)
+
+
+def test_columns_are_selected_by_a_score_from_subsets():
+    X, _, data = people(500)
+    wide = np.column_stack([X, np.random.default_rng(2).normal(size=(500, 2))])
+    scoring = subset_scorer("log_likelihood", DESIGN)
+    chosen = SequentialFeatureSelector(SubsetLogisticRegression(DESIGN), n_features_to_select=2, scoring=scoring, cv=2)
+    assert chosen.fit(wide, data.codes).get_support().tolist() == [True, True, False, False, False]
 
 
 def test_it_is_cloned_and_pickled():

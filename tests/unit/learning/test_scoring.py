@@ -1,6 +1,8 @@
 """Scores from subsets: those of `evaluate`, in the form that scikit-learn calls."""
 
 import pickle
+import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,7 +12,14 @@ from sklearn.metrics import accuracy_score, log_loss, recall_score, roc_auc_scor
 from sklearn.model_selection import cross_val_score
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, SmallCountWarning, UnknownDesignError
+from subsetprivacy.errors import (
+    ArgumentError,
+    CategoryError,
+    CodeError,
+    MissingDependencyError,
+    SmallCountWarning,
+    UnknownDesignError,
+)
 from subsetprivacy.learning import SubsetLogisticRegression, subset_rows, subset_scorer
 
 LABELS = ["c", "a", "b"]  # not in the order that scikit-learn sorts them
@@ -111,6 +120,17 @@ def test_what_does_not_fit_is_refused(sample):
         subset_scorer("accuracy", categories=LABELS)(model, X, codes)
     with pytest.raises(CodeError, match="design can produce"):
         subset_scorer("accuracy", DESIGN)(model, X, np.ones(len(X), np.int64))
+
+
+# Without scikit-learn -----------------------------------------------------------------------------
+
+
+def test_the_extra_is_named_where_scikit_learn_is_absent(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("subsetprivacy.learning")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingDependencyError, match=r"needs scikit-learn. Hint: pip install 'subsetprivacy\[learn\]'"):
+        import_module("subsetprivacy.learning")
 
 
 # Rows ---------------------------------------------------------------------------------------------
