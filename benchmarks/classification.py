@@ -224,7 +224,7 @@ def against_partial_labels(name: str, rounds: int) -> Timing:
         _accuracies(accuracy, peer),
         (
             f"{peer} is the better of CC and RC, linear models trained by Adam; RC takes {_times(seconds)} times as "
-            "long as CC; with a step size that is known beforehand both would take a third",
+            "long as CC; with a step size that is known beforehand both would take about 0.4 times as long",
         ),
     )
 
