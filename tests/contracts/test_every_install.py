@@ -80,12 +80,14 @@ STEPS = {
     ],
     "design warner": [Step("design warner no yes -o new.json", says="Wrote new.json")],
     "estimate": [Step("estimate private.csv", **TABLE)],
+    "evaluate": [Step("evaluate private.csv --proba private.proba.csv", **TABLE)],
     "example adult": [Step("example adult -o adult.csv", says="Wrote adult.csv")],
     "example urn": [Step("example urn --people 20 -o urn2.csv", says="Wrote urn2.csv")],
     "fit-test": [Step("fit-test private.csv --reference 0.25,0.25,0.25,0.25 --null chi-square", **TABLE)],
     "key": [Step("key -o secret.key", says="Wrote secret.key")],
     "plan": [Step("plan black red green blue --margin 0.02", says="uniform")],
     "privatize": [Step("privatize urn.csv --column colour=urn.design.json -o out.csv", **TABLE)],
+    "regress": [Step("regress private.csv colour~drawn", needs=("pyarrow", "formulaic"), hint="formula")],
     "report": [Step("report private.csv -o report.html --permutations 19", **TABLE)],
     "reproduce": [
         Step("reproduce", says="toy_example"),
@@ -131,6 +133,7 @@ def folder(tmp_path_factory):
         assert CliRunner().invoke(main, line).exit_code == 0
     with (place / "private.csv").open("w", encoding="utf-8") as file:
         file.write("colour,drawn\n" + "red|blue,first\nblack|green,first\nred|blue,second\nblue|green,second\n" * 30)
+    (place / "private.proba.csv").write_text("black,red,green,blue\n" + "0.1,0.2,0.3,0.4\n" * 120, encoding="utf-8")
     made = design_from_json(Path(design).read_bytes())
     (place / "private.csv.design.json").write_text(
         Stored({"colour": made}, {"colour": "labels"}).to_json(), encoding="utf-8"

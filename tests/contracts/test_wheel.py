@@ -63,7 +63,7 @@ def test_links_of_the_long_description_are_whole_addresses(metadata):
 
 def test_extras_are_for_users_and_all_is_all_of_them(metadata):
     extras = set(metadata.get_all("Provides-Extra"))
-    assert extras == {"plot", "conic", "frames", "spark", "serve", "all"}
+    assert extras == {"plot", "conic", "frames", "formula", "learn", "spark", "serve", "all"}
     (everything,) = PROJECT["project"]["optional-dependencies"]["all"]
     assert set(re.search(r"\[(.*)\]", everything)[1].split(",")) == extras - {"all"}
     assert not extras & set(PROJECT["dependency-groups"])
