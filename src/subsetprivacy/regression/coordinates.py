@@ -142,7 +142,7 @@ class Increasing:
 
     def _opened(self, zeta: FloatArray) -> FloatArray:
         theta = zeta.copy()
-        theta[1 : self.cuts] = np.exp(np.minimum(zeta[1 : self.cuts], 300.0))
+        theta[1 : self.cuts] = np.exp(np.minimum(zeta[1 : self.cuts], 40.0))
         theta[: self.cuts] = np.cumsum(theta[: self.cuts])
         return theta
 
@@ -156,7 +156,7 @@ class Increasing:
         """Return the derivatives of the parameters in zeta."""
         zeta = self.linear.natural(z)
         D = np.eye(len(zeta))
-        gaps = np.concatenate([[1.0], np.exp(np.minimum(zeta[1 : self.cuts], 300.0))])
+        gaps = np.concatenate([[1.0], np.exp(np.minimum(zeta[1 : self.cuts], 40.0))])
         D[: self.cuts, : self.cuts] = np.tril(np.broadcast_to(gaps, (self.cuts, self.cuts)))
         return D
 

@@ -193,7 +193,7 @@ class CumulativeLogit:
 
     def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
         """Return the log-likelihood of subsets and its derivatives."""
-        L = np.maximum(np.einsum("jm,jm->m", R, self.shares(U)), 1e-300)
+        L = np.maximum(np.einsum("jm,jm->m", R, self.shares(U)), 1e-100)
         F, other = expit(U), expit(-U)
         c = (R[:-1] - R[1:]) / L
         G = c * F * other

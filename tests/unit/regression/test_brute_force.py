@@ -7,7 +7,7 @@ from regression_samples import DESIGNS
 from subsetprivacy.regression.blocks import Block
 from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
 from subsetprivacy.regression.models import Likelihood, SeparateSlopes, SharedSlopes
-from subsetprivacy.regression.specification import CorrectedScores
+from subsetprivacy.regression.specification import CorrectedScores, Support, expected_curvature
 
 EVERY_DESIGN = pytest.mark.parametrize("design", [make() for make in DESIGNS.values()], ids=DESIGNS)
 EVERY_FAMILY = pytest.mark.parametrize("family", ["logit", "ordinal"])
@@ -69,7 +69,7 @@ def test_information_kept_is_the_price_on_average(design):
 def test_corrected_scores_have_mean_zero_and_the_variances_that_the_specification_test_uses(design, family):
     model, theta = model_of(family, design.p)
     block, chance, _, mu = listed(design, model, theta)
-    kernel = CorrectedScores(model, theta, block.R, mu)
+    kernel = CorrectedScores(model, theta, Support(block.R, mu))
     each = [kernel(Block(X, block.R[:, [a]])) for a in range(len(mu))]
     corrected = np.array([score for score, *_ in each]).T
     ordinary = Likelihood(model, theta).scores(block)
@@ -88,7 +88,19 @@ def test_corrected_scores_have_the_mean_of_labels_under_any_truth(design):
     block, _, shares, mu = listed(design, model, theta)
     truth = np.random.default_rng(1).dirichlet(np.ones(design.p))
     chance = mu * (truth @ block.R)
-    kernel = CorrectedScores(model, theta, block.R, mu)
+    kernel = CorrectedScores(model, theta, Support(block.R, mu))
     mean = sum(q * kernel(Block(X, block.R[:, [a]]))[0] for a, q in enumerate(chance))
     labels = model.gradient((truth - shares)[model.link.free][:, None], X)
     assert np.allclose(mean, labels, atol=1e-12)
+
+
+@EVERY_DESIGN
+@EVERY_FAMILY
+def test_expected_information_is_the_variance_of_the_scores(design, family):
+    model, theta = model_of(family, design.p)
+    block, chance, _, mu = listed(design, model, theta)
+    U = model.predictors(theta, X)
+    G = Likelihood(model, theta).linked(block).gradient
+    variance = (G * chance) @ G.T
+    found = expected_curvature(model.link, U, Support(block.R, mu))[:, 0]
+    assert np.allclose(found, variance[np.triu_indices(design.p - 1)], atol=1e-12)
