@@ -225,7 +225,9 @@ class Problem:
             return cumulative_coordinates(objective, self.start())
         gram = self.gram
         if objective.ridge is not None:
-            gram = gram + np.diag(objective.ridge.amount * objective.ridge.free / self.n)
+            # Relative to a person's information: the other factor of the coordinates has that scale.
+            each = self.n * float(np.trace(self.null)) / (self.design.p - 1)
+            gram = gram + np.diag(objective.ridge.amount * objective.ridge.free / max(each, 1e-12))
         elif np.linalg.matrix_rank(gram, hermitian=True) < len(gram):
             gram = gram + np.diag(1e-6 * gram.diagonal())
         return whitened(gram, self.null, self.w, link.baseline)
