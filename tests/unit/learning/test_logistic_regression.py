@@ -273,7 +273,9 @@ def test_guesses_can_be_cross_validated_and_codes_that_were_renumbered_are_refus
 
 
 @pytest.mark.parametrize(
-    "meta", [StackingClassifier, VotingClassifier, lambda pairs: BaggingClassifier(pairs[0][1])], ids=str
+    "meta",
+    [StackingClassifier, VotingClassifier, lambda pairs: BaggingClassifier(pairs[0][1])],
+    ids=["stacking", "voting", "bagging"],
 )
 def test_tools_that_renumber_the_target_are_refused(meta):
     X, _, data = people(300)
