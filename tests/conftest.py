@@ -64,7 +64,13 @@ def _close_figures():
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with Spark: a test of over a minute that comes last is one that all other processes wait for."""
+    """Refuse ids that differ between processes, which xdist cannot run; and begin with Spark.
+
+    A test of over a minute that comes last is one that all other processes wait for.
+    """
+    addressed = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if addressed:
+        raise pytest.UsageError(f"ids of tests must not hold addresses; got {addressed[0]}")
     items.sort(key=lambda item: item.path.name != "test_on_spark.py")
 
 
