@@ -118,9 +118,11 @@ def _derivative(fit: Regression, variable: str, column: FloatArray) -> tuple[Flo
     return high[0] - low[0], high[1] - low[1]
 
 
-def posterior_shares(fit: Regression, warning: type[NotPrivateWarning]) -> FloatArray:
+def posterior_shares(fit: Regression) -> FloatArray:
     """Return P(X = j | x, A) for each person, and warn that these are guesses about persons."""
     rows = fit._require_rows()
-    warnings.warn(warning("these are guesses about persons: keep them out of files and reports."), stacklevel=3)
+    warnings.warn(
+        NotPrivateWarning("these are guesses about persons: keep them out of files and reports."), stacklevel=3
+    )
     q = fit.probabilities * rows_of(rows.codes, fit.problem.design).T
     return np.asarray(q / q.sum(axis=1, keepdims=True))

@@ -75,7 +75,7 @@ def fit_likelihood(problem: Problem, *, told: Told | None = None) -> tuple[Objec
     random = _random_starts(problem)
     if not polish or random == 0:
         return objective, best, (best.value,), 1
-    found = search(objective, coordinates, best, _corrected_start(problem, best), random=random)
+    found = search(objective, coordinates, best, _corrected_start(problem), random=random)
     return objective, found.best, found.values, found.starts
 
 
@@ -90,7 +90,7 @@ def _random_starts(problem: Problem) -> int:
     return RANDOM_STARTS if problem.n_effective < SMALL * blocks.d else 0
 
 
-def _corrected_start(problem: Problem, first: Optimum) -> list[FloatArray]:
+def _corrected_start(problem: Problem) -> list[FloatArray]:
     """Return the corrected fit as a start, where the design is known."""
     objective = problem.objective()
     if not problem.design.is_known or not isinstance(objective.model.link, MultinomialLogit):

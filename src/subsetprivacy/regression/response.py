@@ -74,7 +74,7 @@ def fit_response(
     if not said.any():
         raise NoDataError("`data` must hold a subset that says something; got none.")
     cluster = _clusters(clusters, n)
-    shift = _offset(offset, n, design, options)
+    shift = _offset(offset, n)
     if not said.all():
         X, codes = X[said], codes[said]
         weight, cluster, shift = (None if each is None else each[said] for each in (weight, cluster, shift))
@@ -187,8 +187,8 @@ def _clusters(clusters: Any, n: int) -> Any:
     return labels
 
 
-def _offset(offset: Any, n: int, design: Design, options: Options) -> FloatArray | None:
-    """Return the offset of each person's linear predictors, shape (n, 1) or (n, p - 1)."""
+def _offset(offset: Any, n: int) -> FloatArray | None:
+    """Return the offset of each person's linear predictors, shape (n, 1)."""
     if offset is None:
         return None
     try:

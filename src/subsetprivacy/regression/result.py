@@ -12,7 +12,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import CoefficientInterval, Engine, Family, PredictionKind, RegressionMethod, TermTest
 from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
-from subsetprivacy.errors import ArgumentError, NotPrivateWarning
+from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import FIT_BY_LIKELIHOOD, IN_MEMORY, ROBUST_INTERVALS
 from subsetprivacy.privacy.given import alone_in_covariates, leakage_given
@@ -487,7 +487,7 @@ class Regression(Result):
         NotPrivateWarning
             Always.
         """
-        return posterior_shares(self, NotPrivateWarning)
+        return posterior_shares(self)
 
     # Output -----------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ from subsetprivacy.estimation.mle import maximise as maximise_shares
 from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.coordinates import Increasing, Linear, Whitened
 from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
-from subsetprivacy.regression.models import Model, SharedSlopes
 from subsetprivacy.regression.objective import Objective
 
 _LEAST = 1e-3  # a share to start from
@@ -98,11 +97,6 @@ def cumulative_coordinates(objective: Objective, start: FloatArray) -> Increasin
     values, vectors = np.linalg.eigh(K * np.outer(scale, scale))
     T = scale[:, None] * vectors / np.sqrt(np.maximum(np.abs(values), 1e-4))
     return Increasing(cuts, Linear(zeta, T))
-
-
-def is_shared(model: Model) -> bool:
-    """Tell whether all categories share their slopes."""
-    return isinstance(model, SharedSlopes)
 
 
 def moments(blocks: Blocks) -> tuple[float, FloatArray, FloatArray]:
