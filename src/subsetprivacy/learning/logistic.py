@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from subsetprivacy._checks import check_count, check_number
@@ -15,14 +15,14 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import warn_of
 from subsetprivacy.learning.people import People
 from subsetprivacy.learning.ridge import fit_ridge
-from subsetprivacy.learning.scoring import score_subsets
+from subsetprivacy.learning.scoring import ScoredOnSubsets
 from subsetprivacy.learning.targets import is_of_subsets, learners, read_target, read_weights
 from subsetprivacy.learning.validating import read_features, require_target
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_regression import MORE_ITERATIONS_OR_RIDGE
 
 
-class SubsetLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SubsetLogisticRegression(ScoredOnSubsets, BaseEstimator):  # type: ignore[misc]
     r"""Logistic regression that learns from subsets, for scikit-learn.
 
     It maximises the likelihood of the subsets with a ridge penalty. On labels (``design=None``) it is
@@ -201,25 +201,3 @@ class SubsetLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
         U = self.decision_function(X)
         best = (U > 0).astype(np.int64) if U.ndim == 1 else U.argmax(axis=1)
         return np.asarray(self.classes_[best])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on other people: estimated without bias from subsets, or counted from labels.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`, of people who were not used in it.
-
-        Raises
-        ------
-        UnknownDesignError
-            If the design is not known; use `subset_scorer`.
-
-        Notes
-        -----
-        The estimate has a standard error, which `evaluate` gives. In small samples it can be above 1.
-        """
-        check_is_fitted(self)
-        if is_of_subsets(y, self.design, self.categories):
-            return score_subsets(self, X, y, self._design, "accuracy", sample_weight=sample_weight)
-        return float(super().score(X, y, sample_weight))

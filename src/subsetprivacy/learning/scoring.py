@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import EvaluationMeasure
@@ -13,6 +15,7 @@ from subsetprivacy.counting.columns import chosen_design
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, SmallCountWarning
 from subsetprivacy.evaluation import Evaluation, evaluate
+from subsetprivacy.learning.targets import is_of_subsets
 
 SubsetScore: TypeAlias = Literal[
     "log_likelihood", "accuracy", "balanced_accuracy", "brier", "log_loss", "recall", "precision", "f1", "auc"
@@ -160,3 +163,33 @@ def padded(proba: FloatArray, classes: Any, design: Design) -> FloatArray:
     out = np.zeros((len(proba), design.p))
     out[:, [design.categories.index(label) for label in np.asarray(classes).tolist()]] = proba
     return out
+
+
+class ScoredOnSubsets(ClassifierMixin):  # type: ignore[misc]
+    """A classifier whose `score` is the accuracy on subsets or on labels, whichever it is given."""
+
+    design: Design | None
+    categories: Iterable[Label] | None
+    _design: Any  # that of the fit; None for labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on other people: estimated without bias from subsets, or counted from labels.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`, of people who were not used in it.
+
+        Raises
+        ------
+        UnknownDesignError
+            If the design is not known; use `subset_scorer`.
+
+        Notes
+        -----
+        The estimate has a standard error, which `evaluate` gives. In small samples it can be above 1.
+        """
+        check_is_fitted(self)
+        if is_of_subsets(y, self.design, self.categories):
+            return score_subsets(self, X, y, self._design, "accuracy", sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))

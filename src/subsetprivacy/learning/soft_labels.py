@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
@@ -13,13 +13,13 @@ from subsetprivacy._types import AnyArray, FloatArray, Label
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.learning.em import Rounds, Stopping, parameter_of_growth, predicted
-from subsetprivacy.learning.scoring import score_subsets
+from subsetprivacy.learning.scoring import ScoredOnSubsets
 from subsetprivacy.learning.targets import is_of_subsets, learners, read_target, read_weights
 from subsetprivacy.learning.validating import require_target
 from subsetprivacy.messages.for_regression import SCALE_OUTSIDE, STOP_OUTSIDE, WITH_PROBABILITIES
 
 
-class SubsetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SubsetClassifier(MetaEstimatorMixin, ScoredOnSubsets, BaseEstimator):  # type: ignore[misc]
     r"""Trains any probabilistic classifier of scikit-learn on subsets.
 
     In each round everyone counts for every category that their subset allows, with the probability that the
@@ -217,24 +217,6 @@ class SubsetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # t
         if self._design is None:
             return np.asarray(self.estimator_.predict(X))
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on other people: estimated without bias from subsets, or counted from labels.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`, of people who were not used in it.
-
-        Raises
-        ------
-        UnknownDesignError
-            If the design is not known; use `subset_scorer`.
-        """
-        check_is_fitted(self)
-        if is_of_subsets(y, self.design, self.categories):
-            return score_subsets(self, X, y, self._design, "accuracy", sample_weight=sample_weight)
-        return float(super().score(X, y, sample_weight))
 
 
 def _check_share(share: float | None) -> float:
