@@ -26,6 +26,7 @@ EstimatePicture: TypeAlias = Literal["estimate", "difference", "convergence"]
 
 # Regression
 Family: TypeAlias = Literal["logit", "ordinal"]
+OutcomeFamily: TypeAlias = Literal["linear", "logit", "poisson"]  # of an outcome with private predictors
 RegressionMethod: TypeAlias = Literal["ml", "corrected"]
 CoefficientInterval: TypeAlias = Literal["auto", "wald", "robust", "profile"]
 TermTest: TypeAlias = Literal["auto", "lr", "wald", "robust"]

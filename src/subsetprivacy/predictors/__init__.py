@@ -1,0 +1,1 @@
+"""Regression of an outcome on private predictors: arrays in, results out."""
