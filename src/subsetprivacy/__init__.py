@@ -115,6 +115,7 @@ _PUBLIC = {
     "regression.prediction": ("MarginalEffects", "Prediction"),
     "regression.result": ("Regression",),
     "report": ("write_report",),
+    "sampling": ("Sampling",),
     "subsets": ("Categories",),
     "tabulating": ("crosstab",),
     "variables": ("JointCategories",),

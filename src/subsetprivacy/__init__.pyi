@@ -105,6 +105,7 @@ from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.prediction import MarginalEffects, Prediction
 from subsetprivacy.regression.result import Regression
 from subsetprivacy.report import write_report
+from subsetprivacy.sampling import Sampling
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tabulating import crosstab
 from subsetprivacy.variables import JointCategories
@@ -165,6 +166,7 @@ __all__ = [
     "Release",
     "RepeatRisk",
     "Residuals",
+    "Sampling",
     "SkipsCheck",
     "SubsetCounts",
     "SubsetData",

@@ -13,6 +13,11 @@ IfExists: TypeAlias = Literal["error", "same", "overwrite"]
 Missing: TypeAlias = Literal["error", "full"]
 WeightsKind: TypeAlias = Literal["frequency", "sampling"]
 
+# Surveys as they are drawn
+LonelyStrata: TypeAlias = Literal["error", "center"]
+ReplicateCenter: TypeAlias = Literal["estimate", "mean"]
+ReplicateMethod: TypeAlias = Literal["bootstrap", "jackknife", "brr"]
+
 # Estimates
 Estimator: TypeAlias = Literal["mle", "em", "icm", "mom", "mom-uniform", "mom-conditional", "one-step", "conic"]
 Information: TypeAlias = Literal["observed", "expected"]

@@ -28,6 +28,7 @@ NO_RESULTS = {
     "NoteKind",
     "OptionSkips",
     "Question",
+    "Sampling",
     "VariableChecks",
 }
 # A level or an interval method is part of the question that these answer, so they cannot be asked for another.

@@ -1,0 +1,127 @@
+"""Columns that say how a sample was drawn: of any table, checked, as numbers."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._checks import check_same_index
+from subsetprivacy._types import AnyArray, FloatArray, IntArray
+from subsetprivacy._words import counted, people
+from subsetprivacy.engines import arrow_batches, check_columns, engine_of, is_table, native_column, no_such_column
+from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.messages.for_sampling import WEIGHTS_OF_ALL
+from subsetprivacy.subsets import is_missing
+
+_IN_MEMORY = {"pandas", "polars", "pyarrow"}
+
+
+def columns_of(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return columns of a table of any library on this machine, or of a dict of columns, from one reading of its rows.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no table, a column is not there, or the table is on other machines.
+    """
+    if isinstance(table, Mapping):
+        for name in names:
+            if name not in table:
+                raise ArgumentError(*no_such_column(name, [str(held) for held in table], "the table", "names"))
+        check_same_index({name: table[name] for name in names})
+        return {name: table[name] for name in names}
+    if not is_table(table):
+        raise ArgumentError(f"`table` must be a table or a dict of columns; got {type(table).__name__}.")
+    check_columns(table, list(names))
+    if engine_of(table) in _IN_MEMORY:
+        return {name: native_column(table, name) for name in names}
+    distinct = list(dict.fromkeys(names))
+    batches = list(arrow_batches(table, distinct))
+    return {
+        name: np.concatenate([np.asarray(batch.column(k)) for batch in batches]) if batches else np.empty(0)
+        for k, name in enumerate(distinct)
+    }
+
+
+def numbers(values: Any, name: str, length: int | None = None) -> FloatArray:
+    """Return a number per person, finite and not negative.
+
+    Raises
+    ------
+    ArgumentError, MismatchError
+        Saying how many are not, and the first row; never a value.
+    """
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        array = None
+    if array is None:  # raised out here: the inner message shows an entry
+        raise ArgumentError(f"`{name}` must be numbers, one per person; got {type(values).__name__} of something else.")
+    if array.ndim != 1 or (length is not None and len(array) != length):
+        of = "" if length is None else f" for {people(length)}"
+        raise MismatchError(f"`{name}` must be one number per person; got shape {array.shape}{of}.")
+    refuse_numbers(array, name)
+    return array
+
+
+def refuse_numbers(array: AnyArray, name: str) -> None:
+    """Raise unless all numbers are finite and not negative."""
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        row = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
+        raise ArgumentError(
+            f"`{name}` must be finite and not negative; got {counted(bad.sum(), 'that is not', 'that are not')}, first "
+            f"in row {row}.",
+            WEIGHTS_OF_ALL,
+        )
+
+
+def labels(values: Any, name: str, length: int | None = None) -> IntArray:
+    """Return for each person the number of their label, in the order in which labels sort.
+
+    Raises
+    ------
+    ArgumentError, MismatchError
+        If a label is missing or no label, or there is not one per person.
+    """
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise ArgumentError(f"`{name}` must be one label per person; got {type(values).__name__}.")
+    array = _as_labels(values)
+    if array.ndim != 1 or (length is not None and len(array) != length):
+        of = "" if length is None else f" for {people(length)}"
+        raise MismatchError(f"`{name}` must be one label per person; got shape {array.shape}{of}.")
+    if array.dtype.kind in "biuUS":
+        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    gaps = np.isnan(array) if array.dtype.kind == "f" else np.array([is_missing(one) for one in array], np.bool_)
+    if gaps.any():
+        raise ArgumentError(
+            f"`{name}` must hold a label for every person; got {int(gaps.sum())} without one, first in row "
+            f"{int(gaps.argmax())}."
+        )
+    if array.dtype.kind == "f":
+        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    return _of_objects(array, name)
+
+
+def _as_labels(values: Any) -> AnyArray:
+    """Return an array that keeps a list's labels as they are: NumPy would make text of numbers and words together."""
+    if isinstance(values, (list, tuple)):
+        made = np.empty(len(values), object)
+        made[:] = values
+        return made
+    return np.asarray(values)
+
+
+def _of_objects(array: AnyArray, name: str) -> IntArray:
+    strange = next((row for row, one in enumerate(array) if not isinstance(one, Hashable)), None)
+    if strange is not None:
+        raise ArgumentError(f"`{name}` must hold labels; got {type(array[strange]).__name__} in row {strange}.")
+    known: dict[Any, int] = {}
+    return np.fromiter((known.setdefault(one, len(known)) for one in array), np.int64, len(array))
+
+
+def nested(inner: IntArray, outer: IntArray | None) -> IntArray:
+    """Return numbers of the pairs that occur: clusters within strata, whose ids may repeat from one to the next."""
+    if outer is None:
+        return inner
+    return np.unique(outer * (inner.max(initial=0) + 1) + inner, return_inverse=True)[1].astype(np.int64)

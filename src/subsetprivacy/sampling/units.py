@@ -1,0 +1,116 @@
+"""First-stage units: people in clusters, clusters in strata, and the linearized covariance of totals over them."""
+
+from functools import cached_property
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy._types import AnyArray, FloatArray, IntArray
+from subsetprivacy._words import counted
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_sampling import LONELY
+
+
+@frozen(slots=False, eq=False)
+class Units:
+    """The units of the first stage: clusters, or people where there are none.
+
+    Attributes
+    ----------
+    of_person
+        For each person the number of their unit.
+    stratum
+        For each unit the number of its stratum.
+    fraction
+        For each stratum the share of its units that were drawn; 0 if they were drawn with replacement.
+    """
+
+    of_person: IntArray
+    stratum: IntArray
+    fraction: FloatArray = field(factory=lambda: np.zeros(1))
+
+    @property
+    def number(self) -> int:
+        """How many units there are."""
+        return len(self.stratum)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many units each stratum has."""
+        return np.bincount(self.stratum, minlength=len(self.fraction))
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Units less strata."""
+        return self.number - len(self.fraction)
+
+    @cached_property
+    def alone(self) -> IntArray:
+        """The strata that have one unit of several: nothing shows how much units differ there."""
+        return np.flatnonzero((self.sizes == 1) & (self.fraction < 1))
+
+    def totals(self, amounts: FloatArray) -> FloatArray:
+        """Return the sums over the people of each unit, of one or several amounts."""
+        if self.number == len(self.of_person):  # each person is a unit
+            made: FloatArray = np.empty(amounts.shape)
+            made[self.of_person] = amounts
+            return made
+        flat = amounts.reshape(len(amounts), -1)
+        sums = [np.bincount(self.of_person, column, minlength=self.number) for column in flat.T]
+        return np.asarray(np.stack(sums, axis=-1).reshape(self.number, *amounts.shape[1:]), np.float64)
+
+    def covariance(self, totals: FloatArray, *, center_lonely: bool) -> FloatArray:
+        r"""Return the covariance of the sum of the units' totals, (units, k).
+
+        Notes
+        -----
+        :math:`\sum_h (1-f_h)\frac{n_h}{n_h-1}\sum_c (z_{hc}-\bar z_h)(z_{hc}-\bar z_h)^\top`. A stratum with one
+        unit has no such term; it is refused, or its unit is compared with the mean of all units.
+        """
+        if len(self.alone) and not center_lonely:
+            raise ArgumentError(
+                f"each stratum must have at least two units of the first stage; got {len(self.alone)} of "
+                f"{counted(len(self.fraction), 'stratum', 'strata')} with one.",
+                LONELY,
+            )
+        sizes = self.sizes
+        means = _by_stratum(totals, self.stratum, len(sizes)) / np.maximum(sizes, 1)[:, None]
+        means[self.alone] = totals.mean(axis=0)
+        factor = (1 - self.fraction) * sizes / np.maximum(sizes - 1, 1)
+        apart = (totals - means[self.stratum]) * np.sqrt(factor)[self.stratum, None]
+        return np.asarray(apart.T @ apart)
+
+
+def _by_stratum(totals: FloatArray, stratum: IntArray, number: int) -> FloatArray:
+    return np.stack([np.bincount(stratum, column, minlength=number) for column in totals.T], axis=-1)
+
+
+def units_of(n: int, strata: IntArray | None, clusters: IntArray | None, fpc: AnyArray | None) -> Units:
+    """Return the units of people whose strata and clusters (numbers that are nested in strata) are known."""
+    unit = np.arange(n) if clusters is None else clusters
+    of_people = np.zeros(n, np.int64) if strata is None else strata
+    stratum = np.zeros(int(unit.max(initial=-1)) + 1, np.int64)
+    stratum[unit] = of_people
+    number = int(of_people.max(initial=-1)) + 1
+    fraction = np.zeros(number) if fpc is None else _fractions(fpc, of_people, np.bincount(stratum, minlength=number))
+    return Units(unit, stratum, fraction)
+
+
+def _fractions(fpc: AnyArray, strata: IntArray, sizes: IntArray) -> FloatArray:
+    """Return the share of units that were drawn in each stratum: as given, or from how many there are."""
+    given = np.zeros(len(sizes))
+    given[strata] = fpc
+    differing = given[strata] != fpc
+    if differing.any():
+        raise ArgumentError(
+            f"`fpc` must be the same for all people of a stratum; got {int(differing.sum())} that differ, first in row "
+            f"{int(differing.argmax())}."
+        )
+    if (given <= 1).all():
+        return given
+    if (given < sizes).any():
+        raise ArgumentError(
+            "`fpc` must be the share of units that were drawn, at most 1, or how many units the stratum has, at least "
+            f"those drawn; got neither in {counted((given < sizes).sum(), 'stratum', 'strata')}."
+        )
+    return np.asarray(sizes / given)
