@@ -7,6 +7,7 @@ import numpy as np
 from subsetprivacy._types import BoolArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.messages import Hint
 from subsetprivacy.messages.for_regression import FILL_OR_LEAVE_OUT, FINITE_TERMS
 
 _MUST = {
@@ -17,7 +18,12 @@ _MUST = {
         "must hold levels that the model was fitted with",
         ("row with another level", "rows with other levels"),
     ),
+    "category": (
+        "must hold a category of its design in every row",
+        ("row with something else", "rows with something else"),
+    ),
 }
+_OTHERS = {"unknown", "category"}  # cells that are there, but no level or category
 
 
 class CovariateProblems:
@@ -44,7 +50,7 @@ class CovariateProblems:
         what
             The column or term, in words.
         problem
-            One of missing, infinite, undefined, unknown.
+            One of missing, infinite, undefined, unknown, category.
         bad
             Which rows of the part.
         first
@@ -60,23 +66,28 @@ class CovariateProblems:
         if many:
             self._found[what, problem] = (many, 0)
 
-    def refuse(self) -> None:
+    def refuse(self, known: Hint | None = None) -> None:
         """Raise if something is wrong.
+
+        Parameters
+        ----------
+        known
+            Advice that tells the levels or categories there are.
 
         Raises
         ------
         ArgumentError
             If values are missing or not finite: a line for each column.
         CategoryError
-            Else, if a level is not known.
+            Else, if a level or category is not known.
         """
-        levels = {key: rows for key, rows in self._found.items() if key[1] == "unknown"}
-        others = {key: rows for key, rows in self._found.items() if key[1] != "unknown"}
+        levels = {key: rows for key, rows in self._found.items() if key[1] in _OTHERS}
+        others = {key: rows for key, rows in self._found.items() if key[1] not in _OTHERS}
         if others:
             cells = any(problem != "undefined" for _, problem in others)
             raise ArgumentError(self._told(others), FILL_OR_LEAVE_OUT if cells else FINITE_TERMS)
         if levels:
-            raise CategoryError(self._told(levels))
+            raise CategoryError(self._told(levels), known)
 
     def _told(self, found: dict[tuple[str, str], tuple[int, int]]) -> str:
         lines = []

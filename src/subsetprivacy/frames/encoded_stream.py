@@ -14,7 +14,7 @@ from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.frames.covariates import Covariates, LabelColumn
 from subsetprivacy.frames.encoder import Encoder
 from subsetprivacy.frames.file_covariates import FileCovariates, needs_all_rows
-from subsetprivacy.frames.formula_terms import read_terms, split_formula
+from subsetprivacy.frames.formula_terms import read_terms, refuse_predictors, split_formula
 from subsetprivacy.frames.formulas import TableOfCovariates, encoder_of_terms
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
@@ -118,6 +118,7 @@ class EncodedStream:
         self._releases = _opened(source, designs, form)
         private = {name: None for release in self._releases for name in release.designs}
         self.response, right = split_formula(formula, private)
+        refuse_predictors(right, private)
         self.design = _common_design(self._releases, self.response)
         self._weights, self.weights_kind = _weights(self._releases, weights, weights_kind)
         self._offset = offset

@@ -128,6 +128,22 @@ class Encoder:
         problems.refuse()
         return X
 
+    def encode_into(
+        self,
+        X: FloatArray,
+        columns: Sequence[int],
+        covariates: Covariates,
+        place: Callable[[int], str] = "row {}".format,
+    ) -> None:
+        """Fill in a matrix that has only some of the columns; the others are computed for a part of the rows at once."""
+        problems = CovariateProblems(place if covariates.ordered else None)
+        for part in covariates.parts(self.rows_at_once):
+            start = part.first - covariates.first
+            made = np.empty((part.rows, len(self.columns)))
+            self._fill(made, part, problems)
+            X[start : start + part.rows] = made[:, list(columns)]
+        problems.refuse()
+
     def _fill(self, X: FloatArray, part: Covariates, problems: CovariateProblems) -> None:
         """Fill in some rows of a matrix, or take note of what is wrong with them."""
         values = column_values(part, self.variables, self.levels, problems)

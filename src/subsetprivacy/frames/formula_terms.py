@@ -21,6 +21,7 @@ from subsetprivacy.messages.for_regression import (
     COMPUTE_THE_COLUMN_FIRST,
     NAME_IN_BACKTICKS,
     OFFSET_AS_AN_ARGUMENT,
+    PRIVATE_AS_IT_IS,
     WRITE_A_FORMULA,
 )
 
@@ -129,12 +130,12 @@ def split_formula(formula: str, private: Collection[str] = ()) -> tuple[str, str
     formula
         As in ``"race ~ age + C(sex)"``; a name with spaces stands in backticks.
     private
-        Columns of subsets, which can only be the response.
+        Columns of subsets. On the right-hand side they are terms, or factors of interactions, as they are.
 
     Raises
     ------
     ArgumentError
-        If it is no formula, its left-hand side is not one column, or its right-hand side has a private column.
+        If it is no formula, its left-hand side is not one column, or a private column is inside a function.
     MissingDependencyError
         If formulaic is not installed.
 
@@ -142,23 +143,54 @@ def split_formula(formula: str, private: Collection[str] = ()) -> tuple[str, str
     --------
     >>> split_formula("race ~ age + C(sex)", private=["race"])
     ('race', 'age + C(sex)')
-    >>> split_formula("race ~ age:income", private=["race", "income"])
+    >>> split_formula("income ~ age * race", private=["race"])
+    ('income', 'age * race')
+    >>> split_formula("income ~ age:C(race)", private=["race"])
     Traceback (most recent call last):
-    subsetprivacy.errors.ArgumentError: `formula` must have a private column as its response only; got income, which is
-    private, in the term age:income.
+    subsetprivacy.errors.ArgumentError: `formula` must have a private column as it is; got race, which is private,
+    inside C(race) in the term age:C(race).
+    Hint: write race without a function, alone or in interactions: its categories are compared with a baseline.
     """
     left, right = _sides(formula)
     response = _response(left, private)
     for term in read_terms(right).terms:
-        for name in term.variables:
-            if name in private:
-                raise ArgumentError(
-                    f"`formula` must have a private column as its response only; got {name}, which is private, in the "
-                    f"term {term.name}."
-                )
-            if name == response:
-                raise ArgumentError(f"`formula` must not explain {name} by itself; got it in the term {term.name}.")
+        for factor in term.factors:
+            if response in factor.variables:
+                raise ArgumentError(f"`formula` must not explain {response} by itself; got it in the term {term.name}.")
+            _check_as_it_is(factor, term.name, private)
     return response, right
+
+
+def private_predictors(right: str, private: Collection[str]) -> tuple[str, ...]:
+    """Return the private columns of the right-hand side of a formula, in order.
+
+    Examples
+    --------
+    >>> private_predictors("age * religion + race", {"race", "religion", "vote"})
+    ('religion', 'race')
+    """
+    return tuple(name for name in read_terms(right).variables if name in private)
+
+
+def refuse_predictors(right: str, private: Collection[str]) -> None:
+    """Raise if the right-hand side of a formula has a private column, where only the response can be private."""
+    found = private_predictors(right, private)
+    if found:
+        raise ArgumentError(
+            f"`formula` must have a private column as its response only; got {', '.join(found)} among the terms."
+        )
+
+
+def _check_as_it_is(factor: FormulaFactor, term: str, private: Collection[str]) -> None:
+    """Raise if a private column is inside a function, which cannot be computed from subsets."""
+    inside = next((name for name in factor.variables if name in private), None)
+    if inside is None or (factor.column == inside and factor.coded is None):
+        return
+    where = f"the term {term}" if factor.text == term else f"{factor.text} in the term {term}"
+    raise ArgumentError(
+        f"`formula` must have a private column as it is; got {inside}, which is private, inside {where}.",
+        PRIVATE_AS_IT_IS(name=inside if inside.isidentifier() else f"`{inside}`"),
+    )
 
 
 def _sides(formula: Any) -> tuple[str, str]:

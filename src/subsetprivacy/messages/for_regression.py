@@ -76,6 +76,10 @@ NAME_A_COLUMN = advise("name_a_column", "put them in a column of the file or tab
 
 WRITE_A_FORMULA = advise("write_a_formula", "a formula is written as in race ~ age + sex + age:sex")
 NAME_IN_BACKTICKS = advise("name_in_backticks", "a name with spaces or signs stands in backticks")
+PRIVATE_AS_IT_IS = advise(
+    "private_as_it_is",
+    "write {name} without a function, alone or in interactions: its categories are compared with a baseline",
+)
 OFFSET_AS_AN_ARGUMENT = advise(
     "offset_as_an_argument", python="offset='column'", shell="--offset COLUMN", keyword_of="regress"
 )
@@ -98,6 +102,9 @@ SPLINE_BOUNDS = advise(
 )
 VARIABLES_OF_THE_MODEL = advise("variables_of_the_model", "the formula uses {names}")
 LEVELS_OF_THE_MODEL = advise("levels_of_the_model", "its levels are {levels}")
+LABELS_OF_A_PREDICTOR = advise(
+    "labels_of_a_predictor", "new rows have a label of {name}, not a subset; its categories are {labels}"
+)
 LEVELS_OF_MIXED_CELLS = advise(
     "levels_of_mixed_cells", "correct these cells, or code the column by C in the formula, each text being a level"
 )

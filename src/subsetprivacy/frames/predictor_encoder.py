@@ -1,0 +1,336 @@
+"""`PredictorEncoder`: a formula with private predictors, as columns that are a number of the cell times a seen column.
+
+A private predictor is given to formulaic as a column of labels that no one has: each stands for a category, and can be
+found again in the names of the columns. So interactions, and which levels are left out, are those of any formula.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy._words import counted
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.covariate_problems import CovariateProblems
+from subsetprivacy.frames.covariates import CovariateColumn, Covariates, LabelColumn, covariates_of, names_of
+from subsetprivacy.frames.encoder import Encoder
+from subsetprivacy.frames.formula_terms import FormulaTerms
+from subsetprivacy.frames.formulas import CovariateSource, encoder_of_terms
+from subsetprivacy.messages.for_regression import LABELS_OF_A_PREDICTOR, RENAME_A_COLUMN
+from subsetprivacy.tables import label_text
+
+_MISSING, _UNKNOWN = -1, -2
+_FIRST = 1  # the level that everyone has while the seen columns are computed: it is in every coding, the baseline is not
+_GONE = "\ue003"
+
+
+@frozen
+class PrivatePredictor:
+    """A private column on the right-hand side of a formula.
+
+    Attributes
+    ----------
+    name
+        The column.
+    labels
+        Its categories, in the order of the design.
+    baseline
+        The category that the others are compared with.
+    """
+
+    name: str
+    labels: tuple[Label, ...]
+    baseline: Label
+
+    @property
+    def levels(self) -> tuple[Label, ...]:
+        """The categories, the baseline first."""
+        return (self.baseline, *(label for label in self.labels if label != self.baseline))
+
+    @property
+    def order(self) -> IntArray:
+        """The positions of `levels` among the `labels`."""
+        return np.array([self.labels.index(level) for level in self.levels], np.int64)
+
+    def tokens(self, at: int) -> tuple[str, ...]:
+        """Return what stands for the levels in the names of columns, of the predictor of a number."""
+        return tuple(f"\ue000{at}\ue001{k}\ue002" for k in range(len(self.labels)))
+
+
+@frozen(slots=False, eq=False, repr=False)
+class PredictorEncoder:
+    """How seen columns and private cells become the columns of a model.
+
+    Column c of a person i in cell j is ``Z[j, c] * V[i, seen[c]]``. It can be pickled; of the people it knows the
+    levels of their seen columns, and what transforms such as `bs` remember.
+
+    Attributes
+    ----------
+    formula
+        The right-hand side of the formula.
+    private
+        The private predictors. The cells are their combinations in the order of the designs, the last one fastest.
+    columns
+        The names of the columns of the model, as in ``race[Black]`` and ``age:race[Black]``.
+    terms
+        The positions of the columns of each term, by its name.
+    Z
+        The number of each cell in each column, shape (cells, columns): 1 in terms that are seen only.
+    seen
+        Which seen column each column has, shape (columns,).
+    seen_columns
+        The names of the seen columns V; the first is 1 for everyone.
+    """
+
+    formula: str
+    private: tuple[PrivatePredictor, ...]
+    columns: tuple[str, ...]
+    terms: dict[str, tuple[int, ...]]
+    Z: FloatArray = field(converter=read_only)
+    seen: IntArray = field(converter=read_only)
+    seen_columns: tuple[str, ...]
+    _whole: Encoder
+    _chosen: tuple[int, ...]  # columns of `_whole` that are seen columns, after the first
+
+    def __repr__(self) -> str:
+        return f"<PredictorEncoder: {self.formula}, {counted(len(self.columns), 'column')}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the private predictors."""
+        return tuple(each.name for each in self.private)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of categories of each private predictor."""
+        return tuple(len(each.labels) for each in self.private)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The seen columns of the table that are used."""
+        return tuple(name for name in self._whole.variables if name not in self.names)
+
+    @property
+    def levels(self) -> dict[str, tuple[Label, ...]]:
+        """The levels of each seen column of labels."""
+        return {name: levels for name, levels in self._whole.levels.items() if name not in self.names}
+
+    # Rows ---------------------------------------------------------------------------------------------------------
+
+    def encode(self, covariates: Covariates, place: Callable[[int], str] = "row {}".format) -> FloatArray:
+        """Return the seen columns V of covariates that were read already, shape (n, seen columns)."""
+        V = np.empty((covariates.rows, len(self.seen_columns)))
+        V[:, 0] = 1.0
+        if self._chosen:
+            rows = with_constants(covariates, {each.name: each.tokens(k) for k, each in enumerate(self.private)})
+            self._whole.encode_into(V[:, 1:], self._chosen, rows, place)
+        return V
+
+    def matrix(self, table: Any) -> FloatArray:
+        """Return the seen columns V of a table of any library.
+
+        Raises
+        ------
+        ArgumentError, CategoryError, NoDataError
+            As `Encoder.matrix`.
+        """
+        some = self.variables or (None if isinstance(table, Covariates) else names_of(table)[:1])
+        return self.encode(covariates_of(table, some))
+
+    def labels(self, table: Any, name: str) -> list[Label]:
+        """Return the categories of a private predictor in a table that has a column of its labels.
+
+        Raises
+        ------
+        ArgumentError
+            If the column is not there, or a label is missing.
+        CategoryError
+            If a cell holds something else than a category: how many, and the first row; never the cell.
+        """
+        predictor = next(each for each in self.private if each.name == name)
+        covariates = covariates_of(table, [name])
+        at = _positions(covariates.columns[name], predictor, covariates.rows)
+        problems = CovariateProblems("row {}".format if covariates.ordered else None)
+        problems.add(f"column {name}", "missing", at == _MISSING)
+        problems.add(f"column {name}", "category", at == _UNKNOWN)
+        problems.refuse(LABELS_OF_A_PREDICTOR(name=name, labels=_listed(predictor.labels)))
+        return [predictor.labels[k] for k in at.tolist()]
+
+    # Tables of the seen columns -----------------------------------------------------------------------------------
+
+    def frame(self, table: Any) -> Any:
+        """Return a pandas data frame with the seen columns `variables`."""
+        return self._seen_only.frame(table)
+
+    def replace_variable(self, table: Any, name: str, value: Any) -> Any:
+        """Return the `frame` of a table with one of its seen columns set to a value; see `Encoder`."""
+        return self._seen_only.replace_variable(table, name, value)
+
+    @property
+    def _seen_only(self) -> Encoder:
+        return Encoder(self.formula, (), {}, self.variables, self.levels, ())
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    return ", ".join(map(label_text, labels[:12])) + (", …" if len(labels) > 12 else "")
+
+
+def _positions(column: CovariateColumn, predictor: PrivatePredictor, rows: int) -> IntArray:
+    """Return the position of each row's category, -1 where a label is missing and -2 where it is none."""
+    known = {label_text(label): k for k, label in enumerate(predictor.labels)}
+    if isinstance(column, LabelColumn):
+        lookup = np.array([*(known.get(label_text(label), _UNKNOWN) for label in column.labels), _MISSING], np.int64)
+        return lookup[column.part(0, rows)]
+    distinct, at = np.unique(column.part(0, rows), return_inverse=True)
+    return np.array([_number_position(each, known, column.boolean) for each in distinct.tolist()], np.int64)[at]
+
+
+def _number_position(number: float, known: Mapping[str, int], boolean: bool) -> int:
+    if number != number:
+        return _MISSING
+    if boolean:
+        return known.get(label_text(bool(number)), _UNKNOWN)
+    whole = int(number) if float(number).is_integer() else number
+    return known.get(label_text(whole), known.get(label_text(number), _UNKNOWN))
+
+
+# From a formula -----------------------------------------------------------------------------------------------------
+
+
+def with_constants(covariates: Covariates, tokens: Mapping[str, Sequence[str]]) -> Covariates:
+    """Return covariates with a column of the same token in every row for each private predictor."""
+    everyone = np.broadcast_to(np.int64(_FIRST), (covariates.rows,))
+    private = {name: LabelColumn(everyone, list(each), declared=True) for name, each in tokens.items()}
+    return Covariates({**covariates.columns, **private}, covariates.rows, covariates.ordered, covariates.first)
+
+
+@frozen(eq=False)
+class _WithPredictors:
+    """Covariates of a table or of files, with tokens in the place of private predictors."""
+
+    source: CovariateSource
+    tokens: Mapping[str, tuple[str, ...]]
+
+    def levels(self, name: str, coded: bool) -> tuple[Label, ...] | None:
+        """Return the levels of a column."""
+        return self.tokens[name] if name in self.tokens else self.source.levels(name, coded)
+
+    def parts(self, variables: Sequence[str]) -> Iterable[Covariates]:
+        """Return all rows of some columns, a part at a time."""
+        seen = [name for name in variables if name not in self.tokens]
+        for part in self.source.parts(seen):
+            yield with_constants(part, self.tokens)
+
+    def whole(self, variables: Sequence[str], term: str) -> Covariates:
+        """Return all rows of some columns at once."""
+        return self.source.whole(variables, term)  # a transform has seen columns only
+
+
+def encode_predictors(
+    terms: FormulaTerms, source: CovariateSource, private: Sequence[PrivatePredictor]
+) -> PredictorEncoder:
+    """Make an encoder of the terms of a formula with private predictors.
+
+    Parameters
+    ----------
+    terms
+        The right-hand side, in which private columns stand as they are.
+    source
+        The seen columns of a table or of files.
+    private
+        The private predictors, in the order of the cells.
+
+    Raises
+    ------
+    ArgumentError
+        If a term cannot be computed or has one level only, or two columns have the same name.
+
+    Examples
+    --------
+    >>> from subsetprivacy.frames.formula_terms import read_terms
+    >>> from subsetprivacy.frames.formulas import TableOfCovariates
+    >>> held = TableOfCovariates(covariates_of({"age": [39, 50, 38]}))
+    >>> race = PrivatePredictor("race", ("Black", "White"), "White")
+    >>> encoder = encode_predictors(read_terms("age * race"), held, [race])
+    >>> encoder.columns, encoder.seen_columns
+    (('Intercept', 'age', 'race[Black]', 'age:race[Black]'), ('1', 'age'))
+    >>> encoder.Z, encoder.seen
+    (array([[1., 1., 1., 1.],
+           [1., 1., 0., 0.]]), array([0, 1, 0, 1]))
+    """
+    tokens = {each.name: each.tokens(k) for k, each in enumerate(private)}
+    whole = encoder_of_terms(terms, _WithPredictors(source, tokens))
+    scaled = {
+        at: ":".join(factor.text for factor in term.factors if not factor.variables)
+        for term in terms.terms
+        for at in whole.terms[term.name]
+    }
+    found = [_Column.of(name, tokens, scaled[k]) for k, name in enumerate(whole.columns)]
+    keys = {("", ""): 0}
+    chosen = []
+    for k, column in enumerate(found):
+        if column.key not in keys and set(column.at.values()) <= {_FIRST}:
+            keys[column.key] = len(keys)
+            chosen.append(k)
+    names = tuple(column.named(private) for column in found)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ArgumentError(
+            f"columns of the model must have different names; got {twice} more than once.", RENAME_A_COLUMN
+        )
+    return PredictorEncoder(
+        terms.text,
+        tuple(private),
+        names,
+        {name: tuple(at) for name, at in whole.terms.items()},
+        _numbers_of_cells(found, private),
+        np.array([keys[column.key] for column in found], np.int64),
+        ("1", *(":".join(filter(None, key)) for key in list(keys)[1:])),
+        whole,
+        tuple(chosen),
+    )
+
+
+@frozen
+class _Column:
+    """A column of the model: which level it has of which private predictor, and what of it is seen."""
+
+    name: str  # with tokens
+    at: dict[int, int]  # the level of a private predictor, by number
+    tokens: dict[int, str]
+    key: tuple[str, str]  # numbers that it is multiplied by, and the rest of its name
+
+    @classmethod
+    def of(cls, name: str, tokens: Mapping[str, Sequence[str]], scale: str) -> "_Column":
+        """Take the name of a column apart."""
+        at, found, rest = {}, {}, name
+        for number, (variable, each) in enumerate(tokens.items()):
+            for level, token in enumerate(each):
+                if token in name:
+                    at[number], found[number] = level, token
+                    rest = rest.replace(f"{variable}[{token}]", _GONE)
+        seen = rest.replace(f":{_GONE}", "").replace(f"{_GONE}:", "").replace(_GONE, "")
+        return cls(name, at, found, (scale if scale != "1" else "", "" if seen == "Intercept" else seen))
+
+    def named(self, private: Sequence[PrivatePredictor]) -> str:
+        """Return the name with labels."""
+        name = self.name
+        for number, level in self.at.items():
+            name = name.replace(self.tokens[number], label_text(private[number].levels[level]))
+        return name
+
+
+def _numbers_of_cells(columns: Sequence[_Column], private: Sequence[PrivatePredictor]) -> FloatArray:
+    """Return 1 for each cell and column where the cell has the levels of the column, shape (cells, columns)."""
+    sizes = [range(len(each.labels)) for each in private]
+    cells = np.array(list(product(*sizes)), np.int64).reshape(prod(map(len, sizes)), len(private))
+    Z = np.ones((len(cells), len(columns)))
+    for c, column in enumerate(columns):
+        for number, level in column.at.items():
+            Z[:, c] *= cells[:, number] == private[number].order[level]
+    return Z
