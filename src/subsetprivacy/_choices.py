@@ -30,7 +30,8 @@ Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 EstimatePicture: TypeAlias = Literal["estimate", "difference", "convergence"]
 
 # Regression
-Family: TypeAlias = Literal["logit", "ordinal"]
+Family: TypeAlias = Literal["logit", "ordinal", "linear", "poisson"]
+ResponseFamily: TypeAlias = Literal["logit", "ordinal"]  # of a private response
 OutcomeFamily: TypeAlias = Literal["linear", "logit", "poisson"]  # of an outcome with private predictors
 RegressionMethod: TypeAlias = Literal["ml", "corrected"]
 CoefficientInterval: TypeAlias = Literal["auto", "wald", "robust", "profile"]

@@ -119,7 +119,7 @@ class EncodedStream:
         private = {name: None for release in self._releases for name in release.designs}
         self.response, right = split_formula(formula, private)
         refuse_predictors(right, private)
-        self.design = _common_design(self._releases, self.response)
+        self.design = common_design(self._releases, self.response)
         self._weights, self.weights_kind = _weights(self._releases, weights, weights_kind)
         self._offset = offset
         extra = [name for name in (self._weights, self._offset) if name is not None]
@@ -203,7 +203,8 @@ def _opened(source: Any, designs: Any, form: Form | None) -> tuple[Release, ...]
     return tuple(each if isinstance(each, Release) else read_release(each, designs, form=form) for each in listed)
 
 
-def _common_design(releases: Sequence[Release], response: str) -> Design:
+def common_design(releases: Sequence[Release], response: str) -> Design:
+    """Return the design of a column that all files must have."""
     for release in releases:
         if response not in release.designs:
             raise ArgumentError(
@@ -217,8 +218,11 @@ def _common_design(releases: Sequence[Release], response: str) -> Design:
 
 
 def _weights(releases: Sequence[Release], column: str | None, kind: Any) -> tuple[str | None, WeightsKind | None]:
-    if column is not None:
-        return column, kind
+    return (column, kind) if column is not None else stored_weights(releases)
+
+
+def stored_weights(releases: Sequence[Release]) -> tuple[str | None, WeightsKind | None]:
+    """Return the column of weights that files of counts know, and what they are."""
     stored = [release.stored.weights for release in releases]
     if any(other != stored[0] for other in stored):
         raise MismatchError("files must have the same column of weights, or none; got different ones.")

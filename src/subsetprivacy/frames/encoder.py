@@ -135,7 +135,7 @@ class Encoder:
         covariates: Covariates,
         place: Callable[[int], str] = "row {}".format,
     ) -> None:
-        """Fill in a matrix that has only some of the columns; the others are computed for a part of the rows at once."""
+        """Fill in a matrix that has only some of the columns; of the others, a part of the rows exists at a time."""
         problems = CovariateProblems(place if covariates.ordered else None)
         for part in covariates.parts(self.rows_at_once):
             start = part.first - covariates.first

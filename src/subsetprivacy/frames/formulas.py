@@ -1,6 +1,6 @@
 """From a formula, or covariates alone, and a table to an `Encoder`."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -99,7 +99,7 @@ def encode_formula(formula: str, table: Any, *, leave_out: Collection[str] = ())
     return encoder_of_terms(terms, TableOfCovariates(covariates_of(table, terms.variables or None)))
 
 
-def encode_covariates(covariates: Any) -> Encoder:
+def encode_covariates(covariates: Any, known: Mapping[str, tuple[Label, ...]] | None = None) -> Encoder:
     """Make an encoder of all columns of a table or an array; an intercept is added.
 
     Parameters
@@ -107,6 +107,8 @@ def encode_covariates(covariates: Any) -> Encoder:
     covariates
         A table of any library or a dict of columns, each of which is a term;
         or an array of numbers, whose columns are called x1, x2, …
+    known
+        The levels of columns whose levels are known; of others they are those that occur.
 
     Raises
     ------
@@ -128,7 +130,7 @@ def encode_covariates(covariates: Any) -> Encoder:
     for name, column in held.columns.items():
         start = len(columns)
         if isinstance(column, LabelColumn):
-            levels[name] = tuple(column.levels())
+            levels[name] = (known or {}).get(name) or tuple(column.levels())
             columns += [f"{name}[{level}]" for level in levels[name][1:]]
         else:
             columns.append(name)

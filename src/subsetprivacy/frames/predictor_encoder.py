@@ -19,13 +19,15 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.covariate_problems import CovariateProblems
 from subsetprivacy.frames.covariates import CovariateColumn, Covariates, LabelColumn, covariates_of, names_of
 from subsetprivacy.frames.encoder import Encoder
-from subsetprivacy.frames.formula_terms import FormulaTerms
-from subsetprivacy.frames.formulas import CovariateSource, encoder_of_terms
+from subsetprivacy.frames.formula_terms import INTERCEPT, FormulaTerms
+from subsetprivacy.frames.formulas import CovariateSource, encode_covariates, encoder_of_terms
 from subsetprivacy.messages.for_regression import LABELS_OF_A_PREDICTOR, RENAME_A_COLUMN
 from subsetprivacy.tables import label_text
 
 _MISSING, _UNKNOWN = -1, -2
-_FIRST = 1  # the level that everyone has while the seen columns are computed: it is in every coding, the baseline is not
+_FIRST = (
+    1  # the level that everyone has while the seen columns are computed: it is in every coding, the baseline is not
+)
 _GONE = "\ue003"
 
 
@@ -127,7 +129,7 @@ class PredictorEncoder:
         V = np.empty((covariates.rows, len(self.seen_columns)))
         V[:, 0] = 1.0
         if self._chosen:
-            rows = with_constants(covariates, {each.name: each.tokens(k) for k, each in enumerate(self.private)})
+            rows = with_constants(covariates, _tokens(self.private))
             self._whole.encode_into(V[:, 1:], self._chosen, rows, place)
         return V
 
@@ -258,19 +260,35 @@ def encode_predictors(
     >>> race = PrivatePredictor("race", ("Black", "White"), "White")
     >>> encoder = encode_predictors(read_terms("age * race"), held, [race])
     >>> encoder.columns, encoder.seen_columns
-    (('Intercept', 'age', 'race[Black]', 'age:race[Black]'), ('1', 'age'))
+    (('Intercept', 'age', 'race[Black]', 'age:race[Black]'), ('Intercept', 'age'))
     >>> encoder.Z, encoder.seen
     (array([[1., 1., 1., 1.],
            [1., 1., 0., 0.]]), array([0, 1, 0, 1]))
     """
-    tokens = {each.name: each.tokens(k) for k, each in enumerate(private)}
-    whole = encoder_of_terms(terms, _WithPredictors(source, tokens))
-    scaled = {
+    whole = encoder_of_terms(terms, _WithPredictors(source, _tokens(private)))
+    scales = {
         at: ":".join(factor.text for factor in term.factors if not factor.variables)
         for term in terms.terms
         for at in whole.terms[term.name]
     }
-    found = [_Column.of(name, tokens, scaled[k]) for k, name in enumerate(whole.columns)]
+    return _taken_apart(whole, private, scales)
+
+
+def encode_predictor_columns(covariates: Covariates, private: Sequence[PrivatePredictor]) -> PredictorEncoder:
+    """Make an encoder in which all seen columns and private predictors are terms; an intercept is added."""
+    tokens = _tokens(private)
+    whole = encode_covariates(with_constants(covariates, tokens), tokens)
+    return _taken_apart(whole, private, {})
+
+
+def _tokens(private: Sequence[PrivatePredictor]) -> dict[str, tuple[str, ...]]:
+    return {each.name: each.tokens(k) for k, each in enumerate(private)}
+
+
+def _taken_apart(whole: Encoder, private: Sequence[PrivatePredictor], scales: Mapping[int, str]) -> PredictorEncoder:
+    """Return the columns of an encoder as numbers of cells times seen columns; `scales` are numbers in terms."""
+    tokens = _tokens(private)
+    found = [_Column.of(name, tokens, scales.get(k, "")) for k, name in enumerate(whole.columns)]
     keys = {("", ""): 0}
     chosen = []
     for k, column in enumerate(found):
@@ -284,13 +302,13 @@ def encode_predictors(
             f"columns of the model must have different names; got {twice} more than once.", RENAME_A_COLUMN
         )
     return PredictorEncoder(
-        terms.text,
+        whole.formula,
         tuple(private),
         names,
         {name: tuple(at) for name, at in whole.terms.items()},
         _numbers_of_cells(found, private),
         np.array([keys[column.key] for column in found], np.int64),
-        ("1", *(":".join(filter(None, key)) for key in list(keys)[1:])),
+        (INTERCEPT, *(":".join(filter(None, key)) for key in list(keys)[1:])),
         whole,
         tuple(chosen),
     )
@@ -315,7 +333,7 @@ class _Column:
                     at[number], found[number] = level, token
                     rest = rest.replace(f"{variable}[{token}]", _GONE)
         seen = rest.replace(f":{_GONE}", "").replace(f"{_GONE}:", "").replace(_GONE, "")
-        return cls(name, at, found, (scale if scale != "1" else "", "" if seen == "Intercept" else seen))
+        return cls(name, at, found, (scale if scale != "1" else "", "" if seen == INTERCEPT else seen))
 
     def named(self, private: Sequence[PrivatePredictor]) -> str:
         """Return the name with labels."""

@@ -4,22 +4,32 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
+from attrs import evolve
 
 from subsetprivacy._checks import check_choice, check_count, shown
 from subsetprivacy._choices import Family, Missing, RegressionMethod, WeightsKind
 from subsetprivacy._types import ArrayLike, IntArray, Label
+from subsetprivacy._words import people
 from subsetprivacy.counting.columns import MISSING, check_kind, read_column
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, require_design
-from subsetprivacy.engines import engine_of, is_table, native_column
-from subsetprivacy.errors import ArgumentError, CodeError
-from subsetprivacy.frames.covariates import names_of, snapshot
-from subsetprivacy.frames.formula_terms import read_terms, split_formula
+from subsetprivacy.engines import engine_of, is_ordered, is_table, native_column
+from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
+from subsetprivacy.frames.covariates import Covariates, covariates_of, names_of, snapshot
+from subsetprivacy.frames.formula_terms import private_predictors, read_terms, split_formula
 from subsetprivacy.frames.formulas import covariate_matrix, formula_matrix
-from subsetprivacy.frames.regressing_files import is_files, people_of_files
+from subsetprivacy.frames.outcome_people import (
+    OutcomeData,
+    OutcomePeople,
+    PrivateColumn,
+    check_outcome_options,
+    outcome_people,
+)
+from subsetprivacy.frames.regressing_files import is_files, no_private_name, people_of_files
 from subsetprivacy.frames.regression_people import Asked, HeldPeople, People
-from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, RESPONSE_AND_COVARIATES
-from subsetprivacy.regression.problem import Columns, Options
+from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, RENAME_A_COLUMN, RESPONSE_AND_COVARIATES
+from subsetprivacy.predictors.result import OutcomeRegression
+from subsetprivacy.regression.problem import Columns
 from subsetprivacy.regression.result import Regression
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -35,7 +45,7 @@ def regress(
     design: Design | None = None,
     family: Family | None = None,
     method: RegressionMethod | None = None,
-    baseline: Label | None = None,
+    baseline: Label | Mapping[str, Label] | None = None,
     weights: str | ArrayLike | None = None,
     weights_kind: WeightsKind | None = None,
     clusters: str | ArrayLike | None = None,
@@ -47,7 +57,7 @@ def regress(
     missing: Missing = "error",
     stream: bool | None = None,
     progress: Callable[[int, int | None], None] | None = None,
-) -> Regression:
+) -> Regression | OutcomeRegression:
     r"""Regress a private category on covariates.
 
     Parameters
@@ -140,13 +150,11 @@ def regress(
     5     0.032  0.005
     """
     asked = Asked(
-        options=Options(
-            family=check_choice("logit" if family is None else family, FAMILIES, "family"),
-            method=check_choice("ml" if method is None else method, METHODS, "method"),
-            baseline=baseline,
-            shrink=bool(shrink),
-            starts=None if starts == "auto" else check_count(starts, "starts", least=1),
-        ),
+        family=None if family is None else check_choice(family, FAMILIES, "family"),
+        method=None if method is None else check_choice(method, METHODS, "method"),
+        baseline=baseline,
+        shrink=bool(shrink),
+        starts=None if starts == "auto" else check_count(starts, "starts", least=1),
         weights=weights,
         weights_kind=weights_kind,
         clusters=clusters,
@@ -160,30 +168,22 @@ def regress(
     check_kind(weights, weights_kind)
     if weights is None and weights_kind is not None:
         raise ArgumentError("`weights` must be given with `weights_kind`; got the kind alone.")
-    if asked.ordinal and baseline is not None:
-        raise ArgumentError("`baseline` must be left out for ordered categories; got one.")
     if isinstance(formula, str):
         if design is not None:
             raise ArgumentError("`designs` must give the design of the response of a formula; got `design`.")
-        people = _of_formula(formula, data, designs, asked)
-    else:
-        if designs is not None:
-            raise ArgumentError("`designs` must be left out without a formula; give `design`, or a SubsetData.")
-        people = _of_covariates(formula, data, design, asked)
-    return people.fit(asked, stacklevel=_STACK)
+        return _of_formula(formula, data, designs, asked).fit(asked, stacklevel=_STACK)
+    return _of_covariates(formula, data, designs, design, asked).fit(asked, stacklevel=_STACK)
 
 
-def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People:
+def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People | OutcomePeople:
     """Return the people of a formula and a table or files."""
     if is_files(data):
         return people_of_files(formula, data, designs, asked)
     known = _designs(data, designs)
     response, right = split_formula(formula, known)
-    if response not in known:
-        raise ArgumentError(
-            f"`designs` must have the design of the response {response}; got {', '.join(known) or 'none'}.",
-            DESIGN_OF_THE_RESPONSE,
-        )
+    predictors = private_predictors(right, known)
+    if response not in known and not predictors:
+        raise no_private_name(response, known)
     asked.check_columns(known)
     if not is_table(data) and not isinstance(data, Mapping):
         raise ArgumentError(
@@ -191,6 +191,8 @@ def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People:
             f"{type(data).__name__}.",
             RESPONSE_AND_COVARIATES,
         )
+    if predictors:
+        return _outcome_of_table(right, data, response, predictors, known, asked)
     if is_table(data) and engine_of(data) == "pyspark" and asked.stream is not False:
         from subsetprivacy.frames.regressing_on_spark import people_on_spark
 
@@ -209,20 +211,61 @@ def _of_table(right: str, data: Any, response: str, known: dict[str, Design], as
     table = snapshot(data, list(dict.fromkeys([response, *terms.variables, *asked.named])))
     codes = _codes(table, response, known[response], asked.missing)
     encoder, X = formula_matrix(right, table, leave_out=left_out)
-    weights, clusters, offset = (
-        _column(table, each) if isinstance(each, str) else each
-        for each in (asked.weights, asked.clusters, asked.offset)
-    )
+    weights, clusters, offset = _columns(table, asked)
     columns = Columns.of(encoder)
     return HeldPeople(
         response, codes, known[response], X, columns, table, weights, asked.weights_kind, clusters, offset
     )
 
 
+def _outcome_of_table(
+    right: str, data: Any, response: str, predictors: tuple[str, ...], known: dict[str, Design], asked: Asked
+) -> OutcomePeople:
+    """Return the people of a table with private predictors, brought to memory by one reading."""
+    check_outcome_options(asked)
+    left_out = {*known, response, *asked.named}
+    terms = read_terms(right, [name for name in names_of(data) if name not in left_out])
+    table = snapshot(data, list(dict.fromkeys([response, *terms.variables, *asked.named])))
+    private = {
+        name: PrivateColumn(name, _codes(table, name, known[name], asked.missing), known[name])
+        for name in (*predictors, *([response] if response in known else []))
+    }
+    seen = [name for name in dict.fromkeys([*terms.variables, response]) if name not in private]
+    covariates = covariates_of(table, seen) if seen else Covariates({}, len(private[predictors[0]].codes))
+    weights, clusters, offset = _columns(table, asked)
+    return outcome_people(
+        OutcomeData(
+            response,
+            terms,
+            tuple(private[name] for name in predictors),
+            evolve(covariates, ordered=not is_table(data) or is_ordered(data)),
+            private.get(response),
+            weights=weights,
+            weights_kind=asked.weights_kind,
+            clusters=clusters,
+            offset=offset,
+        ),
+        asked,
+    )
+
+
+def _columns(table: Any, asked: Asked) -> tuple[Any, Any, Any]:
+    """Return weights, clusters and offset, of a table where they are named."""
+    given = (asked.weights, asked.clusters, asked.offset)
+    weights, clusters, offset = (_column(table, each) if isinstance(each, str) else each for each in given)
+    return weights, clusters, offset
+
+
 def _designs(data: Any, designs: Any) -> dict[str, Design]:
+    """Return the designs of the private columns: as given, and of columns that know theirs."""
+    known: dict[str, Design] = {}
+    if isinstance(data, Mapping):
+        known = {str(name): column.design for name, column in data.items() if isinstance(column, SubsetData)}
     if designs is None:
         if isinstance(data, SubsetTable):
             return dict(zip(data.names, data.design.factors, strict=True))
+        if known:
+            return known
         raise ArgumentError(
             "`designs` must give the designs of the columns of subsets; got none.", DESIGN_OF_THE_RESPONSE
         )
@@ -230,7 +273,7 @@ def _designs(data: Any, designs: Any) -> dict[str, Design]:
         raise ArgumentError(
             f"`designs` must be a dict of designs by column; got {type(designs).__name__}.", DESIGN_OF_THE_RESPONSE
         )
-    return {str(name): require_design(each) for name, each in designs.items()}
+    return known | {str(name): require_design(each) for name, each in designs.items()}
 
 
 def _codes(table: Any, response: str, design: Design, missing: Missing) -> IntArray:
@@ -246,27 +289,87 @@ def _column(table: Any, name: str) -> Any:
     return {str(key): column for key, column in table.items()}[name]
 
 
-def _of_covariates(response: Any, covariates: Any, design: Design | None, asked: Asked) -> HeldPeople:
+def _of_covariates(
+    response: Any, covariates: Any, designs: Any, design: Design | None, asked: Asked
+) -> HeldPeople | OutcomePeople:
     """Return the people of a response and covariates without a formula."""
-    if isinstance(response, SubsetData):
-        codes, own = read_column(response, design)
-    elif design is None:
-        raise ArgumentError(
-            f"`formula` must be a formula, a SubsetData, or codes with their `design`; got {_got(response)}.",
-            RESPONSE_AND_COVARIATES,
-        )
-    else:
-        codes, own = read_column(response, design, missing=asked.missing)
     if asked.named:
         raise ArgumentError("weights, clusters and offset must be given as numbers without a formula; got a name.")
     if asked.stream:
         raise ArgumentError("`stream` must be left out without a formula; got True.")
+    own = _private_covariates(covariates, designs)
+    if own:
+        return _outcome_of_columns(response, covariates, own, design, asked)
+    if not isinstance(response, SubsetData) and design is None:
+        raise ArgumentError(
+            f"`formula` must be a formula, a SubsetData, or codes with their `design`; got {_got(response)}.",
+            RESPONSE_AND_COVARIATES,
+        )
+    private = _private_response(response, design, asked)
     encoder, X = covariate_matrix(covariates)
-    name = str(getattr(response, "name", None) or "response")
     columns = Columns.of(encoder)
-    return HeldPeople(
-        name, codes, own, X, columns, covariates, asked.weights, asked.weights_kind, asked.clusters, asked.offset
+    given = (asked.weights, asked.weights_kind, asked.clusters, asked.offset)
+    return HeldPeople(private.name, private.codes, private.design, X, columns, covariates, *given)
+
+
+def _private_covariates(covariates: Any, designs: Any) -> dict[str, Design]:
+    """Return the designs of the private columns among covariates."""
+    if designs is None and not isinstance(covariates, Mapping):
+        return {}
+    if designs is None and not any(isinstance(column, SubsetData) for column in covariates.values()):
+        return {}
+    known = _designs(covariates, designs)
+    held = names_of(covariates)
+    for name in known:
+        if name not in held:
+            raise ArgumentError(
+                f"`designs` must be of columns of the covariates without a formula; got {name}, which is none."
+            )
+    return known
+
+
+def _private_response(response: Any, design: Design | None, asked: Asked) -> PrivateColumn:
+    name = str(getattr(response, "name", None) or "response")
+    if isinstance(response, SubsetData):
+        return PrivateColumn(name, *read_column(response, design))
+    return PrivateColumn(name, *read_column(response, design, missing=asked.missing))
+
+
+def _outcome_of_columns(
+    response: Any, covariates: Any, known: dict[str, Design], design: Design | None, asked: Asked
+) -> OutcomePeople:
+    """Return the people of a response and covariates some of which are private."""
+    table = snapshot(covariates, names_of(covariates))
+    predictors = tuple(
+        PrivateColumn(name, _codes(table, name, each, asked.missing), each) for name, each in known.items()
     )
+    seen = [name for name in names_of(table) if name not in known]
+    rows = len(predictors[0].codes)
+    held = covariates_of(table, seen) if seen else Covariates({}, rows)
+    private = None
+    if isinstance(response, SubsetData) or design is not None:
+        private = _private_response(response, design, asked)
+        name = private.name
+    else:
+        name, held = _with_response(response, held)
+    return outcome_people(
+        OutcomeData(
+            name, None, predictors, held, private, asked.weights, asked.weights_kind, asked.clusters, asked.offset
+        ),
+        asked,
+    )
+
+
+def _with_response(response: Any, held: Covariates) -> tuple[str, Covariates]:
+    """Return the name of a response that is seen, and covariates with a column of it."""
+    named = getattr(response, "name", None)
+    name = str(named) if named and str(named) not in held.columns else "response"
+    if name in held.columns:
+        raise ArgumentError("a column of covariates must not be called response; got one.", RENAME_A_COLUMN)
+    own = covariates_of({name: response})
+    if own.rows != held.rows:
+        raise MismatchError(f"covariates must have a row for each person; got {held.rows} rows for {people(own.rows)}.")
+    return name, Covariates({**held.columns, **own.columns}, held.rows)
 
 
 def _got(response: Any) -> str:

@@ -6,16 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._types import AnyArray
+from subsetprivacy._choices import WeightsKind
+from subsetprivacy._types import AnyArray, FloatArray
 from subsetprivacy.design import Design
-from subsetprivacy.errors import ArgumentError, MismatchError
-from subsetprivacy.frames.encoded_stream import EncodedStream
-from subsetprivacy.frames.formula_terms import read_terms, split_formula
+from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
+from subsetprivacy.frames.covariates import Covariates, LabelColumn
+from subsetprivacy.frames.encoded_stream import EncodedStream, common_design, stored_weights
+from subsetprivacy.frames.file_covariates import FileCovariates
+from subsetprivacy.frames.formula_terms import private_predictors, read_terms, split_formula
+from subsetprivacy.frames.outcome_people import (
+    OutcomeData,
+    OutcomePeople,
+    PrivateColumn,
+    check_outcome_options,
+    outcome_people,
+)
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.regression_people import MOST_HELD, Asked, HeldPeople, People, StreamedPeople
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.streamed_blocks import StreamedBlocks
 from subsetprivacy.frames.streams import check_present
+from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, LOAD_OR_SAMPLE
 from subsetprivacy.regression.problem import Columns, require_response
 
 _BYTES = 8  # of a number
@@ -28,7 +39,16 @@ def is_files(data: Any) -> bool:
     return isinstance(data, (Release, str, Path))
 
 
-def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> People:
+def no_private_name(response: str, known: Mapping[str, Design]) -> ArgumentError:
+    """Return the error that a formula has no private column."""
+    return ArgumentError(
+        f"`designs` must have the design of the response {response}, or of a term of the formula; got "
+        f"{', '.join(known) or 'none'}.",
+        DESIGN_OF_THE_RESPONSE,
+    )
+
+
+def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> People | OutcomePeople:
     """Return the people of files, in memory or in a stream.
 
     Parameters
@@ -45,7 +65,14 @@ def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> Peop
     """
     releases = _opened(formula, data, designs)
     known = {name: design for release in releases for name, design in release.designs.items()}
+    response, right = split_formula(formula, known)
+    predictors = private_predictors(right, known)
+    if response not in known and not predictors:
+        raise no_private_name(response, known)
     asked.check_columns(known)
+    if predictors:
+        private = (*predictors, response) if response in known else predictors
+        return _outcome_of_files(right, releases, response, predictors, private, asked)
     if asked.stream:
         asked.check_streamable()
     stream = EncodedStream(
@@ -65,6 +92,75 @@ def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> Peop
     asked.check_streamable()
     blocks = StreamedBlocks(stream, left_out=columns.intercept if asked.ordinal else None, progress=asked.progress)
     return StreamedPeople(stream.response, blocks, blocks.tally, columns, stream.weights_kind)
+
+
+def _outcome_of_files(
+    right: str,
+    releases: Sequence[Release],
+    response: str,
+    predictors: Sequence[str],
+    private_names: Sequence[str],
+    asked: Asked,
+) -> OutcomePeople:
+    """Return the people of files with private predictors, all of whose rows are loaded."""
+    check_outcome_options(asked)
+    designs = {name: common_design(releases, name) for name in private_names}
+    weights, kind = common_weights(releases, asked)
+    numbers = [name for name in (weights, asked.offset) if isinstance(name, str)]
+    left_out = {response, *numbers, *asked.named}
+    terms = read_terms(right, [name for name in releases[0].kept if name not in left_out])
+    seen = [name for name in dict.fromkeys([*terms.variables, response, *numbers]) if name not in designs]
+    rows = sum(release.rows for release in releases)
+    if asked.stream is None and rows * (len(seen) + len(designs)) * _BYTES > MOST_HELD:
+        raise TooLargeError(
+            f"rows of files with a private predictor are held in memory and must take at most one GiB; got {rows:,} "
+            f"rows of {len(seen) + len(designs)} columns.",
+            LOAD_OR_SAMPLE,
+        )
+    files = FileCovariates(releases, seen, terms.coded_columns)
+    held = files.loaded()
+    private = {
+        name: PrivateColumn(name, np.concatenate([each.codes(name, missing=asked.missing) for each in releases]), own)
+        for name, own in designs.items()
+    }
+    given = {name: numbers_in(held, name) for name in numbers}
+    used = {name: held.columns[name] for name in seen if name in (*terms.variables, response)}
+    return outcome_people(
+        OutcomeData(
+            response,
+            terms,
+            tuple(private[name] for name in predictors),
+            Covariates(used, held.rows),
+            private.get(response),
+            weights=given[weights] if isinstance(weights, str) else weights,
+            weights_kind=kind,
+            clusters=_cells(releases, asked.clusters) if isinstance(asked.clusters, str) else asked.clusters,
+            offset=given[asked.offset] if isinstance(asked.offset, str) else asked.offset,
+            place=files.place,
+        ),
+        asked,
+    )
+
+
+def numbers_in(covariates: Covariates, name: str) -> FloatArray:
+    """Return a column of numbers.
+
+    Raises
+    ------
+    ArgumentError
+        If it holds text.
+    """
+    column = covariates.columns[name]
+    if isinstance(column, LabelColumn):
+        raise ArgumentError(f"column {name} must hold numbers; got text.")
+    return np.asarray(column.part(0, covariates.rows), np.float64)
+
+
+def common_weights(releases: Sequence[Release], asked: Asked) -> tuple[Any, WeightsKind | None]:
+    """Return the weights that were asked for, or the column of weights that files know."""
+    if asked.weights is not None:
+        return asked.weights, asked.weights_kind
+    return stored_weights(releases)
 
 
 def _opened(formula: str, data: Any, designs: Any) -> tuple[Release, ...]:

@@ -1,16 +1,17 @@
 """The people of a regression: with all their rows in memory, or elsewhere, where only sums over them are asked for."""
 
-from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, get_args
 
 from attrs import evolve, frozen
 
-from subsetprivacy._choices import Missing, WeightsKind
-from subsetprivacy._types import ArrayLike, FloatArray, IntArray
+from subsetprivacy._checks import shown
+from subsetprivacy._choices import Family, Missing, RegressionMethod, ResponseFamily, WeightsKind
+from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, warn_of
 from subsetprivacy.frames.streamed_blocks import Progress, Tally
-from subsetprivacy.messages.for_regression import NAME_A_COLUMN, WITHOUT_A_STREAM
+from subsetprivacy.messages.for_regression import NAME_A_COLUMN, PRIVATE_BASELINE, WITHOUT_A_STREAM
 from subsetprivacy.regression.blocks import Blocks
 from subsetprivacy.regression.caveats import doubts
 from subsetprivacy.regression.problem import Columns, Options
@@ -26,7 +27,11 @@ Penalty: TypeAlias = float | Literal["cv"]
 class Asked:
     """What `regress` was asked for, besides formula and data; see there."""
 
-    options: Options
+    family: Family | None = None
+    method: RegressionMethod | None = None
+    baseline: Any = None
+    shrink: bool = False
+    starts: int | None = None
     weights: str | ArrayLike | None = None
     weights_kind: WeightsKind | None = None
     clusters: str | ArrayLike | None = None
@@ -37,6 +42,30 @@ class Asked:
     stream: bool | None = None
     progress: Progress | None = None
 
+    def options(self, response: str) -> Options:
+        """Return what is asked of a fit with a private response.
+
+        Raises
+        ------
+        ArgumentError
+            If it is not for such a fit.
+        """
+        family: Family = self.family or "logit"
+        if family not in get_args(ResponseFamily):
+            raise ArgumentError(
+                f"`family` must be 'logit' or 'ordinal' for the private response {response}; got {shown(family)}."
+            )
+        baseline = baselines_of(self.baseline, response, ()).get(response)
+        if self.ordinal and baseline is not None:
+            raise ArgumentError("`baseline` must be left out for ordered categories; got one.")
+        return Options(
+            family=family,  # type: ignore[arg-type]
+            method=self.method or "ml",
+            baseline=baseline,
+            shrink=self.shrink,
+            starts=self.starts,
+        )
+
     @property
     def named(self) -> list[str]:
         """The columns of weights, clusters and offset that are named."""
@@ -45,14 +74,14 @@ class Asked:
     @property
     def ordinal(self) -> bool:
         """Whether categories are ordered: then there is no intercept."""
-        return self.options.family == "ordinal"
+        return self.family == "ordinal"
 
     def check_columns(self, designs: Any) -> None:
         """Raise if a private column is a weight, cluster or offset."""
         for each in self.named:
             if each in designs:
                 raise ArgumentError(
-                    f"a private column must be the response only; got {each} as a weight, cluster or offset."
+                    f"a private column must be a response or a predictor; got {each} as a weight, cluster or offset."
                 )
 
     def check_streamable(self) -> None:
@@ -102,7 +131,7 @@ class HeldPeople:
             self.design,
             self.X,
             self.columns,
-            asked.options,
+            asked.options(self.name),
             table=self.table,
             weights=self.weights,
             weights_kind=self.weights_kind,
@@ -143,7 +172,7 @@ class StreamedPeople:
             self.name,
             self.blocks,
             self.columns.without_intercept() if asked.ordinal else self.columns,
-            asked.options,
+            asked.options(self.name),
             self.tally.codes,
             self.tally.amounts,
             rows=self.tally.rows,
@@ -158,6 +187,38 @@ class StreamedPeople:
 
 
 People: TypeAlias = HeldPeople | StreamedPeople
+
+
+def baselines_of(baseline: Any, response: str | None, predictors: Sequence[str]) -> dict[str, Label]:
+    """Return the baselines of private columns, by column.
+
+    Parameters
+    ----------
+    baseline
+        A label, or labels by column. A label alone is of the response, or of the only private predictor.
+    response
+        The response, where it has categories or levels.
+    predictors
+        The private predictors.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not said which column a label is of, or a column is none of these.
+    """
+    known = [*predictors] if response is None else [response, *predictors]
+    if baseline is None:
+        return {}
+    if not isinstance(baseline, Mapping):
+        if response is None and len(predictors) != 1:
+            raise ArgumentError("`baseline` must name the columns of its labels; got a label alone.", PRIVATE_BASELINE)
+        return {known[0]: baseline}
+    other = [str(name) for name in baseline if name not in known]
+    if other:
+        raise ArgumentError(
+            f"`baseline` must be of columns that have categories, {', '.join(known)}; got {', '.join(other)}."
+        )
+    return dict(baseline)
 
 
 def _counting(progress: Progress, rows: int) -> Callable[[float], None]:

@@ -30,6 +30,44 @@ RESPONSE_AND_COVARIATES = advise(
     python="sp.regress('race ~ age', table, designs={{...}}), or sp.regress(data, covariates) with a SubsetData",
 )
 
+# Private predictors
+PRIVATE_BASELINE = advise(
+    "private_baseline",
+    python="baseline={{'race': 'White'}} names the column too",
+    shell="--baseline race=White names the column too",
+    keyword_of="regress",
+)
+COUNTS_OR_LINEAR = advise(
+    "counts_or_linear",
+    python="family='linear' takes any numbers, family='poisson' counts, family='logit' two levels",
+    shell="--family linear takes any numbers, --family poisson counts, --family logit two levels",
+    keyword_of="regress",
+)
+LINEAR_OR_TWO_LEVELS = advise(
+    "linear_or_two_levels",
+    python="family='linear' models the share itself, family='poisson' its logarithm",
+    shell="--family linear models the share itself, --family poisson its logarithm",
+    keyword_of="regress",
+)
+PRIVATE_RESPONSE_OF_LEVELS = advise(
+    "private_response_of_levels", "make a column that is True for the level in question, for one level at a time"
+)
+WITHOUT_PREDICTORS = advise(
+    "without_predictors", "merge rare categories, or use fewer terms, where a fit with private predictors is unstable"
+)
+LOAD_OR_SAMPLE = advise(
+    "load_or_sample",
+    python="stream=False holds them anyway; a sample of the rows also has the right answer, with wider intervals",
+    shell="--no-stream holds them anyway; a sample of the rows also has the right answer, with wider intervals",
+    keyword_of="regress",
+)
+NAME_THE_DESIGN_OF_TEXT = advise(
+    "name_the_design_of_text",
+    python="designs={{'{name}': design}} if these are subsets; otherwise write the labels without bars",
+    shell="--design {name}=FILE if these are subsets; otherwise write the labels without bars",
+    keyword_of="regress",
+)
+
 # Fits
 SHRINK = advise(
     "shrink",

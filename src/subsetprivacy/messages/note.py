@@ -51,6 +51,7 @@ class NoteKind(StrEnum):
     SPECIFICATION = "specification"  # whether the model fits
     PENALIZED = "penalized"  # coefficients are shrunk on purpose
     BASELINE = "baseline"  # the category that others are compared with
+    OUTCOME = "outcome"  # which level of a response is modelled, and how
     # Privacy
     LEAKAGE = "leakage"
     EPSILON = "epsilon"  # of local differential privacy

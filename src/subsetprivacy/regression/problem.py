@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._choices import Family, RegressionMethod
+from subsetprivacy._choices import RegressionMethod, ResponseFamily
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.design import Design
@@ -120,7 +120,7 @@ class Columns:
 class Options:
     """What was asked of a fit."""
 
-    family: Family = "logit"
+    family: ResponseFamily = "logit"
     method: RegressionMethod = "ml"
     baseline: Any = None
     shrink: bool = False

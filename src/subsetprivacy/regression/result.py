@@ -10,7 +10,14 @@ from scipy.special import ndtr, ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
-from subsetprivacy._choices import CoefficientInterval, Engine, Family, PredictionKind, RegressionMethod, TermTest
+from subsetprivacy._choices import (
+    CoefficientInterval,
+    Engine,
+    PredictionKind,
+    RegressionMethod,
+    ResponseFamily,
+    TermTest,
+)
 from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note
@@ -114,7 +121,7 @@ class Regression(Result):
         return self.problem.design.categories
 
     @property
-    def family(self) -> Family:
+    def family(self) -> ResponseFamily:
         """``"logit"`` or ``"ordinal"``."""
         return self.problem.options.family
 

@@ -1,0 +1,233 @@
+"""The people of a regression with private predictors: from a table, from files, or from columns without a formula."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+
+from subsetprivacy._choices import OutcomeFamily
+from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy._words import people
+from subsetprivacy.data import check_allowed
+from subsetprivacy.design import Design, product
+from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
+from subsetprivacy.frames.covariates import Covariates, LabelColumn
+from subsetprivacy.frames.formula_terms import FormulaTerms
+from subsetprivacy.frames.formulas import TableOfCovariates
+from subsetprivacy.frames.outcomes import SeenOutcome, seen_outcome
+from subsetprivacy.frames.predictor_encoder import (
+    PredictorEncoder,
+    PrivatePredictor,
+    encode_predictor_columns,
+    encode_predictors,
+)
+from subsetprivacy.frames.regression_people import Asked, baselines_of
+from subsetprivacy.messages.for_regression import NAME_THE_DESIGN_OF_TEXT, WITHOUT_PREDICTORS
+from subsetprivacy.predictors.layout import Layout
+from subsetprivacy.predictors.outcome import fit_outcome, most_frequent
+from subsetprivacy.predictors.result import OutcomeRegression
+from subsetprivacy.regression.problem import require_response
+from subsetprivacy.tables import label_text
+
+
+@frozen(eq=False, repr=False)
+class PrivateColumn:
+    """A column of subsets, in memory."""
+
+    name: str
+    codes: IntArray
+    design: Design
+
+
+@frozen(eq=False, repr=False)
+class OutcomeData:
+    """Columns of a regression with private predictors, each read once.
+
+    Attributes
+    ----------
+    response
+        The response.
+    terms
+        The right-hand side of the formula; None without a formula, all columns being terms.
+    predictors
+        The private columns among the terms.
+    covariates
+        The seen columns; among them the response, where it is seen.
+    private_response
+        The response, where it is private.
+    weights, weights_kind, clusters, offset
+        One for each person, or None.
+    place
+        Returns where a row is, in words.
+    """
+
+    response: str
+    terms: FormulaTerms | None
+    predictors: tuple[PrivateColumn, ...]
+    covariates: Covariates
+    private_response: PrivateColumn | None = None
+    weights: Any = None
+    weights_kind: Any = None
+    clusters: Any = None
+    offset: Any = None
+    place: Any = "row {}".format
+
+
+@frozen(eq=False, repr=False)
+class OutcomePeople:
+    """People with private predictors, in memory, ready to be fitted."""
+
+    data: OutcomeData
+    outcome: SeenOutcome | None
+    layout: Layout
+    V: FloatArray
+    baseline: Label | None = None
+
+    def fit(self, asked: Asked, *, stacklevel: int) -> OutcomeRegression:
+        """Fit them; warnings point so many calls up."""
+        data = self.data
+        private = data.private_response
+        codes, design = joint(data.predictors)
+        family: OutcomeFamily = "logit" if self.outcome is None else self.outcome.family
+        return fit_outcome(
+            data.response,
+            private.codes if private is not None else self.outcome.y,  # type: ignore[union-attr]
+            self.V,
+            codes,
+            design,
+            self.layout,
+            family=family,
+            method=asked.method or "corrected",
+            response_design=None if private is None else private.design,
+            baseline=self.baseline,
+            weights=data.weights,
+            weights_kind=data.weights_kind,
+            clusters=data.clusters,
+            offset=data.offset,
+            table=data.covariates,
+            starts=asked.starts,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def outcome_people(data: OutcomeData, asked: Asked) -> OutcomePeople:
+    """Return the people of columns that were read, with the columns of their model.
+
+    Raises
+    ------
+    ArgumentError
+        If an option is not for private predictors, or columns do not suit.
+    CategoryError
+        If a baseline is no category.
+    """
+    check_outcome_options(asked)
+    private = data.private_response
+    for each in (*data.predictors, *(() if private is None else (private,))):
+        _check_private(each, data.covariates.rows)
+    outcome, baselines = _response(data, asked)
+    check_no_subsets(data.covariates, [name for name in data.covariates.columns if name != data.response])
+    predictors = [_predictor(each, baselines) for each in data.predictors]
+    encoder = _encoder(data, predictors)
+    V = encoder.encode(data.covariates, data.place)
+    seen = {name: data.covariates.columns[name] for name in encoder.variables}
+    held = Covariates(seen, data.covariates.rows, data.covariates.ordered)
+    layout = layout_of(encoder, data.predictors)
+    return OutcomePeople(evolve(data, covariates=held), outcome, layout, V, baselines.get(data.response))
+
+
+def _response(data: OutcomeData, asked: Asked) -> tuple[SeenOutcome | None, dict[str, Label]]:
+    names = [each.name for each in data.predictors]
+    if data.private_response is not None:
+        if asked.family not in (None, "logit"):
+            raise ArgumentError(
+                f"`family` must be 'logit' for a private response with private predictors; got {asked.family!r}."
+            )
+        return None, baselines_of(asked.baseline, data.response, names)
+    if asked.family == "ordinal":
+        raise ArgumentError(
+            f"`family` must be 'linear', 'logit' or 'poisson' for the response {data.response}, which is seen; got "
+            "'ordinal'."
+        )
+    named = isinstance(asked.baseline, Mapping) and data.response in asked.baseline
+    baselines = baselines_of(asked.baseline, data.response if named else None, names)
+    own = baselines.get(data.response)
+    return seen_outcome(data.covariates, data.response, asked.family, own, data.place), baselines
+
+
+def _encoder(data: OutcomeData, predictors: Sequence[PrivatePredictor]) -> PredictorEncoder:
+    covariates = data.covariates
+    if data.terms is not None:
+        return encode_predictors(data.terms, TableOfCovariates(covariates), predictors)
+    seen = {name: column for name, column in covariates.columns.items() if name != data.response}
+    return encode_predictor_columns(Covariates(seen, covariates.rows, covariates.ordered), predictors)
+
+
+def check_outcome_options(asked: Asked) -> None:
+    """Raise if something is asked for that regressions with private predictors do not have."""
+    given = {"shrink": asked.shrink, "ridge": asked.ridge != 0, "lasso": asked.lasso != 0, "stream": bool(asked.stream)}
+    for name, is_given in given.items():
+        if is_given:
+            raise ArgumentError(
+                f"`{name}` must be left out with a private predictor; it is for private responses.", WITHOUT_PREDICTORS
+            )
+
+
+def _check_private(column: PrivateColumn, rows: int) -> None:
+    if len(column.codes) != rows:
+        raise MismatchError(
+            f"columns must have a row for each person; got {len(column.codes)} rows of {column.name} for "
+            f"{people(rows)}."
+        )
+    require_response(column.design)
+    try:
+        check_allowed(column.codes, column.design)
+    except CodeError as error:
+        raise CodeError(f"{column.name}: {error.message}", error.advice) from None
+
+
+def check_no_subsets(covariates: Covariates, names: Sequence[str]) -> None:
+    """Raise if a seen column of text looks like one of subsets: labels joined by a bar in every row."""
+    for name in names:
+        column = covariates.columns.get(name)
+        if isinstance(column, LabelColumn):
+            levels = column.used()
+            if len(levels) > 1 and all(isinstance(level, str) and "|" in level for level in levels):
+                raise ArgumentError(
+                    f"column {name} must hold a label in each row, or be named in `designs`; got text joined by bars "
+                    "in every row, as subsets are written.",
+                    NAME_THE_DESIGN_OF_TEXT(name=name),
+                )
+
+
+def _predictor(column: PrivateColumn, baselines: Mapping[str, Label]) -> PrivatePredictor:
+    labels = column.design.categories.labels
+    baseline = baselines.get(column.name)
+    if baseline is None:
+        baseline = most_frequent(column.codes, column.design)
+    if baseline not in labels:
+        known = ", ".join(map(label_text, labels[:12]))
+        raise CategoryError(f"`baseline` of {column.name} must be one of its categories ({known}); got another label.")
+    return PrivatePredictor(column.name, labels, baseline)
+
+
+def joint(columns: Sequence[PrivateColumn]) -> tuple[IntArray, Design]:
+    """Return the codes of several columns as one, and the product of their designs."""
+    if len(columns) == 1:
+        return columns[0].codes, columns[0].design
+    design = product({column.name: column.design for column in columns})
+    return design.join([column.codes for column in columns]), design
+
+
+def layout_of(encoder: PredictorEncoder, columns: Sequence[PrivateColumn]) -> Layout:
+    """Return the columns of the model as a layout."""
+    return Layout(
+        names=encoder.columns,
+        terms=encoder.terms,
+        Z=encoder.Z,
+        seen=encoder.seen,
+        private={column.name: column.design.categories for column in columns},
+        baselines={each.name: each.baseline for each in encoder.private},
+        V_names=encoder.seen_columns,
+        constant=0,
+        encoder=encoder,
+    )

@@ -1,0 +1,155 @@
+"""A response that is seen: numbers, or one of two levels; and the family that it calls for."""
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import Family, OutcomeFamily
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._words import counted
+from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.frames.covariate_problems import CovariateProblems
+from subsetprivacy.frames.covariates import Covariates, LabelColumn, number_levels
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_regression import (
+    COUNTS_OR_LINEAR,
+    LEVELS_OF_THE_MODEL,
+    LINEAR_OR_TWO_LEVELS,
+    PRIVATE_RESPONSE_OF_LEVELS,
+)
+from subsetprivacy.tables import label_text
+
+OUTCOME_FAMILIES: tuple[OutcomeFamily, ...] = get_args(OutcomeFamily)
+
+
+@frozen(eq=False, repr=False)
+class SeenOutcome:
+    """A response that is seen.
+
+    Attributes
+    ----------
+    name
+        The column.
+    y
+        A number for each person: of two levels, 1 for the second.
+    family
+        The model: as asked, or as the column calls for.
+    levels
+        The two levels, of which the second is modelled; None for other numbers.
+    chosen
+        Whether the family was chosen by the column.
+    """
+
+    name: str
+    y: FloatArray
+    family: OutcomeFamily
+    levels: tuple[Label, Label] | None = None
+    chosen: bool = False
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was chosen: the level that is modelled, and the family."""
+        if self.levels is None or self.levels in ((0, 1), (False, True)):
+            if self.family != "logit" or not self.chosen:
+                return ()
+            text = f"{self.name} is 0 or 1 for everyone, so this is a logit of 1."
+            return (Note(NoteKind.OUTCOME, text, LINEAR_OR_TWO_LEVELS),)
+        first, second = map(label_text, self.levels)
+        what = "log odds" if self.family == "logit" else "share"
+        text = f"{self.name} is modelled as the {what} of {second}, the other level being {first}."
+        return (Note(NoteKind.OUTCOME, text),)
+
+
+def seen_outcome(
+    covariates: Covariates, name: str, family: Family | None = None, baseline: Any = None, place: Any = "row {}".format
+) -> SeenOutcome:
+    """Read a response that is seen.
+
+    Parameters
+    ----------
+    covariates
+        The rows, with a column of the response.
+    name
+        The column.
+    family
+        The model; by default logit for two levels and for 0 and 1, otherwise linear.
+    baseline
+        Of two levels the one that is not modelled; by default the first.
+    place
+        Returns where a row is, in words.
+
+    Raises
+    ------
+    ArgumentError
+        If values are missing or infinite, or do not suit the family.
+    CategoryError
+        If the baseline is no level.
+    """
+    if family is not None:
+        check_choice(family, OUTCOME_FAMILIES, "family")
+    column = covariates.columns[name]
+    problems = CovariateProblems(place if covariates.ordered else None)
+    if isinstance(column, LabelColumn):
+        problems.add(f"column {name}", "missing", column.codes < 0)
+        problems.refuse()
+        levels = _two(column.levels(), name)
+        y = (column.codes == column.labels.index(levels[1])).astype(np.float64)
+        return _of_levels(name, y, levels, family, baseline)
+    y = np.array(column.part(0, covariates.rows), np.float64)
+    problems.add(f"column {name}", "missing", np.isnan(y))
+    problems.add(f"column {name}", "infinite", np.isinf(y))
+    problems.refuse()
+    few = np.unique(y[:1000])
+    numbers = set(np.unique(y).tolist()) if len(few) <= 2 else set()
+    if column.boolean or numbers == {0.0, 1.0} or (family == "logit" and len(numbers) == 2):
+        levels = _two(number_levels(numbers, name, column.boolean), name)
+        y = (y == max(numbers)).astype(np.float64)
+        return _of_levels(name, y, levels, family, baseline)
+    if baseline is not None:
+        raise ArgumentError(f"`baseline` must be a level of a column of levels; got one of {name}, which has numbers.")
+    return SeenOutcome(name, y, _family_of_numbers(y, name, family), chosen=family is None)
+
+
+def _of_levels(
+    name: str, y: FloatArray, levels: tuple[Label, Label], family: Family | None, baseline: Any
+) -> SeenOutcome:
+    if baseline is not None and baseline not in levels:
+        told = ", ".join(map(label_text, levels))
+        raise CategoryError(
+            f"`baseline` must be one of the levels of {name}; got another label.", LEVELS_OF_THE_MODEL(levels=told)
+        )
+    if baseline is not None and baseline == levels[1]:
+        y, levels = 1.0 - y, (levels[1], levels[0])
+    chosen: OutcomeFamily = "logit" if family is None else family  # type: ignore[assignment]
+    return SeenOutcome(name, y, chosen, levels, family is None)
+
+
+def _two(levels: Sequence[Label], name: str) -> tuple[Label, Label]:
+    if len(levels) == 2:
+        return levels[0], levels[1]
+    if len(levels) < 2:
+        raise ArgumentError(f"the response {name} must vary; got the same value in all rows.")
+    raise ArgumentError(
+        f"the response {name} must be numbers, or have two levels; got {counted(len(levels), 'level')}.",
+        PRIVATE_RESPONSE_OF_LEVELS,
+    )
+
+
+def _family_of_numbers(y: FloatArray, name: str, family: Family | None) -> OutcomeFamily:
+    if len(y) and y.min() == y.max():
+        raise ArgumentError(f"the response {name} must vary; got the same value in all rows.")
+    if family == "logit":
+        raise ArgumentError(
+            f"the response {name} must have two levels for family='logit'; got other numbers.", COUNTS_OR_LINEAR
+        )
+    if family == "poisson" and (y < 0).any():
+        bad = y < 0
+        raise ArgumentError(
+            f"the response {name} must be counts for family='poisson', at least 0; got {int(bad.sum())} below, first "
+            f"in row {int(bad.argmax())}.",
+            COUNTS_OR_LINEAR,
+        )
+    return "poisson" if family == "poisson" else "linear"
