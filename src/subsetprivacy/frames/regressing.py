@@ -183,7 +183,7 @@ def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People |
     response, right = split_formula(formula, known)
     predictors = private_predictors(right, known)
     if response not in known and not predictors:
-        raise no_private_name(response, known)
+        raise no_private_name(known)
     asked.check_columns(known)
     if not is_table(data) and not isinstance(data, Mapping):
         raise ArgumentError(

@@ -39,11 +39,10 @@ def is_files(data: Any) -> bool:
     return isinstance(data, (Release, str, Path))
 
 
-def no_private_name(response: str, known: Mapping[str, Design]) -> ArgumentError:
+def no_private_name(known: Mapping[str, Design]) -> ArgumentError:
     """Return the error that a formula has no private column."""
     return ArgumentError(
-        f"`designs` must have the design of the response {response}, or of a term of the formula; got "
-        f"{', '.join(known) or 'none'}.",
+        f"`formula` must have a column of subsets, as its response or as a term; got none of {', '.join(known)}.",
         DESIGN_OF_THE_RESPONSE,
     )
 
@@ -68,7 +67,7 @@ def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> Peop
     response, right = split_formula(formula, known)
     predictors = private_predictors(right, known)
     if response not in known and not predictors:
-        raise no_private_name(response, known)
+        raise no_private_name(known)
     asked.check_columns(known)
     if predictors:
         private = (*predictors, response) if response in known else predictors

@@ -202,9 +202,9 @@ def test_wrong_usage(words, message, run):
 
 WRONG = [
     ("use ~ nothing", [], "got no column nothing among its 7"),
-    ("use ~ age + rating", [], "rating"),
+    ("use ~ age + C(rating)", [], "inside the term C(rating). Hint: write rating without a function"),
     ("use", [], "FORMULA must have one ~"),
-    ("age ~ shift", [], "the response must be a column of subsets"),
+    ("age ~ shift", [], "must have a column of subsets"),
     ("use ~ age + I(2 * age)", [], "Hint: leave these columns out of the formula, or use --ridge 1."),
     ("use ~ offset(age)", [], "Hint: --offset COLUMN."),
     ("use ~ age", ["--stream", "--clusters", "town"], "--clusters must be left out in a stream; got some. Hint: --no-"),
@@ -215,7 +215,11 @@ WRONG = [
     ("use ~ age", ["--ridge", "1", "--method", "corrected"], "--method must be 'ml' with a penalty"),
     ("use ~ age", ["--family", "ordinal", "--baseline", "no"], "--baseline must be left out for ordered categories"),
     ("use ~ age", ["--weights", "shift", "--weights-kind", "sampling"], "not negative"),
-    ("use ~ age", ["--weights", "rating", "--weights-kind", "sampling"], "private column must be the response only"),
+    (
+        "use ~ age",
+        ["--weights", "rating", "--weights-kind", "sampling"],
+        "private column must be a response or a predictor",
+    ),
     ("use ~ age", ["--offset", "sex"], "column sex must hold numbers"),
     ("use ~ age", ["--level", "95"], "--level must be between 0 and 1"),
     ("use ~ age + sex", ["--predict", "bare.csv", "--level", "2"], "--level must be between 0 and 1"),

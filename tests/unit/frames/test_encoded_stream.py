@@ -266,7 +266,7 @@ def test_an_empty_answer(tmp_path):
 @pytest.mark.parametrize(
     ("formula", "options", "told"),
     [
-        ("race ~ age + vote", {}, "got vote, which is private, in the term vote"),
+        ("race ~ age + vote", {}, "as its response only; got vote among the terms"),
         ("age ~ sex", {}, "the response must be a column of subsets of .*, race, vote; got age"),
         ("race ~ age", {"offset": "vote"}, "`offset` must be a column of numbers; got vote, which is private"),
         (

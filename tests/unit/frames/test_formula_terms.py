@@ -5,7 +5,7 @@ import builtins
 import pytest
 
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
-from subsetprivacy.frames.formula_terms import read_terms, split_formula
+from subsetprivacy.frames.formula_terms import private_predictors, read_terms, refuse_predictors, split_formula
 from subsetprivacy.messages.for_regression import COMPUTE_THE_COLUMN_FIRST, OFFSET_AS_AN_ARGUMENT
 
 
@@ -46,14 +46,43 @@ def test_what_is_no_formula_is_refused(formula, told):
 
 
 @pytest.mark.parametrize(
-    "term", ["income", "age:income", "C(income)", "np.log(income)", "I(age * income)", "bs(income)"]
+    ("term", "inside"),
+    [
+        ("C(income)", "the term C(income)"),
+        ("np.log(income)", "the term np.log(income)"),
+        ("I(age * income)", "the term I(age * income)"),
+        ("bs(income)", "the term bs(income)"),
+        ("Q('income')", "the term Q('income')"),
+        ("age:C(income)", "C(income) in the term age:C(income)"),
+    ],
 )
-def test_a_private_column_is_the_response_only(term):
-    with pytest.raises(
-        ArgumentError, match="as its response only; got income, which is private, in the term"
-    ) as caught:
+def test_a_private_column_is_inside_no_function(term, inside):
+    with pytest.raises(ArgumentError, match="must have a private column as it is; got income, which is") as caught:
         split_formula(f"race ~ sex + {term}", ["race", "income"])
-    assert str(caught.value).endswith(f"in the term {term}.")
+    assert caught.value.message.endswith(f"inside {inside}.")
+    assert caught.value.advice.name == "private_as_it_is"
+
+
+@pytest.mark.parametrize(
+    ("right", "names"),
+    [
+        ("sex + age", ()),
+        ("income", ("income",)),
+        ("age:income", ("income",)),
+        ("`marital status`*age + income:`marital status`", ("marital status", "income")),
+        (". + income", ("income",)),
+        ("incomes + xincome", ()),
+    ],
+)
+def test_private_predictors_are_found(right, names):
+    private = ["race", "income", "marital status"]
+    assert split_formula(f"race ~ {right}", private) == ("race", right)
+    assert private_predictors(right, private) == names
+    if names:
+        with pytest.raises(ArgumentError, match=rf"as its response only; got {', '.join(names)} among the terms"):
+            refuse_predictors(right, private)
+    else:
+        refuse_predictors(right, private)
 
 
 def test_a_response_is_not_explained_by_itself():

@@ -190,7 +190,7 @@ BAD = {
     "a response without a design": (
         lambda: fitted(columns(), "x ~ sex"),
         ArgumentError,
-        "the design of the response x",
+        "must have a column of subsets, as its response or as a term; got none of y",
     ),
     "no designs": (lambda: sp.regress("y ~ x", columns()), ArgumentError, "`designs` must give the designs"),
     "designs that are none": (lambda: fitted(columns(), designs=[DESIGN]), ArgumentError, "must be a dict of designs"),

@@ -157,7 +157,7 @@ def test_a_path_needs_designs_unless_it_has_them(people, parquet, tmp_path):
     same(sp.regress("use ~ age", tmp_path / "bare.parquet", designs=DESIGN), sp.regress("use ~ age", parquet))
     with pytest.raises(MismatchError, match="got another design of column use"):
         sp.regress("use ~ age", parquet, designs={"use": sp.uniform(DESIGN.categories)})
-    with pytest.raises(ArgumentError, match="must be a column of subsets"):
+    with pytest.raises(ArgumentError, match="must have a column of subsets"):
         sp.regress("age ~ income", parquet)
 
 
@@ -219,13 +219,14 @@ def test_a_stream_does_not_have_its_people_in_memory(parquet):
 WRONG = [
     ({"data": "nowhere.parquet"}, sp.errors.DataFileError, "nowhere.parquet"),
     ({"formula": "use ~ nothing"}, sp.errors.DataFileError, "nothing"),
-    ({"formula": "use ~ age + vote"}, ArgumentError, "vote"),
+    ({"formula": "use ~ age + C(vote)"}, ArgumentError, "got vote, which is private, inside the term C(vote)"),
+    ({"formula": "use ~ age + vote", "stream": True}, ArgumentError, "`stream` must be left out with a private"),
     (
         {"weights": "vote", "weights_kind": "sampling"},
         ArgumentError,
-        "private column must be the response only; got vote",
+        "private column must be a response or a predictor; got vote",
     ),
-    ({"clusters": "vote"}, ArgumentError, "private column must be the response only; got vote"),
+    ({"clusters": "vote"}, ArgumentError, "private column must be a response or a predictor; got vote"),
     ({"clusters": "nothing"}, sp.errors.DataFileError, "nothing"),
     ({"weights": "weight"}, ArgumentError, "`weights_kind` must be given"),
     ({"weights_kind": "sampling"}, ArgumentError, "`weights` must be given with `weights_kind`"),

@@ -1,0 +1,315 @@
+"""The entry point of regressions with private predictors: what reaches the fit, whatever the table, and what does not."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from engines import CONSTRUCTORS, engines_under_test, spark_table
+
+import subsetprivacy as sp
+from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError, TooLargeError
+from subsetprivacy.frames import outcome_people, regressing_files
+
+RACE = sp.independent(
+    ["Asian", "Black", "Other", "White"],
+    {("Asian", "Black"): 0.5, ("Asian", "Other"): 0.3, ("Asian", "White"): 0.2},
+)
+FAITH = sp.uniform(["none", "some", "much", "all"])
+VOTE = sp.uniform(["red", "green", "blue", "none"])
+DESIGNS = {"race": RACE, "faith": FAITH, "vote": VOTE}
+N = 60
+SECRET = 987654
+
+
+def columns(n=N):
+    """Return columns of a table: seen responses, subsets, covariates, weights, clusters."""
+    rng = np.random.default_rng(5)
+    race = rng.choice(4, n, p=[0.15, 0.1, 0.05, 0.7])
+    age = rng.integers(18, 80, n)
+    return {
+        "income": (age / 10 + race + rng.normal(size=n)).round(3).tolist(),
+        "rich": rng.integers(0, 2, n).tolist(),
+        "employed": rng.choice(["no", "yes"], n).tolist(),
+        "visits": rng.poisson(2, n).tolist(),
+        "age": age.tolist(),
+        "sex": rng.choice(["f", "m"], n).tolist(),
+        "race": sp.privatize(np.array(RACE.categories.labels)[race], RACE, seed=1).codes.tolist(),
+        "faith": sp.privatize(rng.choice(FAITH.categories.labels, n), FAITH, seed=2).codes.tolist(),
+        "vote": sp.privatize(rng.choice(VOTE.categories.labels, n), VOTE, seed=3).codes.tolist(),
+        "w": rng.integers(1, 4, n).tolist(),
+        "shift": rng.normal(size=n).round(3).tolist(),
+        "g": rng.integers(0, 9, n).tolist(),
+    }
+
+
+@pytest.fixture
+def fitted(monkeypatch):
+    """Return what the fit was given, by `regress` of a formula and a table; nothing is fitted."""
+    taken = []
+
+    def take(name, y, V, codes, design, layout, **more):
+        taken.append({"name": name, "y": y, "V": V, "codes": codes, "design": design, "layout": layout, **more})
+        return _Nothing()
+
+    monkeypatch.setattr(outcome_people, "fit_outcome", take)
+
+    def run(formula, data=None, **asked):
+        if isinstance(formula, str):
+            asked = {"designs": DESIGNS, **asked}
+        sp.regress(formula, columns() if data is None else data, **asked)
+        return taken[-1]
+
+    return run
+
+
+class _Nothing:
+    """In the place of a result."""
+
+
+def same(found, expected):
+    assert found["layout"].names == expected["layout"].names
+    assert found["layout"].baselines == expected["layout"].baselines
+    for name in ("y", "V", "codes"):
+        assert np.array_equal(found[name], expected[name])
+    assert found["design"] == expected["design"]
+
+
+def test_a_seen_response_and_a_private_predictor(fitted):
+    found = fitted("income ~ age + race")
+    assert found["name"] == "income"
+    assert found["y"].tolist() == columns()["income"]
+    assert found["codes"].tolist() == columns()["race"]
+    assert found["design"] == RACE
+    assert found["layout"].names == ("Intercept", "age", "race[Asian]", "race[Black]", "race[Other]")
+    assert found["layout"].terms == {"Intercept": (0,), "age": (1,), "race": (2, 3, 4)}
+    assert found["layout"].baselines == {"race": "White"}  # the most frequent
+    assert np.array_equal(found["V"], np.column_stack([np.ones(N), columns()["age"]]))
+    assert (found["family"], found["method"], found["response_design"]) == ("linear", "corrected", None)
+
+
+def test_several_private_predictors_are_one_of_their_cells(fitted):
+    found = fitted("income ~ race + faith:age", baseline={"faith": "all"})
+    both = sp.product({"race": RACE, "faith": FAITH})
+    assert found["design"] == both
+    assert np.array_equal(found["codes"], both.join([columns()["race"], columns()["faith"]]))
+    assert list(found["layout"].private) == ["race", "faith"]
+    assert found["layout"].Z.shape[0] == 16
+    assert found["layout"].baselines["faith"] == "all"
+
+
+def test_a_private_response_with_private_predictors(fitted):
+    found = fitted("vote ~ age + race", baseline={"vote": "red", "race": "Black"})
+    assert found["y"].tolist() == columns()["vote"]
+    assert (found["response_design"], found["baseline"], found["family"]) == (VOTE, "red", "logit")
+    assert found["layout"].baselines == {"race": "Black"}
+    assert fitted("vote ~ race", baseline="blue")["baseline"] == "blue"
+    assert fitted("vote ~ race")["V"].tolist() == [[1.0]] * N
+
+
+@pytest.mark.parametrize(
+    ("response", "asked", "family", "y"),
+    [
+        ("rich", {}, "logit", columns()["rich"]),
+        ("rich", {"family": "linear"}, "linear", columns()["rich"]),
+        ("employed", {}, "logit", [float(x == "yes") for x in columns()["employed"]]),
+        ("employed", {"baseline": {"employed": "yes"}}, "logit", [float(x == "no") for x in columns()["employed"]]),
+        ("visits", {}, "linear", columns()["visits"]),
+        ("visits", {"family": "poisson"}, "poisson", columns()["visits"]),
+    ],
+)
+def test_families(fitted, response, asked, family, y):
+    found = fitted(f"{response} ~ race", **asked)
+    assert (found["family"], found["y"].tolist()) == (family, y)
+
+
+def test_options_reach_the_fit(fitted):
+    asked = {"weights": "w", "weights_kind": "sampling", "clusters": "g", "offset": "shift"}
+    found = fitted("income ~ age + race", method="ml", starts=3, baseline="Asian", **asked)
+    assert (found["method"], found["starts"], found["weights_kind"]) == ("ml", 3, "sampling")
+    assert list(found["weights"]) == columns()["w"]
+    assert list(found["clusters"]) == columns()["g"]
+    assert list(found["offset"]) == columns()["shift"]
+    assert found["layout"].baselines == {"race": "Asian"}
+    found = fitted("income ~ race", clusters=columns()["g"], offset=columns()["shift"])
+    assert found["clusters"] == columns()["g"]
+    assert found["offset"] == columns()["shift"]
+
+
+def test_a_dot_stands_for_what_is_seen_and_not_used_otherwise(fitted):
+    asked = {"weights": "w", "weights_kind": "frequency", "clusters": "g", "offset": "shift"}
+    found = fitted("income ~ . - rich - employed - visits + race", **asked)
+    assert set(found["layout"].terms) == {"Intercept", "age", "sex", "race"}
+
+
+@pytest.mark.parametrize("engine", engines_under_test())
+def test_every_engine(engine, fitted, tmp_path, spark_of_the_process):
+    if engine == "pyspark":
+        table = spark_table(columns(), spark_of_the_process)
+    else:
+        table = CONSTRUCTORS[engine][0](columns(), tmp_path)
+    expected = fitted("employed ~ age*race + faith + sex", weights="w", weights_kind="frequency")
+    found = fitted("employed ~ age*race + faith + sex", table, weights="w", weights_kind="frequency")
+    same(found, expected)
+    assert np.array_equal(found["weights"], expected["weights"])
+
+
+@pytest.mark.parametrize(
+    ("suffix", "response"),
+    [("csv", "income"), ("csv.gz", "employed"), ("csv", "rich"), ("parquet", "vote"), ("arrow", "employed")],
+)
+def test_every_file(suffix, response, fitted, tmp_path):
+    kept = ["income", "rich", "employed", "age", "sex", "w", "shift", "g"]
+    held = {name: columns()[name] for name in (*kept, *DESIGNS)}
+    asked = {"weights": "w", "weights_kind": "sampling", "clusters": "g", "offset": "shift"}
+    release = sp.write_release(pa.table(held), tmp_path / f"people.{suffix}", DESIGNS, keep=kept)
+    formula = f"{response} ~ bs(age, df=3)*race + C(sex) + faith"
+    expected = fitted(formula, **asked)
+    for data in (release, str(release.path), release.path):
+        found = fitted(formula, data, designs=None, **asked)
+        same(found, expected)
+        for name in ("weights", "offset"):
+            assert list(found[name]) == list(expected[name])
+        assert list(map(str, found["clusters"])) == list(map(str, expected["clusters"]))  # names, of a CSV file text
+        assert found["family"] == expected["family"]
+
+
+def test_several_files_follow_each_other(fitted, tmp_path):
+    frame = pd.DataFrame(columns())[["income", "age", "race"]]
+    parts = [
+        sp.write_release(part, tmp_path / f"{k}.parquet", {"race": RACE}, keep=["income", "age"])
+        for k, part in enumerate((frame[:25], frame[25:]))
+    ]
+    same(fitted("income ~ age + race", parts, designs=None), fitted("income ~ age + race"))
+    other = sp.write_release(
+        frame, tmp_path / "x.parquet", {"race": sp.uniform(RACE.categories)}, keep=["income", "age"]
+    )
+    with pytest.raises(MismatchError, match="files must have the same design of column race"):
+        fitted("income ~ age + race", [parts[0], other], designs=None)
+
+
+def test_files_that_are_too_large_are_refused(fitted, tmp_path, monkeypatch):
+    frame = pd.DataFrame(columns())[["income", "age", "race"]]
+    release = sp.write_release(frame, tmp_path / "x.parquet", {"race": RACE}, keep=["income", "age"])
+    monkeypatch.setattr(regressing_files, "MOST_HELD", 1000)
+    with pytest.raises(
+        TooLargeError, match="are held in memory and must take at most one GiB; got 60 rows of 3 columns"
+    ):
+        fitted("income ~ age + race", release, designs=None)
+    same(fitted("income ~ age + race", release, designs=None, stream=False), fitted("income ~ age + race"))
+
+
+def test_a_file_without_a_design_needs_one(fitted, tmp_path):
+    pd.DataFrame(columns()).to_parquet(tmp_path / "bare.parquet")
+    same(fitted("income ~ age + race", tmp_path / "bare.parquet"), fitted("income ~ age + race"))
+
+
+def test_columns_without_a_formula(fitted):
+    held = columns()
+    race = sp.SubsetData(np.array(held["race"]), RACE)
+    expected = fitted("income ~ age + sex + race")
+    same(fitted(held["income"], {"age": held["age"], "sex": held["sex"], "race": race}), expected)
+    frame = pd.DataFrame({name: held[name] for name in ("age", "sex", "race")})
+    found = fitted(pd.Series(held["income"], name="income"), frame, designs={"race": RACE})
+    same(found, expected)
+    assert found["name"] == "income"
+    vote = sp.SubsetData(np.array(held["vote"]), VOTE)
+    same(fitted(vote, {"race": race}), fitted("vote ~ race"))
+    same(fitted(np.array(held["vote"]), {"race": race}, design=VOTE), fitted("vote ~ race"))
+    with pytest.raises(MismatchError, match="covariates must have a row for each person; got 60 rows for 2 people"):
+        fitted([1.0, 2.0], {"race": race})
+    with pytest.raises(ArgumentError, match="got faith, which is none"):
+        fitted(held["income"], frame, designs={"faith": FAITH})
+
+
+def test_a_dict_with_subsets_knows_its_designs(fitted):
+    held = {**columns(), "race": sp.SubsetData(np.array(columns()["race"]), RACE)}
+    same(fitted("income ~ age + race", held, designs=None), fitted("income ~ age + race"))
+
+
+def test_missing_answers(fitted):
+    held = columns()
+    held["race"] = [None, *held["race"][1:]]
+    with pytest.raises(CodeError, match="race: .*missing"):
+        fitted("income ~ race", held)
+    assert fitted("income ~ race", held, missing="full")["codes"][0] == RACE.missing_code
+
+
+def bad(name, row, value):
+    held = columns()
+    held[name] = [*held[name][:row], value, *held[name][row + 1 :]]
+    return held
+
+
+WRONG = [
+    ("income ~ np.log(race)", {}, ArgumentError, "got race, which is private, inside the term np.log"),
+    ("np.log(income) ~ race", {}, ArgumentError, "must have one column on its left-hand side"),
+    ("race ~ race", {}, ArgumentError, "must not explain race by itself"),
+    ("income ~ race", {"offset": "faith"}, ArgumentError, "got faith as a weight, cluster or offset"),
+    ("income ~ race", {"clusters": "race"}, ArgumentError, "got race as a weight, cluster or offset"),
+    ("income ~ race", {"shrink": True}, ArgumentError, "`shrink` must be left out with a private predictor"),
+    ("income ~ race", {"ridge": 1.0}, ArgumentError, "`ridge` must be left out with a private predictor"),
+    ("income ~ race", {"lasso": "cv"}, ArgumentError, "`lasso` must be left out with a private predictor"),
+    ("income ~ race", {"stream": True}, ArgumentError, "`stream` must be left out with a private predictor"),
+    ("income ~ race", {"family": "ordinal"}, ArgumentError, "for the response income, which is seen; got 'ordinal'"),
+    ("income ~ race", {"family": "logit"}, ArgumentError, "must have two levels for family='logit'"),
+    ("vote ~ race", {"family": "linear"}, ArgumentError, "'logit' for a private response with private predictors"),
+    ("vote ~ age", {"family": "linear"}, ArgumentError, "must be 'logit' or 'ordinal' for the private response vote"),
+    ("income ~ race", {"family": "probit"}, ArgumentError, "`family` must be one of"),
+    ("income ~ race + faith", {"baseline": "White"}, ArgumentError, "must name the columns of its labels"),
+    (
+        "income ~ race",
+        {"baseline": {"age": 3}},
+        ArgumentError,
+        "must be of columns that have categories, race; got age",
+    ),
+    ("income ~ race", {"baseline": {"race": "SECRET"}}, CategoryError, "`baseline` of race must be one of its categ"),
+    ("income ~ age", {}, ArgumentError, "must have a column of subsets, as its response or as a term"),
+    ("income ~ nothing + race", {}, ArgumentError, "got no column nothing"),
+    ("nothing ~ race", {}, ArgumentError, "got no column nothing"),
+    ("income ~ race", {"data": bad("race", 7, SECRET)}, CodeError, "race: "),
+    ("income ~ race", {"data": bad("race", 7, 7)}, CodeError, "race: "),
+    ("income ~ race", {"data": bad("income", 7, None)}, ArgumentError, "column income must have a value in every row"),
+    ("income ~ race + age", {"data": bad("age", 7, np.inf)}, ArgumentError, "column age must be finite in every row"),
+    ("income ~ race", {"data": {**columns(), "race": columns()["race"][1:]}}, MismatchError, "59 rows of race for 60"),
+    ("income ~ race", {"data": 3}, ArgumentError, "`data` must be a table, a dict of columns"),
+    ("income ~ race", {"designs": {"race": sp.covered(RACE, floor=0.1)}}, ArgumentError, "covered design"),
+]
+
+
+@pytest.mark.parametrize(("formula", "asked", "kind", "told"), WRONG)
+def test_wrong_input(fitted, formula, asked, kind, told):
+    asked = dict(asked)
+    data = asked.pop("data", None)
+    if kind is None:
+        fitted(formula, data, **asked)
+        return
+    with pytest.raises(kind, match=told) as caught:
+        fitted(formula, data, **asked)
+    assert "SECRET" not in str(caught.value)
+    assert str(SECRET) not in str(caught.value)
+
+
+def test_subsets_that_pass_for_a_seen_column_are_refused(fitted):
+    held = columns()
+    held["where"] = [FAITH.format(code) for code in held["faith"]]
+    with pytest.raises(
+        ArgumentError, match="column where must hold a label in each row, or be named in `designs`"
+    ) as e:
+        fitted("income ~ race + where", held)
+    assert "some|much" not in str(e.value)
+    held["where"] = ["a|b", "plain"] * (N // 2)
+    assert "where[plain]" in fitted("income ~ race + where", held)["layout"].names
+
+
+def test_a_seen_column_may_be_called_like_a_private_one(fitted):
+    held = {**columns(), "race ": columns()["sex"], "race[Black]": columns()["shift"], "embrace": columns()["age"]}
+    found = fitted("income ~ race + `race ` + embrace", held)
+    assert found["layout"].names == ("Intercept", "race[Asian]", "race[Black]", "race[Other]", "race [m]", "embrace")
+    with pytest.raises(ArgumentError, match=r"must have different names; got race\[Black\] more than once"):
+        fitted("income ~ race + `race[Black]`", held)
+
+
+def test_errors_come_before_the_rows_are_read(fitted, tmp_path):
+    """A stream, a penalty or a function of a private column is refused whatever the data hold."""
+    with pytest.raises(ArgumentError, match="`ridge` must be left out"):
+        fitted("income ~ race", bad("race", 0, SECRET), ridge=2.0)
