@@ -1,4 +1,4 @@
-"""A private category, regressed on columns that were published as they are."""
+"""Regressions with private columns, as the response or among the terms, from files of subsets."""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,7 +10,7 @@ import click
 from subsetprivacy._choices import CoefficientInterval, Family, Form, Missing, RegressionMethod, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.audience import sets
-from subsetprivacy.cli.documents import read_design
+from subsetprivacy.cli.documents import read_design, read_document
 from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.labels import by_text
 from subsetprivacy.cli.options import FilePath
@@ -20,7 +20,6 @@ from subsetprivacy.cli.show import csv_text, echo_table
 
 if TYPE_CHECKING:
     from subsetprivacy.frames.release import Release
-    from subsetprivacy.regression.result import Regression
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
 METHODS: tuple[RegressionMethod, ...] = get_args(RegressionMethod)
@@ -39,13 +38,39 @@ def penalty(name: str, help: str) -> Callable[[options.Command], options.Command
     return click.option(name, metavar="X|cv", default="0", callback=read, help=help)
 
 
-@click.command(short_help="Regress a private category on covariates.")
+def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str | None, Path]:
+    """Return the design documents of --design, by column; None is the column that was not said."""
+    found: dict[str | None, Path] = {}
+    for text in given:
+        name, equals, path = text.rpartition("=")
+        alone = not equals or not name or Path(text).is_file()
+        column = None if alone else name
+        if column in found:
+            raise click.BadParameter("must be given once for each column, as COLUMN=FILE", ctx, param)
+        found[column] = options.document.convert(text if alone else path, param, ctx)
+    return found
+
+
+@click.command(short_help="Regress with private columns, as response or predictors.")
 @options.table
 @click.argument("formula")
-@click.option("--family", type=click.Choice(FAMILIES), default="logit", show_default=True, help="The model.")
-@click.option("--method", type=click.Choice(METHODS), default="ml", show_default=True, help="The estimator.")
 @click.option(
-    "--baseline", metavar="LABEL", help="The category that others are compared with. [default: the most frequent]"
+    "--family",
+    type=click.Choice(FAMILIES),
+    help="The model. [default: logit of categories and of two levels, linear of other numbers]",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    help="The estimator. [default: ml; with private predictors, corrected]",
+)
+@click.option(
+    "--baseline",
+    "baselines",
+    metavar="[COLUMN=]LABEL",
+    multiple=True,
+    help="The category that others are compared with, of a private column or of a response with two levels. May be "
+    "given several times. [default: the most frequent]",
 )
 @options.level
 @click.option("--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="The intervals.")
@@ -56,28 +81,41 @@ def penalty(name: str, help: str) -> Callable[[options.Command], options.Command
 @penalty("--ridge", "A penalty on the squares of coefficients; cv chooses it by cross-validation.")
 @penalty("--lasso", "A penalty on the sizes of coefficients; cv chooses it by cross-validation.")
 @click.option("--test", "test", is_flag=True, help="Test each term, instead of showing coefficients.")
-@click.option("--effects", is_flag=True, help="Show average marginal effects on the shares, instead of coefficients.")
+@click.option("--effects", is_flag=True, help="Show average marginal effects, instead of coefficients.")
+@click.option(
+    "--adjusted",
+    metavar="COLUMN",
+    help="Show the response if everyone had each value of COLUMN, all else as it is, instead of coefficients.",
+)
 @click.option(
     "--predict",
     type=FilePath(exists=True, path_type=Path, stdin=".csv"),
-    help="Show the shares at the covariates of this file, instead of coefficients.",
+    help="Show the response at the rows of this file, instead of coefficients. It has labels of private predictors.",
 )
 @click.option(
     "--stream/--no-stream",
     default=None,
     help="Read TABLE again for every step, in constant memory; or hold it in memory. [default: what fits is held]",
 )
-@click.option("--design", "design", type=options.document, help="The design document, if TABLE does not bring it.")
+@click.option(
+    "--design",
+    "designs",
+    metavar="[COLUMN=]FILE",
+    multiple=True,
+    callback=_documents,
+    help="The design document of a column, by default of the response, if TABLE does not bring it. May be given "
+    "several times.",
+)
 @options.form
 @options.missing
 @outputs
-@sets(data="TABLE", designs="--design", source="TABLE", method="--method")
+@sets(data="TABLE", designs="--design", source="TABLE", method="--method", baseline="--baseline")
 def regress(
     table: Path,
     formula: str,
-    family: Family,
-    method: RegressionMethod,
-    baseline: str | None,
+    family: Family | None,
+    method: RegressionMethod | None,
+    baselines: tuple[str, ...],
     level: float,
     interval: CoefficientInterval,
     weights: str | None,
@@ -89,9 +127,10 @@ def regress(
     lasso: Any,
     test: bool,
     effects: bool,
+    adjusted: str | None,
     predict: Path | None,
     stream: bool | None,
-    design: Path | None,
+    designs: dict[str | None, Path],
     form: Form | None,
     missing: Missing,
     output: Path | None,
@@ -99,34 +138,38 @@ def regress(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Regress a private column of TABLE on other columns by FORMULA, such as "race ~ age + sex".
+    """Regress a column of TABLE on others by FORMULA, such as "race ~ age + sex" or "income ~ age + race".
 
-    The left side of FORMULA is the column of subsets. Text and C(column) on its right side are
-    categories, the first of which is the reference; a:b and a*b are interactions.
+    A column of subsets can be the left side of FORMULA, or a term of its right side, alone or in
+    interactions, or both. Text and C(column) on the right side are categories, the first of which
+    is the reference; a:b and a*b are interactions.
 
     \b
     Examples:
       subsetprivacy regress private.parquet "race ~ age + sex"
-      subsetprivacy regress private.csv "race ~ age" --design race.design.json --json
+      subsetprivacy regress private.parquet "income ~ age + race" --baseline race=White
+      subsetprivacy regress private.parquet "employed ~ age * race" --family logit -o forest.png
+      subsetprivacy regress private.csv "income ~ race" --design race=race.design.json --json
       subsetprivacy regress private.parquet "race ~ age + sex" --test
-      subsetprivacy regress private.parquet "race ~ age * sex" --interval robust -o coef.csv
-      subsetprivacy regress private.parquet "race ~ age + sex" --predict new.csv -o shares.png
+      subsetprivacy regress private.parquet "income ~ age + race" --adjusted race -o means.png
+      subsetprivacy regress private.parquet "race ~ age + sex" --predict new.csv -o shares.csv
     """
     from subsetprivacy.frames.regressing import regress as run
 
     ending = check_output(output, format, as_json)
-    _check(interval, method, test=test, effects=effects, predict=predict, stream=stream, ending=ending)
+    shown = {"--test": test, "--effects": effects, "--adjusted": adjusted, "--predict": predict}
+    _check([name for name, given in shown.items() if given], interval, method, stream=stream, ending=ending)
     options.check_weights(weights, weights_kind)
     for given in filter(None, (table, predict)):
         options.check_apart(given, output)
-    release = _opened(table, formula, design, form)
+    release = _opened(table, formula, designs, form)
     with Progress("rows") as progress:
         fit = run(
             formula,
             release,
             family=family,
             method=method,
-            baseline=_baseline(release, formula, baseline),
+            baseline=_baseline(release, formula, baselines),
             weights=weights,
             weights_kind=weights_kind,
             clusters=clusters,
@@ -135,61 +178,90 @@ def regress(
             ridge=ridge,
             lasso=lasso,
             missing=missing,
-            stream=False if effects and stream is None else stream,
+            stream=False if (effects or adjusted) and stream is None else stream,
             progress=progress,
         )
-        found = _found(fit, level, interval, test=test, effects=effects, predict=predict)
+        found = _found(fit, level, interval, test=test, effects=effects, adjusted=adjusted, predict=predict)
         _make(found, output, ending, as_json)  # now, since a stream is read for it
     found.give(output, ending, force=force, as_json=as_json)
 
 
 def _check(
+    shown: list[str],
     interval: CoefficientInterval,
-    method: RegressionMethod,
+    method: RegressionMethod | None,
     *,
-    test: bool,
-    effects: bool,
-    predict: Path | None,
     stream: bool | None,
     ending: str,
 ) -> None:
     """Raise if options do not go together."""
-    shown = [name for name, given in (("--test", test), ("--effects", effects), ("--predict", predict)) if given]
     if len(shown) > 1:
         raise click.UsageError(f"{' and '.join(shown)} each show something instead of coefficients; give one of them")
     if shown and interval != "auto":
         raise click.UsageError(f"--interval is of coefficients, which {shown[0]} does not show; leave one of them out")
-    if test and ending in PICTURES:
+    if shown == ["--test"] and ending in PICTURES:
         raise click.UsageError("--test has no picture; write .csv or .json")
-    if effects and stream:
-        raise click.UsageError("--effects needs all rows in memory; leave --stream out")
+    if shown in (["--effects"], ["--adjusted"]) and stream:
+        raise click.UsageError(f"{shown[0]} needs all rows in memory; leave --stream out")
     if interval == "profile" and method == "corrected":
         raise click.UsageError("--interval profile needs --method ml; corrected scores have robust intervals")
 
 
-def _opened(table: Path, formula: str, design: Path | None, form: Form | None) -> "Release":
+def _opened(table: Path, formula: str, documents: dict[str | None, Path], form: Form | None) -> "Release":
     from subsetprivacy.frames.formula_terms import split_formula
     from subsetprivacy.frames.reading import read_release
 
-    response = split_formula(formula)[0]
-    return read_release(table, None if design is None else {response: read_design(design, response)}, form=form)
+    designs: dict[str, Any] = {}
+    for column, path in documents.items():
+        found = read_document(path) if column is None else read_design(path, column)
+        designs |= found if isinstance(found, dict) else {column or split_formula(formula)[0]: found}
+    return read_release(table, designs or None, form=form)
 
 
-def _baseline(release: "Release", formula: str, text: str | None) -> Any:
-    """Return the category that a text names."""
-    from subsetprivacy.frames.formula_terms import split_formula
+def _baseline(release: "Release", formula: str, given: tuple[str, ...]) -> Any:
+    """Return the categories that texts name, by column; one alone is of the response, or of the only private term."""
+    from subsetprivacy.frames.formula_terms import private_predictors, split_formula
 
-    own = release.designs.get(split_formula(formula)[0])
-    if text is None or own is None:  # what is wrong with the formula is told by whoever reads it
+    if not given:
         return None
-    known = by_text(own.categories)
+    response, right = split_formula(formula, release.designs)
+    own = [response] if response in release.designs else list(private_predictors(right, release.designs))
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, label = text.partition("=")
+        if not equals or name not in (*release.designs, response):
+            if len(own) != 1:
+                raise click.BadParameter(
+                    f"must be COLUMN=LABEL; the private columns are {', '.join(own) or 'none'}",
+                    param_hint="--baseline",
+                )
+            name, label = own[0], text
+        if name in found:
+            raise click.BadParameter(f"must be given once for {name}", param_hint="--baseline")
+        found[name] = _label(release, name, label)
+    return found
+
+
+def _label(release: "Release", name: str, text: str) -> Any:
+    """Return the category of a private column that a text names; of a seen column the text, or the number it is."""
+    if name not in release.designs:
+        return {"true": True, "false": False, "0": 0, "1": 1}.get(text.lower(), text)
+    categories = release.designs[name].categories
+    known = by_text(categories)
     if text not in known:
-        raise click.BadParameter(f"must be one of {own.categories.preview()}", param_hint="--baseline")
+        raise click.BadParameter(f"must be one of {categories.preview()} for {name}", param_hint="--baseline")
     return known[text]
 
 
 def _found(
-    fit: "Regression", level: float, interval: CoefficientInterval, *, test: bool, effects: bool, predict: Path | None
+    fit: Any,
+    level: float,
+    interval: CoefficientInterval,
+    *,
+    test: bool,
+    effects: bool,
+    adjusted: str | None,
+    predict: Path | None,
 ) -> Presented:
     """Return what was asked for, in its forms, each made once."""
     result: Any = fit
@@ -198,6 +270,8 @@ def _found(
         result, shown = fit.test(), {}
     elif effects:
         result = fit.effects()
+    elif adjusted is not None:
+        result = fit.adjusted(adjusted)
     elif predict is not None:
         result = _predicted(fit, predict)
     else:
@@ -206,7 +280,7 @@ def _found(
     table = cache(lambda: result.summary(**shown))
     return Presented(
         facts=cache(lambda: _facts(result, columns(), **shown)),
-        csv=cache(lambda: _csv(columns(), fit.categories)),
+        csv=cache(lambda: _csv(columns(), getattr(fit, "categories", None))),
         picture=cache(lambda: result.plot(**shown)),
         echo=_Echo(table),
     )
@@ -234,12 +308,15 @@ def _make(found: Presented, output: Path | None, ending: str, as_json: bool) -> 
         found.csv()
 
 
-def _predicted(fit: "Regression", path: Path) -> Any:
-    """Return the shares at the covariates of a file."""
+def _predicted(fit: Any, path: Path) -> Any:
+    """Return the response at the rows of a file."""
     from subsetprivacy.frames.file_covariates import read_covariates
 
-    encoder: Any = fit.columns.encoder
-    return fit.predict(read_covariates(path, encoder.variables, encoder.levels))
+    if not hasattr(fit, "layout"):
+        encoder = fit.columns.encoder
+        return fit.predict(read_covariates(path, encoder.variables, encoder.levels))
+    encoder = fit.layout.encoder
+    return fit.predict(read_covariates(path, [*encoder.variables, *encoder.names], [*encoder.levels, *encoder.names]))
 
 
 def _facts(result: Any, columns: dict[str, Any], **shown: Any) -> Any:
@@ -257,7 +334,7 @@ def _facts(result: Any, columns: dict[str, Any], **shown: Any) -> Any:
 
 def _csv(columns: dict[str, Any], categories: Any) -> str:
     """Return the columns as CSV, a column for each of several variables in the place of the category."""
-    if "category" not in columns:
+    if "category" not in columns or categories is None:
         return csv_text(list(columns), zip(*columns.values(), strict=True))
     variables = category_columns(categories)
     before = list(columns)[: list(columns).index("category")]

@@ -58,38 +58,47 @@ def regress(
     stream: bool | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Regression | OutcomeRegression:
-    r"""Regress a private category on covariates.
+    r"""Regress a response on terms, where the response, some of the terms, or both are private.
 
     Parameters
     ----------
     formula
-        A formula such as ``"race ~ age + C(sex)"``, whose response is a column of subsets. Or the response itself: a
-        `SubsetData`, or codes with their `design`.
+        A formula such as ``"race ~ age + C(sex)"`` or ``"income ~ age + race"``. Names in `designs` are columns of
+        subsets. They can be the response or terms, alone or in interactions (``race:age``, ``race*C(sex)``,
+        ``race:religion``), but not inside functions. Or the response itself: a `SubsetData`, codes with their
+        `design`, or, where some covariates are private, numbers or labels.
     data
         With a formula, a table of any library or a dict of columns; or a `Release`, the path of a file that
-        `read_release` opens, or several whose rows follow each other. Without a formula, the covariates: a table, or
-        an array of numbers; an intercept is added.
+        `read_release` opens, or several whose rows follow each other. Without a formula, the covariates: a table, a
+        dict of columns, or an array of numbers. An intercept is added. In a dict, a `SubsetData` is a private column.
     designs
-        The designs of the columns of subsets, by name; a `Release` has them, and so have most files.
+        The designs of the columns of subsets, by name. A `Release` has them, and so have most files.
     design
         The design of the response, where it is given as codes.
     family
-        ``"logit"`` (default): a logit of each category against the baseline. ``"ordinal"``: proportional odds of
-        ordered categories, in the order of the design.
+        For a private response, ``"logit"`` (default): a logit of each category against the baseline; or ``"ordinal"``:
+        proportional odds of ordered categories, in the order of the design, without private terms. For a response
+        that is seen, ``"linear"`` (default), ``"logit"`` (default for two levels, and for 0 and 1) or ``"poisson"``,
+        the logarithm of the mean of counts. Of two levels the second is modelled.
     method
-        ``"ml"`` (default): maximum likelihood of the subsets. ``"corrected"``: corrected scores, which have the target
-        of a fit on the values even where the model is wrong, at a larger variance.
+        ``"ml"``, the default for a private response: maximum likelihood. ``"corrected"``, the default with private
+        terms: corrected scores, which estimate what the same fit to the values would estimate, even where the model
+        is wrong, at a larger variance. With private terms, the likelihood needs a model of the private value given
+        the other terms and the distribution of the response, and has wrong intervals where these are wrong.
     baseline
-        The category that the others are compared with; by default the most frequent one.
+        The category that others are compared with, by default the most frequent one: a label of the response, or of
+        the only private term; or labels by column, ``{"race": "White"}``. Of a seen response with two levels, the
+        level that is not modelled.
     weights, weights_kind
         A weight for each person, or the name of a column, and what weights mean: ``"frequency"`` or ``"sampling"``.
     clusters
         The cluster of each person, or the name of a column: standard errors then are those of clusters.
     offset
-        A number for each person, or the name of a column, that is added to the linear predictors of all categories
-        but the baseline, with coefficient 1.
+        A number for each person, or the name of a column, that is added to the linear predictors (of a private
+        response, of all categories but the baseline) with coefficient 1.
     shrink
-        True to add a few pseudo-people with the shares of all people: every estimate is finite then.
+        True to add a few pseudo-people with the shares of all people: every estimate is finite then. For private
+        responses without private terms, as are `ridge`, `lasso` and `stream`.
     ridge, lasso
         The strength of a penalty on all coefficients but the intercept, the same for all categories; ``"cv"`` chooses
         it by the likelihood of subsets that were left out.
@@ -97,7 +106,7 @@ def regress(
         How many starts: the likelihood may have several maxima. ``"auto"`` (default): one, and nine more where there
         are few people for so many covariates and a start is quick.
     missing
-        What an empty cell of the response is: ``"error"`` (default) or ``"full"``, a missing answer.
+        What an empty cell of a private column is: ``"error"`` (default) or ``"full"``, a missing answer.
     stream
         For files and tables of Spark: True to read the rows again for every sum over people, in constant memory, or
         to let Spark's workers add them up. False to hold all rows in memory. By default files are held where the model
@@ -107,34 +116,49 @@ def regress(
         Called with the number of rows gone through so far, each as often as it was, and None: nobody knows how many
         steps a fit takes.
 
+    Returns
+    -------
+    Regression or OutcomeRegression
+        A `Regression` where only the response is private. An `OutcomeRegression` where a term is private.
+
     Raises
     ------
     ArgumentError
         If covariates are missing or infinite, constant or combinations of each other (the columns are named); if
-        there are more parameters than people; or if arguments do not fit together.
+        there are more parameters than people; if a private column is inside a function; or if arguments do not fit
+        together.
     CodeError
-        If a cell of the response is no subset of its design.
+        If a cell of a private column is no subset of its design.
     NotIdentifiableError
         If the design cannot tell distributions apart.
     NoDataError
         If no subset says anything.
+    TooLargeError
+        If files with private terms do not fit in memory.
 
     Warns
     -----
     SeparationWarning
         If the data set no limit to some coefficients, which are infinite then.
     NotUniqueWarning, ConvergenceWarning, SmallCountWarning
-        If there are several maxima, the fit did not arrive, or there are few people for so many covariates.
+        If there are several maxima, the fit did not arrive, or there are few people for so many covariates; or if
+        corrected equations have no solution, because a private category is rare.
 
     Notes
     -----
-    With the rows :math:`r_i` of the subsets and the model :math:`p(x)`, the log-likelihood is
+    With the rows :math:`r_i` of the subsets and the model :math:`p(x)`, the log-likelihood of a private response is
     :math:`\sum_i \ln \sum_j r_i(j)\, p_j(x_i)`. It needs no weights of the design, only that the subset depends on the
     covariates through the value alone. `privatize` and `ask` guarantee that. Full sets carry no information; they are
     left out and counted.
 
+    With a private term, corrected scores solve :math:`\sum_i \sum_j D_i(j)\, \psi(y_i, j, v_i; \theta) = 0`, where
+    :math:`\psi` is the score that a person of category j would have and :math:`D_i` the unbiased `indicator` of the
+    person's category.
+
     Examples
     --------
+    A private response:
+
     >>> import numpy as np
     >>> import subsetprivacy as sp
     >>> rng = np.random.default_rng(1)

@@ -214,7 +214,7 @@ regress private.parquet tree~area --stream --ridge cv
 regress private.parquet tree~center(weight) --stream
 regress private.parquet tree~area --predict few.csv
 regress private.parquet tree~area+shrub
-regress private.parquet tree~area+pay
+regress private.parquet tree~area+C(pay)
 regress private.parquet tree~weight+C(weight)
 regress private.parquet tree~area --weights pay --weights-kind sampling
 regress private.parquet tree~area --offset area

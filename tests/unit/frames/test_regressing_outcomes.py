@@ -1,4 +1,4 @@
-"""The entry point of regressions with private predictors: what reaches the fit, whatever the table, and what does not."""
+"""The entry point of regressions with private predictors: what reaches the fit, whatever the table, or is refused."""
 
 import numpy as np
 import pandas as pd
@@ -229,7 +229,7 @@ def test_a_dict_with_subsets_knows_its_designs(fitted):
 def test_missing_answers(fitted):
     held = columns()
     held["race"] = [None, *held["race"][1:]]
-    with pytest.raises(CodeError, match="race: .*missing"):
+    with pytest.raises(CodeError, match=r"race: .*missing"):
         fitted("income ~ race", held)
     assert fitted("income ~ race", held, missing="full")["codes"][0] == RACE.missing_code
 
