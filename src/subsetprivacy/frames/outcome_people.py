@@ -27,6 +27,7 @@ from subsetprivacy.predictors.layout import Layout
 from subsetprivacy.predictors.outcome import fit_outcome, most_frequent
 from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.regression.problem import require_response
+from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import label_text
 
 
@@ -57,6 +58,8 @@ class OutcomeData:
         The response, where it is private.
     weights, weights_kind, clusters, offset
         One for each person, or None.
+    sampling
+        How people were drawn, with columns; None where it is not said.
     place
         Returns where a row is, in words.
     """
@@ -70,6 +73,7 @@ class OutcomeData:
     weights_kind: Any = None
     clusters: Any = None
     offset: Any = None
+    sampling: Sampling | None = None
     place: Any = "row {}".format
 
 
@@ -103,6 +107,7 @@ class OutcomePeople:
             weights=data.weights,
             weights_kind=data.weights_kind,
             clusters=data.clusters,
+            sampling=data.sampling,
             offset=data.offset,
             table=data.covariates,
             starts=asked.starts,

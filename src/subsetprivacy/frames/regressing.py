@@ -31,6 +31,7 @@ from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, RENAME
 from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.regression.problem import Columns
 from subsetprivacy.regression.result import Regression
+from subsetprivacy.sampling import Sampling
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
 METHODS: tuple[RegressionMethod, ...] = get_args(RegressionMethod)
@@ -55,6 +56,7 @@ def regress(
     lasso: float | Literal["cv"] = 0.0,
     starts: int | Literal["auto"] = "auto",
     missing: Missing = "error",
+    sampling: Sampling | None = None,
     stream: bool | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Regression | OutcomeRegression:
@@ -107,6 +109,8 @@ def regress(
         are few people for so many covariates and a start is quick.
     missing
         What an empty cell of a private column is: ``"error"`` (default) or ``"full"``, a missing answer.
+    sampling
+        How people were drawn, a `Sampling`, in the place of weights and clusters. With a formula it may name columns.
     stream
         For files and tables of Spark: True to read the rows again for every sum over people, in constant memory, or
         to let Spark's workers add them up. False to hold all rows in memory. By default files are held where the model
@@ -186,9 +190,11 @@ def regress(
         ridge=ridge,
         lasso=lasso,
         missing=check_choice(missing, MISSING, "missing"),
+        sampling=sampling,
         stream=stream,
         progress=progress,
     )
+    asked.check_sampling()
     check_kind(weights, weights_kind)
     if weights is None and weights_kind is not None:
         raise ArgumentError("`weights` must be given with `weights_kind`; got the kind alone.")
@@ -268,6 +274,7 @@ def _outcome_of_table(
             weights_kind=asked.weights_kind,
             clusters=clusters,
             offset=offset,
+            sampling=None if asked.sampling is None else asked.sampling.of(table),
         ),
         asked,
     )
@@ -318,7 +325,9 @@ def _of_covariates(
 ) -> HeldPeople | OutcomePeople:
     """Return the people of a response and covariates without a formula."""
     if asked.named:
-        raise ArgumentError("weights, clusters and offset must be given as numbers without a formula; got a name.")
+        raise ArgumentError(
+            "weights, clusters, offset and sampling must be given as numbers without a formula; got a name."
+        )
     if asked.stream:
         raise ArgumentError("`stream` must be left out without a formula; got True.")
     own = _private_covariates(covariates, designs)
@@ -378,7 +387,16 @@ def _outcome_of_columns(
         name, held = _with_response(response, held)
     return outcome_people(
         OutcomeData(
-            name, None, predictors, held, private, asked.weights, asked.weights_kind, asked.clusters, asked.offset
+            name,
+            None,
+            predictors,
+            held,
+            private,
+            asked.weights,
+            asked.weights_kind,
+            asked.clusters,
+            asked.offset,
+            asked.sampling,
         ),
         asked,
     )

@@ -106,9 +106,10 @@ def _outcome_of_files(
     designs = {name: common_design(releases, name) for name in private_names}
     weights, kind = common_weights(releases, asked)
     numbers = [name for name in (weights, asked.offset) if isinstance(name, str)]
+    drawn = () if asked.sampling is None else asked.sampling.columns
     left_out = {response, *numbers, *asked.named}
     terms = read_terms(right, [name for name in releases[0].kept if name not in left_out])
-    seen = [name for name in dict.fromkeys([*terms.variables, response, *numbers]) if name not in designs]
+    seen = [name for name in dict.fromkeys([*terms.variables, response, *numbers, *drawn]) if name not in designs]
     rows = sum(release.rows for release in releases)
     if asked.stream is None and rows * (len(seen) + len(designs)) * _BYTES > MOST_HELD:
         raise TooLargeError(
@@ -135,6 +136,9 @@ def _outcome_of_files(
             weights_kind=kind,
             clusters=_cells(releases, asked.clusters) if isinstance(asked.clusters, str) else asked.clusters,
             offset=given[asked.offset] if isinstance(asked.offset, str) else asked.offset,
+            sampling=None
+            if asked.sampling is None
+            else asked.sampling.of({name: cells_in(held, name) for name in drawn}),
             place=files.place,
         ),
         asked,
@@ -153,6 +157,13 @@ def numbers_in(covariates: Covariates, name: str) -> FloatArray:
     if isinstance(column, LabelColumn):
         raise ArgumentError(f"column {name} must hold numbers; got text.")
     return np.asarray(column.part(0, covariates.rows), np.float64)
+
+
+def cells_in(covariates: Covariates, name: str) -> AnyArray:
+    """Return a column as it is: numbers, or labels."""
+    column = covariates.columns[name]
+    values = column.part(0, covariates.rows)
+    return np.array(column.labels, object)[values] if isinstance(column, LabelColumn) else values
 
 
 def common_weights(releases: Sequence[Release], asked: Asked) -> tuple[Any, WeightsKind | None]:

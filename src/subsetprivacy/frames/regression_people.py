@@ -17,6 +17,7 @@ from subsetprivacy.regression.caveats import doubts
 from subsetprivacy.regression.problem import Columns, Options
 from subsetprivacy.regression.response import CHOSEN, fit_response, fit_sample
 from subsetprivacy.regression.result import Regression
+from subsetprivacy.sampling import Sampling
 
 MOST_HELD = 1 << 30  # bytes of a model matrix that is held in memory where nothing else was said
 
@@ -39,6 +40,7 @@ class Asked:
     ridge: Penalty = 0.0
     lasso: Penalty = 0.0
     missing: Missing = "error"
+    sampling: Sampling | None = None
     stream: bool | None = None
     progress: Progress | None = None
 
@@ -50,6 +52,8 @@ class Asked:
         ArgumentError
             If it is not for such a fit.
         """
+        if self.sampling is not None:
+            raise ArgumentError(f"`sampling` must be left out for the private response {response} alone; got one.")
         family: Family = self.family or "logit"
         if family not in get_args(ResponseFamily):
             raise ArgumentError(
@@ -68,8 +72,19 @@ class Asked:
 
     @property
     def named(self) -> list[str]:
-        """The columns of weights, clusters and offset that are named."""
-        return [each for each in (self.weights, self.clusters, self.offset) if isinstance(each, str)]
+        """The columns of weights, clusters, offset and sampling that are named."""
+        own = [each for each in (self.weights, self.clusters, self.offset) if isinstance(each, str)]
+        return own if self.sampling is None else [*own, *self.sampling.columns]
+
+    def check_sampling(self) -> None:
+        """Raise unless a sampling is one, and takes the place of weights and clusters."""
+        if self.sampling is None:
+            return
+        if not isinstance(self.sampling, Sampling):
+            raise ArgumentError(f"`sampling` must be a Sampling; got {type(self.sampling).__name__}.")
+        for name, given in (("weights", self.weights), ("clusters", self.clusters)):
+            if given is not None:
+                raise ArgumentError(f"`{name}` must be left out with `sampling`, which has its own; got both.")
 
     @property
     def ordinal(self) -> bool:

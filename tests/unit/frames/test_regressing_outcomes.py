@@ -135,6 +135,24 @@ def test_options_reach_the_fit(fitted):
     assert found["offset"] == columns()["shift"]
 
 
+@pytest.mark.parametrize("suffix", [None, "csv", "parquet"])
+def test_a_sampling_names_columns(suffix, fitted, tmp_path):
+    data = columns()
+    if suffix is not None:
+        kept = ["income", "age", "sex", "w", "g"]
+        table = pa.table({name: data[name] for name in (*kept, "race")})
+        data = sp.write_release(table, tmp_path / f"x.{suffix}", {"race": RACE}, keep=kept)
+    asked = {"designs": DESIGNS if suffix is None else None, "sampling": sp.Sampling("w", strata="sex", clusters="g")}
+    right = ". + race" if suffix is not None else ". + race - rich - employed - visits - shift"
+    found = fitted(f"income ~ {right}", data, **asked)
+    drawn, expected = found["sampling"], sp.Sampling(columns()["w"], strata=columns()["sex"], clusters=columns()["g"])
+    assert set(found["layout"].terms) == {"Intercept", "age", "race"}
+    scores = np.random.default_rng(0).normal(size=(N, 2))
+    assert np.allclose(drawn.covariance(scores), expected.covariance(scores))
+    held = {"age": columns()["age"], "race": sp.SubsetData(np.array(columns()["race"]), RACE)}
+    assert fitted(columns()["income"], held, sampling=expected)["sampling"] is expected
+
+
 def test_a_dot_stands_for_what_is_seen_and_not_used_otherwise(fitted):
     asked = {"weights": "w", "weights_kind": "frequency", "clusters": "g", "offset": "shift"}
     found = fitted("income ~ . - rich - employed - visits + race", **asked)
@@ -246,6 +264,14 @@ WRONG = [
     ("race ~ race", {}, ArgumentError, "must not explain race by itself"),
     ("income ~ race", {"offset": "faith"}, ArgumentError, "got faith as a weight, cluster or offset"),
     ("income ~ race", {"clusters": "race"}, ArgumentError, "got race as a weight, cluster or offset"),
+    ("income ~ race", {"sampling": 3}, ArgumentError, "`sampling` must be a Sampling; got int"),
+    ("income ~ race", {"sampling": sp.Sampling("faith")}, ArgumentError, "got faith as a weight, cluster or offset"),
+    (
+        "income ~ race",
+        {"sampling": sp.Sampling("w"), "clusters": "g"},
+        ArgumentError,
+        "`clusters` must be left out with",
+    ),
     ("income ~ race", {"shrink": True}, ArgumentError, "`shrink` must be left out with a private predictor"),
     ("income ~ race", {"ridge": 1.0}, ArgumentError, "`ridge` must be left out with a private predictor"),
     ("income ~ race", {"lasso": "cv"}, ArgumentError, "`lasso` must be left out with a private predictor"),
