@@ -80,6 +80,7 @@ _PUBLIC = {
         "check_leaning",
         "check_skips",
     ),
+    "imputation": ("Imputations", "Pooled", "PooledTest", "impute", "pool"),
     "independence": (
         "IndependenceResult",
         "PairTests",

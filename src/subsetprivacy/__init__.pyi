@@ -70,6 +70,7 @@ from subsetprivacy.honesty import (
     check_leaning,
     check_skips,
 )
+from subsetprivacy.imputation import Imputations, Pooled, PooledTest, impute, pool
 from subsetprivacy.independence import (
     IndependenceResult,
     PairTests,
@@ -138,6 +139,7 @@ __all__ = [
     "GoodnessOfFit",
     "GroupedCounts",
     "HonestyCheck",
+    "Imputations",
     "IndependencePower",
     "IndependenceResult",
     "JointCategories",
@@ -155,6 +157,8 @@ __all__ = [
     "PersonLeakage",
     "Plan",
     "PlanOption",
+    "Pooled",
+    "PooledTest",
     "Power",
     "PowerOfTest",
     "Prediction",
@@ -203,6 +207,7 @@ __all__ = [
     "fully_private",
     "hadamard",
     "homogeneity_test",
+    "impute",
     "independence_power",
     "independence_test",
     "independent",
@@ -214,6 +219,7 @@ __all__ = [
     "partition",
     "person_leakage",
     "plan",
+    "pool",
     "power",
     "prepare",
     "privatize",

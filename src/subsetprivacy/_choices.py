@@ -37,6 +37,7 @@ RegressionMethod: TypeAlias = Literal["ml", "corrected"]
 CoefficientInterval: TypeAlias = Literal["auto", "wald", "robust", "profile"]
 TermTest: TypeAlias = Literal["auto", "lr", "wald", "robust"]
 PredictionKind: TypeAlias = Literal["shares", "category"]
+PooledInterval: TypeAlias = Literal["t", "normal"]
 
 # Two variables
 AssociationPicture: TypeAlias = Literal["shares", "conditional", "residuals"]

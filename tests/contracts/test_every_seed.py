@@ -60,6 +60,7 @@ def _report(seed):
 
 # What each function draws, as something that can be compared.
 DRAWS = {
+    "impute": lambda seed: sp.impute(ASKED, 2, seed=seed).values.tolist(),
     "privatize": lambda seed: sp.privatize(VALUES, U4, seed=seed).codes.tolist(),
     "privatize_table": _privatized_table,
     "prepare": _prepared_table,

@@ -77,6 +77,24 @@ def estimate() -> Any:
     return sp.estimate(colors())
 
 
+# Multiple imputation
+
+
+@example
+def imputations() -> Any:
+    return sp.impute(subset_data(), 5, name="color", seed=1)
+
+
+@example
+def pooled() -> Any:
+    return sp.pool([{"intercept": (1.0, 0.2), "age": (0.5 + k / 10, 0.1)} for k in range(5)], df=40)
+
+
+@example
+def pooled_test() -> Any:
+    return sp.pool([([1.0, 0.5 + k / 10], [[0.04, 0.0], [0.0, 0.01]]) for k in range(5)], names=["x", "z"]).test()
+
+
 # Planning
 
 

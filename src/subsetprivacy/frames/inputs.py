@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from attrs import frozen
 
+from subsetprivacy.engines.imputed import columns_of_metadata, refuse_imputed
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.csv_reader import CsvFile
 from subsetprivacy.frames.files import format_of, parquet_files
@@ -130,6 +131,7 @@ class _ArrowInput(Input):
 
         with reading(self.path):
             _check_columns(columns, self._file.schema.names, self.path, labels)
+            refuse_imputed(columns_of_metadata(self._file.schema.metadata), columns, "`table`")
             schema = pa.schema([self._file.schema.field(name) for name in columns])
             rows = sum(self._file.get_batch(k).num_rows for k in range(self._file.num_record_batches))
         units = lambda: numbered(regrouped(self._batches(list(columns))))  # noqa: E731
@@ -182,6 +184,7 @@ class _ParquetInput(Input):
 
         named = [name for name in self._partitions.names if name not in file.schema.names]
         _check_columns(columns, [*file.schema.names, *named], file.path, labels)
+        refuse_imputed(columns_of_metadata(file.schema.metadata), columns, "`table`")
         held = pa.schema([(self._partitions.schema if name in named else file.schema).field(name) for name in columns])
         text = [each.name for each in held if _is_text(each.type) and each.name not in (*keep, *named)]
         said = self._partitions.values(file.path) if named else {}

@@ -15,6 +15,7 @@ from subsetprivacy._seeds import seed_number
 from subsetprivacy._types import Seed
 from subsetprivacy.design import Design
 from subsetprivacy.engines import engine_of, is_lazy, is_table
+from subsetprivacy.engines.imputed import imputed_columns, refuse_imputed
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.apart import check_apart
@@ -227,6 +228,7 @@ class _FileRun:
 
 def _of_table(table: Any, kernel: Kernel, output: Any, options: RunOptions) -> PrivatizePlan[Any]:
     engine = engine_of(table)
+    refuse_imputed(imputed_columns(table), kernel.columns, "`table`")
     rows = None if is_lazy(table) else len(table)
     if engine in ("pyspark", "dask"):
         target: Any = check_cluster(table, kernel, _needed(output, "a lazy table"), options)

@@ -9,11 +9,13 @@ from attrs import frozen
 
 from subsetprivacy._choices import Form, WeightsKind
 from subsetprivacy.design import Design, design_from_json
+from subsetprivacy.engines.imputed import is_imputed_document
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
 from subsetprivacy.frames.files import KEY, TABLE_FORMAT, sidecar_of
 from subsetprivacy.frames.streams import DataFile
 from subsetprivacy.frames.trouble import reading
 from subsetprivacy.messages.for_files import GIVE_DESIGNS_OF_COLUMNS, TAKE_A_NEWER_PACKAGE
+from subsetprivacy.messages.for_imputation import IMPUTED_ROWS
 
 FORMAT = TABLE_FORMAT
 VERSION = 1
@@ -90,6 +92,11 @@ def stored_from_json(text: str | bytes, where: str) -> Stored:
         document = json.loads(text)
     except (ValueError, RecursionError):
         document = None
+    if is_imputed_document(document):
+        raise DesignDocumentError(
+            f"{where} must be that of people's subsets; it says that the values are imputed: guesses of a model.",
+            IMPUTED_ROWS,
+        )
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DesignDocumentError(f'{where} must be an object with "format": "{FORMAT}"; it is something else.')
     if document.get("version") != VERSION:

@@ -11,6 +11,7 @@ from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Design, Product, require_design
 from subsetprivacy.engines import arrow_batches, is_lazy, is_table
 from subsetprivacy.engines.arrow import tally_batches
+from subsetprivacy.engines.imputed import imputed_columns, refuse_imputed
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
 from subsetprivacy.frames.output import open_output
@@ -189,6 +190,7 @@ def _write_table(
         raise ArgumentError("`designs` must be {column: design} for a table of codes.")
     held = {str(name): require_design(design) for name, design in designs.items()}
     table = plain_table(data)
+    refuse_imputed(imputed_columns(table), [*held, *keep], "`data`")
     _check_codes(table, held)
     with open_output(path, held, form=form, overwrite=overwrite) as output:
         batches = arrow_batches(table, [*held, *keep], _ROWS)

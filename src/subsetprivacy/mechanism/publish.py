@@ -12,6 +12,7 @@ from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import IntArray, RandomSource, Seed
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, Product, require_design
+from subsetprivacy.engines.imputed import imputed_columns, named_as_imputed, refuse_imputed
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, NotPrivateWarning, UnknownDesignError
 from subsetprivacy.mechanism.ids import Ids, read_ids
 from subsetprivacy.mechanism.keyed import check_key, keyed_source
@@ -101,12 +102,13 @@ def privatize(
         If a value is missing or is no category of the design. The message
         says how many and the first row, never the value.
     ArgumentError
-        If an id is missing, repeated or no text or whole number; likewise.
+        If an id is missing, repeated or no text or whole number; likewise. If the values are marked as imputed.
 
     Warns
     -----
     NotPrivateWarning
-        If the design reports single values, as `nonprivate` does.
+        If the design reports single values, as `nonprivate` does; or if the name of the values says that they are
+        imputed.
 
     Notes
     -----
@@ -126,6 +128,7 @@ def privatize(
     if not require_design(design).is_known:
         raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
     warn_if_revealing(design, stacklevel=3)
+    _refuse_imputed(values, design)
     check_same_index({"values": values, "ids": ids})
     source_of = _sources(design, key, ids, variable, renamed_argument("rng", rng, "seed", seed))
     if design.product is not None:
@@ -172,6 +175,18 @@ def _refuse_tables(values: Any, design: Any) -> None:
             f"`values` must be a column that is held in memory; got a {library} {kind}, which would be drawn again "
             "at every use.",
             DRAW_ONCE,
+        )
+
+
+def _refuse_imputed(values: Any, design: Design) -> None:
+    """Raise if values are marked as imputed; warn if only their name says so, as in Polars, which has no marks."""
+    several = design.categories.names if isinstance(design.categories, JointCategories) else None
+    marked = imputed_columns(values)
+    refuse_imputed(marked, marked if several is None else several, "`values`")
+    if not marked and named_as_imputed(values):
+        warnings.warn(
+            NotPrivateWarning("the name of the values says that they are imputed: guesses of a model, not answers."),
+            stacklevel=3,
         )
 
 

@@ -19,6 +19,7 @@ MODULES = (
     "for_regression",
     "for_sampling",
     "for_evaluation",
+    "for_imputation",
     "for_surveys",
     "for_commands",
 )

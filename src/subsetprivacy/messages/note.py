@@ -52,6 +52,10 @@ class NoteKind(StrEnum):
     PENALIZED = "penalized"  # coefficients are shrunk on purpose
     BASELINE = "baseline"  # the category that others are compared with
     OUTCOME = "outcome"  # which level of a response is modelled, and how
+    # Multiple imputation
+    IMPUTED = "imputed"  # guesses of a model, not people's values
+    IMPROPER = "improper"  # sets that differ by less than is unknown
+    MORE_SETS = "more_sets"  # pooled numbers depend on the draws
     # Privacy
     LEAKAGE = "leakage"
     EPSILON = "epsilon"  # of local differential privacy

@@ -1,0 +1,130 @@
+"""The mark of imputed values: guesses of a model, which must never be taken for people's own.
+
+Tables of pandas carry it in `attrs`, tables of PyArrow and files in their metadata. Tables of Polars have no place for
+it, so imputed columns also have a name that says it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from subsetprivacy.engines.kinds import _engine, plain_table
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_imputation import PRIVATIZE_ANSWERS
+
+SUFFIX = "_imputed"
+MARK = "subset_privacy"  # the key of metadata under which files of this package say what they hold
+PANDAS = "PANDAS_ATTRS"  # the key of metadata from which pandas fills `attrs`
+IMPUTED_FORMAT = "subset privacy imputations"
+
+
+def imputed_document(columns: Mapping[str, Mapping[str, Any]], *, imputations: int, model: str) -> dict[str, Any]:
+    """Return what travels with imputed values, for programs and for people who know nothing of this package.
+
+    Parameters
+    ----------
+    columns
+        By the name of each imputed column: the variable and its categories.
+    imputations
+        How many sets there are.
+    model
+        What the values were drawn from, in words.
+    """
+    return {
+        "format": IMPUTED_FORMAT,
+        "version": 1,
+        "imputed": True,
+        "statement": (
+            f"The values in {', '.join(columns)} are imputed. A model drew them at random, given the subset that each "
+            "person reported. They are guesses, not people's values, and no row says anything reliable about a person. "
+            "Analyze each of the sets and pool the results; do not publish or link single rows."
+        ),
+        "columns": {name: dict(facts) for name, facts in columns.items()},
+        "imputations": imputations,
+        "model": model,
+    }
+
+
+def marked(table: Any, document: Mapping[str, Any]) -> Any:
+    """Return a table that says which of its columns are imputed, where its library has a place for that."""
+    engine = _engine(table)
+    if engine == "pandas":
+        table.attrs[MARK] = dict(document)
+    elif engine == "pyarrow":
+        return table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata(document)})
+    return table
+
+
+def metadata(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the mark as the metadata of a schema; pandas reads it back into `attrs`."""
+    return {
+        MARK: json.dumps(document, ensure_ascii=False),
+        PANDAS: json.dumps({MARK: document}, ensure_ascii=False),
+    }
+
+
+def is_imputed_document(document: Any) -> bool:
+    """Tell whether a document says that values are imputed."""
+    return isinstance(document, Mapping) and document.get("format") == IMPUTED_FORMAT
+
+
+def imputed_columns(table: Any) -> tuple[str, ...]:
+    """Return the columns of a table, or the name of a column, that are marked as imputed."""
+    table = plain_table(table)
+    held = getattr(table, "attrs", None)
+    if isinstance(held, Mapping):
+        names = _named(held.get(MARK))
+    else:
+        names = columns_of_metadata(getattr(getattr(table, "schema", None), "metadata", None))
+    if not names or _engine(table) is not None:
+        return names
+    name = str(getattr(table, "name", None))  # a column keeps the mark of its table, whichever column it is
+    return (name,) if name in names else ()
+
+
+def columns_of_metadata(metadata: Any) -> tuple[str, ...]:
+    """Return the columns that the metadata of an Arrow schema mark as imputed."""
+    return _named(_parsed(metadata.get(MARK.encode()))) if isinstance(metadata, Mapping) else ()
+
+
+def _named(document: Any) -> tuple[str, ...]:
+    return tuple(map(str, document.get("columns", ()))) if is_imputed_document(document) else ()
+
+
+def _parsed(text: str | bytes | None) -> Any:
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def named_as_imputed(column: Any) -> bool:
+    """Tell whether the name of a column says that its values are imputed."""
+    name = getattr(column, "name", None)
+    return isinstance(name, str) and name.endswith(SUFFIX)
+
+
+def refuse_imputed(imputed: Iterable[str], names: Iterable[str], what: str) -> None:
+    """Raise if some of the columns that are to be used are marked as imputed.
+
+    Parameters
+    ----------
+    imputed
+        The columns that are marked.
+    names
+        Those that are to be used.
+    what
+        What is to hold people's own values, for the message.
+
+    Raises
+    ------
+    ArgumentError
+        If so, with their names.
+    """
+    known = set(imputed)
+    found = [name for name in names if name in known]
+    if found:
+        names_found = f"{', '.join(found)} {'is' if len(found) == 1 else 'are'}"
+        raise ArgumentError(
+            f"{what} must be people's own values; {names_found} imputed: guesses of a model.", PRIVATIZE_ANSWERS
+        )
