@@ -2,8 +2,9 @@ r"""Draws of the shares from their posterior, by data augmentation.
 
 With the prior :math:`w \sim \mathrm{Dirichlet}(c, \dots, c)` each chain alternates two exact draws: the number of
 people with each value within every distinct subset, multinomial with probabilities
-:math:`r_a(j) w_j / r_a^\top w`; then :math:`w \sim \mathrm{Dirichlet}(n_1 + c, \dots, n_p + c)`. Its stationary distribution is the posterior of w given the
-subsets, also where shares are 0 or nearly so and a normal approximation fails (Tanner and Wong 1987).
+:math:`r_a(j) w_j / r_a^\top w`; then :math:`w \sim \mathrm{Dirichlet}(n_1 + c, \dots, n_p + c)`. Its stationary
+distribution is the posterior of w given the subsets, also where shares are 0 or nearly so and a normal approximation
+fails (Tanner and Wong 1987).
 """
 
 import numpy as np

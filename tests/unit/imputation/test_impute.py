@@ -235,9 +235,9 @@ def test_data_must_say_something_and_be_of_people():
     covered = sp.covered(U4, 0.2)
     with pytest.raises(ArgumentError, match=r"dummy rows have no value"):
         sp.impute(sp.privatize(ABCD * 20, covered, seed=1), 2)
+    both = sp.privatize({"x": ABCD, "y": ABCD}, sp.product({"x": U4, "y": U4}), seed=1)
     with pytest.raises(ArgumentError, match=r"`name` must be left out"):
-        both = sp.product({"x": U4, "y": U4})
-        sp.impute(sp.privatize({"x": ABCD, "y": ABCD}, both, seed=1), 2, name="z")
+        sp.impute(both, 2, name="z")
 
 
 def test_errors_show_no_person():

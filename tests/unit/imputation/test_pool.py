@@ -89,7 +89,7 @@ def test_mice_of_statsmodels_agrees():
     frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "z"])
     frame["y"] = frame["x"] + rng.normal(size=200)
     frame.loc[:40, "x"] = np.nan
-    np.random.seed(0)
+    np.random.seed(0)  # noqa: NPY002  # statsmodels draws from it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         mice = MICE("y ~ x + z", sm.OLS, MICEData(frame))
