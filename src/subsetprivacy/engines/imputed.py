@@ -71,12 +71,12 @@ def is_imputed_document(document: Any) -> bool:
 def imputed_columns(table: Any) -> tuple[str, ...]:
     """Return the columns of a table, or the name of a column, that are marked as imputed."""
     table = plain_table(table)
-    held = getattr(table, "attrs", None)
-    if isinstance(held, Mapping):
-        names = _named(held.get(MARK))
-    else:
-        names = columns_of_metadata(getattr(getattr(table, "schema", None), "metadata", None))
-    if not names or _engine(table) is not None:
+    engine = _engine(table)
+    if engine in ("pyarrow", "pyarrow-dataset"):
+        return columns_of_metadata(table.schema.metadata)
+    held = getattr(table, "attrs", None)  # of pandas and its columns
+    names = _named(held.get(MARK)) if isinstance(held, Mapping) else ()
+    if not names or engine is not None:
         return names
     name = str(getattr(table, "name", None))  # a column keeps the mark of its table, whichever column it is
     return (name,) if name in names else ()
