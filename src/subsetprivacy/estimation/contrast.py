@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 from attrs import evolve, field, frozen
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import Alternative, ContrastMethod
@@ -14,7 +14,6 @@ from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.estimation.intervals import SignedScore, is_affordable, search_end
 from subsetprivacy.estimation.linear_profile import LinearProfile
-from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_estimates import (
     CONTRAST_BY_WALD,
@@ -153,6 +152,7 @@ class Question:
     alternative: Alternative
     method: ContrastMethod
     is_default: bool = False
+    degrees: float = np.inf
 
     @classmethod
     def checked(cls, level: float, null: float | None, alternative: Alternative, method: ContrastMethod) -> "Question":
@@ -171,7 +171,8 @@ class Question:
     @property
     def quantile(self) -> float:
         """How many standard errors an end of the interval is away."""
-        return float(ndtri(self.level if self.alternative != "two-sided" else 0.5 + self.level / 2))
+        below = self.level if self.alternative != "two-sided" else 0.5 + self.level / 2
+        return float(ndtri(below) if np.isinf(self.degrees) else stdtrit(self.degrees, below))
 
     def ends(self, lower: float, upper: float, least: float, most: float) -> tuple[float, float]:
         """Return both ends, or the one that a one-sided interval has and the end of the range."""
@@ -181,15 +182,19 @@ class Question:
         )
 
     def pvalue(self, z: float) -> float:
-        """Return the p-value of a normal statistic."""
+        """Return the p-value of a statistic that is normal, or has the distribution of t."""
         if self.alternative == "two-sided":
-            return float(2 * ndtr(-abs(z)))
-        return float(ndtr(z if self.alternative == "less" else -z))
+            return 2 * self._below(-abs(z))
+        return self._below(z if self.alternative == "less" else -z)
+
+    def _below(self, z: float) -> float:
+        return float(ndtr(z) if np.isinf(self.degrees) else stdtr(self.degrees, z))
 
 
 def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contrast:
     """Return c'w with its standard error, interval and test."""
     c = read_weights(weights, fit.categories)
+    asked = evolve(asked, degrees=fit._base.degrees_of_freedom)
     order = weights if isinstance(weights, Mapping) else fit.categories
     named = {label: float(x) for label in order if (x := c[fit.categories.index(label)])}
     value = float(c @ fit.w)
@@ -213,7 +218,7 @@ def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contra
         gap = value - asked.null
         z = gap / se if se > 0 else (float(np.copysign(np.inf, gap)) if gap else 0.0)
         return _made(named, asked, method, (value, se, max(lower, least), min(upper, most), z, asked.pvalue(z)))
-    one = LinearProfile(Peak(fit._base.counts, np.maximum(fit._base.w, 0.0)), fit._lift(c))
+    one = LinearProfile(fit._base._peak(), fit._lift(c))
     z = np.nan if asked.null != asked.null else signed(one, asked.null, score=method == "score")
     lower, upper = (
         search_end(one, end, SignedScore(asked.quantile, score=method == "score", start=one.start), asked.quantile)

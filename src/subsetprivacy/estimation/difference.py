@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from scipy.special import ndtri
 
 from subsetprivacy import draw
@@ -29,6 +29,7 @@ from subsetprivacy.estimation.intervals import SignedScore, level_of_each, searc
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.estimation.shares import Shares
+from subsetprivacy.estimation.surveyed import covariance_of_difference, normal_level, share_a_sample
 from subsetprivacy.estimation.two_samples import TwoSamples
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, JOINT_WAVES, MARGINS_OF_ONE
@@ -89,6 +90,23 @@ class Difference(Result):
         return self.one._base is self.two._base
 
     @property
+    def _same_sample(self) -> bool:
+        """Whether the two are of parts, or answers, of the same sample, whose clusters they share."""
+        return not self.is_paired and share_a_sample(self.one._base, self.two._base)
+
+    @cached_property
+    def degrees_of_freedom(self) -> FloatArray:
+        """The degrees of freedom of t: those of the sample, or Satterthwaite's of two; infinite without a sampling."""
+        own = [base.degrees_of_freedom for base in self._bases]
+        p = self.categories.p
+        if self.is_paired or self._same_sample or np.isinf(own).all():
+            return np.full(p, float(own[0]))
+        one, two = self.one._shown_se**2, self.two._shown_se[self.order] ** 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            made = (one + two) ** 2 / (one**2 / own[0] + two**2 / own[1])
+        return np.where(np.isfinite(made), made, min(own))
+
+    @property
     def n(self) -> tuple[float, float]:
         """The people in the two samples."""
         return self.one._base.n, self.two._base.n
@@ -106,6 +124,8 @@ class Difference(Result):
 
     @cached_property
     def _se(self) -> FloatArray:
+        if self._same_sample:
+            return np.sqrt(np.maximum(np.nan_to_num(np.diag(self._cov), nan=np.inf), 0.0))
         if not self.is_paired:
             return np.hypot(self.one._shown_se, self.two._shown_se[self.order])
         base = self.one._base
@@ -125,6 +145,8 @@ class Difference(Result):
             base = self.one._base
             both = np.array([a - b for a, b in map(self._directions, range(self.categories.p))])
             return both @ base._cov @ both.T
+        if self._same_sample:
+            return covariance_of_difference(self.one, self.two, self.order)
         return self.one._cov + self.two._cov[np.ix_(self.order, self.order)]  # type: ignore[attr-defined]
 
     @property
@@ -152,6 +174,8 @@ class Difference(Result):
     def _test(self, method: ContrastMethod) -> ChiSquare:
         p, whole = self.categories.p, self.one._base is self.one and self.two._base is self.two
         try:
+            if any(base.survey is not None for base in self._bases):
+                return by_covariance(self.estimate, self._cov, degrees=float(self.degrees_of_freedom.min()))
             if "wald" in [chosen_method(base, method) for base in self._bases]:
                 return by_covariance(self.estimate, self._cov)
             if whole:
@@ -183,7 +207,7 @@ class Difference(Result):
 
     @cached_property
     def _peaks(self) -> list[Peak]:
-        return [Peak(base.counts, np.maximum(base.w, 0.0)) for base in self._bases]
+        return [base._peak() for base in self._bases]
 
     @cached_property
     def _profiles(self) -> list[TwoSamples | LinearProfile]:
@@ -194,8 +218,18 @@ class Difference(Result):
             if self.is_paired:
                 found.append(LinearProfile(self._peaks[0], a - b))
             else:
-                found.append(TwoSamples(*(LinearProfile(*pair) for pair in zip(self._peaks, (a, b), strict=True))))
+                effect = self._shared_effect(k)
+                both = zip(self._peaks, (a, b), strict=True)
+                found.append(TwoSamples(*(LinearProfile(peak, c, effect) for peak, c in both)))
         return found
+
+    def _shared_effect(self, k: int) -> float:
+        """Return the variance of a difference over that of two independent samples: clusters may be shared."""
+        if not self._same_sample:
+            return 1.0
+        apart = self.one._shown_se[k] ** 2 + self.two._shown_se[self.order[k]] ** 2
+        effect = self._se[k] ** 2 / apart if apart > 0 else 1.0
+        return float(effect) if 0 < effect < np.inf else 1.0
 
     def pvalues(
         self, *, null: float = 0.0, alternative: Alternative = "two-sided", method: ContrastMethod = "auto"
@@ -223,7 +257,8 @@ class Difference(Result):
                 z = (self.estimate - asked.null) / self._se
         else:
             z = np.array([_statistic(one, asked.null, score=kind == "score") for one in self._profiles])
-        return np.array([positive(asked.pvalue(x)) if x == x else np.nan for x in z])
+        each = [evolve(asked, degrees=float(degrees)) for degrees in self.degrees_of_freedom]
+        return np.array([positive(one.pvalue(x)) if x == x else np.nan for one, x in zip(each, z, strict=True)])
 
     # Intervals ------------------------------------------------------------------------------------
 
@@ -253,11 +288,12 @@ class Difference(Result):
         kind = self._method(method)
         if simultaneous:
             level = level_of_each(self._cov if self._together == "normal" else None, self.categories.p, level)
-        z = float(ndtri(0.5 + level / 2))
+        z = ndtri([0.5 + normal_level(level, degrees) / 2 for degrees in self.degrees_of_freedom])
         if kind == "wald":
             half = z * self._se
             return np.clip(np.column_stack([self.estimate - half, self.estimate + half]), -1.0, 1.0)
-        return np.array([_kept(one, z, score=kind == "score") for one in self._profiles])
+        both = zip(self._profiles, z, strict=True)
+        return np.array([_kept(one, float(own), score=kind == "score") for one, own in both])
 
     @property
     def _together(self) -> str:
@@ -354,7 +390,7 @@ class Difference(Result):
 
     @property
     def _title(self) -> str:
-        people = " and ".join(base.counts.n_text for base in self._bases)
+        people = " and ".join(base.n_text for base in self._bases)
         return f"Difference of shares, {self.names[0]} minus {self.names[1]}: {people}"
 
     def _test_note(self, test: ChiSquare) -> Note:
@@ -420,7 +456,7 @@ def difference_of(
     paired = one._base is other._base
     if one is other or (not paired and one._base.counts is other._base.counts):
         raise MismatchError("`other` must be of another sample; got the same.", MARGINS_OF_ONE)
-    if same_people and not paired:
+    if same_people and not paired and not share_a_sample(one._base, other._base):
         raise MismatchError(
             "two answers of the same people must be counted together, person by person, to be compared: separate "
             "estimates do not tell how the answers go together.",

@@ -27,7 +27,9 @@ from subsetprivacy.estimation.mom import mom, mom_uniform
 from subsetprivacy.estimation.mom_conditional import mom_conditional
 from subsetprivacy.estimation.one_step import one_step
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.estimation.surveyed import survey_of, with_survey
 from subsetprivacy.messages.for_estimates import COUNT_FIRST, FEWER_VARIABLES, ONE_SAMPLE
+from subsetprivacy.sampling import Sampling
 
 METHODS: dict[Estimator, Callable[..., Estimate]] = {
     "mle": mle,
@@ -66,14 +68,18 @@ class EstimateOptions(TypedDict, total=False):
 
 
 def estimate(
-    data: SubsetData | SubsetCounts, method: Estimator = "mle", **options: Unpack[EstimateOptions]
+    data: SubsetData | SubsetCounts,
+    method: Estimator = "mle",
+    *,
+    sampling: Sampling | None = None,
+    **options: Unpack[EstimateOptions],
 ) -> Estimate:
     """Estimate the distribution of the value from subsets.
 
     Parameters
     ----------
     data
-        `SubsetData` or `SubsetCounts`.
+        `SubsetData` or `SubsetCounts`; with `sampling` a subset per person.
     method
         ``"mle"``: maximum likelihood by Newton's method, certified (default).
         ``"em"``, ``"icm"``, ``"conic"``: the same maximum by the paper's
@@ -81,6 +87,10 @@ def estimate(
         ``"mom-conditional"``: moments given the questions, the better one.
         ``"mom-uniform"``: the paper's closed form. ``"one-step"``: one
         Newton step from moments.
+    sampling
+        How the people were drawn: weights, strata, clusters, replicate weights. Standard errors are then those of
+        the sample's design, intervals use t with its degrees of freedom, and likelihood intervals are scaled by the
+        design effect of each share. For a part of the people pass ``sampling.within(rows)``, and all data.
     **options
         Passed to the method, which takes some of these by name:
 
@@ -122,7 +132,12 @@ def estimate(
     array([0.1, 0.2, 0.3, 0.4])
     """
     run = METHODS[read_method(method)]
-    counts = as_counts(data).require_data()
+    survey = None
+    if sampling is None:
+        counts = as_counts(data).require_data()
+    else:
+        counts, survey = survey_of(data, sampling)
+        counts.require_data()
     if counts.design.exposed.product is not None and counts.categories.p > MAX_JOINT:
         raise TooLargeError(
             f"a joint distribution must have at most {MAX_JOINT} combinations; got {counts.categories.p}.",
@@ -138,7 +153,8 @@ def estimate(
             "there must be more than one distinct subset to estimate from; got one, reported by everybody."
         )
     try:
-        return run(counts, **options)
+        fit = run(counts, **options)
+        return fit if survey is None else with_survey(fit, survey, method, options)
     except TypeError:
         _check_options(run, method, options)
         raise

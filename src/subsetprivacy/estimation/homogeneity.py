@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 from attrs import frozen
-from scipy.special import chdtrc
+from scipy.special import chdtrc, fdtrc
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.likelihood import tangent_inverse
 from subsetprivacy.estimation.newton import newton
-from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.incidence import Mapped, Stacked
 from subsetprivacy.pvalues import positive
@@ -66,7 +65,7 @@ def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -
     orders
         For each, the matrix that takes the shares of the first in the order of its own categories.
     """
-    peaks = [Peak(fit._base.counts, np.maximum(fit._base.w, 0.0)) for fit in samples]
+    peaks = [fit._base._peak() for fit in samples]
     people = np.array([peak.counts.n for peak in peaks])
     rows = Stacked([Mapped(peak.inc, order) for peak, order in zip(peaks, orders, strict=True)])
     f = np.concatenate([n / people.sum() * peak.f for n, peak in zip(people, peaks, strict=True)])
@@ -86,7 +85,7 @@ def newton_step(shares: Shares) -> tuple[FloatArray, FloatArray]:
 
     A maximum that is cut off at 0 is not normal; where the step from there would lead is, nearly.
     """
-    peak = Peak(shares._base.counts, np.maximum(shares._base.w, 0.0))
+    peak = shares._base._peak()
     V = np.nan_to_num(tangent_inverse(peak.information(peak.w, peak.L)), posinf=0.0)
     fold = np.array([shares._lift(unit) for unit in np.eye(shares.categories.p)])
     return fold @ (peak.w + V @ peak.s), fold @ V @ fold.T / peak.counts.n
@@ -102,10 +101,15 @@ def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArr
     return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df > 0 else np.nan, method)
 
 
-def by_covariance(difference: FloatArray, cov: FloatArray, method: str = "wald") -> ChiSquare:
-    """Test that a difference is zero by its covariance matrix."""
+def by_covariance(difference: FloatArray, cov: FloatArray, method: str = "wald", degrees: float = np.inf) -> ChiSquare:
+    """Test that a difference is zero by its covariance matrix, which may be known with some degrees of freedom only."""
     W, df = inverse_and_rank(np.nan_to_num(cov, posinf=0.0))
     statistic = float(difference @ W @ difference)
+    if np.isfinite(degrees):
+        left = degrees - df + 1
+        known = df > 0 and left > 0
+        pvalue = float(fdtrc(df, left, max(statistic, 0.0) * left / (degrees * df))) if known else np.nan
+        return ChiSquare(statistic, df if known else 0, pvalue, method)
     return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df else np.nan, method)
 
 

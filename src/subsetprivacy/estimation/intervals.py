@@ -17,8 +17,9 @@ from subsetprivacy.data import CountsBatch, SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.linear_profile import LinearProfile
-from subsetprivacy.estimation.profile import Peak, Point, Profile
+from subsetprivacy.estimation.profile import Point, Profile
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
+from subsetprivacy.estimation.surveyed import normal_level
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_estimates import (
@@ -216,20 +217,21 @@ def profile(
     -----
     Without `adjust` v is kept where :math:`r(v) = \sqrt{2n\{l(\hat w) - l(v)\}}` is at most the normal quantile z. A
     weighted sample has :math:`n` divided by the design effect of the share, the variance of its score over
-    that without weights (Rao and Scott 1984).
+    that without weights (Rao and Scott 1984). Where `sampling` says how people were drawn, the variance is that of
+    strata and clusters, and z the quantile of t with the degrees of freedom of the sample.
 
     With `adjust` two things change where normal theory fails (see `estimators`). Near 0 the quantile is that of a
     normal estimate cut at 0, between the one-sided and the two-sided one (Feldman and Cousins 1998). And away
     from the nearer end of [0, 1], where few people make the likelihood ratio reject too often, a value must be rejected
     by the score test as well.
     """
-    peak = Peak(fit.counts, np.maximum(fit.w, 0.0))
+    peak, level = fit._peak(), normal_level(level, fit.degrees_of_freedom)
     return profiled([Profile(peak, int(j)) for j in at], level, fit.categories.p, adjust=adjust, progress=progress)
 
 
 def of_sums(fit: Estimate, members: Sequence[FloatArray], level: float, *, adjust: bool) -> FloatArray:
     """Return the intervals of sums of shares, each given by ones at its categories; see `profile`."""
-    peak = Peak(fit.counts, np.maximum(fit.w, 0.0))
+    peak, level = fit._peak(), normal_level(level, fit.degrees_of_freedom)
     return profiled([LinearProfile(peak, c) for c in members], level, fit.categories.p, adjust=adjust)
 
 

@@ -35,10 +35,12 @@ class LinearProfile:
         The maximum of the likelihood.
     c
         The weights, not all the same.
+    effect
+        What the number of people is divided by, besides the design effect of the sample.
     """
 
-    def __init__(self, peak: Peak, c: FloatArray) -> None:
-        self._peak, self._c = peak, c
+    def __init__(self, peak: Peak, c: FloatArray, effect: float = 1.0) -> None:
+        self._peak, self._c, self._effect = peak, c, effect
         self.least, self.most = float(c.min()), float(c.max())
         self._matrix = peak.inc.inner(np.eye(peak.inc.p)).T if isinstance(peak.inc, Rows) else None
         self._unseen = peak.inc.spread(np.ones(peak.inc.rows)) == 0
@@ -194,13 +196,7 @@ class LinearProfile:
         peak = self._peak
         L = peak.inc.inner(w)
         information, direction = self._information(w, L)
-        people = peak.counts.total
-        if peak.mean_weights is not None:
-            influence = peak.inc.inner(direction) / L
-            parts = peak.f * influence**2
-            total = float(parts.sum())
-            effect = peak.mean_weights @ parts / total if total > 0 else peak.mean_weights @ peak.f
-            people /= float(effect)
+        people = peak.effective(peak.inc.inner(direction) / L) / self._effect
         value = float(self._c @ w) if v is None else v
         return Point(value, w, peak.drop(w), self._slope_at(w, L), information, people)
 

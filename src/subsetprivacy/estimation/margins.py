@@ -16,6 +16,7 @@ from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.estimation.shares import Shares
+from subsetprivacy.estimation.surveyed import normal_level
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_estimates import COLLAPSE_FORM
 from subsetprivacy.results import plain
@@ -172,7 +173,7 @@ class Margin(Shares):
         return Intervals(at, bounds, kinds, together=together)
 
     def _wald(self, level: float) -> FloatArray:
-        half = ndtri(0.5 + level / 2) * self._se
+        half = ndtri(0.5 + normal_level(level, self.fit.degrees_of_freedom) / 2) * self._se
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
 
@@ -239,7 +240,7 @@ class Margin(Shares):
         """Return the table to print or to show in a notebook; the arguments are those of `interval`."""
         found = self._found(level, method, simultaneous)
         head, rows = presenting.cells(self, np.arange(self.categories.p), found.bounds, level)
-        title = f"{self._called('Margin of', 'Merged categories')}: {self.fit.method}, {self.fit.counts.n_text}"
+        title = f"{self._called('Margin of', 'Merged categories')}: {self.fit.method}, {self.fit.n_text}"
         return Table(title, head, rows, (*presenting.interval_notes(found), *self.notes))
 
     def _called(self, margin: str, merged: str) -> str:

@@ -54,8 +54,15 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
     several variables, of the products of theirs. The paper calls it equivalent to `gen_mom`; from p = 5 on it is
     another estimator, slightly worse, since the size of A varies.
     """
-    design = counts.design
-    factors = design.by_factor(counts.observed_codes)
+    rows = _mean_rows(counts)
+    uncertainty = FromMatrix(partial(_of_mean, rows))
+    w = rows.spread(counts.shares)
+    return moment_estimate(w, counts, "mom-uniform", uncertainty, varies=subsets_vary(counts))
+
+
+def _mean_rows(counts: SubsetCounts) -> Incidence:
+    """Return the rows whose mean is the closed form."""
+    factors = counts.design.by_factor(counts.observed_codes)
     for factor, _ in factors:
         if factor.closed_form is None:
             raise ArgumentError(
@@ -63,10 +70,12 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
                 ANY_DESIGN_OR_DATA,
             )
     parts = [_closed_form(factor, codes) for factor, codes in factors]
-    rows = parts[0][0] if len(parts) == 1 else joint_incidence(parts)
-    uncertainty = FromMatrix(partial(_of_mean, rows))
-    w = rows.spread(counts.shares)
-    return moment_estimate(w, counts, "mom-uniform", uncertainty, varies=subsets_vary(counts))
+    return parts[0][0] if len(parts) == 1 else joint_incidence(parts)
+
+
+def closed_form_rows(counts: SubsetCounts) -> FloatArray:
+    """Return the same rows as a matrix, (subsets, p)."""
+    return np.asarray(_mean_rows(counts).inner(np.eye(counts.categories.p)).T)
 
 
 def moment_estimate(

@@ -116,6 +116,20 @@ def _asked_groups(counts: SubsetCounts) -> _Asked:
     return _Asked(counts.design.incidence(answers.ravel()), answers.shape[1], shares, at)
 
 
+def deviations(counts: SubsetCounts, w: FloatArray) -> FloatArray:
+    """Return by how much a report moves the estimate, less what the question alone explains: (subsets, p)."""
+    inverse = np.linalg.inv(asked_Q(counts, mean_indicator(counts)))
+    rows = counts.incidence.inner(np.eye(counts.categories.p)).T
+    if _groups(counts.design):
+        asked = _asked_groups(counts)
+        answers = asked.rows.inner(np.eye(asked.rows.p)).T * asked.rows.inner(w)[:, None]
+        expected = answers.reshape(-1, asked.answers, asked.rows.p).sum(axis=1)[asked.at]
+    else:  # of yes and no: the row with probability L, and 1 less the row
+        L = counts.incidence.inner(w)[:, None]
+        expected = rows * L + (1 - rows) * (1 - L)
+    return np.asarray((rows - expected) @ inverse)
+
+
 def _given_groups(Q: FloatArray, fit: Estimate) -> FloatArray:
     """Return the variance of the answers, given the questions, seen through the inverse of Q-hat."""
     counts, inverse = fit.counts, np.linalg.inv(Q)

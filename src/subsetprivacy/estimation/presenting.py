@@ -31,7 +31,7 @@ def summary(fit: "Estimate", found: "Intervals", level: float) -> Table:
     head, rows = cells(fit, found.at, found.bounds, level)
     words = ("weight", "weight") if fit.counts.squares is not None else ("person", "people")
     missing = f", {counted(fit.n_missing, *words)} missing and left out" if fit.n_missing else ""
-    title = f"Distribution from subsets: {fit.method}, {fit.counts.n_text}{missing}"
+    title = f"Distribution from subsets: {fit.method}, {fit.n_text}{missing}"
     notes = [] if not np.isfinite(fit.gap) else [certificate(fit)]
     if len(rows) < len(found.at):
         text = (
@@ -42,6 +42,10 @@ def summary(fit: "Estimate", found: "Intervals", level: float) -> Table:
     if fit.categories.p > MAX_MATRIX and not np.isfinite(fit._shown_se).any():
         notes.append(Note(NoteKind.NO_STANDARD_ERRORS, "Too many categories for standard errors.", SINGLE_ERRORS))
     kinds = set(found.kinds)
+    if fit.design_effects is not None:
+        effects, shown = fit.design_effects[found.at], largest(fit.w[found.at])
+        head = (*head, "design effect")
+        rows = tuple((*row, number(effects[k], 2)) for row, k in zip(rows, shown, strict=True))
     if len(kinds) > 1:
         shown = largest(fit.w[found.at])
         head, rows = (*head, "interval"), tuple((*row, found.kinds[k]) for row, k in zip(rows, shown, strict=True))
@@ -77,6 +81,7 @@ def columns(fit: "Estimate", found: "Intervals", level: float) -> dict[str, Any]
     return {
         **shares([labels[j] for j in found.at], fit.w[found.at], fit._shown_se[found.at], found.bounds, level),
         "interval": list(found.kinds),
+        **({} if fit.design_effects is None else {"design_effect": fit.design_effects[found.at]}),
     }
 
 
@@ -138,9 +143,23 @@ def plain(fit: "Estimate", found: "Intervals", level: float) -> dict[str, Any]:
             "gap": fit.gap,
             "iterations": fit.iterations,
             "converged": fit.converged,
+            **sampled(fit, found.at),
             "notes": fit.notes,
         }
     )
+
+
+def sampled(fit: "Estimate", at: IntArray) -> dict[str, Any]:
+    """Return how the people were drawn, as plain data; nothing where that was not said."""
+    if fit.survey is None or fit.design_effects is None:
+        return {}
+    sampling = fit.survey.sampling
+    return {
+        "people": fit.survey.people,
+        "design_effect": fit.design_effects[at],
+        "degrees_of_freedom": sampling.degrees_of_freedom,
+        "variance": sampling.method,
+    }
 
 
 def picture(
@@ -193,4 +212,4 @@ def heading_of(what: str, fit: "Estimate", level: float, which: str = "") -> dra
 
 def n_words(fit: "Estimate") -> str:
     """Return the number of people with commas, as a title has it."""
-    return re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", fit.counts.n_text)
+    return re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", fit.n_text)

@@ -23,6 +23,7 @@ from subsetprivacy.estimation.likelihood import MANY, tangent_inverse
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
+from subsetprivacy.estimation.surveyed import Survey
 from subsetprivacy.incidence import Incidence, Rows
 
 _FINEST = 1e-14  # of a certified gap: what rounding leaves
@@ -78,7 +79,8 @@ class Point:
 class Peak:
     """The maximum of the likelihood, from which all profiles fall."""
 
-    def __init__(self, counts: SubsetCounts, start: FloatArray) -> None:
+    def __init__(self, counts: SubsetCounts, start: FloatArray, survey: Survey | None = None) -> None:
+        self.survey = survey
         self.counts, self.inc, self.f = counts, counts.incidence, counts.shares
         self.tol = float(np.clip(1e-3 / counts.total, _FINEST, 1e-9 if self.inc.p <= MANY else 1e-6))
         self.w = maximise(self.inc, self.f, self.tol, lifted(start, 1e-6 / self.inc.p)).w
@@ -133,6 +135,18 @@ class Peak:
         mean = float(squared.sum() / n_a.sum())
         return (squared + _PRIOR * mean**2) / (n_a + _PRIOR * mean)
 
+    def effective(self, influence: FloatArray) -> float:
+        """Return the number of people, of a weighted sample divided by the design effect of what has this influence."""
+        if self.survey is not None:
+            return self.counts.total / self.survey.design_effect(self.counts.n_a, influence)
+        if self.mean_weights is None:
+            return self.counts.total
+        parts = self.f * influence**2
+        total = float(parts.sum())
+        # The mean weight of the people that the score rests on.
+        effect = self.mean_weights @ parts / total if total > 0 else self.mean_weights @ self.f
+        return self.counts.total / float(effect)
+
 
 def _bent(x: FloatArray) -> FloatArray:
     """Return ln(1 + x) - x, by its series where the difference would lose digits."""
@@ -175,9 +189,7 @@ class Profile:
         # All categories that have weight have the same score, but for the one that is fixed; and s'w = 1.
         rest = (1 - v * s[self._j]) / (1 - v) if v < 1 else float(np.delete(s, self._j).max())
         information, direction = self._information(w, L)
-        people = peak.counts.total
-        if peak.mean_weights is not None:
-            people /= self._design_effect(peak.mean_weights, peak.inc.inner(direction) / L)
+        people = peak.effective(peak.inc.inner(direction) / L)
         return Point(v, w, peak.drop(w), float(s[self._j] - rest), information, people)
 
     @cached_property
@@ -227,12 +239,6 @@ class Profile:
         direction = np.zeros(len(w))
         information, direction[at] = _efficient(H, int(free[: self._j].sum()))
         return information, direction
-
-    def _design_effect(self, weights: FloatArray, influence: FloatArray) -> float:
-        """Return the mean weight of the people that the score of this share rests on."""
-        parts = self._peak.f * influence**2
-        total = float(parts.sum())
-        return float(weights @ parts) / total if total > 0 else float(weights @ self._peak.f)
 
 
 def _efficient(H: FloatArray, j: int) -> tuple[float, FloatArray]:

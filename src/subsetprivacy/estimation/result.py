@@ -19,14 +19,17 @@ from subsetprivacy.estimation.doubt import doubts, with_better
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.estimation.simplex import project
+from subsetprivacy.estimation.surveyed import Survey, influence_of, normal_level
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
 from subsetprivacy.messages import Advice, Hint, Note, NoteKind
 from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, PROJECT
+from subsetprivacy.sampling import Sampling
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.intervals import Intervals
+    from subsetprivacy.estimation.profile import Peak
 
 OUTSIDE = Note(NoteKind.MOMENTS, "A moment estimate, unbiased and outside the simplex.", PROJECT)
 MAX_PROFILED = 512  # each category is a search of its own
@@ -51,6 +54,8 @@ class Estimate(Shares):
         The certified gap after each iteration, where the method keeps it.
     in_simplex
         Whether the method stays in the simplex by construction.
+    survey
+        How the people were drawn, if `sampling` said so.
 
     Notes
     -----
@@ -68,6 +73,7 @@ class Estimate(Shares):
     trace: tuple[float, ...] = ()
     in_simplex: bool = True
     remarks: tuple[Note, ...] = ()
+    survey: Survey | None = None
 
     def __attrs_post_init__(self) -> None:
         self.w.setflags(write=False)
@@ -81,6 +87,41 @@ class Estimate(Shares):
     def n(self) -> float:
         """The number of informative people (Kish's effective number if weighted)."""
         return self.counts.n
+
+    @property
+    def n_text(self) -> str:
+        """How many people, in words that tell how they were drawn."""
+        return self.counts.n_text if self.survey is None else self.survey.text
+
+    @property
+    def sampling(self) -> Sampling | None:
+        """How the people were drawn; None where that was not said."""
+        return None if self.survey is None else self.survey.sampling
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """The degrees of freedom of t in intervals: those of the sampling, infinite without one."""
+        return np.inf if self.survey is None else self.survey.sampling.degrees_of_freedom
+
+    @cached_property
+    def design_effects(self) -> FloatArray | None:
+        """The variance of each share over that of a simple random sample of as many people; None without a sampling."""
+        if self.survey is None:
+            return None
+        plain = self.survey.simple_random(self.counts.n_a, influence_of(self)).diagonal()
+        return np.divide(np.diag(self._cov), plain, out=np.full(len(plain), np.nan), where=plain > 0)
+
+    @cached_property
+    def _refits(self) -> FloatArray:
+        """The estimate of each replicate."""
+        assert self.survey is not None
+        return self.survey.refits(self.counts, self.w)
+
+    def _peak(self) -> "Peak":
+        """Return the maximum of the likelihood, for profiles."""
+        from subsetprivacy.estimation.profile import Peak
+
+        return Peak(self.counts, np.maximum(self.w, 0.0), self.survey)
 
     @property
     def n_missing(self) -> float:
@@ -232,7 +273,7 @@ class Estimate(Shares):
         return intervals_of(self, Request(*request))
 
     def _wald(self, level: float) -> FloatArray:
-        half = ndtri(0.5 + level / 2) * self._shown_se
+        half = ndtri(0.5 + normal_level(level, self.degrees_of_freedom) / 2) * self._shown_se
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
 
@@ -430,4 +471,4 @@ class Estimate(Shares):
         return presenting.picture(self, request, reference, kind, ax, label=label, title=title)
 
     def __repr__(self) -> str:
-        return f"<Estimate by {self.method}, {self.counts.n_text}: {self._rounded()}>"
+        return f"<Estimate by {self.method}, {self.n_text}: {self._rounded()}>"

@@ -10,4 +10,8 @@ LONELY = advise(
     keyword_of="Sampling",
 )
 BOOTSTRAP_REPLICATES = advise("bootstrap_replicates", python="with_replicates('bootstrap')", shell=())
+ROWS_FOR_SAMPLING = advise(
+    "rows_for_sampling",
+    python="sp.estimate(data, sampling=sp.Sampling(weights, strata=strata)), with a row per person in both",
+)
 RESOLVE_COLUMNS = advise("resolve_columns", python="sampling.of(table) reads its columns")

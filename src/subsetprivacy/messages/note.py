@@ -32,6 +32,7 @@ class NoteKind(StrEnum):
     SHORTENED = "shortened"  # some rows are shown, not all
     # Data
     MISSING = "missing"  # people who said nothing
+    SAMPLING = "sampling"  # how the people were drawn
     # Tests
     WEIGHTED = "weighted"
     IMPOSSIBLE = "impossible"  # a report that the hypothesis rules out

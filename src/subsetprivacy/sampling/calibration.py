@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import FloatArray, IntArray
 
 
 @frozen(slots=False, eq=False)
@@ -29,18 +29,21 @@ class Calibration:
     weights: FloatArray
 
     @cached_property
-    def _basis(self) -> FloatArray:
-        """An orthonormal basis of the weighted columns; those that depend on others are left out."""
-        scaled = self.columns * np.sqrt(self.weights)[:, None]
-        left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
-        return np.asarray(left[:, sizes > 1e-10 * sizes.max(initial=0.0)])
+    def _inverse(self) -> FloatArray:
+        """The inverse of the weighted products of the columns, where they depend on each other a generalized one."""
+        gram = (self.columns.T * self.weights) @ self.columns
+        size = np.sqrt(np.maximum(gram.diagonal(), np.finfo(float).tiny))  # columns of different units
+        return np.asarray(np.linalg.pinv(gram / np.outer(size, size), rcond=1e-11, hermitian=True)) / np.outer(
+            size, size
+        )
+
+    def slopes_of_groups(self, rows: IntArray, group: IntArray, number: int) -> FloatArray:
+        """Return the coefficients of the regressions of indicators of groups on the columns: (k, groups)."""
+        X = self.columns * self.weights[:, None]
+        crossed = np.stack([np.bincount(group, column[rows], minlength=number) for column in X.T])
+        return np.asarray(self._inverse @ crossed)
 
     def residuals(self, scores: FloatArray) -> FloatArray:
-        """Return scores, (n, k), without what the columns explain; of people without weight as they are."""
-        root = np.sqrt(self.weights)
-        scaled = scores * root[:, None]
-        apart = scaled - self._basis @ (self._basis.T @ scaled)
-        counted = root > 0
-        made = np.array(scores, np.float64)
-        made[counted] = apart[counted] / root[counted, None]
-        return made
+        """Return scores, (n, k), without what the columns explain."""
+        weighted = self.columns * self.weights[:, None]
+        return np.asarray(scores - self.columns @ (self._inverse @ (weighted.T @ scores)))

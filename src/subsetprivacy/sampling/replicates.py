@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 from scipy.linalg import hadamard
+from scipy.sparse import csr_array
 
 from subsetprivacy._checks import check_count
 from subsetprivacy._choices import ReplicateMethod
@@ -59,6 +60,14 @@ class Replicates:
         weighted = amounts * weights[:, None]
         units = [np.bincount(self.of_person, column, minlength=self.factors.shape[1]) for column in weighted.T]
         return np.asarray(self.factors @ np.stack(units, axis=-1))
+
+    def group_sums(self, weights: FloatArray, rows: IntArray, group: IntArray, number: int) -> FloatArray:
+        """Return the sums of weights of groups of people in all replicates: (replicates, groups)."""
+        if self.of_person is None:
+            indicator = csr_array((np.ones(len(rows)), (rows, group)), (self.factors.shape[1], number))
+        else:
+            indicator = csr_array((weights[rows], (self.of_person[rows], group)), (self.factors.shape[1], number))
+        return np.asarray(self.factors @ indicator)
 
     def covariance(self, estimates: FloatArray, estimate: FloatArray) -> FloatArray:
         """Return the covariance of an estimate, given that of each replicate."""

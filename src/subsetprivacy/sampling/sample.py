@@ -6,11 +6,12 @@ from typing import Any, get_args
 
 import numpy as np
 from attrs import evolve, field, fields, frozen
+from scipy.sparse import coo_array
 
 from subsetprivacy._checks import check_choice, check_same_index, shown
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import LonelyStrata, ReplicateCenter, ReplicateMethod
-from subsetprivacy._types import AnyArray, FloatArray, IntArray, Seed
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Seed
 from subsetprivacy._words import counted, people
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.messages.for_sampling import RESOLVE_COLUMNS
@@ -94,7 +95,9 @@ class Sampling:
     combined: bool = field(default=True, kw_only=True)
     center: ReplicateCenter = field(default="estimate", kw_only=True)
     lonely: LonelyStrata = field(default="error", kw_only=True)
-    calibration: Calibration | None = field(default=None, kw_only=True)
+    calibration: Calibration | None = field(default=None, kw_only=True, repr=False)
+    domain: BoolArray | None = field(default=None, init=False)
+    _whole: "Sampling | None" = field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
         if all(getattr(self, f"_{role}") is None for role in _ROLES):
@@ -182,9 +185,14 @@ class Sampling:
 
     @property
     def weights(self) -> FloatArray:
-        """The weight of each person."""
+        """The weight of each person; 0 for people outside of the part that `within` has made."""
         held: FloatArray = self._resolved()._weights
-        return held
+        return held if self.domain is None else held * self.domain
+
+    @property
+    def whole(self) -> "Sampling":
+        """The whole sample, of which `within` has made this a part. Parts of the same sample are correlated."""
+        return self if self._whole is None else self._whole
 
     @property
     def strata(self) -> IntArray | None:
@@ -225,7 +233,10 @@ class Sampling:
     @property
     def replicate_weights(self) -> FloatArray | None:
         """The weights of all people in each replicate, (replicates, people); None where there are none."""
-        return None if self.replication is None else self.replication.weights(self.weights)
+        if self.replication is None:
+            return None
+        made = self.replication.weights(self._weights)
+        return made if self.domain is None else made * self.domain
 
     @property
     def method(self) -> str:
@@ -273,8 +284,37 @@ class Sampling:
             return self.replicated(self.replicate_sums(scores), self.weights @ scores)
         if self.calibration is not None:
             scores = self.calibration.residuals(scores)
-        totals = self.units.totals(self.weights[:, None] * scores)
+        totals = self.units.totals(self._weights[:, None] * scores)
         return self.units.covariance(totals, center_lonely=self.lonely == "center")
+
+    def covariance_of_groups(self, group: IntArray, number: int) -> FloatArray:
+        """Return the covariance of the sums of weights of groups of people, (number, number).
+
+        Parameters
+        ----------
+        group
+            For each person the number of their group, -1 for none.
+        number
+            How many groups there are.
+
+        Notes
+        -----
+        The same as `covariance` of indicators, without a column of people for each group.
+        """
+        used = np.flatnonzero(group >= 0 if self.domain is None else (group >= 0) & self.domain)
+        weights = self._weights[used]
+        if self.replication is not None:
+            sums = self.replication.group_sums(self._weights, used, group[used], number)
+            return self.replicated(sums, np.bincount(group[used], weights, minlength=number).astype(np.float64))
+        at = (self.units.of_person[used], group[used])
+        totals = coo_array((weights, at), (self.units.number, number)).tocsr()
+        left = self.lonely == "center"
+        if self.calibration is None:
+            return self.units.covariance_of_sparse(totals, center_lonely=left)
+        columns = self.calibration.columns
+        slopes = self.calibration.slopes_of_groups(used, group[used], number)
+        explained = self.units.totals(self._weights[:, None] * columns) @ slopes
+        return self.units.covariance(totals.toarray() - explained, center_lonely=left)
 
     def simple_random(self, scores: FloatArray, rows: AnyArray | None = None) -> FloatArray:
         r"""Return the covariance that the weighted sum of scores would have if the people were a simple random sample.
@@ -301,7 +341,7 @@ class Sampling:
     def replicate_sums(self, scores: FloatArray) -> FloatArray:
         """Return the weighted sum of scores, (n, k), in each replicate: (replicates, k)."""
         assert self.replication is not None
-        return self.replication.sums(self.weights, self._scores(scores))
+        return self.replication.sums(self._weights, self._scores(scores))
 
     def replicated(self, estimates: FloatArray, estimate: FloatArray) -> FloatArray:
         """Return the covariance of an estimate, (k,), given that of each replicate, (replicates, k)."""
@@ -314,7 +354,7 @@ class Sampling:
         made = np.asarray(scores, np.float64)
         if made.ndim != 2 or len(made) != self.n:
             raise MismatchError(f"`scores` must have one row per person; got shape {made.shape} for {people(self.n)}.")
-        return made
+        return made if self.domain is None else made * self.domain[:, None]
 
     # Others like it ---------------------------------------------------------------------------
 
@@ -349,8 +389,10 @@ class Sampling:
                [1., 1., 2., 0.]])
         """
         check_choice(method, get_args(ReplicateMethod), "method")
-        if self.calibration is not None:
-            raise ArgumentError("replicates must be made before weights are calibrated; got calibrated weights.")
+        if self.calibration is not None or self.domain is not None:
+            raise ArgumentError(
+                "replicates must be made before weights are calibrated and before `within`; got them after."
+            )
         made = made_replicates(self.units, method, count, seed, rho)
         return self._evolved(_replicates=made, replicate_method=method, scale=None, rscales=None, rho=rho)
 
@@ -365,12 +407,13 @@ class Sampling:
         inside = np.asarray(rows)
         if inside.dtype != np.bool_ or inside.shape != (self.n,):
             raise MismatchError(f"`rows` must be True or False for each of {people(self.n)}; got {shown(rows)}.")
-        return self.reweighted(self.weights * inside, _masked(self.replication, inside))
+        part = inside if self.domain is None else inside & self.domain
+        return self._evolved(domain=read_only(part), _whole=self.whole)
 
-    def reweighted(
-        self, weights: FloatArray, replicates: Replicates | None, calibration: Calibration | None = None
+    def calibrated(
+        self, weights: FloatArray, replicates: Replicates | None, calibration: Calibration | None
     ) -> "Sampling":
-        """Return the same units with other weights, and replicates of them."""
+        """Return the same units with weights that were calibrated, as were those of replicates."""
         return self._evolved(_weights=read_only(weights), _replicates=replicates, calibration=calibration)
 
     def _evolved(self, **changed: Any) -> "Sampling":
@@ -397,6 +440,7 @@ class Sampling:
         if self.replication is not None:
             facts.append(counted(self.replication.number, f"{self.method} replicate"))
         facts += [] if self.calibration is None else ["calibrated"]
+        facts += [] if self.domain is None else [f"{people(int(self.domain.sum()))} within"]
         return [*facts, counted(self.degrees_of_freedom, "degree of freedom", "degrees of freedom")]
 
     def __repr__(self) -> str:
@@ -439,9 +483,3 @@ def _correction(given: Any, n: int) -> FloatArray:
     if isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
         given = np.full(n, float(given))
     return numbers(given, "fpc", n)
-
-
-def _masked(replicates: Replicates | None, inside: AnyArray) -> Replicates | None:
-    if replicates is None or replicates.of_person is not None:
-        return replicates  # factors of units: the weights that they multiply are 0
-    return evolve(replicates, factors=replicates.factors * inside)

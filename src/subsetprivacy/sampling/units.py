@@ -1,9 +1,11 @@
 """First-stage units: people in clusters, clusters in strata, and the linearized covariance of totals over them."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
+from scipy.sparse import csr_array
 
 from subsetprivacy._types import AnyArray, FloatArray, IntArray
 from subsetprivacy._words import counted
@@ -59,6 +61,25 @@ class Units:
         sums = [np.bincount(self.of_person, column, minlength=self.number) for column in flat.T]
         return np.asarray(np.stack(sums, axis=-1).reshape(self.number, *amounts.shape[1:]), np.float64)
 
+    def covariance_of_sparse(self, totals: Any, *, center_lonely: bool) -> FloatArray:
+        """Return the same of totals that are a sparse matrix: squares less those of the means, stratum by stratum."""
+        if len(self.alone) and center_lonely:
+            return self.covariance(totals.toarray(), center_lonely=True)
+        self._refuse_lonely()
+        factor = (1 - self.fraction) * self.sizes / np.maximum(self.sizes - 1, 1)
+        at = (self.stratum, np.arange(self.number))
+        sums = (csr_array((np.ones(self.number), at), (len(factor), self.number)) @ totals).toarray()
+        squares = totals.T @ (totals * factor[self.stratum][:, None])
+        return np.asarray(squares.toarray() - (sums.T * (factor / self.sizes)) @ sums)
+
+    def _refuse_lonely(self) -> None:
+        if len(self.alone):
+            raise ArgumentError(
+                f"each stratum must have at least two units of the first stage; got {len(self.alone)} of "
+                f"{counted(len(self.fraction), 'stratum', 'strata')} with one.",
+                LONELY,
+            )
+
     def covariance(self, totals: FloatArray, *, center_lonely: bool) -> FloatArray:
         r"""Return the covariance of the sum of the units' totals, (units, k).
 
@@ -67,12 +88,8 @@ class Units:
         :math:`\sum_h (1-f_h)\frac{n_h}{n_h-1}\sum_c (z_{hc}-\bar z_h)(z_{hc}-\bar z_h)^\top`. A stratum with one
         unit has no such term; it is refused, or its unit is compared with the mean of all units.
         """
-        if len(self.alone) and not center_lonely:
-            raise ArgumentError(
-                f"each stratum must have at least two units of the first stage; got {len(self.alone)} of "
-                f"{counted(len(self.fraction), 'stratum', 'strata')} with one.",
-                LONELY,
-            )
+        if not center_lonely:
+            self._refuse_lonely()
         sizes = self.sizes
         means = _by_stratum(totals, self.stratum, len(sizes)) / np.maximum(sizes, 1)[:, None]
         means[self.alone] = totals.mean(axis=0)

@@ -11,6 +11,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.sampling.calibration import Calibration
 
 RNG = np.random.default_rng(5)
 # Strata of 2, 3 and 4 clusters, whose ids repeat; clusters of 1 to 5 people; weights that differ.
@@ -350,3 +351,33 @@ def test_can_be_pickled():
 def test_kish():
     assert full().kish == pytest.approx(WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum())
     assert all(a <= b for a, b in pairwise(sorted([full().kish, N])))
+
+
+@pytest.mark.parametrize("kind", ["linearized", "jackknife", "given", "center", "calibrated", "people"])
+@pytest.mark.parametrize("part", [False, True])
+def test_sums_of_groups_are_those_of_indicators(kind, part):
+    group = RNG.integers(-1, 4, N)
+    sampling = full()
+    if kind == "jackknife":
+        sampling = sampling.with_replicates("jackknife")
+    elif kind == "given":
+        replicates = RNG.uniform(0, 2, (N, 6))
+        sampling = sp.Sampling(WEIGHTS, replicates=replicates, replicate_method="bootstrap")
+    elif kind == "center":
+        strata = np.where(STRATA == 0, CLUSTERS, STRATA + 5)
+        sampling = sp.Sampling(WEIGHTS, strata=strata, clusters=CLUSTERS, lonely="center")
+    elif kind == "calibrated":
+        columns = np.column_stack([np.ones(N), RNG.normal(size=N)])
+        sampling = sampling.calibrated(WEIGHTS, None, Calibration(columns, WEIGHTS))
+    elif kind == "people":
+        sampling = sp.Sampling(WEIGHTS, strata=STRATA)
+    sampling = sampling.within(CLUSTERS < 2) if part else sampling
+    wanted = sampling.covariance((group[:, None] == np.arange(4)).astype(float))
+    np.testing.assert_allclose(sampling.covariance_of_groups(group, 4), wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_residuals_are_those_of_least_squares():
+    columns = np.column_stack([np.ones(N), RNG.normal(size=N), np.ones(N)])  # one twice
+    calibration = Calibration(columns, WEIGHTS)
+    slopes = np.linalg.lstsq(columns * np.sqrt(WEIGHTS)[:, None], SCORES * np.sqrt(WEIGHTS)[:, None])[0]
+    np.testing.assert_allclose(calibration.residuals(SCORES), SCORES - columns @ slopes, atol=1e-10)
