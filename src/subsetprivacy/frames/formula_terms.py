@@ -153,9 +153,10 @@ def split_formula(formula: str, private: Collection[str] = ()) -> tuple[str, str
     """
     left, right = _sides(formula)
     response = _response(left, private)
+    explained = {response, *response_variables(response, [response] if _is_name(left) else [])}
     for term in read_terms(right).terms:
         for factor in term.factors:
-            if response in factor.variables:
+            if explained & set(factor.variables):
                 raise ArgumentError(f"`formula` must not explain {response} by itself; got it in the term {term.name}.")
             _check_as_it_is(factor, term.name, private)
     return response, right
@@ -226,16 +227,45 @@ def _tildes(text: str) -> list[int]:
     return found
 
 
+def _is_name(left: str) -> bool:
+    return _QUOTED.fullmatch(left) is not None or re.fullmatch(r"[^\W\d][\w.]*", left) is not None
+
+
 def _response(left: str, private: Collection[str]) -> str:
     quoted = _QUOTED.fullmatch(left)
     if quoted is not None:
         return quoted[1]
-    if re.fullmatch(r"[^\W\d][\w.]*", left):
+    if _is_name(left):
         return left
     inside = next((name for name in private if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", left)), None)
     if inside is not None and inside != left:
         raise ArgumentError(f"`formula` must have the private column {inside} alone on its left-hand side; got {left}.")
+    if is_computed_response(left):
+        return left
     raise ArgumentError(f"`formula` must have one column on its left-hand side; got {left}.", NAME_IN_BACKTICKS)
+
+
+def is_computed_response(text: str) -> bool:
+    """Tell whether the left-hand side of a formula is one expression of columns, such as ``log(income)``."""
+    try:
+        terms = read_terms(f"0 + {text}").terms
+    except ArgumentError:
+        return False
+    factors = [factor for term in terms for factor in term.factors]
+    return len(factors) == 1 and bool(factors[0].variables) and not factors[0].remembers and factors[0].coded is None
+
+
+def response_variables(response: str, available: Collection[str]) -> tuple[str, ...]:
+    """Return the columns of a response: itself, or those that its expression uses.
+
+    Examples
+    --------
+    >>> response_variables("log(income)", ["income", "age"])
+    ('income',)
+    """
+    if response in available or not is_computed_response(response):
+        return (response,)
+    return read_terms(f"0 + {response}").variables
 
 
 # The right-hand side ------------------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from subsetprivacy._words import people
 from subsetprivacy.data import check_allowed
 from subsetprivacy.design import Design, product
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
-from subsetprivacy.frames.covariates import Covariates, LabelColumn
-from subsetprivacy.frames.formula_terms import FormulaTerms
-from subsetprivacy.frames.formulas import TableOfCovariates
+from subsetprivacy.frames.covariates import Covariates, LabelColumn, numbers_of
+from subsetprivacy.frames.formula_terms import FormulaTerms, read_terms
+from subsetprivacy.frames.formulas import TableOfCovariates, encoder_of_terms
 from subsetprivacy.frames.outcomes import SeenOutcome, seen_outcome
 from subsetprivacy.frames.predictor_encoder import (
     PredictorEncoder,
@@ -22,7 +22,7 @@ from subsetprivacy.frames.predictor_encoder import (
     encode_predictors,
 )
 from subsetprivacy.frames.regression_people import Asked, baselines_of
-from subsetprivacy.messages.for_regression import NAME_THE_DESIGN_OF_TEXT, WITHOUT_PREDICTORS
+from subsetprivacy.messages.for_regression import COMPUTE_THE_COLUMN_FIRST, NAME_THE_DESIGN_OF_TEXT, WITHOUT_PREDICTORS
 from subsetprivacy.predictors.layout import Layout
 from subsetprivacy.predictors.outcome import fit_outcome, most_frequent
 from subsetprivacy.predictors.result import OutcomeRegression
@@ -78,7 +78,7 @@ class OutcomeData:
 
 
 @frozen(eq=False, repr=False)
-class OutcomePeople:
+class PredictorPeople:
     """People with private predictors, in memory, ready to be fitted."""
 
     data: OutcomeData
@@ -115,7 +115,7 @@ class OutcomePeople:
         )
 
 
-def outcome_people(data: OutcomeData, asked: Asked) -> OutcomePeople:
+def outcome_people(data: OutcomeData, asked: Asked) -> PredictorPeople:
     """Return the people of columns that were read, with the columns of their model.
 
     Raises
@@ -129,6 +129,7 @@ def outcome_people(data: OutcomeData, asked: Asked) -> OutcomePeople:
     private = data.private_response
     for each in (*data.predictors, *(() if private is None else (private,))):
         _check_private(each, data.covariates.rows)
+    data = _with_response(data)
     outcome, baselines = _response(data, asked)
     check_no_subsets(data.covariates, [name for name in data.covariates.columns if name != data.response])
     predictors = [_predictor(each, baselines) for each in data.predictors]
@@ -137,7 +138,22 @@ def outcome_people(data: OutcomeData, asked: Asked) -> OutcomePeople:
     seen = {name: data.covariates.columns[name] for name in encoder.variables}
     held = Covariates(seen, data.covariates.rows, data.covariates.ordered)
     layout = layout_of(encoder, data.predictors)
-    return OutcomePeople(evolve(data, covariates=held), outcome, layout, V, baselines.get(data.response))
+    return PredictorPeople(evolve(data, covariates=held), outcome, layout, V, baselines.get(data.response))
+
+
+def _with_response(data: OutcomeData) -> OutcomeData:
+    """Return the data with a column of the response, where it is an expression such as ``log(income)``."""
+    held = data.covariates
+    if data.private_response is not None or data.response in held.columns:
+        return data
+    encoder = encoder_of_terms(read_terms(f"0 + {data.response}"), TableOfCovariates(held))
+    if len(encoder.columns) != 1:
+        raise ArgumentError(
+            f"the response {data.response} must be one number for each row; got {len(encoder.columns)}.",
+            COMPUTE_THE_COLUMN_FIRST,
+        )
+    column = numbers_of(encoder.encode(held, data.place)[:, 0])
+    return evolve(data, covariates=evolve(held, columns={**held.columns, data.response: column}, array=None))
 
 
 def _response(data: OutcomeData, asked: Asked) -> tuple[SeenOutcome | None, dict[str, Label]]:

@@ -16,11 +16,11 @@ from subsetprivacy.design import Design, require_design
 from subsetprivacy.engines import engine_of, is_ordered, is_table, native_column
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
 from subsetprivacy.frames.covariates import Covariates, covariates_of, names_of, snapshot
-from subsetprivacy.frames.formula_terms import private_predictors, read_terms, split_formula
+from subsetprivacy.frames.formula_terms import private_predictors, read_terms, response_variables, split_formula
 from subsetprivacy.frames.formulas import covariate_matrix, formula_matrix
 from subsetprivacy.frames.outcome_people import (
     OutcomeData,
-    OutcomePeople,
+    PredictorPeople,
     PrivateColumn,
     check_outcome_options,
     outcome_people,
@@ -205,7 +205,7 @@ def regress(
     return _of_covariates(formula, data, designs, design, asked).fit(asked, stacklevel=_STACK)
 
 
-def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People | OutcomePeople:
+def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People | PredictorPeople:
     """Return the people of a formula and a table or files."""
     if is_files(data):
         return people_of_files(formula, data, designs, asked)
@@ -250,17 +250,18 @@ def _of_table(right: str, data: Any, response: str, known: dict[str, Design], as
 
 def _outcome_of_table(
     right: str, data: Any, response: str, predictors: tuple[str, ...], known: dict[str, Design], asked: Asked
-) -> OutcomePeople:
+) -> PredictorPeople:
     """Return the people of a table with private predictors, brought to memory by one reading."""
     check_outcome_options(asked)
-    left_out = {*known, response, *asked.named}
+    explained = response_variables(response, [*known, *names_of(data)])
+    left_out = {*known, *explained, *asked.named}
     terms = read_terms(right, [name for name in names_of(data) if name not in left_out])
-    table = snapshot(data, list(dict.fromkeys([response, *terms.variables, *asked.named])))
+    table = snapshot(data, list(dict.fromkeys([*explained, *terms.variables, *asked.named])))
     private = {
         name: PrivateColumn(name, _codes(table, name, known[name], asked.missing), known[name])
         for name in (*predictors, *([response] if response in known else []))
     }
-    seen = [name for name in dict.fromkeys([*terms.variables, response]) if name not in private]
+    seen = [name for name in dict.fromkeys([*terms.variables, *explained]) if name not in private]
     covariates = covariates_of(table, seen) if seen else Covariates({}, len(private[predictors[0]].codes))
     weights, clusters, offset = _columns(table, asked)
     return outcome_people(
@@ -322,7 +323,7 @@ def _column(table: Any, name: str) -> Any:
 
 def _of_covariates(
     response: Any, covariates: Any, designs: Any, design: Design | None, asked: Asked
-) -> HeldPeople | OutcomePeople:
+) -> HeldPeople | PredictorPeople:
     """Return the people of a response and covariates without a formula."""
     if asked.named:
         raise ArgumentError(
@@ -370,7 +371,7 @@ def _private_response(response: Any, design: Design | None, asked: Asked) -> Pri
 
 def _outcome_of_columns(
     response: Any, covariates: Any, known: dict[str, Design], design: Design | None, asked: Asked
-) -> OutcomePeople:
+) -> PredictorPeople:
     """Return the people of a response and covariates some of which are private."""
     table = snapshot(covariates, names_of(covariates))
     predictors = tuple(

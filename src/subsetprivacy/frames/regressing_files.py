@@ -13,10 +13,10 @@ from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.frames.covariates import Covariates, LabelColumn
 from subsetprivacy.frames.encoded_stream import EncodedStream, common_design, stored_weights
 from subsetprivacy.frames.file_covariates import FileCovariates
-from subsetprivacy.frames.formula_terms import private_predictors, read_terms, split_formula
+from subsetprivacy.frames.formula_terms import private_predictors, read_terms, response_variables, split_formula
 from subsetprivacy.frames.outcome_people import (
     OutcomeData,
-    OutcomePeople,
+    PredictorPeople,
     PrivateColumn,
     check_outcome_options,
     outcome_people,
@@ -47,7 +47,7 @@ def no_private_name(known: Mapping[str, Design]) -> ArgumentError:
     )
 
 
-def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> People | OutcomePeople:
+def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> People | PredictorPeople:
     """Return the people of files, in memory or in a stream.
 
     Parameters
@@ -100,16 +100,17 @@ def _outcome_of_files(
     predictors: Sequence[str],
     private_names: Sequence[str],
     asked: Asked,
-) -> OutcomePeople:
+) -> PredictorPeople:
     """Return the people of files with private predictors, all of whose rows are loaded."""
     check_outcome_options(asked)
     designs = {name: common_design(releases, name) for name in private_names}
     weights, kind = common_weights(releases, asked)
     numbers = [name for name in (weights, asked.offset) if isinstance(name, str)]
     drawn = () if asked.sampling is None else asked.sampling.columns
-    left_out = {response, *numbers, *asked.named}
+    explained = response_variables(response, releases[0].file.names())
+    left_out = {*explained, *numbers, *asked.named}
     terms = read_terms(right, [name for name in releases[0].kept if name not in left_out])
-    seen = [name for name in dict.fromkeys([*terms.variables, response, *numbers, *drawn]) if name not in designs]
+    seen = [name for name in dict.fromkeys([*terms.variables, *explained, *numbers, *drawn]) if name not in designs]
     rows = sum(release.rows for release in releases)
     if asked.stream is None and rows * (len(seen) + len(designs)) * _BYTES > MOST_HELD:
         raise TooLargeError(
@@ -124,7 +125,7 @@ def _outcome_of_files(
         for name, own in designs.items()
     }
     given = {name: numbers_in(held, name) for name in numbers}
-    used = {name: held.columns[name] for name in seen if name in (*terms.variables, response)}
+    used = {name: held.columns[name] for name in seen if name in (*terms.variables, *explained)}
     return outcome_people(
         OutcomeData(
             response,
