@@ -1,6 +1,7 @@
 """Regressions with private columns, as the response or among the terms, from files of subsets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -163,7 +164,7 @@ def regress(
     for given in filter(None, (table, predict)):
         options.check_apart(given, output)
     release = _opened(table, formula, designs, form)
-    with Progress("rows") as progress:
+    with Progress("rows") as progress, _of_which_column(designs):
         fit = run(
             formula,
             release,
@@ -207,6 +208,20 @@ def _check(
         raise click.UsageError("--interval profile needs --method ml; corrected scores have robust intervals")
 
 
+@contextmanager
+def _of_which_column(documents: dict[str | None, Path]) -> Iterator[None]:
+    """Say how to name the column of a design that was given alone, where the response holds no subsets of it."""
+    from subsetprivacy.errors import CodeError
+    from subsetprivacy.messages.for_commands import DESIGN_OF_WHICH_COLUMN
+
+    try:
+        yield
+    except CodeError as error:
+        if None not in documents:
+            raise
+        raise CodeError(error.message, DESIGN_OF_WHICH_COLUMN) from None
+
+
 def _opened(table: Path, formula: str, documents: dict[str | None, Path], form: Form | None) -> "Release":
     from subsetprivacy.frames.formula_terms import split_formula
     from subsetprivacy.frames.reading import read_release
@@ -229,6 +244,10 @@ def _baseline(release: "Release", formula: str, given: tuple[str, ...]) -> Any:
     found: dict[str, Any] = {}
     for text in given:
         name, equals, label = text.partition("=")
+        if equals and name in release.kept and name != response:
+            raise click.BadParameter(
+                f"must be of the response or a private column; {name} is neither", param_hint="--baseline"
+            )
         if not equals or name not in (*release.designs, response):
             if len(own) != 1:
                 raise click.BadParameter(

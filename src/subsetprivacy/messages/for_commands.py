@@ -9,6 +9,11 @@ DESIGN_OF_COLUMN = advise("design_of_column", shell=(_COLUMN, _ARGUMENT))
 GROUPS_OF_COLUMN = advise(
     "groups_of_column", shell=(f"{_GROUPS} {_COLUMN}", f"{_GROUPS} {_ARGUMENT}", _COLUMN, _ARGUMENT)
 )
+DESIGN_OF_WHICH_COLUMN = advise(
+    "design_of_which_column",
+    shell="--design COLUMN=FILE says which column a design is of, by default the response; --form says whether cells "
+    "are labels or codes",
+)
 ANOTHER_KEY = advise("another_key", shell="another name; a key that is replaced is lost")
 SAME_SUBSETS = advise("same_subsets", shell="--key-file gives the same subsets again")
 START_SERVICE = advise("start_service", shell="subsetprivacy serve makes it")
