@@ -70,20 +70,6 @@ class Survey:
         drawn += [] if sampling.clusters is None else [counted(sampling.units.number, "cluster")]
         return drawn if sampling.clusters is not None else ["weighted", *drawn]
 
-    def note(self) -> Note:
-        """Say what standard errors and intervals rest on."""
-        sampling = self.sampling
-        how = "linearization"
-        if sampling.replication is not None:
-            how = counted(sampling.replication.number, f"{sampling.method} replicate")
-        left = "" if sampling.calibration is None else " Weights are calibrated, and residuals are used."
-        degrees = counted(sampling.degrees_of_freedom, "degree of freedom", "degrees of freedom")
-        text = (
-            f"Standard errors by {how}; quantiles of t with {degrees}.{left} A design effect is the variance over that "
-            "of a simple random sample of as many people."
-        )
-        return Note(NoteKind.SAMPLING, text)
-
     @cached_property
     def _cells(self) -> FloatArray | None:
         if self.number > _MOST_CELLS:
@@ -146,6 +132,20 @@ class Survey:
             except SubsetPrivacyError as error:
                 raise type(error)(f"replicate {r}: {error.message}", error.advice) from None
         return np.array(found)
+
+
+def note_of_sampling(sampling: Sampling) -> Note:
+    """Say what standard errors and intervals rest on."""
+    how = "linearization"
+    if sampling.replication is not None:
+        how = counted(sampling.replication.number, f"{sampling.method} replicate")
+    left = "" if sampling.calibration is None else " Weights are calibrated, and residuals are used."
+    degrees = counted(sampling.degrees_of_freedom, "degree of freedom", "degrees of freedom")
+    text = (
+        f"Standard errors by {how}; quantiles of t with {degrees}.{left} A design effect is the variance over that "
+        "of a simple random sample of as many people."
+    )
+    return Note(NoteKind.SAMPLING, text)
 
 
 def normal_level(level: float, degrees: float) -> float:
@@ -240,7 +240,7 @@ def with_survey(fit: "Estimate", survey: Survey, method: str, options: Any) -> "
         fit,
         uncertainty=survey_error(),
         survey=evolve(survey, method=method, options=tuple(options.items())),
-        remarks=(*fit.remarks, survey.note()),
+        remarks=(*fit.remarks, note_of_sampling(survey.sampling)),
     )
 
 

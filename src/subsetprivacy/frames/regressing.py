@@ -243,8 +243,9 @@ def _of_table(right: str, data: Any, response: str, known: dict[str, Design], as
     encoder, X = formula_matrix(right, table, leave_out=left_out)
     weights, clusters, offset = _columns(table, asked)
     columns = Columns.of(encoder)
+    sampling = None if asked.sampling is None else asked.sampling.of(table)
     return HeldPeople(
-        response, codes, known[response], X, columns, table, weights, asked.weights_kind, clusters, offset
+        response, codes, known[response], X, columns, table, weights, asked.weights_kind, clusters, offset, sampling
     )
 
 
@@ -342,7 +343,7 @@ def _of_covariates(
     private = _private_response(response, design, asked)
     encoder, X = covariate_matrix(covariates)
     columns = Columns.of(encoder)
-    given = (asked.weights, asked.weights_kind, asked.clusters, asked.offset)
+    given = (asked.weights, asked.weights_kind, asked.clusters, asked.offset, asked.sampling)
     return HeldPeople(private.name, private.codes, private.design, X, columns, covariates, *given)
 
 

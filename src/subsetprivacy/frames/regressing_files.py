@@ -209,7 +209,7 @@ def _loaded(stream: EncodedStream, releases: Sequence[Release], columns: Columns
     table = stream.load()
     rows = stream.arrays()
     clusters = _cells(releases, asked.clusters) if isinstance(asked.clusters, str) else asked.clusters
-    given = asked.weights is not None and not isinstance(asked.weights, str)
+    given = asked.sampling is not None or (asked.weights is not None and not isinstance(asked.weights, str))
     return HeldPeople(
         stream.response,
         rows.codes,
@@ -221,6 +221,9 @@ def _loaded(stream: EncodedStream, releases: Sequence[Release], columns: Columns
         weights_kind=asked.weights_kind if given else stream.weights_kind,
         clusters=clusters,
         offset=rows.offset if asked.offset is None or isinstance(asked.offset, str) else asked.offset,
+        sampling=None
+        if asked.sampling is None
+        else asked.sampling.of({name: _cells(releases, name) for name in asked.sampling.columns}),
     )
 
 

@@ -52,8 +52,6 @@ class Asked:
         ArgumentError
             If it is not for such a fit.
         """
-        if self.sampling is not None:
-            raise ArgumentError(f"`sampling` must be left out for the private response {response} alone; got one.")
         family: Family = self.family or "logit"
         if family not in get_args(ResponseFamily):
             raise ArgumentError(
@@ -103,6 +101,8 @@ class Asked:
         """Raise if something is asked for that needs all people at once."""
         if self.clusters is not None:
             raise ArgumentError("`clusters` must be left out in a stream; got some.", WITHOUT_A_STREAM)
+        if self.sampling is not None:
+            raise ArgumentError("`sampling` must be left out in a stream; got one.", WITHOUT_A_STREAM)
         for name, penalty in (("ridge", self.ridge), ("lasso", self.lasso)):
             if penalty == CHOSEN:
                 raise ArgumentError(f"`{name}` must be a number in a stream; got 'cv'.", WITHOUT_A_STREAM)
@@ -125,6 +125,8 @@ class HeldPeople:
         The covariates as they were given.
     weights, weights_kind, clusters, offset
         One for each person, or None.
+    sampling
+        How people were drawn, in the place of weights and clusters.
     """
 
     name: str
@@ -137,6 +139,7 @@ class HeldPeople:
     weights_kind: WeightsKind | None = None
     clusters: Any = None
     offset: Any = None
+    sampling: Sampling | None = None
 
     def fit(self, asked: Asked, *, stacklevel: int) -> Regression:
         """Fit them; warnings point so many calls up."""
@@ -152,6 +155,7 @@ class HeldPeople:
             weights_kind=self.weights_kind,
             clusters=self.clusters,
             offset=self.offset,
+            sampling=self.sampling,
             ridge=asked.ridge,
             lasso=asked.lasso,
             told=None if asked.progress is None else _counting(asked.progress, len(self.codes)),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subsetprivacy._words import counted
+from subsetprivacy.estimation.surveyed import note_of_sampling
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_regression import MEASURE_LEAKAGE, MERGE_OR_MORE, MORE_TERMS, SHRINK
 from subsetprivacy.pvalues import p_equals
@@ -154,7 +155,9 @@ def _errors(fit: Regression) -> tuple[Note, ...]:
     elif fit.fit.observed is None and fit.fit.robust is None:
         why = "there is no fit" if not fit.converged else f"{fit.df} parameters are too many"
         notes.append(Note(NoteKind.NO_STANDARD_ERRORS, f"No standard errors: {why}."))
-    if fit.is_robust and fit.fit.robust is not None:
+    if fit.sampling is not None and fit.fit.robust is not None:
+        notes.append(note_of_sampling(fit.sampling))
+    elif fit.is_robust and fit.fit.robust is not None:
         why = (
             "clusters"
             if fit.clusters is not None

@@ -65,7 +65,9 @@ def adjusted_shares(fit: Regression, variable: str, values: Sequence[Any] | None
     errors = np.array([errors_of(gradient, fit._usable_cov) for _, gradient in found])
     names = row_names([f"{value:.4g}" if isinstance(value, float) else value for value in chosen])
     shares = np.array([mean for mean, _ in found])
-    return Prediction(variable, names, fit.categories.labels, shares, errors, fit.n)
+    return Prediction(
+        variable, names, fit.categories.labels, shares, errors, fit.n, degrees_of_freedom=fit.degrees_of_freedom
+    )
 
 
 def _quartiles(fit: Regression, variable: str) -> list[float]:
@@ -102,7 +104,12 @@ def marginal_effects(fit: Regression, variables: str | Sequence[str] | None) -> 
     estimate = np.array([change for change, _ in changes]).reshape(-1, fit.categories.p)
     errors = [errors_of(gradient, fit._usable_cov) for _, gradient in changes]
     return MarginalEffects(
-        tuple(names), fit.categories.labels, estimate, np.array(errors).reshape(estimate.shape), fit.n
+        tuple(names),
+        fit.categories.labels,
+        estimate,
+        np.array(errors).reshape(estimate.shape),
+        fit.n,
+        degrees_of_freedom=fit.degrees_of_freedom,
     )
 
 

@@ -12,6 +12,7 @@ from subsetprivacy.regression.blocks import Sample
 from subsetprivacy.regression.corrected import working_indicators
 from subsetprivacy.regression.covariance import meat, sandwich
 from subsetprivacy.regression.crossvalidation import penalized_columns
+from subsetprivacy.regression.drawn import Drawn
 from subsetprivacy.regression.lasso import fit_lasso
 from subsetprivacy.regression.links import MultinomialLogit
 from subsetprivacy.regression.maxima import RANDOM_STARTS, SMALL, search
@@ -50,6 +51,8 @@ class Fit:
         Per parameter: 0 where it is finite, the sign where it has no end, not a number where it is undetermined.
     unsolved
         Categories, by position, that leave the corrected equations without a solution; parameters are not numbers then.
+    plain
+        The variances of a simple random sample of as many people; None unless it was said how they were drawn.
     """
 
     theta: FloatArray = field(converter=read_only)
@@ -64,6 +67,7 @@ class Fit:
     starts: int
     infinite: FloatArray = field(converter=read_only)
     unsolved: tuple[int, ...] = ()
+    plain: FloatArray | None = None
 
 
 def fit_likelihood(problem: Problem, *, told: Told | None = None) -> tuple[Objective, Optimum, tuple[float, ...], int]:
@@ -100,7 +104,14 @@ def _corrected_start(problem: Problem) -> list[FloatArray]:
     return [corrected.theta] if corrected.converged else []
 
 
-def fit(problem: Problem, *, frequency: bool = True, clusters: IntArray | None = None, told: Told | None = None) -> Fit:
+def fit(
+    problem: Problem,
+    *,
+    frequency: bool = True,
+    clusters: IntArray | None = None,
+    drawn: Drawn | None = None,
+    told: Told | None = None,
+) -> Fit:
     """Fit a problem by likelihood, or by corrected scores.
 
     Parameters
@@ -109,6 +120,8 @@ def fit(problem: Problem, *, frequency: bool = True, clusters: IntArray | None =
         Whether weights count people.
     clusters
         The number of each row's cluster.
+    drawn
+        How people were drawn, where that is known.
     """
     if problem.options.lasso > 0:
         return _fit_lasso(problem)
@@ -120,8 +133,10 @@ def fit(problem: Problem, *, frequency: bool = True, clusters: IntArray | None =
             return _without_solution(problem, best)
     known = objective.model.size <= MAX_COVARIANCE and problem.options.ridge == 0
     observed = best.covariance() if known and best.gap <= ARRIVED else None
-    robust = None
-    if observed is not None:
+    robust, plain = None, None
+    if observed is not None and drawn is not None:
+        robust, plain = drawn.covariance(objective, best.theta, observed, problem.coordinates(problem.objective()))
+    elif observed is not None:
         robust = sandwich(observed, meat(objective, best.theta, frequency=frequency, clusters=clusters))
     return Fit(
         theta=best.theta,
@@ -135,6 +150,7 @@ def fit(problem: Problem, *, frequency: bool = True, clusters: IntArray | None =
         maxima=maxima,
         starts=starts,
         infinite=_infinite(best, problem),
+        plain=plain,
     )
 
 

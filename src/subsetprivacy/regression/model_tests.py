@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from attrs import field, frozen
-from scipy.special import chdtrc
+from scipy.special import chdtrc, fdtrc
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray
@@ -50,12 +50,26 @@ class ModelTests(Result):
 
     @classmethod
     def chi_square(
-        cls, title: str, tests: Mapping[str, tuple[float, int]], method: str, notes: tuple[Note, ...] = ()
+        cls,
+        title: str,
+        tests: Mapping[str, tuple[float, int]],
+        method: str,
+        notes: tuple[Note, ...] = (),
+        degrees: float = np.inf,
     ) -> Self:
-        """Return tests whose statistics, with so many degrees of freedom, have chi-square distributions."""
+        """Return tests whose statistics, with so many degrees of freedom, have chi-square distributions.
+
+        Where their covariance is known with some degrees of freedom only, p-values are those of F.
+        """
         statistic = np.array([value for value, _ in tests.values()], np.float64)
         df = np.array([degrees for _, degrees in tests.values()], np.int64)
-        pvalue = np.where(np.isnan(statistic) | (df == 0), np.nan, chdtrc(np.maximum(df, 1), np.maximum(statistic, 0)))
+        k, size = np.maximum(df, 1), np.maximum(statistic, 0)
+        if np.isinf(degrees):
+            tail = chdtrc(k, size)
+        else:
+            left = degrees - k + 1
+            tail = np.where(left > 0, fdtrc(k, np.maximum(left, 1), size * left / (degrees * k)), np.nan)
+        pvalue = np.where(np.isnan(statistic) | (df == 0), np.nan, tail)
         return cls(title, tuple(tests), statistic, df, pvalue, method, notes)
 
     def __getitem__(self, name: str) -> "ModelTests":

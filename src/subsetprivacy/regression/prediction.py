@@ -12,6 +12,7 @@ from subsetprivacy._checks import check_level
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.estimation.surveyed import normal_level
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.models import Model
@@ -89,6 +90,7 @@ class SharesByRow(Result):
     estimate: FloatArray
     se: FloatArray
     notes: tuple[Note, ...]
+    degrees_of_freedom: float
 
     _HEAD: ClassVar[str]
     _LEAST: ClassVar[float]
@@ -98,7 +100,7 @@ class SharesByRow(Result):
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return the intervals, shape (rows, categories, 2): normal, and within the range that there is."""
-        z = float(ndtri((1 + check_level(level)) / 2))
+        z = float(ndtri((1 + normal_level(check_level(level), self.degrees_of_freedom)) / 2))
         ends = self.estimate[..., None] + z * self.se[..., None] * np.array([-1.0, 1.0])
         return np.clip(ends, self._LEAST, 1.0)
 
@@ -157,6 +159,8 @@ class Prediction(SharesByRow):
         The shares and their standard errors, a row each; shapes (rows, categories).
     n
         The number of informative people the model was fitted to.
+    degrees_of_freedom
+        Of t in intervals, where it was said how people were drawn; else infinite.
     """
 
     what: str
@@ -166,6 +170,7 @@ class Prediction(SharesByRow):
     se: FloatArray = field(converter=read_only)
     n: float
     notes: tuple[Note, ...] = ()
+    degrees_of_freedom: float = np.inf
 
     _HEAD: ClassVar[str] = "at"
     _LEAST: ClassVar[float] = 0.0
@@ -177,13 +182,13 @@ class Prediction(SharesByRow):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
-        names = ("what", "rows", "categories", "estimate", "se", "n", "notes")
+        names = ("what", "rows", "categories", "estimate", "se", "n", "degrees_of_freedom", "notes")
         return plain({name: getattr(self, name) for name in names})
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the prediction that `to_dict` wrote."""
-        return cls(facts["what"], tuple(facts["rows"]), *_common(facts), facts["n"], _notes(facts))
+        return cls(facts["what"], tuple(facts["rows"]), *_common(facts), facts["n"], _notes(facts), _degrees(facts))
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
         """Draw the shares with their intervals, a panel for each category and a row for each row."""
@@ -208,6 +213,8 @@ class MarginalEffects(SharesByRow):
         The changes of the shares and their standard errors; shapes (rows, categories). Each row adds up to 0.
     n
         The number of informative people the model was fitted to.
+    degrees_of_freedom
+        Of t in intervals, where it was said how people were drawn; else infinite.
     """
 
     rows: tuple[str, ...]
@@ -216,6 +223,7 @@ class MarginalEffects(SharesByRow):
     se: FloatArray = field(converter=read_only)
     n: float
     notes: tuple[Note, ...] = ()
+    degrees_of_freedom: float = np.inf
 
     _HEAD: ClassVar[str] = "change"
     _LEAST: ClassVar[float] = -np.inf
@@ -225,17 +233,17 @@ class MarginalEffects(SharesByRow):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
-        names = ("rows", "categories", "estimate", "se", "n", "notes")
+        names = ("rows", "categories", "estimate", "se", "n", "degrees_of_freedom", "notes")
         return plain({name: getattr(self, name) for name in names})
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the effects that `to_dict` wrote."""
-        return cls(tuple(facts["rows"]), *_common(facts), facts["n"], _notes(facts))
+        return cls(tuple(facts["rows"]), *_common(facts), facts["n"], _notes(facts), _degrees(facts))
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return the intervals, shape (rows, categories, 2)."""
-        z = float(ndtri((1 + check_level(level)) / 2))
+        z = float(ndtri((1 + normal_level(check_level(level), self.degrees_of_freedom)) / 2))
         return np.asarray(self.estimate[..., None] + z * self.se[..., None] * np.array([-1.0, 1.0]))
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
@@ -260,6 +268,10 @@ def _common(facts: Mapping[str, Any]) -> tuple[tuple[Label, ...], FloatArray, Fl
     arrays = (np.array([list(map(unknown_as_nan, row)) for row in facts[name]]) for name in ("estimate", "se"))
     estimate, se = (array.reshape(-1, len(labels)) for array in arrays)
     return labels, estimate, se
+
+
+def _degrees(facts: Mapping[str, Any]) -> float:
+    return np.inf if facts["degrees_of_freedom"] is None else float(facts["degrees_of_freedom"])
 
 
 def _notes(facts: Mapping[str, Any]) -> tuple[Note, ...]:

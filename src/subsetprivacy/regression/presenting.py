@@ -10,6 +10,7 @@ import numpy as np
 from subsetprivacy import draw
 from subsetprivacy._choices import CoefficientInterval
 from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.tables import Table, label_text, number, percent
 
@@ -42,12 +43,22 @@ def title(fit: Regression) -> str:
     """Return what was fitted, in words."""
     of = "two categories" if fit.categories.p == 2 else f"{fit.categories.p} categories"
     kind = "Ordered logit" if fit.family == "ordinal" else ("Logit" if fit.categories.p == 2 else "Multinomial logit")
-    return f"{kind} of {fit.name} ({of}) by {_METHODS[fit.method]}, n = {fit.n:,.0f}"
+    return f"{kind} of {fit.name} ({of}) by {_METHODS[fit.method]}, n = {fit.n:,.0f}{_drawn(fit)}"
+
+
+def _drawn(fit: Regression) -> str:
+    """Return how the people were drawn, for titles."""
+    if fit.sampling is None:
+        return ""
+    parts = [] if fit.sampling.strata is None else [counted(len(fit.sampling.units.fraction), "stratum", "strata")]
+    parts += [] if fit.sampling.clusters is None else [counted(fit.sampling.units.number, "cluster")]
+    return "".join(f", {part}" for part in parts or ["weighted"])
 
 
 def summary_of(fit: Regression, level: float, method: CoefficientInterval) -> Table:
     """Return the table of coefficients, with the notes."""
     columns = frame_columns(fit, level, method)
+    head: tuple[str, ...]
     head = ("category", "term", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
     rows = tuple(
         (label_text(category), term, *map(_coefficient, numbers), pvalue_text(p))
@@ -55,6 +66,9 @@ def summary_of(fit: Regression, level: float, method: CoefficientInterval) -> Ta
             *(columns[name] for name in ("category", "term", "estimate", "se", "lower", "upper", "pvalue")), strict=True
         )
     )
+    if fit.design_effects is not None:
+        head = (*head, "design effect")
+        rows = tuple((*row, number(effect, 2)) for row, effect in zip(rows, fit.design_effects, strict=True))
     return Table(title(fit), head, rows, fit.notes, text_columns=2)
 
 
@@ -80,6 +94,7 @@ def frame_columns(fit: Regression, level: float, method: CoefficientInterval) ->
         "upper": ends[:, 1],
         "pvalue": pvalues,
         "level": np.full(len(ends), level),
+        **({} if fit.design_effects is None else {"design_effect": fit.design_effects}),
     }
 
 
@@ -98,6 +113,7 @@ def facts_of(fit: Regression) -> dict[str, Any]:
         "coefficients": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "cov": fit.cov,
         "robust": fit.is_robust,
+        "degrees_of_freedom": fit.degrees_of_freedom,
         **{name: getattr(fit, name) for name in names},
         "converged": fit.converged,
         "maxima": fit.maxima,

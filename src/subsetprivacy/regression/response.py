@@ -16,9 +16,11 @@ from subsetprivacy.messages.for_regression import LOGIT_FAMILY
 from subsetprivacy.regression.blocks import Blocks, Sample, grouped
 from subsetprivacy.regression.caveats import doubts
 from subsetprivacy.regression.crossvalidation import choose_lasso, choose_ridge
+from subsetprivacy.regression.drawn import Drawn
 from subsetprivacy.regression.fitting import Told, fit
 from subsetprivacy.regression.problem import Columns, Options, pose, require_response
 from subsetprivacy.regression.result import Regression, Rows
+from subsetprivacy.sampling import Sampling
 
 CHOSEN = "cv"  # in the place of a penalty: chosen by cross-validation
 
@@ -36,6 +38,7 @@ def fit_response(
     weights_kind: WeightsKind | None = None,
     clusters: Any = None,
     offset: Any = None,
+    sampling: Sampling | None = None,
     ridge: float | Literal["cv"] = 0.0,
     lasso: float | Literal["cv"] = 0.0,
     told: Told | None = None,
@@ -55,6 +58,8 @@ def fit_response(
         The covariates as they were given, for effects and adjusted shares.
     weights, weights_kind, clusters, offset
         One for each person, as in `regress`.
+    sampling
+        How people were drawn, in the place of weights and clusters.
     ridge, lasso
         Penalties, or ``"cv"``.
     """
@@ -66,6 +71,10 @@ def fit_response(
         check_allowed(codes, design)
     except CodeError as error:
         raise CodeError(f"{name}: {error.message}", error.advice) from None
+    if sampling is not None:
+        if sampling.n != n:
+            raise MismatchError(f"`sampling` must be of the people of `data`; got {sampling.n} for {people(n)}.")
+        weights, weights_kind = sampling.weights, "sampling"
     weight, frequency = _weights(weights, weights_kind, n)
     said = ~design.is_missing(codes)
     if weight is not None:
@@ -87,6 +96,7 @@ def fit_response(
         X = np.ascontiguousarray(np.delete(X, columns.intercept, axis=1))
         columns = columns.without_intercept()
     scaled = weight if weight is None or frequency else weight * (len(weight) / weight.sum())
+    drawn = None if sampling is None or weight is None else Drawn(sampling, said, len(weight) / float(weight.sum()))
     sample = Sample(X, codes, design, scaled, shift)
     reported = sample.amounts()
     if cluster is None and (weight is None or frequency):
@@ -100,12 +110,13 @@ def fit_response(
         rows=len(codes),
         frequency=frequency,
         clusters=cluster,
+        drawn=drawn,
         ridge=ridge,
         lasso=lasso,
         told=told,
     )
     kind: WeightsKind | None = None if weights is None else "frequency" if frequency else "sampling"
-    made = evolve(made, n_missing=missing, weighted=kind, clusters=cluster, held=rows)
+    made = evolve(made, n_missing=missing, weighted=kind, clusters=cluster, sampling=sampling, held=rows)
     for note in doubts(made):
         warn_of(note, stacklevel=stacklevel)
     return made
@@ -122,6 +133,7 @@ def fit_sample(
     rows: float,
     frequency: bool = True,
     clusters: IntArray | None = None,
+    drawn: Drawn | None = None,
     ridge: float | Literal["cv"] = 0.0,
     lasso: float | Literal["cv"] = 0.0,
     told: Told | None = None,
@@ -146,9 +158,8 @@ def fit_sample(
     elif lasso == CHOSEN:
         choice = choose_lasso(problem)
         problem, chosen = evolve(problem, options=evolve(asked, lasso=choice.penalty)), {"lasso": choice.to_dict()}
-    return Regression(
-        name, problem, fit(problem, frequency=frequency, clusters=clusters, told=told), clusters=clusters, chosen=chosen
-    )
+    found = fit(problem, frequency=frequency, clusters=clusters, drawn=drawn, told=told)
+    return Regression(name, problem, found, clusters=clusters, chosen=chosen)
 
 
 def _check_penalties(options: Options, ridge: Any, lasso: Any) -> None:

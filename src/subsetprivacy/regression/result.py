@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from attrs import field, frozen
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
@@ -20,6 +20,7 @@ from subsetprivacy._choices import (
 )
 from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.surveyed import normal_level
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import FIT_BY_LIKELIHOOD, IN_MEMORY, ROBUST_INTERVALS
 from subsetprivacy.privacy.given import alone_in_covariates, leakage_given
@@ -48,6 +49,7 @@ from subsetprivacy.regression.term_tests import (
     terms_tests_of,
 )
 from subsetprivacy.results import Result, plain
+from subsetprivacy.sampling import Sampling
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
@@ -96,6 +98,8 @@ class Regression(Result):
         What weights mean: ``"frequency"``, ``"sampling"``, or None without weights.
     clusters
         The number of each person's cluster; None without clusters.
+    sampling
+        How the people were drawn, if that was said.
     held
         The people, where they are in memory.
     chosen
@@ -110,6 +114,7 @@ class Regression(Result):
     n_missing: float = 0.0
     weighted: Literal["frequency", "sampling"] | None = None
     clusters: IntArray | None = None
+    sampling: Sampling | None = None
     held: Rows | None = None
     chosen: Mapping[str, Any] = field(factory=dict)
 
@@ -188,6 +193,19 @@ class Regression(Result):
         return self.weighted == "sampling" or self.clusters is not None or self.method == "corrected"
 
     @property
+    def degrees_of_freedom(self) -> float:
+        """The degrees of freedom of t in intervals: those of the sampling, infinite without one."""
+        return np.inf if self.sampling is None else self.sampling.degrees_of_freedom
+
+    @property
+    def design_effects(self) -> FloatArray | None:
+        """The variance of each parameter over that of a simple random sample of as many; None without a sampling."""
+        if self.fit.plain is None or self.fit.robust is None:
+            return None
+        effects = self.fit.robust.diagonal() / np.maximum(self.fit.plain, np.finfo(float).tiny)
+        return np.where(self.fit.infinite == 0, effects, np.nan)
+
+    @property
     def cov(self) -> FloatArray:
         """The covariance of all parameters: inverse observed information, or the sandwich (see `is_robust`)."""
         return self._cov("robust" if self.is_robust else "wald")
@@ -234,7 +252,7 @@ class Regression(Result):
     def _pvalues(self, method: CoefficientInterval) -> FloatArray:
         with np.errstate(invalid="ignore", divide="ignore"):
             z = np.abs(self.estimates) / self._se(method)
-        return np.asarray(2 * ndtr(-z))
+        return np.asarray(2 * (ndtr(-z) if self.sampling is None else stdtr(self.degrees_of_freedom, -z)))
 
     def interval(self, level: float = 0.95, *, method: CoefficientInterval = "auto") -> FloatArray:
         """Return the intervals of all parameters, shape (parameters, 2), in the order of `labels`.
@@ -252,7 +270,7 @@ class Regression(Result):
         check_choice(method, INTERVALS, "method")
         if method == "profile":
             return self._profile(level)
-        z = float(ndtri((1 + level) / 2))
+        z = float(ndtri((1 + normal_level(level, self.degrees_of_freedom)) / 2))
         with np.errstate(invalid="ignore"):
             return np.asarray(self.estimates[:, None] + z * self._se(method)[:, None] * np.array([-1.0, 1.0]))
 
@@ -429,7 +447,15 @@ class Regression(Result):
         shares, errors = shares_with_errors(self.model, self.fit.theta, cov, X, shift)
         if kind == "category":
             return [self.categories.labels[j] for j in shares.argmax(axis=1).tolist()]
-        return Prediction("row", row_names(range(len(X))), self.categories.labels, shares, errors, self.n)
+        return Prediction(
+            "row",
+            row_names(range(len(X))),
+            self.categories.labels,
+            shares,
+            errors,
+            self.n,
+            degrees_of_freedom=self.degrees_of_freedom,
+        )
 
     def adjusted(self, variable: str, values: Sequence[Any] | None = None) -> Prediction:
         """Return the shares that the model predicts if everyone had the same value of a variable, all else as it is.

@@ -51,7 +51,7 @@ def terms_tests_of(fit: Regression, terms: str | Sequence[str] | None, method: T
     if lost:
         text = f"No answer for {', '.join(lost)}: the data set no limit to their coefficients."
         notes = (Note(NoteKind.NOT_TESTED, text),)
-    return ModelTests.chi_square(f"Terms of the model of {fit.name}", found, chosen, notes)
+    return ModelTests.chi_square(f"Terms of the model of {fit.name}", found, chosen, notes, fit.degrees_of_freedom)
 
 
 def _positions(fit: Regression, term: str) -> IntArray:
@@ -148,7 +148,7 @@ def _why_not(fit: Regression) -> str:
         return "the fit did not arrive"
     if fit.fit.observed is None:
         return "there are too many parameters"
-    if fit.clusters is not None:
+    if fit.clusters is not None or (fit.sampling is not None and fit.sampling.clusters is not None):
         return "people come in clusters"
     if fit.n < _PEOPLE_PER_DEGREE * fit.df:
         return "there are too few people"

@@ -1,5 +1,6 @@
 """Replicate weights: given, or made of strata and clusters, and the covariance of estimates that use them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,11 @@ class Replicates:
     def weights(self, weights: FloatArray) -> FloatArray:
         """Return the weights of all people in all replicates, (replicates, people)."""
         return self.factors if self.of_person is None else self.factors[:, self.of_person] * weights
+
+    def each_weights(self, weights: FloatArray) -> Iterator[FloatArray]:
+        """Yield the weights of all people in one replicate after the other."""
+        for factors in self.factors:
+            yield factors if self.of_person is None else factors[self.of_person] * weights
 
     def sums(self, weights: FloatArray, amounts: FloatArray) -> FloatArray:
         """Return sums of weighted amounts, (people, k), in all replicates: (replicates, k)."""

@@ -1,0 +1,62 @@
+"""People of a regression who were drawn with weights, strata and clusters: covariances of the sample's design."""
+
+import numpy as np
+from attrs import evolve, frozen
+
+from subsetprivacy._types import BoolArray, FloatArray
+from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.coordinates import Coordinates
+from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.solver import maximise
+from subsetprivacy.sampling import Sampling
+
+
+@frozen(eq=False, repr=False)
+class Drawn:
+    """How the people of a fit were drawn.
+
+    Attributes
+    ----------
+    sampling
+        Of everyone, those who said nothing too.
+    said
+        Whose subset says something; the fit has these only.
+    scale
+        What their weights are multiplied by in the fit, so that they sum to the number of people.
+    """
+
+    sampling: Sampling
+    said: BoolArray
+    scale: float
+
+    def scores(self, objective: Objective, theta: FloatArray) -> FloatArray:
+        """Return the score of everyone, not weighted, 0 for those who said nothing: (n, parameters)."""
+        sample = objective.blocks
+        assert isinstance(sample, Sample)  # a stream has no sampling
+        likelihood = objective.kernel(theta)
+        out = np.zeros((len(self.said), objective.model.size))
+        out[self.said] = np.concatenate(
+            [likelihood.scores(evolve(block, weight=None)).T for block in sample.blocks()], axis=0
+        )
+        return out
+
+    def covariance(
+        self, objective: Objective, theta: FloatArray, bread: FloatArray, coordinates: Coordinates
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the covariance of the parameters, and the variances of a simple random sample of as many people."""
+        influence = self.scale * self.scores(objective, theta) @ bread
+        plain = self.sampling.simple_random(influence, self.said).diagonal().copy()
+        if self.sampling.replication is None:
+            return self.sampling.covariance(influence), plain
+        return self.sampling.replicated(self._refits(objective, theta, coordinates), theta), plain
+
+    def _refits(self, objective: Objective, theta: FloatArray, coordinates: Coordinates) -> FloatArray:
+        """Return the parameters of each replicate, (replicates, parameters)."""
+        sample, replication = objective.blocks, self.sampling.replication
+        assert isinstance(sample, Sample)
+        assert replication is not None
+        found = []
+        for weights in replication.each_weights(self.sampling.whole.weights):
+            kept = Sample(sample.X, sample.codes, sample.design, weights[self.said] * self.scale, sample.offset)
+            found.append(maximise(evolve(objective, blocks=kept), coordinates, theta).theta)
+        return np.array(found)
