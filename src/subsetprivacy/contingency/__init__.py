@@ -1,0 +1,8 @@
+"""Tables of several private columns: log-linear models of their joint distribution."""
+
+from subsetprivacy.contingency.dispatch import loglinear
+from subsetprivacy.contingency.odds import OddsRatios
+from subsetprivacy.contingency.result import LogLinear
+from subsetprivacy.contingency.shares import FittedShares
+
+__all__ = ["FittedShares", "LogLinear", "OddsRatios", "loglinear"]

@@ -1,0 +1,149 @@
+"""What is doubtful about a log-linear model, as notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from subsetprivacy._words import counted
+from subsetprivacy.contingency.fitting import MAX_PARAMETERS, NEAR
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_contingency import SMALLER_MODEL
+from subsetprivacy.pvalues import p_equals
+from subsetprivacy.tables import label_text, number
+
+if TYPE_CHECKING:
+    from subsetprivacy.contingency.result import LogLinear
+
+_FEW = 10.0  # people, as if asked directly, per parameter
+_MOST_NAMED = 6
+
+
+def caveats(fit: LogLinear) -> tuple[Note, ...]:
+    """Return the notes of a fit: what it is relative to, how well it fits, what it is worth, what is in doubt."""
+    return (
+        _baselines(fit),
+        _fit(fit),
+        *_against_all(fit),
+        *_known(fit),
+        *_price(fit),
+        *_missing(fit),
+        *doubts(fit),
+        *_errors(fit),
+    )
+
+
+def doubts(fit: LogLinear) -> tuple[Note, ...]:
+    """Return the notes that are also warnings: the fit did not arrive, is not the only one, or has no end."""
+    return (*_convergence(fit), *_several(fit), *_separated(fit), *_small(fit))
+
+
+def _baselines(fit: LogLinear) -> Note:
+    named = ", ".join(f"{name} {label_text(label)}" for name, label in fit.baseline.items())
+    return Note(NoteKind.BASELINE, f"Parameters are log odds and log odds ratios relative to: {named}.")
+
+
+def _fit(fit: LogLinear) -> Note:
+    text = f"Log-likelihood {number(fit.loglik, 3)} of the subsets, AIC {number(fit.aic, 2)}, BIC {number(fit.bic, 2)}."
+    return Note(NoteKind.MAXIMUM, f"{text} At most {max(fit.gap, 1e-8):.1g} is left to gain.")
+
+
+def _against_all(fit: LogLinear) -> tuple[Note, ...]:
+    test = fit.goodness_of_fit
+    p = float(test.pvalue[0])
+    if np.isnan(p):
+        return test.notes
+    said = f"chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}"
+    finding = "The model does not describe the table well." if p < 0.05 else "There is no sign that it is too small."
+    advice = None
+    return (Note(NoteKind.SPECIFICATION, f"Against the saturated model: {said}. {finding}", advice), *test.notes)
+
+
+def _known(fit: LogLinear) -> tuple[Note, ...]:
+    if not fit.margins:
+        return ()
+    named = "; ".join(" x ".join(fit.names[k] for k in variables) for variables in fit.margins)
+    fixed = fit.structure.size - fit.df
+    text = (
+        f"Known margins ({named}) fix {fixed} of {counted(fit.structure.size, 'parameter')}. They sharpen totals; "
+        "conditional shares gain little."
+    )
+    return (Note(NoteKind.ASSUMPTION, text),)
+
+
+def _price(fit: LogLinear) -> tuple[Note, ...]:
+    if not fit.n_effective < 0.999 * fit.n:
+        return ()
+    text = (
+        f"On average over these parameters, {fit.n:,.0f} people say as much as about {fit.n_effective:,.0f} who are "
+        f"asked directly: {fit.n / fit.n_effective:.3g} for one."
+    )
+    return (Note(NoteKind.PRICE, text),)
+
+
+def _missing(fit: LogLinear) -> tuple[Note, ...]:
+    if not fit.n_missing:
+        return ()
+    what = counted(fit.n_missing, "row") if fit.counts.squares is None else f"{fit.n_missing:.0f} of the weight"
+    return (Note(NoteKind.MISSING, f"Left out because an answer is missing: {what}."),)
+
+
+def _convergence(fit: LogLinear) -> tuple[Note, ...]:
+    if fit.converged and fit.fit.is_maximum:
+        return ()
+    what = f"about {fit.gap:.2g} of log-likelihood is left to gain" if not fit.converged else "it may be a saddle point"
+    return (Note(NoteKind.NOT_CONVERGED, f"The fit did not arrive: {what}.", SMALLER_MODEL),)
+
+
+def _several(fit: LogLinear) -> tuple[Note, ...]:
+    if fit.fit.undetermined:
+        named = _named([label for label, sign in zip(fit.labels, fit.fit.infinite, strict=True) if np.isnan(sign)])
+        text = f"The reported subsets do not determine these parameters: {named}."
+        return (Note(NoteKind.NOT_UNIQUE, text, SMALLER_MODEL),)
+    if len(fit.maxima) < 2 or fit.maxima[0] - fit.maxima[1] > NEAR:
+        return ()
+    text = (
+        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts; the next is "
+        f"{fit.maxima[0] - fit.maxima[1]:.2g} below the best, so the data hardly decide between them."
+    )
+    return (Note(NoteKind.NOT_UNIQUE, text, SMALLER_MODEL),)
+
+
+def _separated(fit: LogLinear) -> tuple[Note, ...]:
+    if not fit.separated or fit.fit.undetermined:
+        return ()
+    text = f"These parameters are infinite, because shares are fitted as 0: {_named(fit.separated)}."
+    if len(fit.separated) < len(fit.labels):
+        text += " The others are finite."
+    zeros = fit.zeros
+    if zeros:
+        text += f" Fitted as 0: {_named([label_text(cell) for cell in zeros])}."
+    return (Note(NoteKind.SEPARATED, text, SMALLER_MODEL),)
+
+
+def _named(names: list[str] | tuple[str, ...]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}"
+
+
+def _small(fit: LogLinear) -> tuple[Note, ...]:
+    each = fit.n_effective / max(fit.df, 1)
+    if not each < _FEW:
+        return ()
+    text = (
+        f"Few people: as many as {each:.1f} who are asked directly per parameter, where normal theory wants at least "
+        f"{_FEW:.0f}."
+    )
+    return (Note(NoteKind.SMALL_COUNTS, text, SMALLER_MODEL),)
+
+
+def _errors(fit: LogLinear) -> tuple[Note, ...]:
+    if fit.fit.cov is None:
+        why = "the fit did not arrive" if not fit.converged else "there are too many parameters or cells"
+        limit = f" (at most {MAX_PARAMETERS} parameters)" if fit.converged else ""
+        return (Note(NoteKind.NO_STANDARD_ERRORS, f"No standard errors: {why}{limit}."),)
+    if fit.is_robust:
+        text = "Standard errors are robust (sandwich), because of sampling weights."
+        return (Note(NoteKind.INTERVAL_METHOD, text),)
+    return ()

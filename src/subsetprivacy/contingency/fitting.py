@@ -1,0 +1,294 @@
+"""From counts and terms to a fit: starts, maxima, covariances, and what has no end."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray
+from subsetprivacy.contingency.known import Margins, Parameters
+from subsetprivacy.contingency.likelihood import Likelihood, softmax
+from subsetprivacy.contingency.solver import ARRIVED, Optimum, climb, maximise
+from subsetprivacy.contingency.structure import Structure
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.errors import TooLargeError
+from subsetprivacy.estimation.mle import maximise as maximise_shares
+from subsetprivacy.incidence import Listable
+from subsetprivacy.messages.for_contingency import SMALLER_MODEL
+
+MAX_PARAMETERS = 2000  # up to which there is a matrix of information
+MAX_MATRIX = 1 << 24  # parameters times cells, or times different reports, of the same
+MANY = 1024  # cells beyond which a fit does not start at the estimate of all cells
+SMALL = 50.0  # people, as if asked directly, per parameter: below it one start is not trusted
+RANDOM_STARTS = 8
+NEAR = 2.0  # of log-likelihood: a second maximum so near is as good an answer
+_SAME = 1e-4
+_LIFT = 1e-3
+_LOOSE = 1e-3
+_EM_STEPS = 30
+
+
+@frozen(eq=False, repr=False)
+class TableFit:
+    """The numbers of a fit.
+
+    Attributes
+    ----------
+    theta, w
+        The parameters, all finite (see `infinite`), and the shares of the cells.
+    loglik
+        The log-likelihood of the subsets.
+    cov
+        The covariance of the parameters, of the sandwich with sampling weights; None where there is none.
+    df
+        The number of free parameters.
+    gap, converged, is_maximum, steps
+        The certificate, as of a regression.
+    maxima, starts
+        The values of the maxima found, largest first, and from how many starts.
+    infinite
+        Per parameter: 0 where it is finite, the sign where it has no end, not a number where it is undetermined.
+    undetermined
+        Whether the data do not determine some shares at all.
+    kept
+        The mean share of information that the subsets keep, over the free parameters; not a number where there is none.
+    """
+
+    theta: FloatArray = field(converter=read_only)
+    w: FloatArray = field(converter=read_only)
+    loglik: float
+    cov: FloatArray | None
+    df: int
+    gap: float
+    converged: bool
+    is_maximum: bool
+    steps: int
+    maxima: tuple[float, ...]
+    starts: int
+    infinite: FloatArray = field(converter=read_only)
+    undetermined: bool = False
+    kept: float = float("nan")
+
+
+def has_matrix(structure: Structure, rows: int) -> bool:
+    """Tell whether the information of so many parameters can be a matrix."""
+    return structure.size <= MAX_PARAMETERS and structure.size * max(structure.cells, rows) <= MAX_MATRIX
+
+
+def all_shares(incidence: Listable, f: FloatArray) -> FloatArray:
+    """Return shares of all cells to start from: of few cells the best, of many a few steps toward it."""
+    if incidence.p <= MANY:
+        return maximise_shares(incidence, f, 1e-7).w
+    w = np.full(incidence.p, 1 / incidence.p)
+    for _ in range(_EM_STEPS):
+        w = w * incidence.spread(f / incidence.inner(w))
+    return np.asarray(w / w.sum())
+
+
+def fit_table(
+    counts: SubsetCounts,
+    structure: Structure,
+    margins: Margins,
+    *,
+    starts: int | None = None,
+    near: FloatArray | None = None,
+) -> TableFit:
+    """Fit a log-linear model.
+
+    Parameters
+    ----------
+    counts
+        The counts of the table's variables.
+    structure, margins
+        The model matrix, and known margins.
+    starts
+        From how many starts; by default one, or ten where there are few people.
+    near
+        Shares of the cells that are near those of the fit, if there are any.
+    """
+    likelihood = Likelihood(structure, counts.incidence, counts.n_a)
+    parameters = Parameters.of(structure, margins)
+    target = all_shares(counts.incidence, counts.shares) if near is None else near
+    if not has_matrix(structure, counts.incidence.rows):
+        if margins:
+            raise TooLargeError(
+                f"a model with known margins must have at most {MAX_PARAMETERS} parameters and fewer cells; got "
+                f"{structure.size} parameters of {structure.cells} cells.",
+                SMALLER_MODEL,
+            )
+        return _fit_many(likelihood, parameters, target)
+    first = maximise(likelihood, parameters, project(structure, target))
+    found = [first]
+    for start in _more_starts(counts, structure, first, starts):
+        found.append(maximise(likelihood, parameters, start))
+    arrived = [one for one in found if one.converged and one.is_maximum] or found[:1]
+    best = max(arrived, key=lambda one: one.value)
+    if best.value <= first.value + _SAME and first.converged:
+        best = first
+    values = _different(sorted((one.value for one in arrived), reverse=True))
+    return _finished(counts, likelihood, parameters, best, values, len(found))
+
+
+def _different(values: Sequence[float]) -> tuple[float, ...]:
+    """Return values, largest first, without those that are the same maximum."""
+    kept: list[float] = []
+    for value in values:
+        if not kept or kept[-1] - value > _SAME:
+            kept.append(value)
+    return tuple(kept)
+
+
+def _more_starts(counts: SubsetCounts, structure: Structure, first: Optimum, starts: int | None) -> list[FloatArray]:
+    """Return more parameters to start from: independence, and random ones, where there are few people."""
+    if starts is None:
+        effective = counts.n * _kept(first) / max(structure.size, 1)
+        starts = RANDOM_STARTS + 2 if effective < SMALL and structure.size * structure.cells < 1 << 16 else 1
+    if starts < 2:
+        return []
+    alone = np.where([len(structure.terms[structure.term_of(k)]) > 1 for k in range(structure.size)], 0.0, first.theta)
+    rng = np.random.default_rng(0)  # of the problem alone: the same data give the same fit
+    centre = np.clip(first.theta, -3.0, 3.0)
+    return [alone, *(centre + rng.standard_normal(structure.size) for _ in range(starts - 2))]
+
+
+def _kept(best: Optimum) -> float:
+    """Return the mean share of information that the subsets keep."""
+    J, H = best.bounded(best.at.information), best.bounded(best.at.complete)
+    if not len(J):
+        return 1.0
+    free = len(J) - best.flat.shape[1]
+    if free == 0:
+        return float("nan")
+    ridge = 1e-12 * float(np.trace(H)) / len(H)
+    share = float(np.trace(np.linalg.solve(H + ridge * np.eye(len(H)), J))) - best.flat.shape[1]
+    return float(np.clip(share / free, 0.0, 1.0))
+
+
+def _finished(
+    counts: SubsetCounts,
+    likelihood: Likelihood,
+    parameters: Parameters,
+    best: Optimum,
+    maxima: tuple[float, ...],
+    starts: int,
+) -> TableFit:
+    cov = None
+    if best.gap <= ARRIVED:
+        inverse = best.inverse()
+        if counts.squares is not None:
+            meat = likelihood.meat(best.at.full.w, counts.squares[counts.informative])
+            inverse = inverse @ best.at.N.T @ meat @ best.at.N @ inverse
+        cov = best.at.N @ inverse @ best.at.N.T
+        cov = (cov + cov.T) / 2
+    infinite, undetermined = _infinite(best)
+    return TableFit(
+        theta=best.theta,
+        w=best.at.full.w,
+        loglik=best.value,
+        cov=cov,
+        df=len(parameters.free),
+        gap=best.gap,
+        converged=best.converged,
+        is_maximum=best.is_maximum,
+        steps=best.steps,
+        maxima=maxima,
+        starts=starts,
+        infinite=infinite,
+        undetermined=undetermined,
+        kept=_kept(best),
+    )
+
+
+def _infinite(best: Optimum) -> tuple[FloatArray, bool]:
+    """Tell which parameters have no end, and whether the data leave shares open.
+
+    In a direction without an end the shares do not move any more, so complete answers would tell nothing there either.
+    Where they would, it is the subsets that leave the shares open.
+    """
+    size = len(best.theta)
+    if not best.flat.shape[1]:
+        return np.zeros(size), False
+    told = np.einsum("kr,kl,lr->r", best.flat, best.at.complete, best.flat)
+    moving = best.at.N @ best.flat
+    loose = np.sqrt((moving**2).sum(axis=1))
+    loose = loose > _LOOSE * loose.max()
+    open_ = told > 1e-2
+    values = np.einsum("kr,kl,lr->r", best.flat, best.at.information, best.flat)
+    along = (best.flat.T @ best.at.gradient) / np.maximum(np.abs(values), 1e-300)
+    step = moving[:, ~open_] @ along[~open_]
+    out = np.where(loose, np.nan, 0.0)
+    if step.size and np.abs(step).max() > 0:
+        runs = loose & (np.abs(step) > 0.2 * np.abs(step).max())
+        out[runs] = np.sign(step[runs])
+    return out, bool(open_.any())
+
+
+def _fit_many(likelihood: Likelihood, parameters: Parameters, target: FloatArray) -> TableFit:
+    """Fit a model of many parameters or cells, without a matrix; there are no standard errors."""
+    structure = likelihood.structure
+    there, gap, converged, steps = climb(likelihood, parameters, _main_effects(structure, target))
+    return TableFit(
+        theta=there.theta,
+        w=there.w,
+        loglik=there.value,
+        cov=None,
+        df=structure.size,
+        gap=gap,
+        converged=converged,
+        is_maximum=converged,
+        steps=steps,
+        maxima=(there.value,),
+        starts=1,
+        infinite=np.zeros(structure.size),
+    )
+
+
+def _main_effects(structure: Structure, w: FloatArray) -> FloatArray:
+    """Return the parameters of independence with the margins of shares w."""
+    theta = np.zeros(structure.size)
+    table = w.reshape(structure.shape)
+    for term, part in zip(structure.terms, structure.parts, strict=True):
+        if len(term) == 1:
+            k = term[0]
+            share = np.maximum(table.sum(axis=tuple(j for j in range(table.ndim) if j != k)), 1e-4)
+            logs = np.log(share / share[structure.baselines[k]])
+            theta[part] = np.delete(logs, structure.baselines[k])
+    return theta
+
+
+def project(structure: Structure, target: FloatArray) -> FloatArray:
+    """Return the parameters whose margins are those of given shares: the fit if these were seen.
+
+    The shares are moved a little toward independence, so that all parameters are finite.
+    """
+    theta = _main_effects(structure, target)
+    v = (1 - _LIFT) * target + _LIFT * softmax(structure.apply(theta))
+    means, Z = structure.adjoint(v), structure.rows
+    value = _cross(structure, theta, v)
+    for _ in range(50):
+        w = softmax(structure.apply(theta))
+        g = means - structure.adjoint(w)
+        centred = Z - (Z @ w)[:, None]
+        H = (centred * w) @ centred.T
+        try:
+            step: Any = cho_solve(cho_factor(H + 1e-12 * np.eye(len(H))), g)
+        except LinAlgError:
+            break
+        if float(g @ step) < 1e-8:
+            break
+        length = min(1.0, 6.0 / max(float(np.abs(structure.apply(step)).max()), 1e-9))
+        while length > 1e-6 and (there := _cross(structure, theta + length * step, v)) < value:
+            length /= 2
+        if length <= 1e-6:
+            break
+        theta, value = theta + length * step, there
+    return theta
+
+
+def _cross(structure: Structure, theta: FloatArray, v: FloatArray) -> float:
+    eta = structure.apply(theta)
+    top = eta.max()
+    return float(v @ eta - top - np.log(np.exp(eta - top).sum()))

@@ -1,0 +1,239 @@
+r"""Known margins: parameters that are found from them, and those that are left free.
+
+A log-linear model has mean parameters besides its :math:`\theta`: the margins of its generators. Some may be known, and the
+:math:`\theta` of all other terms stay free: whatever they are, there is one distribution of the model with the known
+margins, and raking finds it. So a fit with known margins is a fit of the free parameters, without constraints.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from subsetprivacy._checks import check_distribution, shown
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.contingency.likelihood import Derivatives, Likelihood, softmax
+from subsetprivacy.contingency.structure import Structure
+from subsetprivacy.errors import ArgumentError, DistributionError, MismatchError
+from subsetprivacy.messages.for_contingency import GENERATOR_FOR_THE_MARGIN, VARIABLES_OF_THE_TABLE
+from subsetprivacy.variables import JointCategories
+
+Margins = Mapping[tuple[int, ...], FloatArray]
+_AGREE = 1e-6  # by how much two margins may differ in what they share
+_RAKED = 1e-13
+_STEPS = 200
+
+
+def read_margins(known: Any, categories: JointCategories) -> dict[tuple[int, ...], FloatArray]:
+    """Return known margins by their variables' positions, as tables of shares.
+
+    Parameters
+    ----------
+    known
+        ``{"race": {"White": 0.8, ...}}``; of several variables ``{("race", "sex"): {("White", "Male"): 0.4, ...}}``.
+    categories
+        The variables.
+    """
+    if not isinstance(known, Mapping) or not known:
+        raise ArgumentError(f"`known` must map variables to their shares; got {type(known).__name__}.")
+    out: dict[tuple[int, ...], FloatArray] = {}
+    for name, shares in known.items():
+        names = (name,) if isinstance(name, str) else tuple(name) if isinstance(name, Sequence) else (name,)
+        axes = _axes(names, categories)
+        if tuple(sorted(axes)) in out:
+            raise ArgumentError("`known` must give each margin once; got one twice.")
+        labels = JointCategories({categories.names[k]: categories.parts[k] for k in axes}).labels
+        if len(axes) == 1:
+            labels = categories.parts[axes[0]].labels
+        table = check_distribution(shares, labels, "known").reshape([categories.shape[k] for k in axes])
+        if not table.min() > 0:
+            raise DistributionError(
+                f"`known` must be above 0 in every category; got a share of 0 for {', '.join(names)}."
+            )
+        out[tuple(sorted(axes))] = np.transpose(table / table.sum(), np.argsort(axes))
+    _check_agreement(out, categories)
+    return out
+
+
+def _axes(names: tuple[Any, ...], categories: JointCategories) -> list[int]:
+    for name in names:
+        if name not in categories.names:
+            raise ArgumentError(
+                f"`known` must name variables of the model; got {shown(name)}.",
+                VARIABLES_OF_THE_TABLE(names=", ".join(categories.names)),
+            )
+    if len(set(names)) < len(names):
+        raise ArgumentError("`known` must name a variable once in a margin; got one twice.")
+    return [categories.names.index(name) for name in names]
+
+
+def _check_agreement(margins: Margins, categories: JointCategories) -> None:
+    """Raise if two margins say different things of the variables that they share."""
+    for (one, table), (two, other) in combinations(margins.items(), 2):
+        shared = tuple(k for k in one if k in two)
+        if shared and np.abs(_summed(table, one, shared) - _summed(other, two, shared)).max() > _AGREE:
+            names = ", ".join(categories.names[k] for k in shared)
+            raise MismatchError(f"`known` must agree with itself; two margins give different shares of {names}.")
+
+
+def _summed(table: FloatArray, variables: tuple[int, ...], kept: tuple[int, ...]) -> FloatArray:
+    """Return the margin of some of a table's variables."""
+    return table.sum(axis=tuple(at for at, k in enumerate(variables) if k not in kept))
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Parameters:
+    """Which parameters are free, and how known margins give the others.
+
+    Attributes
+    ----------
+    structure
+        The model matrix.
+    fixed
+        The positions of the parameters that known margins determine.
+    means
+        What the margins say of their columns: the share of people with the levels of each.
+    """
+
+    structure: Structure
+    fixed: IntArray
+    means: FloatArray
+
+    @classmethod
+    def of(cls, structure: Structure, margins: Margins) -> "Parameters":
+        """Return the parameters of a model with known margins.
+
+        Raises
+        ------
+        ArgumentError
+            If no generator of the model holds a known margin: then the model would say something about it.
+        """
+        for variables in margins:
+            if variables not in structure.terms:
+                names = " ".join(structure.categories.names[k] for k in variables)
+                raise ArgumentError(
+                    f"`known` must be margins that the model leaves free; it has no term of {names}.",
+                    GENERATOR_FOR_THE_MARGIN(names=names),
+                )
+        fixed, means = [], []
+        for k, term in enumerate(structure.terms):
+            holder = next((variables for variables in margins if set(term) <= set(variables)), None)
+            if holder is None:
+                continue
+            table = np.zeros(structure.shape)
+            # Spread evenly over the other variables, so that the structure's own sums find the margin again.
+            shares = margins[holder].reshape([n if j in holder else 1 for j, n in enumerate(structure.shape)])
+            table += shares / (structure.cells / margins[holder].size)
+            fixed.append(structure.at([k]))
+            means.append(structure.adjoint(table.ravel())[structure.parts[k]])
+        none: Any = [np.zeros(0)]
+        return cls(structure, np.concatenate(fixed or none).astype(int), np.concatenate(means or none))
+
+    @cached_property
+    def free(self) -> IntArray:
+        """The positions of the other parameters."""
+        return np.setdiff1d(np.arange(self.structure.size), self.fixed)
+
+    def theta(self, psi: FloatArray, start: FloatArray | None = None) -> FloatArray:
+        """Return all parameters, given the free ones: those of known margins are found by raking."""
+        out = np.zeros(self.structure.size)
+        out[self.free] = psi
+        if not len(self.fixed):
+            return out
+        base = self.structure.apply(out)
+        out[self.fixed] = _raked(
+            base, self.structure.rows[self.fixed], self.means, np.zeros(len(self.fixed)) if start is None else start
+        )
+        return out
+
+    def directions(self, w: FloatArray) -> FloatArray:
+        """Return how all parameters move with the free ones, shape (parameters, free)."""
+        out = np.zeros((self.structure.size, len(self.free)))
+        out[self.free, np.arange(len(self.free))] = 1.0
+        if len(self.fixed):
+            rows = self.structure.rows
+            Z = rows[self.fixed] - (rows[self.fixed] @ w)[:, None]
+            out[self.fixed] = -np.linalg.solve((Z * w) @ Z.T, (Z * w) @ rows[self.free].T)
+        return out
+
+
+def _raked(base: FloatArray, Z: FloatArray, means: FloatArray, lam: FloatArray) -> FloatArray:
+    """Return lam with Z softmax(base + Z'lam) = means, by Newton's method on the concave dual."""
+
+    def dual(lam: FloatArray) -> float:
+        eta = base + lam @ Z
+        top = eta.max()
+        return float(lam @ means - top - np.log(np.exp(eta - top).sum()))
+
+    value = dual(lam)
+    for _ in range(_STEPS):
+        w = softmax(base + lam @ Z)
+        rest = means - Z @ w
+        if np.abs(rest).max() <= _RAKED:
+            break
+        centred = Z - (Z @ w)[:, None]
+        H = (centred * w) @ centred.T
+        try:
+            step = cho_solve(cho_factor(H), rest)
+        except LinAlgError:
+            step = np.linalg.lstsq(H, rest, rcond=None)[0]
+        length = 1.0
+        while length > 1e-6 and not (there := dual(lam + length * step)) >= value - 1e-15:
+            length /= 2
+        lam, before, value = lam + length * step, value, there
+        if length == 1.0 and np.abs(rest).max() < 1e-10 and value <= before:
+            break  # no digit is left to gain
+    return lam
+
+
+@frozen(eq=False, repr=False)
+class Reduced:
+    """The likelihood at some values of the free parameters.
+
+    Attributes
+    ----------
+    psi
+        The free parameters.
+    full
+        The likelihood at all parameters.
+    N
+        How all parameters move with the free ones.
+    gradient, information, complete
+        As those of `full`, in the free parameters.
+    """
+
+    psi: FloatArray
+    full: Derivatives
+    N: FloatArray
+    gradient: FloatArray
+    information: FloatArray
+    complete: FloatArray
+
+    @property
+    def value(self) -> float:
+        """The log-likelihood."""
+        return self.full.value
+
+
+def reduced(likelihood: Likelihood, parameters: Parameters, psi: FloatArray, start: FloatArray | None) -> Reduced:
+    r"""Return the likelihood and its derivatives in the free parameters.
+
+    Notes
+    -----
+    With Lagrange multipliers :math:`\lambda` of the known means, the Hessian in the free parameters is that of
+    :math:`\ell - \lambda^\top \mu(\theta)` along the directions N. Second derivatives of means are third moments.
+    """
+    there = likelihood.full(parameters.theta(psi, start))
+    if not len(parameters.fixed):
+        return Reduced(psi, there, np.eye(len(psi)), there.gradient, there.information, there.complete)
+    w, rows = there.w, parameters.structure.rows
+    N = parameters.directions(w)
+    Z = rows - (rows @ w)[:, None]
+    K = Z[parameters.fixed]
+    lam = np.linalg.solve((K * w) @ K.T, there.gradient[parameters.fixed])
+    J = there.information + (Z * (w * (lam @ K))) @ Z.T
+    return Reduced(psi, there, N, N.T @ there.gradient, N.T @ J @ N, N.T @ there.complete @ N)

@@ -1,0 +1,232 @@
+"""Likelihood ratio tests between log-linear models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from subsetprivacy._checks import check_choice, check_count
+from subsetprivacy._choices import TermTest
+from subsetprivacy._seeds import numpy_generator
+from subsetprivacy._types import FloatArray, Seed
+from subsetprivacy._words import counted
+from subsetprivacy.contingency.fitting import TableFit, fit_table, has_matrix
+from subsetprivacy.contingency.generators import Generators, bracketed, generators_of, without
+from subsetprivacy.contingency.known import Margins
+from subsetprivacy.contingency.structure import Structure
+from subsetprivacy.data import SubsetCounts
+from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.estimation.mle import maximise as maximise_shares
+from subsetprivacy.mechanism.simulate import simulate_informative
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_contingency import BOOTSTRAP_THE_TEST, SAME_TABLE
+from subsetprivacy.regression.model_tests import ModelTests
+
+if TYPE_CHECKING:
+    from subsetprivacy.contingency.result import LogLinear
+
+METHODS: tuple[TermTest, ...] = get_args(TermTest)
+MAX_SATURATED = 4096  # cells up to which the saturated model is fitted for a test
+_THIN = 5.0  # people, as if asked directly, per degree of freedom: below it the chi-square law is rough
+
+
+def terms_tests_of(
+    fit: LogLinear, terms: str | Sequence[str] | None, method: TermTest, bootstrap: int, seed: Seed | None
+) -> ModelTests:
+    """Return a test for each term: of the model without it, and without all that contains it."""
+    check_choice(method, METHODS, "method")
+    draws = check_count(bootstrap, "bootstrap")
+    wanted = _wanted(fit, terms)
+    chosen = method if method != "auto" else "robust" if fit.is_robust else "lr"
+    title = f"Terms of {fit.model}"
+    if chosen != "lr":
+        if draws:
+            raise ArgumentError("`bootstrap` must be left out where the tests are Wald's.")
+        found = {name: _wald(fit, term) for name, term in wanted.items()}
+        return ModelTests.chi_square(title, found, chosen, _lost(found))
+    fit.require_likelihood("likelihood ratio tests")
+    smaller = {name: fit.refitted(without(fit.terms, term)) for name, term in wanted.items()}
+    return _ratios(title, fit, smaller, draws, seed)
+
+
+def _wanted(fit: LogLinear, terms: str | Sequence[str] | None) -> dict[str, tuple[str, ...]]:
+    """Return the terms to test under their names; by default the generators of two or more variables."""
+    known = {":".join(term): term for term in fit.terms}
+    if terms is None:
+        chosen = {":".join(term): term for term in fit.generators if len(term) > 1 and not _is_known(fit, term)}
+        if not chosen:
+            raise ArgumentError("`terms` must name at least one term; the model has no free interaction.")
+        return chosen
+    out = {}
+    for name in [terms] if isinstance(terms, str) else list(terms):
+        key = ":".join(name) if isinstance(name, tuple) else name
+        if key not in known:
+            raise ArgumentError(f"`terms` must be of the model ({', '.join(known)}); got another one.")
+        if _is_known(fit, known[key]):
+            raise ArgumentError("`terms` must not be those that known margins fix; got one that they do.")
+        out[key] = known[key]
+    return out
+
+
+def _is_known(fit: LogLinear, term: tuple[str, ...]) -> bool:
+    return any(set(term) <= {fit.names[k] for k in variables} for variables in fit.margins)
+
+
+def _ratios(
+    title: str, fit: LogLinear, smaller: dict[str, LogLinear], draws: int, seed: Seed | None
+) -> ModelTests:
+    found = {name: (_ratio(fit.loglik, one.loglik), fit.df - one.df) for name, one in smaller.items()}
+    notes = _boundary_notes(fit, [*smaller.values()], draws)
+    plain = ModelTests.chi_square(title, found, "lr", notes)
+    if not draws:
+        return plain
+    generator = numpy_generator(seed)
+    pvalues = [
+        _simulated(fit, one, statistic, draws, generator)
+        for one, (statistic, _) in zip(smaller.values(), found.values(), strict=True)
+    ]
+    text = f"p-values are from {counted(draws, 'table')} simulated from the smaller model."
+    law = Note(NoteKind.NULL_LAW, text)
+    return ModelTests(title, plain.names, plain.statistic, plain.df, np.array(pvalues), "lr", (law, *plain.notes))
+
+
+def _ratio(larger: float, smaller: float) -> float:
+    return max(2 * (larger - smaller), 0.0)
+
+
+def _simulated(
+    fit: LogLinear, smaller: LogLinear, statistic: float, draws: int, generator: np.random.Generator
+) -> float:
+    """Return the share of tables, simulated from the smaller model, with at least this statistic."""
+    if not fit.counts.design.is_known:
+        raise ArgumentError("`bootstrap` must be left out where the design is not known: no table can be simulated.")
+    w = smaller.w.ravel() / smaller.w.sum()
+    hits = 0
+    for _ in range(draws):
+        drawn = simulate_informative(fit.counts.design, w, int(fit.counts.n), generator)
+        values = [
+            fit_table(drawn, one.structure, one.margins, starts=1, near=w).loglik for one in (fit, smaller)
+        ]
+        hits += _ratio(*values) >= statistic - 1e-9
+    return (1 + hits) / (1 + draws)
+
+
+def _boundary_notes(fit: LogLinear, others: Sequence[LogLinear], draws: int) -> tuple[Note, ...]:
+    """Say where the chi-square law is rough: shares fitted as 0, or few people for the degrees of freedom."""
+    if draws:
+        return ()
+    if fit.separated or any(one.separated for one in others):
+        text = (
+            "Shares are fitted as 0, on the boundary of the model. All parameters are counted as degrees of freedom, "
+            "so p-values are too large rather than too small."
+        )
+        return (Note(NoteKind.DEGREES_OF_FREEDOM, text, BOOTSTRAP_THE_TEST),)
+    return ()
+
+
+def _wald(fit: LogLinear, term: tuple[str, ...]) -> tuple[float, int]:
+    """Return Wald's statistic of all parameters of a term, and of those that contain it."""
+    terms = [k for k, one in enumerate(fit.terms) if set(term) <= set(one)]
+    at = fit.structure.at(terms)
+    b, V = fit.estimates[at], fit.cov[np.ix_(at, at)]
+    if not (np.isfinite(b).all() and np.isfinite(V).all()):
+        return float("nan"), len(at)
+    return float(b @ np.linalg.solve(V, b)), len(at)
+
+
+def _lost(found: dict[str, tuple[float, int]]) -> tuple[Note, ...]:
+    lost = [name for name, (statistic, _) in found.items() if np.isnan(statistic)]
+    if not lost:
+        return ()
+    return (Note(NoteKind.NOT_TESTED, f"No answer for {', '.join(lost)}: some of their parameters are infinite."),)
+
+
+def compare_models(fit: LogLinear, smaller: LogLinear, bootstrap: int, seed: Seed | None) -> ModelTests:
+    """Return the likelihood ratio test of a smaller model within a larger one."""
+    for one in (fit, smaller):
+        one.require_likelihood("likelihood ratio tests")
+    if not _same_table(fit.counts, smaller.counts):
+        raise MismatchError("`smaller` must be a fit to the same table; it is not.", SAME_TABLE)
+    known = {name for name in fit.margins if name in smaller.margins}
+    same = all(np.array_equal(fit.margins[name], smaller.margins[name]) for name in known)
+    inside = set(smaller.terms) <= set(fit.terms) and len(known) == len(fit.margins) and same
+    if not inside or fit.df <= smaller.df:
+        raise MismatchError("`smaller` must have some of the terms of this model and no others; it does not.")
+    draws = check_count(bootstrap, "bootstrap")
+    name = smaller.model if not set(smaller.margins) - known else f"{smaller.model}, known margins"
+    return _ratios(f"Within {fit.model}", fit, {name: smaller}, draws, seed)
+
+
+def _same_table(one: SubsetCounts, two: SubsetCounts) -> bool:
+    return (
+        one.categories == two.categories
+        and np.array_equal(one.observed_codes, two.observed_codes)
+        and np.array_equal(one.n_a, two.n_a)
+    )
+
+
+def goodness_of_fit_of(fit: LogLinear) -> ModelTests:
+    """Return the likelihood ratio test of the model within the saturated one."""
+    title = f"{fit.model} within the saturated model"
+    found, reason = (float("nan"), 0), _why_not(fit)
+    notes: tuple[Note, ...] = ()
+    if not reason:
+        top = saturated_loglik(fit.counts, fit.structure, fit.margins, fit.fit)
+        df = fit.structure.cells - 1 - (fit.structure.size - fit.df) - fit.df
+        found = (_ratio(top, fit.loglik), df)
+        if fit.n_effective < _THIN * df:
+            text = "There are few people for so many cells, so the test of fit is rough: it rejects too seldom."
+            notes = (Note(NoteKind.SMALL_COUNTS, text),)
+    else:
+        notes = (Note(NoteKind.NOT_TESTED, f"Not tested against the saturated model: {reason}."),)
+    return ModelTests.chi_square(title, {"saturated": found}, "lr", notes)
+
+
+def _why_not(fit: LogLinear) -> str:
+    """Return why there is no test against the saturated model; empty where there is one."""
+    if fit.structure.size == fit.structure.cells - 1:
+        return "this is it"
+    if fit.is_robust:
+        return "people have sampling weights"
+    if fit.structure.cells > MAX_SATURATED:
+        return "there are too many cells"
+    if not fit.converged:
+        return "the fit did not arrive"
+    if not fit.counts.is_unique:
+        return "the reported subsets do not determine all shares"
+    return ""
+
+
+def saturated_loglik(counts: SubsetCounts, structure: Structure, margins: Margins, start: TableFit) -> float:
+    """Return the log-likelihood of the saturated model, with the same known margins."""
+    if not margins:
+        w = saturated_shares(counts)
+        return float(counts.n_a @ np.log(counts.incidence.inner(w)))
+    full = whole(structure)
+    if not has_matrix(full, counts.incidence.rows):
+        return float("nan")
+    return fit_table(counts, full, margins, near=start.w).loglik
+
+
+def saturated_shares(counts: SubsetCounts) -> FloatArray:
+    """Return the shares of the saturated model, to 1e-8 of log-likelihood in all where that can be had."""
+    tol = float(np.clip(1e-8 / counts.total, 1e-13, 1e-9))
+    return maximise_shares(counts.incidence, counts.shares, tol).w
+
+
+def whole(structure: Structure) -> Structure:
+    """Return the structure of the saturated model of the same table."""
+    from itertools import combinations
+
+    variables = range(len(structure.shape))
+    terms = tuple(term for k in variables for term in combinations(variables, k + 1))
+    return Structure(structure.categories, terms, structure.baselines)
+
+
+def named_generators(terms: Generators, names: Sequence[str]) -> str:
+    """Return terms as the text of their generators."""
+    return bracketed(generators_of(terms, names))
+
+

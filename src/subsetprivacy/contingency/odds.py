@@ -1,0 +1,240 @@
+"""Conditional odds ratios of two variables of a log-linear model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
+
+import numpy as np
+from attrs import field, frozen
+from scipy.special import ndtr, ndtri
+
+from subsetprivacy import draw
+from subsetprivacy._checks import check_level
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import Engine
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.contingency.presenting import parameter_text
+from subsetprivacy.contingency.shares import axes_of
+from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.pvalues import positive, pvalue_text
+from subsetprivacy.results import Result, plain, unknown_as_nan
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, percent
+
+if TYPE_CHECKING:
+    from subsetprivacy.contingency.result import LogLinear
+
+
+@frozen(slots=False, eq=False, repr=False)
+class OddsRatios(Result):
+    """Conditional odds ratios of two variables, each category against the baseline; made by `LogLinear.odds_ratios`.
+
+    Attributes
+    ----------
+    names, baseline
+        The two variables, and the category of each that the others are compared with.
+    pairs
+        The categories of each odds ratio.
+    log_odds_ratio, se
+        The logarithms of the odds ratios and their standard errors.
+    given
+        The categories of other variables that they are for; empty where they are the same for all.
+    n, model
+        The number of people, and the model.
+    """
+
+    names: tuple[str, str]
+    baseline: tuple[Label, Label]
+    pairs: tuple[tuple[Label, Label], ...]
+    log_odds_ratio: FloatArray = field(converter=read_only)
+    se: FloatArray = field(converter=read_only)
+    given: Mapping[str, Label]
+    n: float
+    model: str
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def estimate(self) -> FloatArray:
+        """The odds ratios."""
+        return np.asarray(np.exp(self.log_odds_ratio))
+
+    @property
+    def pvalues(self) -> FloatArray:
+        """The p-value of each odds ratio being 1."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(2 * ndtr(-np.abs(self.log_odds_ratio) / self.se))
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """Return a confidence interval for each odds ratio, shape (ratios, 2): normal on the log scale.
+
+        Parameters
+        ----------
+        level
+            The confidence level.
+        """
+        z = float(ndtri((1 + check_level(level)) / 2))
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(np.exp(self.log_odds_ratio[:, None] + z * self.se[:, None] * np.array([-1.0, 1.0])))
+
+    def _title(self) -> str:
+        where = f" where {', '.join(f'{name} is {label_text(label)}' for name, label in self.given.items())}"
+        one, two = self.names
+        return f"Odds ratios of {one} and {two}{where if self.given else ''}, {self.model}"
+
+    def summary(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> Table:
+        """Return the table to print or to show in a notebook."""
+        columns = self._columns(level=level)
+        one, two = self.names
+        rows = tuple(
+            (label_text(a), label_text(b), *map(parameter_text, numbers), pvalue_text(p))
+            for (a, b), *numbers, p in zip(
+                self.pairs, *(columns[name] for name in ("estimate", "lower", "upper", "pvalue")), strict=True
+            )
+        )
+        head = (one, two, "odds ratio", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
+        base = Note(NoteKind.BASELINE, f"Relative to {' and '.join(map(label_text, self.baseline))}.")
+        return Table(f"{self._title()}, n = {self.n:,.0f}", head, rows, (base, *self.notes), text_columns=2)
+
+    def to_dict(self, *, level: float = 0.95) -> dict[str, Any]:
+        """Return the numbers, for JSON."""
+        columns = self._columns(level=level)
+        names = ("log_odds_ratio", "se", "estimate", "lower", "upper", "pvalue")
+        return plain(
+            {
+                "names": self.names,
+                "baseline": self.baseline,
+                "pairs": self.pairs,
+                **{name: columns[name] for name in names},
+                "level": level,
+                "given": dict(self.given),
+                "n": self.n,
+                "model": self.model,
+                "notes": self.notes,
+            }
+        )
+
+    @classmethod
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the odds ratios that `to_dict` wrote."""
+        logs, se = (np.array(list(map(unknown_as_nan, facts[name]))) for name in ("log_odds_ratio", "se"))
+        one, two = facts["names"]
+        first, second = facts["baseline"]
+        pairs = tuple((a, b) for a, b in facts["pairs"])
+        notes = tuple(map(Note.from_dict, facts["notes"]))
+        return cls((one, two), (first, second), pairs, logs, se, dict(facts["given"]), facts["n"], facts["model"], notes)
+
+    def _columns(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> dict[str, Any]:
+        ends = self.interval(level)
+        return {
+            self.names[0]: [a for a, _ in self.pairs],
+            self.names[1]: [b for _, b in self.pairs],
+            "estimate": self.estimate,
+            "lower": ends[:, 0],
+            "upper": ends[:, 1],
+            "log_odds_ratio": self.log_odds_ratio,
+            "se": self.se,
+            "pvalue": np.array([positive(p) for p in self.pvalues]),
+            "level": np.full(len(ends), level),
+        }
+
+    @overload
+    def to_frame(
+        self, *, engine: Literal["pandas"] = ..., level: float = ..., method: Literal["wald"] = ...
+    ) -> PandasFrame: ...
+    @overload
+    def to_frame(
+        self, *, engine: Literal["polars"], level: float = ..., method: Literal["wald"] = ...
+    ) -> PolarsFrame: ...
+    @overload
+    def to_frame(
+        self, *, engine: Literal["pyarrow"], level: float = ..., method: Literal["wald"] = ...
+    ) -> ArrowTable: ...
+    def to_frame(
+        self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["wald"] = "wald"
+    ) -> Frame:
+        """Return a data frame: a row per pair of categories; standard errors are of the logarithms."""
+        return frame(self._columns(level=level, method=method), engine)
+
+    def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
+        """Draw the logarithms of the odds ratios with their intervals."""
+        z = float(ndtri((1 + check_level(level)) / 2))
+        half = z * self.se
+        return draw.forest(
+            [label_text(pair) for pair in self.pairs],
+            [f"relative to {' & '.join(map(label_text, self.baseline))}"],
+            self.log_odds_ratio[None],
+            (self.log_odds_ratio - half)[None],
+            (self.log_odds_ratio + half)[None],
+            level=level,
+            what="log odds ratio",
+            title=title or self._title(),
+        )
+
+    def __repr__(self) -> str:
+        return f"<OddsRatios of {' and '.join(self.names)}: {len(self.pairs)} pairs, {self.model}>"
+
+
+def odds_ratios_of(fit: LogLinear, one: str, two: str, given: Mapping[str, Label]) -> OddsRatios:
+    """Return the conditional odds ratios of two variables."""
+    i, j = axes_of(fit, (one, two))
+    needed = _needed(fit, one, two)
+    _check_given(fit, needed, given)
+    at = list(fit.structure.baselines)
+    for name in needed:
+        k = fit.names.index(name)
+        at[k] = fit.categories.parts[k].labels.index(given[name])
+    places = [(a, b) for a in range(fit.categories.shape[i]) for b in range(fit.categories.shape[j])]
+    places = [(a, b) for a, b in places if a != at[i] and b != at[j]]
+    contrasts = np.array([_contrast(fit, at, (i, a), (j, b)) for a, b in places])
+    logs, se = contrasts @ fit.fit.theta, np.full(len(places), np.nan)
+    loose = (contrasts[:, fit.fit.infinite != 0] != 0).any(axis=1)
+    if fit.fit.cov is not None:
+        se = np.sqrt(np.maximum(np.einsum("ks,st,kt->k", contrasts, fit.fit.cov, contrasts), 0.0))
+    se[loose] = np.nan
+    logs[loose] = [_limit(contrast, fit.fit.infinite) for contrast in contrasts[loose]]
+    one_labels, two_labels = (fit.categories.parts[k].labels for k in (i, j))
+    pairs = tuple((one_labels[a], two_labels[b]) for a, b in places)
+    notes = ()
+    if loose.any():
+        text = f"Infinite or not determined, because shares are fitted as 0: {int(loose.sum())} of {len(pairs)}."
+        notes = (Note(NoteKind.SEPARATED, text),)
+    base = (one_labels[at[i]], two_labels[at[j]])
+    return OddsRatios((one, two), base, pairs, logs, se, {name: given[name] for name in needed}, fit.n, fit.model, notes)
+
+
+def _needed(fit: LogLinear, one: str, two: str) -> list[str]:
+    """Return the variables that the odds ratio depends on: those that share a term with both."""
+    found = {name for term in fit.terms if {one, two} <= set(term) for name in term}
+    return [name for name in fit.names if name in found - {one, two}]
+
+
+def _check_given(fit: LogLinear, needed: list[str], given: Mapping[str, Label]) -> None:
+    absent = [name for name in needed if name not in given]
+    if absent:
+        raise ArgumentError(
+            f"`given` must say the category of {', '.join(absent)}, because the odds ratios depend on it; got none."
+        )
+    for name, label in given.items():
+        (k,) = axes_of(fit, (name,))
+        if label not in fit.categories.parts[k].labels:
+            raise CategoryError(f"`given` must be a category of {name}; got another one.")
+
+
+def _contrast(fit: LogLinear, at: list[int], one: tuple[int, int], two: tuple[int, int]) -> FloatArray:
+    """Return the weights of the parameters in a log odds ratio."""
+    out = np.zeros(fit.structure.size)
+    for levels, sign in ((dict([one, two]), 1.0), (dict([one]), -1.0), (dict([two]), -1.0), ({}, 1.0)):
+        place = [levels.get(k, position) for k, position in enumerate(at)]
+        cell = int(np.ravel_multi_index(place, fit.structure.shape))
+        out += sign * fit.structure.rows[:, cell]
+    return out
+
+
+def _limit(contrast: FloatArray, infinite: FloatArray) -> float:
+    """Return where a log odds ratio goes: to the infinity that its parameters go to, or nowhere that is known."""
+    parts = contrast[infinite != 0] * infinite[infinite != 0]
+    parts = parts[contrast[infinite != 0] != 0]
+    if np.isnan(parts).any() or not (np.sign(parts) == np.sign(parts[0])).all():
+        return float("nan")
+    return float(np.copysign(np.inf, parts[0]))

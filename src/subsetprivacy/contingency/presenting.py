@@ -1,0 +1,95 @@
+"""How a log-linear model is shown: the summary, the frame, the numbers, the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subsetprivacy import draw
+from subsetprivacy.pvalues import positive, pvalue_text
+from subsetprivacy.tables import Table, number, percent
+
+if TYPE_CHECKING:
+    from subsetprivacy.contingency.result import LogLinear
+
+_MOST_ROWS = 60  # parameters of a printed table
+
+
+def parameter_text(value: float) -> str:
+    """Return a parameter for people."""
+    if np.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return number(value)
+
+
+def summary_of(fit: LogLinear, level: float) -> Table:
+    """Return the table of parameters, with the notes."""
+    from subsetprivacy.data.describing import shortened
+
+    columns = frame_columns(fit, level)
+    names = ("parameter", "estimate", "se", "lower", "upper", "pvalue")
+    rows = tuple(
+        (name, *map(parameter_text, numbers), pvalue_text(p))
+        for name, *numbers, p in list(zip(*(columns[one] for one in names), strict=True))[:_MOST_ROWS]
+    )
+    head = ("parameter", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
+    short = shortened(len(rows), len(fit.labels), "parameters")
+    return Table(f"Log-linear model {fit.model}, {fit.counts.n_text}", head, rows, (*short, *fit.notes))
+
+
+def frame_columns(fit: LogLinear, level: float) -> dict[str, Any]:
+    """Return the columns of the frame: a row per parameter."""
+    ends = fit.interval(level)
+    terms = [fit.structure.term_names[fit.structure.term_of(k)] for k in range(len(fit.labels))]
+    return {
+        "parameter": list(fit.labels),
+        "term": terms,
+        "estimate": fit.estimates,
+        "se": fit.se,
+        "lower": ends[:, 0],
+        "upper": ends[:, 1],
+        "pvalue": np.array([positive(p) for p in fit.pvalues]),
+        "level": np.full(len(ends), level),
+    }
+
+
+def facts_of(fit: LogLinear) -> dict[str, Any]:
+    """Return all numbers under stable names."""
+    columns = frame_columns(fit, 0.95)
+    test = fit.goodness_of_fit
+    names = ("n", "n_missing", "n_effective", "loglik", "df", "aic", "bic", "gap", "converged", "maxima")
+    return {
+        "model": fit.model,
+        "generators": fit.generators,
+        "variables": {name: part.labels for name, part in zip(fit.names, fit.categories.parts, strict=True)},
+        "baseline": fit.baseline,
+        "known": [[fit.names[k] for k in variables] for variables in fit.margins],
+        "parameters": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+        "cov": fit.cov if fit.fit.cov is not None else None,
+        "robust": fit.is_robust,
+        **{name: getattr(fit, name) for name in names},
+        "separated": fit.separated,
+        "zeros": fit.zeros,
+        "shares": fit.w,
+        "goodness_of_fit": {"statistic": test.statistic[0], "df": int(test.df[0]), "pvalue": test.pvalue[0]},
+        "notes": fit.notes,
+    }
+
+
+def plot_of(fit: LogLinear, level: float, heading: str | None) -> draw.Figure:
+    """Draw the parameters of the interactions, a panel for each number of variables that they are of."""
+    orders = np.array([len(fit.terms[fit.structure.term_of(k)]) for k in range(len(fit.labels))])
+    shown = np.flatnonzero(orders > 1) if (orders > 1).any() else np.arange(len(orders))
+    ends = fit.interval(level)
+    title = f"Interactions in {fit.model}, {fit.counts.n_text}" if (orders > 1).any() else f"Main effects, {fit.model}"
+    return draw.forest(
+        [fit.labels[k] for k in shown],
+        ["relative to the baselines"],
+        fit.estimates[None, shown],
+        ends[None, shown, 0],
+        ends[None, shown, 1],
+        level=level,
+        what="log odds ratio" if (orders > 1).any() else "log odds",
+        title=title if heading is None else heading,
+    )

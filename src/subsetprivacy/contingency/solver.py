@@ -1,0 +1,204 @@
+"""Maximise the likelihood of a log-linear model: Newton's method, to a total of 1e-8 left to gain.
+
+The likelihood is a difference of two concave functions of the parameters, so it may have several maxima. Where minus
+its Hessian is not positive definite, a step is taken in the metric of complete answers, with the shares of information
+that are kept raised to a floor; such a step always leads uphill.
+"""
+
+import numpy as np
+from attrs import frozen
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.optimize import minimize
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.contingency.known import Parameters, Reduced, reduced
+from subsetprivacy.contingency.likelihood import Derivatives, Likelihood
+
+TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left (decision 38)
+ARRIVED = 1e-3  # of the same: what is left by a fit along parameters without an end
+MAX_STEPS = 200
+_LONGEST = 6.0  # the largest change of the logarithm of a share in a first step; it doubles while such steps succeed
+_KEPT = 0.05  # the least share of information that a step counts on
+_FLAT = 1.0  # information below which a direction is looked at: has it an end?
+_NONE = 1e-6
+_EXACT = 1e-14
+
+
+@frozen(eq=False, repr=False)
+class Optimum:
+    """Where a fit arrived.
+
+    Attributes
+    ----------
+    at
+        The likelihood there, with its derivatives.
+    gap, converged, steps
+        What is left to gain in all, whether that is below the tolerance, and the steps that were taken.
+    flat
+        An orthonormal basis, in the free parameters, of directions in which the likelihood has no end or does not
+        change.
+    """
+
+    at: Reduced
+    gap: float
+    converged: bool
+    flat: FloatArray
+    steps: int
+
+    @property
+    def theta(self) -> FloatArray:
+        """All parameters."""
+        return self.at.full.theta
+
+    @property
+    def value(self) -> float:
+        """The log-likelihood."""
+        return self.at.value
+
+    def bounded(self, information: FloatArray) -> FloatArray:
+        """Return a matrix of information with 1 in flat directions."""
+        if not self.flat.shape[1]:
+            return information
+        keep = np.eye(len(information)) - self.flat @ self.flat.T
+        return np.asarray(keep @ information @ keep + self.flat @ self.flat.T)
+
+    @property
+    def is_maximum(self) -> bool:
+        """Whether minus the Hessian is positive definite, flat directions apart."""
+        return bool(np.linalg.eigvalsh(self.bounded(self.at.information)).min(initial=1.0) > 0)
+
+    def inverse(self) -> FloatArray:
+        """Return the inverse information of the free parameters, without flat directions."""
+        return np.asarray(np.linalg.inv(self.bounded(self.at.information)) - self.flat @ self.flat.T)
+
+
+def maximise(likelihood: Likelihood, parameters: Parameters, theta: FloatArray) -> Optimum:
+    """Maximise from parameters theta, of which the free ones count."""
+    start = theta[parameters.fixed]
+    here = reduced(likelihood, parameters, theta[parameters.free], start)
+    longest, gap = _LONGEST, np.inf
+    for steps in range(MAX_STEPS + 1):
+        step = _direction(here)
+        gap = float(here.gradient @ step) / 2
+        if gap <= TOLERANCE or steps == MAX_STEPS:
+            break
+        further, longest = _advance(likelihood, parameters, here, step, longest)
+        if further is None:
+            break
+        here = further
+    flat = _flat_directions(parameters, here) if gap <= ARRIVED else np.zeros((len(here.psi), 0))
+    if _EXACT < gap <= TOLERANCE and not flat.shape[1]:
+        last = _at(likelihood, parameters, here, step)
+        if last.value >= here.value - 1e-13 * abs(here.value):
+            here = last
+            gap = float(here.gradient @ _direction(here)) / 2
+    return Optimum(here, abs(gap), abs(gap) <= max(TOLERANCE, 1e-14 * abs(here.value)), flat, steps)
+
+
+def _direction(here: Reduced) -> FloatArray:
+    """Return Newton's step, or one in the metric of complete answers where that is not uphill."""
+    g, J = here.gradient, here.information
+    if not len(g):
+        return g
+    try:
+        return np.asarray(cho_solve(cho_factor(J, lower=True, check_finite=False), g, check_finite=False))
+    except LinAlgError:
+        H = here.complete
+        H = H + (1e-12 * max(float(np.trace(H)) / len(H), 1e-300) + 1e-12) * np.eye(len(H))
+        values, vectors = eigh(J, H, check_finite=False)
+        return np.asarray(vectors @ ((g @ vectors) / np.maximum(np.abs(values), _KEPT)))
+
+
+def _at(likelihood: Likelihood, parameters: Parameters, here: Reduced, move: FloatArray) -> Reduced:
+    return reduced(likelihood, parameters, here.psi + move, here.full.theta[parameters.fixed])
+
+
+def _advance(
+    likelihood: Likelihood, parameters: Parameters, here: Reduced, step: FloatArray, longest: float
+) -> tuple[Reduced | None, float]:
+    """Return the likelihood after as much of the step as raises it, and how far to go next; None if nothing does."""
+    length, farther = 1.0, longest
+    eta = parameters.structure.apply(here.N @ step)
+    largest = float(np.abs(eta - here.full.w @ eta).max())
+    if largest > longest:
+        length, farther = longest / largest, 2 * longest
+    uphill, slack = float(here.gradient @ step), 1e-13 * abs(here.value)
+    for _ in range(40):
+        there = _at(likelihood, parameters, here, length * step)
+        if there.value >= here.value + 1e-4 * length * uphill - slack:
+            return there, farther
+        length, farther = length / 2, _LONGEST
+    return None, farther
+
+
+def _flat_directions(parameters: Parameters, here: Reduced) -> FloatArray:
+    """Return directions in which little is left to gain, and that much further out."""
+    values, vectors = np.linalg.eigh(here.information)
+    kept = []
+    for k in np.flatnonzero(values < _FLAT):
+        v = vectors[:, k]
+        if values[k] < _NONE:
+            kept.append(v)
+            continue
+        eta = parameters.structure.apply(here.N @ v) * float(here.gradient @ v) / values[k]
+        if np.abs(eta - here.full.w @ eta).max() > 0.5:
+            kept.append(v)
+    return np.array(kept).reshape(-1, len(values)).T
+
+
+def climb(likelihood: Likelihood, parameters: Parameters, theta: FloatArray) -> tuple[Derivatives, float, bool, int]:
+    """Maximise by gradients, then by Newton's steps with conjugate gradients: no matrix is made.
+
+    Returns
+    -------
+    tuple
+        The likelihood, without matrices; what is left to gain; whether that is below the tolerance; and the steps.
+    """
+    structure = likelihood.structure
+    from subsetprivacy.contingency.likelihood import softmax
+
+    share = structure.adjoint(softmax(structure.apply(theta)))
+    scale = 1 / np.sqrt(likelihood.n * np.maximum(share * (1 - share), 1e-6))
+
+    def downhill(z: FloatArray) -> tuple[float, FloatArray]:
+        value, g = likelihood.at(scale * z)
+        return -value, -scale * g
+
+    options = {"maxcor": 30, "maxiter": 500, "maxfun": 600, "gtol": 1e-3, "ftol": 1e-15}
+    z = minimize(downhill, theta / scale, jac=True, method="L-BFGS-B", options=options).x
+    gap, steps = np.inf, 0
+    for steps in range(20):  # noqa: B007
+        value, g = likelihood.at(scale * z)
+        step = _conjugate_gradients(lambda v, at=scale * z: scale * likelihood.curvature(at, scale * v), scale * g)
+        gap = float(scale * g @ step) / 2
+        if gap <= TOLERANCE:
+            break
+        length = 1.0
+        while length > 1e-6 and likelihood.at(scale * (z + length * step))[0] < value - 1e-13 * abs(value):
+            length /= 2
+        if length <= 1e-6:
+            break
+        z = z + length * step
+    theta = scale * z
+    none = np.zeros((0, 0))
+    value, g = likelihood.at(theta)
+    w = softmax(structure.apply(theta))
+    return Derivatives(theta, w, value, g, none, none), gap, gap <= max(TOLERANCE, 1e-14 * abs(value)), steps
+
+
+def _conjugate_gradients(apply, g: FloatArray, most: int = 200) -> FloatArray:  # type: ignore[no-untyped-def]
+    """Return x with Jx = g as far as J is positive; the gradient where it is not."""
+    x, r = np.zeros_like(g), g.copy()
+    d, rr = r.copy(), float(r @ r)
+    for _ in range(most):
+        Jd = apply(d)
+        bend = float(d @ Jd)
+        if bend <= 1e-12 * float(d @ d):
+            return x if x.any() else g
+        length = rr / bend
+        x, r = x + length * d, r - length * Jd
+        before, rr = rr, float(r @ r)
+        if rr <= 1e-12 * max(float(g @ g), 1e-300):
+            break
+        d = r + rr / before * d
+    return x

@@ -1,0 +1,33 @@
+"""Advice of log-linear models."""
+
+from subsetprivacy.messages.advice import advise
+
+WRITE_GENERATORS = advise(
+    "write_generators",
+    "a model is written as in [race sex][sex income], names with spaces in quotes; or say saturated, all pairs or "
+    "independence",
+)
+VARIABLES_OF_THE_TABLE = advise("variables_of_the_table", "its variables are {names}")
+COUNT_COLUMNS_TOGETHER = advise(
+    "count_columns_together",
+    python="sp.crosstab(race, sex, income) counts columns of the same people together",
+    shell="subsetprivacy count counts several columns of one table together",
+)
+NAME_THEM_TOGETHER = advise("name_them_together", "name {names} in the model, which were asked as one")
+GENERATOR_FOR_THE_MARGIN = advise(
+    "generator_for_the_margin", "a model with [{names}] leaves that margin free, so that it can be fixed"
+)
+SMALLER_MODEL = advise(
+    "smaller_model", "leave interactions out of the model, merge rare categories, or collect more people"
+)
+BOOTSTRAP_THE_TEST = advise(
+    "bootstrap_the_test",
+    python="test(bootstrap=199) takes p-values from simulated tables",
+    shell="--bootstrap 199 takes p-values from simulated tables",
+    keyword_of="LogLinear.test",
+)
+WALD_TESTS = advise("wald_tests", python="test(method='wald')", keyword_of="LogLinear.test")
+SAME_TABLE = advise(
+    "same_table", "fit both models to the same counts, with the same variables: [race sex][income] has income too"
+)
+WITHOUT_DUMMIES = advise("without_dummies", "count the rows of people without dummy rows")
