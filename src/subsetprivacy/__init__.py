@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 # checkers and editors read that file, do not see `__getattr__`, and so recognize a misspelled name.
 _PUBLIC = {
     "auditing": ("Audit", "TableAudit", "audit"),
+    "contingency": ("FittedShares", "LogLinear", "OddsRatios", "loglinear"),
     "counting": ("count",),
     "data": (
         "CountsBatch",

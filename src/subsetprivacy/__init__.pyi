@@ -2,6 +2,7 @@
 
 from subsetprivacy import errors as errors
 from subsetprivacy.auditing import Audit, TableAudit, audit
+from subsetprivacy.contingency import FittedShares, LogLinear, OddsRatios, loglinear
 from subsetprivacy.counting import count
 from subsetprivacy.data import (
     CountsBatch,
@@ -135,6 +136,7 @@ __all__ = [
     "EvaluationComparison",
     "Findings",
     "FitTest",
+    "FittedShares",
     "Frontier",
     "GoodnessOfFit",
     "GroupedCounts",
@@ -145,12 +147,14 @@ __all__ = [
     "JointCategories",
     "JointCounts",
     "LeaningCheck",
+    "LogLinear",
     "Margin",
     "MarginalEffects",
     "Measure",
     "ModelTests",
     "Note",
     "NoteKind",
+    "OddsRatios",
     "Optimum",
     "OptionSkips",
     "PairTests",
@@ -214,6 +218,7 @@ __all__ = [
     "indicator",
     "join",
     "load_design",
+    "loglinear",
     "nonprivate",
     "optimal",
     "partition",

@@ -374,3 +374,25 @@ def prediction() -> Any:
 @example
 def marginal_effects() -> Any:
     return regression().effects()
+
+
+# Tables of many columns
+
+
+@example
+def log_linear() -> Any:
+    three = sp.product(
+        {"color": sp.uniform(COLORS), "vote": sp.warner(["no", "yes"], 0.7), "sex": sp.nonprivate(["f", "m"])}
+    )
+    shares = [color * vote * 0.5 for color in SHARES for vote in (0.6, 0.4) for _ in range(2)]
+    return sp.loglinear(sp.simulate(three, shares, 3000, seed=1), "[color vote][vote sex]")
+
+
+@example
+def fitted_shares() -> Any:
+    return log_linear().shares("color", "vote")
+
+
+@example
+def odds_ratios() -> Any:
+    return log_linear().odds_ratios("color", "vote")

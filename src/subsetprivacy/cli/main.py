@@ -21,6 +21,7 @@ from subsetprivacy.cli.evaluate import evaluate
 from subsetprivacy.cli.example import example
 from subsetprivacy.cli.fit_test import fit_test
 from subsetprivacy.cli.key import key
+from subsetprivacy.cli.loglinear import loglinear
 from subsetprivacy.cli.plan import plan
 from subsetprivacy.cli.privatize import privatize
 from subsetprivacy.cli.regress import regress
@@ -123,6 +124,7 @@ COMMANDS = (
     compare,
     test,
     fit_test,
+    loglinear,
     regress,
     evaluate,
     audit,

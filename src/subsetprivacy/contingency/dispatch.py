@@ -1,31 +1,19 @@
 """`loglinear`: the entry point."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from subsetprivacy._checks import check_count
-from subsetprivacy._types import Label
+from subsetprivacy._checks import check_count, shown
+from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.contingency.caveats import doubts
 from subsetprivacy.contingency.fitting import all_shares, fit_table
 from subsetprivacy.contingency.generators import ALL_PAIRS, read_generators, terms_of
 from subsetprivacy.contingency.known import read_margins
 from subsetprivacy.contingency.result import LogLinear
+from subsetprivacy.contingency.sources import counts_for
 from subsetprivacy.contingency.structure import Structure
-from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable
-from subsetprivacy.design import Design
-from subsetprivacy.errors import ArgumentError, CategoryError, TooLargeError, warn_of
-from subsetprivacy.messages.for_contingency import (
-    COUNT_COLUMNS_TOGETHER,
-    NAME_THEM_TOGETHER,
-    SMALLER_MODEL,
-    WITHOUT_DUMMIES,
-)
-from subsetprivacy.tabulating import crosstab
+from subsetprivacy.errors import ArgumentError, CategoryError, warn_of
 from subsetprivacy.variables import JointCategories
-
-MAX_CELLS = 1 << 16
 
 
 def loglinear(
@@ -42,7 +30,8 @@ def loglinear(
     ----------
     counts
         `JointCounts` (made by `crosstab`), a `SubsetTable`, a `Release`, or rows or counts of a product design.
-        Columns that are seen have the design `nonprivate`.
+        Columns that are seen have the design `nonprivate`. Groups, as of ``crosstab(..., by="region")``, are a
+        variable of the table, too, and so are the columns that a release keeps as they are.
     model
         The generators in brackets, ``"[race sex][sex income]"``: which variables may depend on each other, with all
         that they contain. Names with spaces are in quotes or backticks. A list of tuples of names is the same. Of all
@@ -91,7 +80,7 @@ def loglinear(
     >>> fit.model
     '[smokes sex]'
     """
-    table = _table(counts, model)
+    table = counts_for(counts, model)
     categories = table.categories
     assert isinstance(categories, JointCategories)
     generators = read_generators(model, categories.names)
@@ -99,7 +88,9 @@ def loglinear(
     table.require_data()
     margins = {} if known is None else read_margins(known, categories)
     start = all_shares(table.incidence, table.shares)
-    terms = tuple(tuple(categories.names.index(name) for name in term) for term in terms_of(generators, categories.names))
+    terms = tuple(
+        tuple(categories.names.index(name) for name in term) for term in terms_of(generators, categories.names)
+    )
     structure = Structure(categories, terms, _baselines(baseline, categories, start))
     more = None if starts is None else check_count(starts, "starts", least=1)
     found = fit_table(table, structure, margins, starts=more, near=start)
@@ -109,79 +100,11 @@ def loglinear(
     return fit
 
 
-# What is counted --------------------------------------------------------------------------------
-
-
-def _table(counts: Any, model: Any) -> SubsetCounts:
-    """Return the counts of the variables that the model names."""
-    columns, pick = _source(counts)
-    names = [name for inner in columns.values() for name in inner]
-    if len(names) < 2:
-        raise ArgumentError("`counts` must be of two or more variables; got one.", COUNT_COLUMNS_TOGETHER)
-    named = {name for generator in read_generators(model, names) for name in generator}
-    wanted = [column for column, inner in columns.items() if named & set(inner)]
-    for column in wanted:
-        if not set(columns[column]) <= named:
-            raise ArgumentError(
-                "`model` must name all variables of a column that holds several; it leaves out some.",
-                NAME_THEM_TOGETHER(names=", ".join(columns[column])),
-            )
-    if len(named) < 2:
-        raise ArgumentError(
-            "`model` must name two or more variables; got one, whose shares `estimate` gives.", COUNT_COLUMNS_TOGETHER
-        )
-    table = pick(wanted)
-    if table.design.covered is not None:
-        raise ArgumentError("`counts` must hold no dummy rows; got a covered design.", WITHOUT_DUMMIES)
-    if table.categories.p > MAX_CELLS:
-        raise TooLargeError(f"a table must have at most {MAX_CELLS} cells; got {table.categories.p}.", SMALLER_MODEL)
-    return table
-
-
-def _source(counts: Any) -> tuple[dict[str, tuple[str, ...]], Callable[[list[str]], SubsetCounts]]:
-    """Return the variables of each column, and what counts some of the columns together."""
-    if isinstance(counts, SubsetData):
-        return _source(counts.counts())
-    if isinstance(counts, (SubsetCounts, SubsetTable)):
-        return _of_design(counts.design), lambda wanted: _crossed(counts, wanted)
-    if hasattr(counts, "crosstab") and hasattr(counts, "designs"):  # a release, which is of a package above
-        columns = {name: _variables(name, design) for name, design in counts.designs.items()}
-        return columns, lambda wanted: counts.crosstab(*wanted) if len(wanted) > 1 else counts.count(wanted[0])
-    raise ArgumentError(
-        f"`counts` must be joint counts of several columns of subsets; got {type(counts).__name__}.",
-        COUNT_COLUMNS_TOGETHER,
-    )
-
-
-def _of_design(design: Design) -> dict[str, tuple[str, ...]]:
-    if design.product is None or design.covered is not None:
-        return {"": _variables("", design)}
-    return {" x ".join(names): names for names in design.product.named()}
-
-
-def _variables(column: str, design: Design) -> tuple[str, ...]:
-    held = design.categories
-    return held.names if isinstance(held, JointCategories) else (column,)
-
-
-def _crossed(counts: SubsetCounts | SubsetTable, wanted: list[str]) -> SubsetCounts:
-    if isinstance(counts, SubsetCounts) and len(wanted) == len(_of_design(counts.design)):
-        return counts
-    if len(wanted) > 1:
-        return crosstab(counts, *wanted)
-    return counts.select(wanted[0].split(" x ")).counts() if isinstance(counts, SubsetTable) else _margin(counts, wanted)
-
-
-def _margin(counts: SubsetCounts, wanted: list[str]) -> SubsetCounts:
-    assert isinstance(counts, JointCounts)
-    return counts.margin(*wanted)
-
-
-def _baselines(asked: Mapping[str, Label] | None, categories: JointCategories, w: Any) -> tuple[int, ...]:
+def _baselines(asked: Mapping[str, Label] | None, categories: JointCategories, w: FloatArray) -> tuple[int, ...]:
     """Return the position of each variable's baseline."""
-    table = np.asarray(w).reshape(categories.shape)
+    table = w.reshape(categories.shape)
     out = []
-    for k, part in enumerate(categories.parts):
+    for k in range(table.ndim):
         share = table.sum(axis=tuple(j for j in range(table.ndim) if j != k))
         out.append(int(share.argmax()))
     if asked is None:
@@ -190,11 +113,9 @@ def _baselines(asked: Mapping[str, Label] | None, categories: JointCategories, w
         raise ArgumentError(f"`baseline` must map variables to categories; got {type(asked).__name__}.")
     for name, label in asked.items():
         if name not in categories.names:
-            raise ArgumentError(f"`baseline` must name variables of the model; got {name!r}.")
+            raise ArgumentError(f"`baseline` must name variables of the model; got {shown(name)}.")
         k = categories.names.index(name)
         if label not in categories.parts[k].labels:
             raise CategoryError(f"`baseline` must be a category of {name}; got another one.")
         out[k] = categories.parts[k].labels.index(label)
     return tuple(out)
-
-

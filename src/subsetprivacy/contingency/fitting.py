@@ -119,11 +119,10 @@ def fit_table(
                 f"{structure.size} parameters of {structure.cells} cells.",
                 SMALLER_MODEL,
             )
-        return _fit_many(likelihood, parameters, target)
+        return _fit_many(likelihood, target)
     first = maximise(likelihood, parameters, project(structure, target))
-    found = [first]
-    for start in _more_starts(counts, structure, first, starts):
-        found.append(maximise(likelihood, parameters, start))
+    more = _more_starts(counts, structure, first, starts)
+    found = [first, *(maximise(likelihood, parameters, start) for start in more)]
     arrived = [one for one in found if one.converged and one.is_maximum] or found[:1]
     best = max(arrived, key=lambda one: one.value)
     if best.value <= first.value + _SAME and first.converged:
@@ -226,10 +225,10 @@ def _infinite(best: Optimum) -> tuple[FloatArray, bool]:
     return out, bool(open_.any())
 
 
-def _fit_many(likelihood: Likelihood, parameters: Parameters, target: FloatArray) -> TableFit:
+def _fit_many(likelihood: Likelihood, target: FloatArray) -> TableFit:
     """Fit a model of many parameters or cells, without a matrix; there are no standard errors."""
     structure = likelihood.structure
-    there, gap, converged, steps = climb(likelihood, parameters, _main_effects(structure, target))
+    there, gap, converged, steps = climb(likelihood, _main_effects(structure, target))
     return TableFit(
         theta=there.theta,
         w=there.w,

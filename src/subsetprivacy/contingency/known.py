@@ -1,8 +1,8 @@
 r"""Known margins: parameters that are found from them, and those that are left free.
 
-A log-linear model has mean parameters besides its :math:`\theta`: the margins of its generators. Some may be known, and the
-:math:`\theta` of all other terms stay free: whatever they are, there is one distribution of the model with the known
-margins, and raking finds it. So a fit with known margins is a fit of the free parameters, without constraints.
+A log-linear model has mean parameters besides its :math:`\theta`: the margins of its generators. Some may be known,
+and the :math:`\theta` of all other terms stay free. Whatever they are, there is one distribution of the model with the
+known margins, and raking finds it. So a fit with known margins is a fit of the free parameters, without constraints.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 r"""The likelihood of subset counts under a log-linear model, and its derivatives.
 
-With :math:`w = \mathrm{softmax}(Z\theta)`, :math:`L_a = r_a^\top w` and :math:`q_a = r_a w / L_a`, the shares of the cells
-given the report a:
+With :math:`w = \mathrm{softmax}(Z\theta)`, :math:`L_a = r_a^\top w` and :math:`q_a = r_a w / L_a`, the shares of the
+cells given the report a:
 
 - log-likelihood :math:`\sum_a n_a \ln L_a`,
 - gradient :math:`Z^\top(\sum_a n_a q_a - n w)`,

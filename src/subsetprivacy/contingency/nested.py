@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -74,9 +75,7 @@ def _is_known(fit: LogLinear, term: tuple[str, ...]) -> bool:
     return any(set(term) <= {fit.names[k] for k in variables} for variables in fit.margins)
 
 
-def _ratios(
-    title: str, fit: LogLinear, smaller: dict[str, LogLinear], draws: int, seed: Seed | None
-) -> ModelTests:
+def _ratios(title: str, fit: LogLinear, smaller: dict[str, LogLinear], draws: int, seed: Seed | None) -> ModelTests:
     found = {name: (_ratio(fit.loglik, one.loglik), fit.df - one.df) for name, one in smaller.items()}
     notes = _boundary_notes(fit, [*smaller.values()], draws)
     plain = ModelTests.chi_square(title, found, "lr", notes)
@@ -106,9 +105,7 @@ def _simulated(
     hits = 0
     for _ in range(draws):
         drawn = simulate_informative(fit.counts.design, w, int(fit.counts.n), generator)
-        values = [
-            fit_table(drawn, one.structure, one.margins, starts=1, near=w).loglik for one in (fit, smaller)
-        ]
+        values = [fit_table(drawn, one.structure, one.margins, starts=1, near=w).loglik for one in (fit, smaller)]
         hits += _ratio(*values) >= statistic - 1e-9
     return (1 + hits) / (1 + draws)
 
@@ -218,8 +215,6 @@ def saturated_shares(counts: SubsetCounts) -> FloatArray:
 
 def whole(structure: Structure) -> Structure:
     """Return the structure of the saturated model of the same table."""
-    from itertools import combinations
-
     variables = range(len(structure.shape))
     terms = tuple(term for k in variables for term in combinations(variables, k + 1))
     return Structure(structure.categories, terms, structure.baselines)
@@ -228,5 +223,3 @@ def whole(structure: Structure) -> Structure:
 def named_generators(terms: Generators, names: Sequence[str]) -> str:
     """Return terms as the text of their generators."""
     return bracketed(generators_of(terms, names))
-
-

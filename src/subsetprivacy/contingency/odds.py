@@ -16,6 +16,7 @@ from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.contingency.presenting import parameter_text
 from subsetprivacy.contingency.shares import axes_of
+from subsetprivacy.data.describing import joined_columns
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import positive, pvalue_text
@@ -36,7 +37,7 @@ class OddsRatios(Result):
         The two variables, and the category of each that the others are compared with.
     pairs
         The categories of each odds ratio.
-    log_odds_ratio, se
+    log_odds_ratio, log_se
         The logarithms of the odds ratios and their standard errors.
     given
         The categories of other variables that they are for; empty where they are the same for all.
@@ -48,7 +49,7 @@ class OddsRatios(Result):
     baseline: tuple[Label, Label]
     pairs: tuple[tuple[Label, Label], ...]
     log_odds_ratio: FloatArray = field(converter=read_only)
-    se: FloatArray = field(converter=read_only)
+    log_se: FloatArray = field(converter=read_only)
     given: Mapping[str, Label]
     n: float
     model: str
@@ -60,10 +61,15 @@ class OddsRatios(Result):
         return np.asarray(np.exp(self.log_odds_ratio))
 
     @property
+    def se(self) -> FloatArray:
+        """The standard errors of the odds ratios, by the delta method; intervals are made on the log scale."""
+        return np.asarray(self.estimate * self.log_se)
+
+    @property
     def pvalues(self) -> FloatArray:
         """The p-value of each odds ratio being 1."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(2 * ndtr(-np.abs(self.log_odds_ratio) / self.se))
+            return np.asarray(2 * ndtr(-np.abs(self.log_odds_ratio) / self.log_se))
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return a confidence interval for each odds ratio, shape (ratios, 2): normal on the log scale.
@@ -75,7 +81,7 @@ class OddsRatios(Result):
         """
         z = float(ndtri((1 + check_level(level)) / 2))
         with np.errstate(invalid="ignore", over="ignore"):
-            return np.asarray(np.exp(self.log_odds_ratio[:, None] + z * self.se[:, None] * np.array([-1.0, 1.0])))
+            return np.asarray(np.exp(self.log_odds_ratio[:, None] + z * self.log_se[:, None] * np.array([-1.0, 1.0])))
 
     def _title(self) -> str:
         where = f" where {', '.join(f'{name} is {label_text(label)}' for name, label in self.given.items())}"
@@ -84,12 +90,11 @@ class OddsRatios(Result):
 
     def summary(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> Table:
         """Return the table to print or to show in a notebook."""
-        columns = self._columns(level=level)
         one, two = self.names
         rows = tuple(
-            (label_text(a), label_text(b), *map(parameter_text, numbers), pvalue_text(p))
-            for (a, b), *numbers, p in zip(
-                self.pairs, *(columns[name] for name in ("estimate", "lower", "upper", "pvalue")), strict=True
+            (label_text(a), label_text(b), *map(parameter_text, (ratio, low, high)), pvalue_text(positive(p)))
+            for (a, b), ratio, (low, high), p in zip(
+                self.pairs, self.estimate, self.interval(level), self.pvalues, strict=True
             )
         )
         head = (one, two, "odds ratio", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
@@ -98,14 +103,19 @@ class OddsRatios(Result):
 
     def to_dict(self, *, level: float = 0.95) -> dict[str, Any]:
         """Return the numbers, for JSON."""
-        columns = self._columns(level=level)
-        names = ("log_odds_ratio", "se", "estimate", "lower", "upper", "pvalue")
+        lower, upper = self.interval(level).T
         return plain(
             {
                 "names": self.names,
                 "baseline": self.baseline,
                 "pairs": self.pairs,
-                **{name: columns[name] for name in names},
+                "log_odds_ratio": self.log_odds_ratio,
+                "log_se": self.log_se,
+                "estimate": self.estimate,
+                "se": self.se,
+                "lower": lower,
+                "upper": upper,
+                "pvalue": [positive(p) for p in self.pvalues],
                 "level": level,
                 "given": dict(self.given),
                 "n": self.n,
@@ -117,26 +127,29 @@ class OddsRatios(Result):
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the odds ratios that `to_dict` wrote."""
-        logs, se = (np.array(list(map(unknown_as_nan, facts[name]))) for name in ("log_odds_ratio", "se"))
+        logs, se = (np.array(list(map(unknown_as_nan, facts[name]))) for name in ("log_odds_ratio", "log_se"))
         one, two = facts["names"]
         first, second = facts["baseline"]
         pairs = tuple((a, b) for a, b in facts["pairs"])
         notes = tuple(map(Note.from_dict, facts["notes"]))
-        return cls((one, two), (first, second), pairs, logs, se, dict(facts["given"]), facts["n"], facts["model"], notes)
+        return cls(
+            (one, two), (first, second), pairs, logs, se, dict(facts["given"]), facts["n"], facts["model"], notes
+        )
 
     def _columns(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> dict[str, Any]:
         ends = self.interval(level)
-        return {
-            self.names[0]: [a for a, _ in self.pairs],
-            self.names[1]: [b for _, b in self.pairs],
+        ours = {
             "estimate": self.estimate,
+            "se": self.se,
             "lower": ends[:, 0],
             "upper": ends[:, 1],
             "log_odds_ratio": self.log_odds_ratio,
-            "se": self.se,
+            "log_se": self.log_se,
             "pvalue": np.array([positive(p) for p in self.pvalues]),
             "level": np.full(len(ends), level),
         }
+        named = {name: [pair[k] for pair in self.pairs] for k, name in enumerate(self.names)}
+        return joined_columns(named, ours)
 
     @overload
     def to_frame(
@@ -150,16 +163,14 @@ class OddsRatios(Result):
     def to_frame(
         self, *, engine: Literal["pyarrow"], level: float = ..., method: Literal["wald"] = ...
     ) -> ArrowTable: ...
-    def to_frame(
-        self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["wald"] = "wald"
-    ) -> Frame:
-        """Return a data frame: a row per pair of categories; standard errors are of the logarithms."""
+    def to_frame(self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["wald"] = "wald") -> Frame:
+        """Return a data frame: a row per pair of categories."""
         return frame(self._columns(level=level, method=method), engine)
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
         """Draw the logarithms of the odds ratios with their intervals."""
         z = float(ndtri((1 + check_level(level)) / 2))
-        half = z * self.se
+        half = z * self.log_se
         return draw.forest(
             [label_text(pair) for pair in self.pairs],
             [f"relative to {' & '.join(map(label_text, self.baseline))}"],
@@ -195,12 +206,14 @@ def odds_ratios_of(fit: LogLinear, one: str, two: str, given: Mapping[str, Label
     logs[loose] = [_limit(contrast, fit.fit.infinite) for contrast in contrasts[loose]]
     one_labels, two_labels = (fit.categories.parts[k].labels for k in (i, j))
     pairs = tuple((one_labels[a], two_labels[b]) for a, b in places)
-    notes = ()
+    notes: tuple[Note, ...] = ()
     if loose.any():
         text = f"Infinite or not determined, because shares are fitted as 0: {int(loose.sum())} of {len(pairs)}."
         notes = (Note(NoteKind.SEPARATED, text),)
     base = (one_labels[at[i]], two_labels[at[j]])
-    return OddsRatios((one, two), base, pairs, logs, se, {name: given[name] for name in needed}, fit.n, fit.model, notes)
+    return OddsRatios(
+        (one, two), base, pairs, logs, se, {name: given[name] for name in needed}, fit.n, fit.model, notes
+    )
 
 
 def _needed(fit: LogLinear, one: str, two: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subsetprivacy import draw
+from subsetprivacy.data.describing import shortened
 from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.tables import Table, number, percent
 
@@ -25,8 +26,6 @@ def parameter_text(value: float) -> str:
 
 def summary_of(fit: LogLinear, level: float) -> Table:
     """Return the table of parameters, with the notes."""
-    from subsetprivacy.data.describing import shortened
-
     columns = frame_columns(fit, level)
     names = ("parameter", "estimate", "se", "lower", "upper", "pvalue")
     rows = tuple(
@@ -62,8 +61,10 @@ def facts_of(fit: LogLinear) -> dict[str, Any]:
     return {
         "model": fit.model,
         "generators": fit.generators,
-        "variables": {name: part.labels for name, part in zip(fit.names, fit.categories.parts, strict=True)},
-        "baseline": fit.baseline,
+        "variables": [
+            {"name": name, "categories": part.labels, "baseline": fit.baseline[name]}
+            for name, part in zip(fit.names, fit.categories.parts, strict=True)
+        ],
         "known": [[fit.names[k] for k in variables] for variables in fit.margins],
         "parameters": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "cov": fit.cov if fit.fit.cov is not None else None,

@@ -336,9 +336,7 @@ class LogLinear(Result):
     def to_frame(
         self, *, engine: Literal["pyarrow"], level: float = ..., method: Literal["wald"] = ...
     ) -> ArrowTable: ...
-    def to_frame(
-        self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["wald"] = "wald"
-    ) -> Frame:
+    def to_frame(self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["wald"] = "wald") -> Frame:
         """Return a data frame with a row for each parameter: estimate, standard error, interval, p-value."""
         return frame(self._columns(level=level, method=method), engine)
 

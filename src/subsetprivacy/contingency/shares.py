@@ -14,6 +14,7 @@ from subsetprivacy._checks import check_level, shown
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy.data.describing import joined_columns, shortened
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_contingency import VARIABLES_OF_THE_TABLE
@@ -86,12 +87,12 @@ class FittedShares(Result):
 
     def summary(self, *, level: float = 0.95, method: Literal["logit"] = "logit") -> Table:
         """Return the table to print or to show in a notebook; of very many shares the first."""
-        from subsetprivacy.data.describing import shortened
-
         ends = self.interval(level)
         rows = tuple(
             (*map(label_text, cell), number(w), number(se), number(low), number(high))
-            for cell, w, se, (low, high) in list(zip(self.cells, self.estimate, self.se, ends, strict=True))[:_MOST_ROWS]
+            for cell, w, se, (low, high) in list(zip(self.cells, self.estimate, self.se, ends, strict=True))[
+                :_MOST_ROWS
+            ]
         )
         head = (*self._variables, "share", "se", f"lower {percent(level)}", f"upper {percent(level)}")
         short = shortened(len(rows), len(self.cells), "shares")
@@ -134,14 +135,14 @@ class FittedShares(Result):
 
     def _columns(self, *, level: float = 0.95, method: Literal["logit"] = "logit") -> dict[str, Any]:
         ends = self.interval(level)
-        return {
-            **{name: [cell[k] for cell in self.cells] for k, name in enumerate(self._variables)},
+        ours = {
             "estimate": self.estimate,
             "se": self.se,
             "lower": ends[:, 0],
             "upper": ends[:, 1],
             "level": np.full(len(ends), level),
         }
+        return joined_columns({name: [cell[k] for cell in self.cells] for k, name in enumerate(self._variables)}, ours)
 
     @overload
     def to_frame(
@@ -155,9 +156,7 @@ class FittedShares(Result):
     def to_frame(
         self, *, engine: Literal["pyarrow"], level: float = ..., method: Literal["logit"] = ...
     ) -> ArrowTable: ...
-    def to_frame(
-        self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["logit"] = "logit"
-    ) -> Frame:
+    def to_frame(self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["logit"] = "logit") -> Frame:
         """Return a data frame: a row per share, with a column for each variable."""
         return frame(self._columns(level=level, method=method), engine)
 
@@ -196,7 +195,7 @@ def axes_of(fit: LogLinear, names: tuple[str, ...]) -> list[int]:
 
 
 def slopes_of(fit: LogLinear, where: IntArray, size: int) -> FloatArray:
-    """Return how sums of shares move with the parameters, shape (size, parameters); `where` says the sum of each cell."""
+    """Return how sums of shares move with the parameters, shape (size, parameters); `where` is the sum of each cell."""
     w, Z = fit.fit.w, fit.structure.rows
     slopes = (Z - (Z @ w)[:, None]) * w
     out = np.zeros((size, len(Z)))
@@ -226,7 +225,9 @@ def shares_of(fit: LogLinear, names: tuple[str, ...], given: tuple[str, ...]) ->
     se = np.full(size, np.nan)
     if slopes is not None and fit.fit.cov is not None:
         se = np.sqrt(np.maximum(np.einsum("ks,st,kt->k", slopes, fit.fit.cov, slopes, optimize=True), 0.0))
-    cells = tuple(zip(*(_labels(joint.parts[k].labels, part) for k, part in zip(axes, _places(shape), strict=True)), strict=True))
+    cells = tuple(
+        zip(*(_labels(joint.parts[k].labels, part) for k, part in zip(axes, _places(shape), strict=True)), strict=True)
+    )
     return FittedShares(wanted, given, cells, w, se, fit.n, fit.model, _notes(w, fit))
 
 

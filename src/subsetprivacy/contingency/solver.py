@@ -5,6 +5,9 @@ its Hessian is not positive definite, a step is taken in the metric of complete 
 that are kept raised to a floor; such a step always leads uphill.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from attrs import frozen
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
@@ -12,7 +15,7 @@ from scipy.optimize import minimize
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.contingency.known import Parameters, Reduced, reduced
-from subsetprivacy.contingency.likelihood import Derivatives, Likelihood
+from subsetprivacy.contingency.likelihood import Derivatives, Likelihood, softmax
 
 TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left (decision 38)
 ARRIVED = 1e-3  # of the same: what is left by a fit along parameters without an end
@@ -22,6 +25,7 @@ _KEPT = 0.05  # the least share of information that a step counts on
 _FLAT = 1.0  # information below which a direction is looked at: has it an end?
 _NONE = 1e-6
 _EXACT = 1e-14
+_MOST_LAST_STEPS, _SHORTEST = 20, 1e-6
 
 
 @frozen(eq=False, repr=False)
@@ -146,7 +150,7 @@ def _flat_directions(parameters: Parameters, here: Reduced) -> FloatArray:
     return np.array(kept).reshape(-1, len(values)).T
 
 
-def climb(likelihood: Likelihood, parameters: Parameters, theta: FloatArray) -> tuple[Derivatives, float, bool, int]:
+def climb(likelihood: Likelihood, theta: FloatArray) -> tuple[Derivatives, float, bool, int]:
     """Maximise by gradients, then by Newton's steps with conjugate gradients: no matrix is made.
 
     Returns
@@ -155,8 +159,6 @@ def climb(likelihood: Likelihood, parameters: Parameters, theta: FloatArray) -> 
         The likelihood, without matrices; what is left to gain; whether that is below the tolerance; and the steps.
     """
     structure = likelihood.structure
-    from subsetprivacy.contingency.likelihood import softmax
-
     share = structure.adjoint(softmax(structure.apply(theta)))
     scale = 1 / np.sqrt(likelihood.n * np.maximum(share * (1 - share), 1e-6))
 
@@ -167,18 +169,18 @@ def climb(likelihood: Likelihood, parameters: Parameters, theta: FloatArray) -> 
     options = {"maxcor": 30, "maxiter": 500, "maxfun": 600, "gtol": 1e-3, "ftol": 1e-15}
     z = minimize(downhill, theta / scale, jac=True, method="L-BFGS-B", options=options).x
     gap, steps = np.inf, 0
-    for steps in range(20):  # noqa: B007
+    while True:
         value, g = likelihood.at(scale * z)
-        step = _conjugate_gradients(lambda v, at=scale * z: scale * likelihood.curvature(at, scale * v), scale * g)
+        step = _conjugate_gradients(partial(_scaled_curvature, likelihood, scale, z), scale * g)
         gap = float(scale * g @ step) / 2
-        if gap <= TOLERANCE:
+        if gap <= TOLERANCE or steps == _MOST_LAST_STEPS:
             break
         length = 1.0
-        while length > 1e-6 and likelihood.at(scale * (z + length * step))[0] < value - 1e-13 * abs(value):
+        while length > _SHORTEST and likelihood.at(scale * (z + length * step))[0] < value - 1e-13 * abs(value):
             length /= 2
-        if length <= 1e-6:
+        if length <= _SHORTEST:
             break
-        z = z + length * step
+        z, steps = z + length * step, steps + 1
     theta = scale * z
     none = np.zeros((0, 0))
     value, g = likelihood.at(theta)
@@ -186,7 +188,12 @@ def climb(likelihood: Likelihood, parameters: Parameters, theta: FloatArray) -> 
     return Derivatives(theta, w, value, g, none, none), gap, gap <= max(TOLERANCE, 1e-14 * abs(value)), steps
 
 
-def _conjugate_gradients(apply, g: FloatArray, most: int = 200) -> FloatArray:  # type: ignore[no-untyped-def]
+def _scaled_curvature(likelihood: Likelihood, scale: FloatArray, z: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the information times a vector, in scaled parameters."""
+    return scale * likelihood.curvature(scale * z, scale * v)
+
+
+def _conjugate_gradients(apply: Callable[[FloatArray], FloatArray], g: FloatArray, most: int = 200) -> FloatArray:
     """Return x with Jx = g as far as J is positive; the gradient where it is not."""
     x, r = np.zeros_like(g), g.copy()
     d, rr = r.copy(), float(r @ r)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -10,6 +11,8 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.tables import label_text
 from subsetprivacy.variables import JointCategories
+
+_SMALL = 1 << 16  # entries of Z up to which a product with the matrix is the quickest
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -33,7 +36,7 @@ class Structure:
     terms: tuple[tuple[int, ...], ...]
     baselines: tuple[int, ...]
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """The number of categories of each variable."""
         return self.categories.shape
@@ -57,19 +60,28 @@ class Structure:
     def parts(self) -> tuple[slice, ...]:
         """Of each term the positions of its parameters."""
         ends = np.cumsum([0, *(len(at) for at in self._places)]).tolist()
-        return tuple(slice(start, stop) for start, stop in zip(ends, ends[1:], strict=False))
+        return tuple(slice(start, stop) for start, stop in pairwise(ends))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of parameters."""
         return self.parts[-1].stop if self.parts else 0
 
     def at(self, terms: Sequence[int]) -> IntArray:
         """Return the positions of the parameters of some terms."""
-        return np.concatenate([np.arange(self.parts[k].start, self.parts[k].stop) for k in (*terms,)] or [[]]).astype(int)
+        chosen = [np.arange(self.parts[k].start, self.parts[k].stop) for k in terms]
+        return np.concatenate([np.zeros(0, np.int64), *chosen])
 
     def apply(self, theta: FloatArray) -> FloatArray:
         """Return Z theta, for parameters with any leading axes."""
+        return theta @ self.rows if self._is_small else self._broadcast(theta)
+
+    @cached_property
+    def _is_small(self) -> bool:
+        return self.size * self.cells <= _SMALL
+
+    def _broadcast(self, theta: FloatArray) -> FloatArray:
+        """Return Z theta as a sum over terms, each a table of its variables."""
         lead = theta.shape[:-1]
         eta = np.zeros((*lead, *self.shape))
         for term, part, at in zip(self.terms, self.parts, self._places, strict=True):
@@ -80,6 +92,8 @@ class Structure:
 
     def adjoint(self, g: FloatArray) -> FloatArray:
         """Return Z'g, for tables with any leading axes."""
+        if self._is_small:
+            return np.asarray(g @ self.rows.T)
         lead = g.shape[:-1]
         table = g.reshape(*lead, *self.shape)
         out = np.empty((*lead, self.size))
@@ -91,7 +105,7 @@ class Structure:
     @cached_property
     def rows(self) -> FloatArray:
         """The transpose of Z, shape (parameters, cells)."""
-        Z = self.apply(np.eye(self.size))
+        Z = self._broadcast(np.eye(self.size))
         Z.setflags(write=False)
         return Z
 
@@ -101,8 +115,8 @@ class Structure:
         out: list[str] = []
         for term, at in zip(self.terms, self._places, strict=True):
             levels = np.unravel_index(at, [self.shape[k] for k in term])
-            for places in zip(*(level.tolist() for level in levels), strict=True):
-                out.append(":".join(self._level(k, j) for k, j in zip(term, places, strict=True)))
+            cells = zip(*(level.tolist() for level in levels), strict=True)
+            out += [":".join(self._level(k, j) for k, j in zip(term, places, strict=True)) for places in cells]
         return tuple(out)
 
     def _level(self, variable: int, position: int) -> str:

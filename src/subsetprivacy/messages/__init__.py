@@ -17,6 +17,7 @@ MODULES = (
     "for_tests",
     "for_plans",
     "for_regression",
+    "for_contingency",
     "for_sampling",
     "for_evaluation",
     "for_imputation",

@@ -31,6 +31,7 @@ COMMANDS = [
     ["compare"],
     ["test"],
     ["fit-test"],
+    ["loglinear"],
     ["regress"],
     ["evaluate"],
     ["audit"],

@@ -199,6 +199,15 @@ fit-test private.parquet --column tree --reference 0.5,0.5,0.5,-0.5
 fit-test private.parquet --column tree --reference bad.json
 fit-test private.parquet --column tree --reference 0.7,0.1,0.1,0.1 --weights weight --weights-kind sampling
 fit-test empty.csv --column tree=tree.json --form labels --missing full --reference 0.7,0.1,0.1,0.1
+loglinear private.parquet [tree,area]
+loglinear private.parquet [tree,area] --test
+loglinear private.parquet [tree,wood]
+loglinear private.parquet tree
+loglinear private.parquet saturated --weights weight --weights-kind sampling
+loglinear private.parquet [tree,area] --test --bootstrap 9 --seed 1 --json
+loglinear private.parquet [tree,area] --compare independence
+loglinear private.parquet [tree,area] --odds tree,area
+loglinear private.parquet [tree,area] --shares tree --given area
 regress private.parquet tree~area
 regress private.parquet tree~area+weight --shrink --interval robust
 regress private.parquet tree~area --interval profile --weights weight --weights-kind sampling

@@ -1,0 +1,160 @@
+"""What a log-linear model is fitted to: the joint counts of the variables that it names."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy.contingency.generators import read_generators
+from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.design import Design, Product, nonprivate
+from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
+from subsetprivacy.messages.for_contingency import (
+    COUNT_COLUMNS_TOGETHER,
+    NAME_THEM_TOGETHER,
+    SMALLER_MODEL,
+    WITHOUT_DUMMIES,
+)
+from subsetprivacy.tabulating import crosstab
+from subsetprivacy.variables import JointCategories
+
+MAX_CELLS = 1 << 16
+
+Columns = dict[str, tuple[str, ...]]  # the variables that each column holds
+Count = Callable[[list[str]], SubsetCounts]
+
+
+def counts_for(data: Any, model: Any, **settings: Any) -> SubsetCounts:
+    """Return the joint counts of the variables that a model names.
+
+    Parameters
+    ----------
+    data
+        Counts, a table of columns, groups of counts, or a release.
+    model
+        What `loglinear` takes.
+    **settings
+        Of a release: ``weights``, ``weights_kind``, ``missing`` and ``progress``, as in `Release.crosstab`.
+    """
+    columns, count = _source(data, settings)
+    names = [name for inner in columns.values() for name in inner]
+    if len(names) < 2:
+        raise ArgumentError("`counts` must be of two or more variables; got one.", COUNT_COLUMNS_TOGETHER)
+    wanted = _columns_of(columns, {name for generator in read_generators(model, names) for name in generator})
+    table = count(wanted)
+    if table.design.covered is not None:
+        raise ArgumentError("`counts` must hold no dummy rows; got a covered design.", WITHOUT_DUMMIES)
+    if table.categories.p > MAX_CELLS:
+        raise TooLargeError(f"a table must have at most {MAX_CELLS} cells; got {table.categories.p}.", SMALLER_MODEL)
+    return table
+
+
+def _columns_of(columns: Columns, named: set[str]) -> list[str]:
+    """Return the columns that hold the named variables, or raise where one holds others, too."""
+    wanted = [column for column, inner in columns.items() if named & set(inner)]
+    for column in wanted:
+        if not set(columns[column]) <= named:
+            raise ArgumentError(
+                "`model` must name all variables of a column that holds several; it leaves out some.",
+                NAME_THEM_TOGETHER(names=", ".join(columns[column])),
+            )
+    if len(named) < 2:
+        raise ArgumentError(
+            "`model` must name two or more variables; got one, whose shares `estimate` gives.", COUNT_COLUMNS_TOGETHER
+        )
+    return wanted
+
+
+def _source(data: Any, settings: Mapping[str, Any]) -> tuple[Columns, Count]:
+    """Return the variables of each column, and what counts some of the columns together."""
+    if isinstance(data, SubsetData):
+        return _source(data.counts(), settings)
+    if isinstance(data, GroupedCounts):
+        return _source(with_groups(data), settings)
+    if isinstance(data, (SubsetCounts, SubsetTable)):
+        return _of_design(data.design), lambda wanted: _crossed(data, wanted)
+    if hasattr(data, "crosstab") and hasattr(data, "designs"):  # a release, which is of a package above
+        private = {name: _variables(name, design) for name, design in data.designs.items()}
+        columns = {**private, **{name: (name,) for name in data.kept if name not in private}}
+        return columns, lambda wanted: _of_release(data, wanted, settings)
+    raise ArgumentError(
+        f"`counts` must be joint counts of several columns of subsets; got {type(data).__name__}.",
+        COUNT_COLUMNS_TOGETHER,
+    )
+
+
+def _of_design(design: Design) -> Columns:
+    if design.product is None or design.covered is not None:
+        return {"": _variables("", design)}
+    return {" x ".join(names): names for names in design.product.named()}
+
+
+def _variables(column: str, design: Design) -> tuple[str, ...]:
+    held = design.categories
+    return held.names if isinstance(held, JointCategories) else (column,)
+
+
+def _crossed(counts: SubsetCounts | SubsetTable, wanted: list[str]) -> SubsetCounts:
+    if isinstance(counts, SubsetCounts) and len(wanted) == len(_of_design(counts.design)):
+        return counts
+    if len(wanted) > 1:
+        return crosstab(counts, *wanted)
+    if isinstance(counts, SubsetTable):
+        return counts.counts(*wanted[0].split(" x "))
+    assert isinstance(counts, JointCounts)
+    return counts.margin(*wanted)
+
+
+def _of_release(release: Any, wanted: list[str], settings: Mapping[str, Any]) -> SubsetCounts:
+    """Count columns of a release; those that it keeps as they are become groups, and then a variable."""
+    private = [name for name in wanted if name in release.designs]
+    seen = [name for name in wanted if name not in release.designs]
+    if not private:
+        raise ArgumentError("`model` must name at least one column of subsets; got columns that are seen only.")
+    by = {"by": seen[0] if len(seen) == 1 else seen} if seen else {}
+    if len(private) > 1:
+        found = release.crosstab(*private, **by, **settings)
+    else:
+        found = release.count(private[0], **by, **settings)
+    return with_groups(found, private[0]) if seen else found
+
+
+def with_groups(groups: GroupedCounts[Any], name: str = "value") -> JointCounts:
+    """Return counts of several groups as joint counts, in which the groups are variables that are seen.
+
+    Parameters
+    ----------
+    groups
+        The counts of each group; all of one design.
+    name
+        What the variable of counts is called that has no name.
+    """
+    held: list[Any] = list(groups)
+    apart = len(groups.by) > 1 or all(isinstance(group, tuple) and len(group) == 1 for group in held)
+    keys = held if apart else [(group,) for group in held]
+    designs = [part.design for part in groups.values()]
+    if any(design != designs[0] for design in designs):
+        raise MismatchError("`counts` must be of one design in all groups; got several.")
+    labels = [list(dict.fromkeys(key[k] for key in keys)) for k in range(len(groups.by))]
+    if min(len(each) for each in labels) < 2:
+        raise ArgumentError("`counts` must be of two or more groups; got one.")
+    inner = designs[0]
+    parts: dict[tuple[str, ...], Design] = dict(inner.product.named()) if inner.product is not None else {}
+    parts = parts or {_variables(name, inner): inner}
+    whole = Product.of({**parts, **{(by,): nonprivate(each) for by, each in zip(groups.by, labels, strict=True)}})
+    return _stacked(groups, keys, labels, whole)
+
+
+def _stacked(groups: GroupedCounts[Any], keys: list[Any], labels: list[list[Any]], whole: Product) -> JointCounts:
+    """Return the counts of all groups under one design, each group's code next to those of its people."""
+    codes, counts, squares = [], [], []
+    for key, part in zip(keys, groups.values(), strict=True):
+        own = [part.codes] if part.design.product is None else part.design.product.split(part.codes)
+        seen = [np.full(len(part.codes), 1 << each.index(label)) for each, label in zip(labels, key, strict=True)]
+        codes.append(whole.join([*own, *seen]))
+        counts.append(part.counts)
+        squares.append(part.squares)
+    joined = np.concatenate(codes)
+    order = np.argsort(joined)
+    weights = None if squares[0] is None else np.concatenate(squares)[order]
+    return JointCounts.trusted(joined[order], np.concatenate(counts)[order], whole, weights)
