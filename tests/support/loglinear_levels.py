@@ -10,6 +10,7 @@ import sys
 import warnings
 
 import numpy as np
+from scipy.special import ndtri
 
 import subsetprivacy as sp
 
@@ -59,7 +60,8 @@ def replicate(design, n, seed):
         rise[i, j] - rise[a, j] - rise[i, b] + rise[a, b]
         for i, j in ((at[0].labels.index(x), at[1].labels.index(y)) for x, y in ratios.pairs)
     ]
-    lower, upper = np.log(ratios.interval()).T
+    half = ndtri(0.975) * ratios.log_se
+    lower, upper = ratios.log_odds_ratio - half, ratios.log_odds_ratio + half
     held = np.where(np.isfinite(lower), (lower <= true) & (true <= upper), np.nan)
     pvalues = larger.compare(smaller).pvalue[0], smaller.goodness_of_fit.pvalue[0]
     return (*pvalues, held, bool(larger.separated))

@@ -21,6 +21,7 @@ from subsetprivacy.finding.pairs import MOST_PAIRS, PairFindings, pair_findings,
 from subsetprivacy.finding.rows import RowFindings, row_findings
 from subsetprivacy.finding.settings import Settings
 from subsetprivacy.finding.sources import Source
+from subsetprivacy.finding.tables import TableFindings, table_findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.honesty.alarms import Alarm
 from subsetprivacy.honesty.everything import Checks, VariableChecks, look_at
@@ -30,7 +31,7 @@ from subsetprivacy.results import Result
 from subsetprivacy.tables import Table, number, percent
 
 FORMAT = "subsetprivacy.findings"
-VERSION = 2
+VERSION = 3
 Progress = Callable[[int, int], None]
 
 
@@ -83,6 +84,7 @@ class Findings(Result):
         "pairs",
         "pairs_level",
         "pairs_left_out",
+        "tables",
         "rows",
         "notes",
     )
@@ -216,6 +218,13 @@ class Findings(Result):
         return pair_findings(self.source, names, min(len(self._every_pair), MOST_PAIRS), self.tested, self.settings)
 
     @cached_property
+    def tables(self) -> tuple[TableFindings, ...]:
+        """Which of three or more columns are linked directly, where they are kept row by row."""
+        if not self.tested or self.wanted is not None:
+            return ()
+        return tuple(table_findings(self.source, names, self.level) for names in self.linked if len(names) > 2)
+
+    @cached_property
     def rows(self) -> tuple[RowFindings, ...]:
         """What all reports of one person reveal together, where they are kept row by row."""
         return tuple(self._row(names) for names in self.linked)
@@ -244,8 +253,8 @@ class Findings(Result):
         """
         tell = progress or (lambda done, total: None)
         steps: list[Callable[[], object]] = [partial(self._whole_variable, name) for name in self.names]
-        steps += [lambda: self.checks, lambda: self.pairs, lambda: self.rows, self.to_dict]
-        weights = [1] * len(self.names) + [1, max(1, len(self._every_pair[:MOST_PAIRS])), 1, 0]
+        steps += [lambda: self.checks, lambda: self.pairs, lambda: self.tables, lambda: self.rows, self.to_dict]
+        weights = [1] * len(self.names) + [1, max(1, len(self._every_pair[:MOST_PAIRS])), 0, 1, 0]
         done, total = 0, sum(weights)
         for step, weight in zip(steps, weights, strict=True):
             tell(done, total)

@@ -10,6 +10,7 @@ from subsetprivacy.finding.shares import ShareFindings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.presenting.checks import level_sentence, panels_of
 from subsetprivacy.presenting.html import Html
+from subsetprivacy.presenting.links import links_sentences
 from subsetprivacy.presenting.pairs import titles_of, verdict
 from subsetprivacy.presenting.shares import largest_changes, lead_sentence, people_sentence, shown_places
 from subsetprivacy.presenting.words import Words, digits_for, label_text
@@ -41,10 +42,25 @@ def findings_text(words: Words, found: Findings, width: int) -> str:
                 text = f"{' – '.join(titles_of(pair, titles))}: {plain_text(words.note(pair.problem))}"
             said.append(_wrapped(text, width, "  "))
         parts.append("\n".join(said))
+    parts += _links(words, found, width)
     quiet = "report.no_alarm" if found.alarm.tests else "report.unchecked"
     alarm = words.count("report.alarms", found.alarms) if found.alarms else words(quiet)
     parts.append("\n".join(_wrapped(text, width) for text in (alarm, level_sentence(words, found)) if text))
     return "\n\n".join(parts)
+
+
+def _links(words: Words, found: Findings, width: int) -> list[str]:
+    """Return which columns are linked directly, where three or more are kept row by row."""
+    if not found.tables:
+        return []
+    titles = {one.name: one.title for one in found}
+    said = [words("report.links")]
+    for one in found.tables:
+        text = " ".join(links_sentences(words, one, titles))
+        if one.problem is not None:
+            text = f"{text} {plain_text(words.note(one.problem))}"
+        said.append(_wrapped(text, width, "  "))
+    return ["\n".join(said)]
 
 
 def _block(words: Words, one: VariableFindings, width: int) -> str:

@@ -14,6 +14,7 @@ from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.presenting.checks import checks_section, level_sentence
 from subsetprivacy.presenting.designs import design_section, name_of
 from subsetprivacy.presenting.html import Html, bullets, code, el, lines, table
+from subsetprivacy.presenting.links import links_section
 from subsetprivacy.presenting.pairs import pair_section
 from subsetprivacy.presenting.privacy import (
     candidates_sentence,
@@ -149,7 +150,12 @@ class Page:
             el("a", words("report.of_column", name=one.title), href=f"#column-{k}")
             for k, one in enumerate(self.found, 1)
         ]
-        places = {"pairs": bool(self.found.pairs), "together": bool(self.found.rows), "reading": True}
+        places = {
+            "pairs": bool(self.found.pairs),
+            "links": bool(self.found.tables),
+            "together": bool(self.found.rows),
+            "reading": True,
+        }
         places |= {"limits": True, "designs": True, "again": True}
         names = {"together": "row.heading", "reading": "reading.heading"}
         entries += [
@@ -164,6 +170,7 @@ class Page:
     def _body(self) -> list[Html]:
         parts = [self._column(one, k) for k, one in enumerate(self.found, 1)]
         parts += [self._pairs()] if self.found.pairs else []
+        parts += [self._links()] if self.found.tables else []
         parts += [self._together()] if self.found.rows else []
         return [*parts, self._reading(), self._limits(), self._designs(), self._again()]
 
@@ -208,6 +215,12 @@ class Page:
             body = pair_section(words, pair, titles, found.level)
             parts.append(el("section", "\n", lines([heading, body]), "\n", id=f"pair-{k}"))
         return el("section", "\n", lines(parts), "\n", id="pairs")
+
+    def _links(self) -> Html:
+        words, titles = self.words, {one.name: one.title for one in self.found}
+        parts = [el("h2", words("report.links"))]
+        parts += [links_section(words, one, titles) for one in self.found.tables]
+        return el("section", "\n", lines(parts), "\n", id="links")
 
     def _together(self) -> Html:
         words = self.words

@@ -9,6 +9,7 @@ from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.presenting.checks import alarms_text, checks_section, level_sentence
 from subsetprivacy.presenting.designs import description
 from subsetprivacy.presenting.html import Html, details, el, lines
+from subsetprivacy.presenting.links import links_section
 from subsetprivacy.presenting.pairs import pair_section
 from subsetprivacy.presenting.privacy import candidates_sentence, privacy_table, row_section, smallest_sets_table
 from subsetprivacy.presenting.shares import moments_section, needed_section, shares_section
@@ -49,6 +50,7 @@ class Dashboard:
     words: Words
     variables: tuple[VariablePanel, ...]
     pairs: tuple[tuple[str, Html], ...]
+    links: tuple[Html, ...]
     together: tuple[Html, ...]
     groups: tuple[GroupPanel, ...]
     growth: Html
@@ -97,6 +99,7 @@ def dashboard(released: Released, held: Results, language: str = "en") -> Dashbo
         words,
         tuple(_variable(words, one, held.variable(one.name)) for one in found),
         tuple(pairs),
+        tuple(links_section(words, one, titles) for one in found.tables),
         tuple(row_section(words, row, titles) for row in found.rows),
         tuple(_group(words, k, one, held, titles) for k, one in enumerate(held.groups)),
         _growth(words, held),

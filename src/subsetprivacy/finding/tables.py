@@ -1,0 +1,160 @@
+"""Three and more columns together: which of them are linked directly, and not only through the others."""
+
+import warnings
+from itertools import combinations
+from math import isfinite
+
+from attrs import evolve, frozen
+
+from subsetprivacy.contingency import LogLinear, loglinear
+from subsetprivacy.contingency.caveats import doubts
+from subsetprivacy.contingency.generators import ALL_PAIRS, bracketed, generators_of
+from subsetprivacy.data import JointCounts
+from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
+from subsetprivacy.finding.listening import unlike
+from subsetprivacy.finding.pairs import crossed
+from subsetprivacy.finding.sources import Source
+from subsetprivacy.honesty.checked import problem_of
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.regression.model_tests import ModelTests
+
+MOST_COLUMNS = 6
+MOST_CELLS = 1024  # combinations of categories
+HEAVY = 2e8  # squared parameters times different rows, beyond which a page would wait for seconds
+_FIGURES = 5  # of p-values: a fit on the boundary is exact to so many on every processor
+
+
+@frozen
+class LinkTest:
+    """A likelihood ratio test of a log-linear model.
+
+    Attributes
+    ----------
+    statistic, df, pvalue
+        Twice the difference of the log-likelihoods, its degrees of freedom, and the p-value of the limit.
+    rejects
+        Whether the p-value is so small that it counts.
+    """
+
+    statistic: float
+    df: int
+    pvalue: float
+    rejects: bool
+
+
+@frozen
+class DirectLink:
+    """Whether two columns go together among people who are alike in all other columns.
+
+    Attributes
+    ----------
+    names
+        The two columns.
+    test
+        The test of the model without their interaction; `rejects` allows for the number of pairs.
+    """
+
+    names: tuple[str, str]
+    test: LinkTest
+
+
+@frozen(eq=False)
+class TableFindings:
+    """What is known of three or more columns together.
+
+    Attributes
+    ----------
+    names
+        The columns, which are kept row by row.
+    n, incomplete
+        People who reported all of them, and the others.
+    links
+        A test for each pair; empty where nothing is said.
+    level
+        The p-value below which a link counts, which allows for their number (Bonferroni).
+    model
+        The log-linear model with the links that were found, in brackets.
+    pairs_suffice
+        The test of all pairs against the table of all combinations: whether how two columns go together depends on a
+        third. None where it is not made.
+    problem
+        Why nothing is said.
+    """
+
+    names: tuple[str, ...]
+    n: float = 0.0
+    incomplete: float = 0.0
+    links: tuple[DirectLink, ...] = ()
+    level: float | None = None
+    model: str = ""
+    pairs_suffice: LinkTest | None = None
+    notes: tuple[Note, ...] = ()
+    problem: Note | None = None
+
+
+def table_findings(source: Source, names: tuple[str, ...], level: float) -> TableFindings:
+    """Test which of several columns are linked directly.
+
+    Parameters
+    ----------
+    names
+        Three or more columns that are kept row by row.
+    level
+        The confidence level.
+    """
+    held = TableFindings(names)
+    try:
+        if len(names) > MOST_COLUMNS:
+            raise TooLargeError(f"There are more than {MOST_COLUMNS} columns, too many for one table.")
+        counts = crossed(source, names)
+        held = evolve(held, n=float(counts.n), incomplete=float(counts.n_missing))
+        return _look(counts, held, level)
+    except (CodeError, DataFileError):
+        raise  # of a broken file nothing is said
+    except SubsetPrivacyError as error:
+        return evolve(held, problem=problem_of(error, NoteKind.NOT_TESTED))
+
+
+def _look(counts: JointCounts, held: TableFindings, level: float) -> TableFindings:
+    if counts.categories.p > MOST_CELLS:
+        raise TooLargeError("There are too many combinations of categories for one table.")
+    size = _parameters([design.p for design in counts.design.factors])
+    if size**2 * len(counts.observed_codes) > HEAVY:
+        raise TooLargeError("There are too many combinations of subsets for one table.")
+    if counts.squares is not None:
+        return evolve(held, problem=Note(NoteKind.NOT_TESTED, "People with sampling weights are not tested here."))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are in the notes
+        fit = loglinear(counts, ALL_PAIRS)
+        tests = fit.test()
+    if not fit.converged:
+        return evolve(held, problem=Note(NoteKind.NOT_CONVERGED, "The model of all pairs was not found."))
+    chance = (1 - level) / len(tests.names)
+    pairs = [(one, two) for one, two in fit.generators]  # in the order of the tests
+    links = tuple(DirectLink(pair, _plain(tests, k, chance)) for k, pair in enumerate(pairs))
+    found = [link.names for link in links if link.test.rejects]
+    single = [(name,) for name in held.names]
+    return evolve(
+        held,
+        links=links,
+        level=chance,
+        model=bracketed(generators_of((*found, *single), held.names)),
+        pairs_suffice=_of_fit(fit, level),
+        notes=unlike([note.with_advice(None) for note in (*doubts(fit), *tests.notes)]),
+    )
+
+
+def _parameters(sizes: list[int]) -> int:
+    """Return how many parameters the model of all pairs has."""
+    one = [size - 1 for size in sizes]
+    return sum(one) + sum(a * b for a, b in combinations(one, 2))
+
+
+def _of_fit(fit: LogLinear, level: float) -> LinkTest | None:
+    test = fit.goodness_of_fit
+    return _plain(test, 0, 1 - level) if isfinite(float(test.pvalue[0])) else None
+
+
+def _plain(tests: ModelTests, k: int, chance: float) -> LinkTest:
+    pvalue = float(f"{tests.pvalue[k]:.{_FIGURES}g}")
+    return LinkTest(round(float(tests.statistic[k]), 4), int(tests.df[k]), pvalue, pvalue < chance)
