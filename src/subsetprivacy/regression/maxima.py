@@ -5,7 +5,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.coordinates import Coordinates
-from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.objective import Maximand
 from subsetprivacy.regression.solver import Optimum, maximise
 
 SMALL = 50.0  # effective people per covariate below which one start is not trusted
@@ -35,7 +35,7 @@ class Search:
 
 
 def search(
-    objective: Objective, coordinates: Coordinates, first: Optimum, more: list[FloatArray], *, random: int
+    objective: Maximand, coordinates: Coordinates, first: Optimum, more: list[FloatArray], *, random: int
 ) -> Search:
     """Start again from given parameters, and from random ones, and keep the best maximum.
 
@@ -44,7 +44,7 @@ def search(
     found = [first]
     rng = np.random.default_rng(0)
     # In all these directions together a linear predictor changes about as much, however many covariates there are.
-    size = min(1.0, _AWAY / np.sqrt(max(objective.model.d, 1)))
+    size = min(1.0, _AWAY / np.sqrt(max(objective.d, 1)))
     spread = size * rng.standard_normal((random, coordinates.size))
     centre = coordinates.inverse(more[0] if more else first.theta)
     starts = [*more, *(coordinates.natural(centre + step) for step in spread)]
