@@ -3,8 +3,8 @@ r"""The likelihood of an outcome and a subset: :math:`\sum_i \ln \sum_j r_i(j)\,
 :math:`\pi` is a multinomial logit of the private cell on the seen columns, f the normal, binomial, Poisson or
 multinomial density. With the posterior :math:`q_j \propto r_j \pi_j f_j` and the scores :math:`t_j` that person i would
 have in cell j, the score is :math:`s = \sum_j q_j t_j` and minus the second derivative is
-:math:`\sum_j q_j (K_j - t_j t_j^\top) + s s^\top` with the curvatures :math:`K_j`: what the cells would say less what the
-subset hides.
+:math:`\sum_j q_j (K_j - t_j t_j^\top) + s s^\top` with the curvatures :math:`K_j`: what the cells would say less what
+the subset hides.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.predictors.atoms import Atoms, weighted_product
+from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.corrected import largest_move
 from subsetprivacy.predictors.families import OutcomeModel
 from subsetprivacy.predictors.people import OutcomePeople, PeopleBlock
@@ -54,7 +54,9 @@ class Parts:
 
 @frozen(slots=False, eq=False, repr=False)
 class MixtureObjective:
-    """The log-likelihood of all people, in theta (r C), the logarithm of the scale if there is one, and the logits of pi.
+    """The log-likelihood of all people.
+
+    Its parameters are theta, shape (r C,), the logarithm of the scale if there is one, and the logits of pi.
 
     Attributes
     ----------
@@ -113,6 +115,10 @@ class MixtureObjective:
         """Return what the likelihood says of some people."""
         return self._of(theta, block, self.people.rows(block.part))
 
+    def before(self, theta: FloatArray, block: PeopleBlock) -> Parts:
+        """Return the same for people whose subset is not known: the posterior is that given columns and outcome."""
+        return self._of(theta, block, np.ones((self.people.design.p, len(block.V))))
+
     def _of(self, theta: FloatArray, block: PeopleBlock, R: FloatArray) -> Parts:
         coefficients, sigma, B = self.split(theta)
         made = self.family.of(self.atoms.predictors(coefficients, block.V, block.offset), block.y)
@@ -156,25 +162,52 @@ class MixtureObjective:
         pi = (at == self.link.free[:, None])[:, :, None] - parts.shares[self.link.free][:, None, :]
         return np.concatenate([theta, parts.A[r:], pi])
 
-    def curvatures(self, parts: Parts) -> FloatArray:
-        """Return the mean curvatures of the coefficients over the posterior, shape (coefficients, coefficients, m)."""
-        r, atoms, q = self.family.predictors, len(self.atoms.z), parts.posterior
-        count = r * atoms + self.scaled + self.link.p - 1
-        out = np.zeros((count, count, q.shape[1]))
+    @cached_property
+    def _cell_of(self) -> FloatArray:
+        """Whether a cell, with its outcome, is of a private cell, shape (J, cells)."""
+        return np.repeat(np.eye(self.link.p), self.people.outcomes, axis=1)
+
+    @cached_property
+    def _squares(self) -> FloatArray:
+        """The products of the numbers of two atoms, shape (atoms * atoms, cells)."""
+        z = self.atoms.z
+        return np.ascontiguousarray((z[:, None] * z[None]).reshape(-1, z.shape[1]))
+
+    def means(self, parts: Parts) -> FloatArray:
+        """Return the coefficients of the scores, shape (coefficients, m)."""
+        F = parts.A * parts.posterior
+        r = self.family.predictors
+        theta = self.atoms.collected(F[:r]).reshape(-1, F.shape[-1])
+        pi = (self._cell_of @ parts.posterior - parts.shares)[self.link.free]
+        return np.concatenate([theta, F[r:].sum(axis=1), pi])
+
+    def information(self, parts: Parts) -> FloatArray:
+        """Return what is observed of the coefficients' information, shape (coefficients, coefficients, m).
+
+        The curvature in each cell less the square of the score there, on average over the posterior, and the square of
+        the mean score. Of pi the scores are indicators but for a constant.
+        """
+        r, atoms, q, free = self.family.predictors, len(self.atoms.z), parts.posterior, self.link.free
+        m, at = q.shape[1], self.family.predictors * atoms
+        F, first = parts.A * q, at + self.scaled
+        out = np.zeros((first + self.link.p - 1, first + self.link.p - 1, m))
         for a, b, K in zip(*pairs(r), parts.K[: r * (r + 1) // 2], strict=True):
-            block = np.einsum("gc,hc,cm->ghm", self.atoms.z, self.atoms.z, K * q, optimize=True)
-            first, second = (slice(k * atoms, (k + 1) * atoms) for k in (a, b))
-            out[first, second] = block
-            out[second, first] = block
-        at = r * atoms
+            block = (self._squares @ (q * K - F[a] * parts.A[b])).reshape(atoms, atoms, m)
+            rows, columns = (slice(k * atoms, (k + 1) * atoms) for k in (a, b))
+            out[rows, columns] = out[columns, rows] = block
+        by_cell = (self.atoms.z[:, None] * self._cell_of) @ F[:r, None]  # (r, atoms, J, m)
+        out[:at, first:] = -by_cell.reshape(at, self.link.p, m)[:, free]
         if self.scaled:
-            out[at, :at] = out[:at, at] = self.atoms.z @ (parts.K[1] * q)
-            out[at, at] = (parts.K[2] * q).sum(axis=0)
-        P = parts.shares[self.link.free]
-        out[at + self.scaled :, at + self.scaled :] = -P[:, None] * P
-        k = np.arange(at + self.scaled, count)
-        out[k, k] += P
-        return out
+            out[:at, at] = out[at, :at] = self.atoms.z @ (q * parts.K[1] - F[0] * parts.A[1])
+            out[at, at] = (q * parts.K[2] - F[1] * parts.A[1]).sum(axis=0)
+            out[at, first:] = -(self._cell_of @ F[1])[free]
+        out[first:, :first] = np.swapaxes(out[:first, first:], 0, 1)
+        P, posterior = parts.shares[free], (self._cell_of @ q)[free]
+        out[first:, first:] = -P[:, None] * P
+        k = np.arange(first, len(out))
+        out[k, k] += P - posterior
+        mean = np.concatenate([self.means(parts)[:first], posterior])
+        return np.asarray(out + mean[:, None] * mean)
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and its gradient."""
@@ -183,8 +216,7 @@ class MixtureObjective:
         for block in self._blocks():
             parts = self.parts(theta, block)
             value += float(block.weighted(parts.loglik).sum())
-            mean = np.einsum("acm,cm->am", self.coefficients(parts), parts.posterior)
-            gradient += (block.weighted(mean) @ block.V)[row, column]
+            gradient += (block.weighted(self.means(parts)) @ block.V)[row, column]
         return value, gradient
 
     def full(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -193,38 +225,40 @@ class MixtureObjective:
         row, column = self.places
         for block in self._blocks():
             parts = self.parts(theta, block)
-            T, q = self.coefficients(parts), parts.posterior
-            mean = np.einsum("acm,cm->am", T, q)
-            W = self.curvatures(parts) - np.einsum("acm,bcm->abm", T * q, T) + mean[:, None] * mean
             value += float(block.weighted(parts.loglik).sum())
-            gradient += (block.weighted(mean) @ block.V)[row, column]
-            J += self.products(block.weighted(W), block.V)
+            gradient += (block.weighted(self.means(parts)) @ block.V)[row, column]
+            J += self.products(block.weighted(self.information(parts)), block.V)
         return value, gradient, J
 
     def products(self, W: FloatArray, V: FloatArray) -> FloatArray:
         """Return the sums of numbers of each pair of coefficients, times their columns, shape (size, size)."""
         row, column = self.places
-        at = [np.flatnonzero(row == a) for a in range(len(W))]
-        out = np.empty((self.size, self.size))
-        for a, first in enumerate(at):
-            for b in range(a, len(at)):
-                second = at[b]
-                block = weighted_product(W[a, b], V, column[first], column[second])
-                out[np.ix_(first, second)] = block
-                out[np.ix_(second, first)] = block.T
-        return out
+        count, d = len(W), V.shape[1]
+        left, right = pairs(count)
+        first, second = pairs(d)
+        sums = np.zeros((len(left), len(first)))
+        step = max(_ENTRIES // len(first), 64)
+        for start in range(0, len(V), step):
+            part = slice(start, start + step)
+            sums += W[left, right, part] @ (V[part][:, first] * V[part][:, second])
+        full = np.empty((count, count, d, d))
+        full[left[:, None], right[:, None], first, second] = sums
+        full[left[:, None], right[:, None], second, first] = sums
+        full[right[:, None], left[:, None], first, second] = sums
+        full[right[:, None], left[:, None], second, first] = sums
+        return full[row[:, None], row[None, :], column[:, None], column[None, :]]
 
     def scores(self, theta: FloatArray, block: PeopleBlock) -> FloatArray:
         """Return each person's score, without their weight, shape (m, size)."""
         row, column = self.places
         parts = self.parts(theta, block)
-        mean = np.einsum("acm,cm->am", self.coefficients(parts), parts.posterior)
+        mean = self.means(parts)
         return np.ascontiguousarray((mean[row] * block.V.T[column]).T)
 
     def _blocks(self) -> Iterator[PeopleBlock]:
         """Yield people, fewer at a time where the coefficients are many."""
         count = int(self.places[0].max()) + 1
-        return self.people.blocks(max(min(BLOCK, _ENTRIES // (count * max(count, self.people.design.p))), 64))
+        return self.people.blocks(max(min(BLOCK, _ENTRIES // count**2), 64))
 
     def largest_move(self, change: FloatArray) -> float:
         """Return the largest change of a linear predictor of anyone, those of pi among them."""
