@@ -12,7 +12,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.families import OutcomeModel
-from subsetprivacy.predictors.people import OutcomePeople, PeopleBlock
+from subsetprivacy.predictors.people import CellPeople, PeopleBlock
 from subsetprivacy.predictors.working import Indicators
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.links import pairs
@@ -30,7 +30,7 @@ class CorrectedObjective:
         What stands in the place of each person's cell.
     """
 
-    people: OutcomePeople
+    people: CellPeople
     atoms: Atoms
     family: OutcomeModel
     indicators: Indicators
@@ -94,6 +94,6 @@ class CorrectedObjective:
         return Linear(np.zeros(self.size), np.eye(self.size))
 
 
-def largest_move(people: OutcomePeople, atoms: Atoms, change: FloatArray) -> float:
+def largest_move(people: CellPeople, atoms: Atoms, change: FloatArray) -> float:
     """Return the largest change of a linear predictor of anyone in any cell, for a change of shape (r, C)."""
     return max(float(np.abs(atoms.predictors(change, block.V)).max(initial=0.0)) for block in people.blocks())

@@ -2,11 +2,11 @@
 
 import numpy as np
 from attrs import evolve, field, frozen
-from scipy.sparse import csr_array
 
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._types import FloatArray
 from subsetprivacy.predictors.corrected import CorrectedObjective
+from subsetprivacy.predictors.influence import covariance_of, of_everyone, rescaled
 from subsetprivacy.predictors.mixture import MixtureObjective
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.predictors.unsolvable import negative_counts
@@ -280,51 +280,21 @@ def _cell_start(problem: OutcomeProblem, objective: MixtureObjective) -> FloatAr
     return B[1:] - B[0]
 
 
-# Covariances --------------------------------------------------------------------------------------------------------
-
-
 def meat(objective: CorrectedObjective | MixtureObjective, theta: FloatArray, problem: OutcomeProblem) -> FloatArray:
-    """Return the covariance of the sum of scores: from people, from clusters, or as the sample was drawn."""
-    people = problem.people
-    if problem.sampling is not None:
-        S = all_scores(objective, theta, problem)
-        return problem.sampling.covariance(S) * _rescaled(problem) ** 2
-    size = len(theta)
-    if problem.clusters is None:
-        total = np.zeros((size, size))
-        for block in people.blocks():
-            S = objective.scores(theta, block)
-            weighted = S if block.weight is None else S * block.weight[:, None]
-            total += weighted.T @ (S if problem.weighted == "frequency" else weighted)
-        return total
-    number = int(problem.clusters.max()) + 1
-    sums = np.zeros((number, size))
-    for block in people.blocks():
-        S, at = objective.scores(theta, block), problem.clusters[block.part]
-        one = np.ones(len(S)) if block.weight is None else block.weight
-        sums += csr_array((one, (at, np.arange(len(S)))), shape=(number, len(S))) @ S
-    return np.asarray(sums.T @ sums * (number / (number - 1)))
+    """Return the covariance of the sum of scores."""
+    return covariance_of(problem, lambda block: objective.scores(theta, block), len(theta))
 
 
-def all_scores(
-    objective: CorrectedObjective | MixtureObjective, theta: FloatArray, problem: OutcomeProblem
-) -> FloatArray:
-    """Return the scores of everyone, without weights; 0 for people who were left out."""
-    people = problem.people
-    n = len(people) if problem.said is None else len(problem.said)
-    rows: IntArray = np.arange(n) if problem.said is None else np.flatnonzero(problem.said)
-    S = np.zeros((n, len(theta)))
-    for block in people.blocks():
-        S[rows[block.part]] = objective.scores(theta, block)
-    return S
-
-
-def _rescaled(problem: OutcomeProblem) -> float:
-    """Return the factor between the weights of a fit, whose mean is 1, and those of the sampling."""
-    assert problem.sampling is not None
-    assert problem.people.weight is not None
-    used = problem.sampling.weights if problem.said is None else problem.sampling.weights[problem.said]
-    return float(problem.people.weight.sum() / used.sum())
+def design_effects(problem: OutcomeProblem, found: OutcomeFit) -> FloatArray | None:
+    """Return the variances over those of a simple random sample with the same weights; None without a sampling."""
+    if problem.sampling is None or found.bread is None or found.robust is None:
+        return None
+    made: CorrectedObjective | MixtureObjective
+    made = corrected_objective(problem) if problem.method == "corrected" else mixture_objective(problem)
+    theta, k = found.parameters, len(found.theta)
+    S = of_everyone(problem, lambda block: made.scores(theta, block), len(theta))
+    simple = problem.sampling.simple_random(S, problem.said) * rescaled(problem) ** 2
+    return found.robust.diagonal() / sandwich(found.bread, simple).diagonal()[:k]
 
 
 def likelihood_fit(problem: OutcomeProblem, most: int) -> tuple[MixtureObjective, OutcomeFit]:

@@ -17,7 +17,7 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.corrected import largest_move
 from subsetprivacy.predictors.families import OutcomeModel
-from subsetprivacy.predictors.people import OutcomePeople, PeopleBlock
+from subsetprivacy.predictors.people import CellPeople, PeopleBlock
 from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.links import MultinomialLogit, pairs
@@ -66,7 +66,7 @@ class MixtureObjective:
         The columns of V that pi depends on, the constant among them, none a combination of others.
     """
 
-    people: OutcomePeople
+    people: CellPeople
     atoms: Atoms
     family: OutcomeModel
     cells: IntArray

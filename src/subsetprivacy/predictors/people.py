@@ -48,7 +48,7 @@ class PeopleBlock:
         return float(len(self.V) if self.weight is None else self.weight.sum())
 
 
-class OutcomePeople:
+class CellPeople:
     """People in memory.
 
     Parameters
@@ -122,7 +122,7 @@ class OutcomePeople:
         for start in range(0, len(self), size):
             yield self.block(slice(start, min(start + size, len(self))))
 
-    def some(self, most: int) -> "OutcomePeople":
+    def some(self, most: int) -> "CellPeople":
         """Return at most so many people, evenly spread."""
         step = -(-len(self) // most)
         if step <= 1:
@@ -131,7 +131,7 @@ class OutcomePeople:
         weight, offset = (None if each is None else each[part] for each in (self.weight, self.offset))
         y = self.y if self.private_outcome else self.y[part]
         V = np.ascontiguousarray(self.V[part])
-        return OutcomePeople(
+        return CellPeople(
             V,
             y,
             self.codes[part],

@@ -12,7 +12,7 @@ from subsetprivacy.design import Design
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.families import Binomial, Multinomial, Normal, OutcomeModel, Poisson
 from subsetprivacy.predictors.layout import Layout
-from subsetprivacy.predictors.people import OutcomePeople
+from subsetprivacy.predictors.people import CellPeople
 from subsetprivacy.predictors.working import Indicators, working_indicators
 from subsetprivacy.regression.starting import information_kept, shares_of_all
 from subsetprivacy.sampling import Sampling
@@ -44,7 +44,7 @@ class OutcomeProblem:
         The seen columns as they were given, of everyone.
     """
 
-    people: OutcomePeople
+    people: CellPeople
     family: OutcomeFamily
     method: RegressionMethod
     categories: tuple[Label, ...] | None = None

@@ -13,7 +13,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.estimation.indicator import IndicatorTable, most_blocks, rows_of
 from subsetprivacy.estimation.quantizing import nearest, quantize
-from subsetprivacy.predictors.people import OutcomePeople, PeopleBlock
+from subsetprivacy.predictors.people import CellPeople, PeopleBlock
 from subsetprivacy.regression.blocks import Sample
 from subsetprivacy.regression.corrected import BLOCKS
 from subsetprivacy.regression.models import Model
@@ -97,7 +97,7 @@ class CellModel:
         return self.model.link.shares(self.model.predictors(self.theta, self.features.of(V, y)))
 
 
-def cell_problem(people: OutcomePeople, features: Features) -> Problem:
+def cell_problem(people: CellPeople, features: Features) -> Problem:
     """Return the problem of the private cell given features, made ready to be fitted."""
     y = None if people.private_outcome else people.y
     names = tuple(f"f{k}" for k in range(1 + len(features.center)))
@@ -106,7 +106,7 @@ def cell_problem(people: OutcomePeople, features: Features) -> Problem:
     return pose(sample, columns, Options(shrink=True, starts=1), *sample.amounts(), rows=len(people))
 
 
-def fit_cells(people: OutcomePeople, powers: tuple[int, ...]) -> CellModel | None:
+def fit_cells(people: CellPeople, powers: tuple[int, ...]) -> CellModel | None:
     """Fit the working model to some of the people; None where they are too few for it."""
     some = people.some(_SAMPLE)
     features = features_of(some.V, None if some.private_outcome else some.y, powers)
@@ -131,7 +131,7 @@ class Indicators:
         The working distribution of each person, by number; None where all have the same.
     """
 
-    def __init__(self, people: OutcomePeople, table: IndicatorTable, number: IntArray | None) -> None:
+    def __init__(self, people: CellPeople, table: IndicatorTable, number: IntArray | None) -> None:
         self.people, self.table = people, table
         self._number = None if table.ignores_w or table.blocks == 1 else number
         self._listed: FloatArray | None = None
@@ -156,7 +156,7 @@ class Indicators:
         return self.table.of(self.people.rows(part), number)
 
 
-def working_indicators(people: OutcomePeople, powers: tuple[int, ...]) -> Indicators:
+def working_indicators(people: CellPeople, powers: tuple[int, ...]) -> Indicators:
     """Return indicators of people's cells, with working distributions given all that is seen."""
     design = people.design
     cells = fit_cells(people, powers) if design.enumerable else None
@@ -174,5 +174,5 @@ def working_indicators(people: OutcomePeople, powers: tuple[int, ...]) -> Indica
     return Indicators(people, table, number)
 
 
-def _shares(cells: CellModel, people: OutcomePeople, block: PeopleBlock) -> FloatArray:
+def _shares(cells: CellModel, people: CellPeople, block: PeopleBlock) -> FloatArray:
     return cells.shares(block.V, None if people.private_outcome else block.y[0])
