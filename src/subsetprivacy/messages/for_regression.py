@@ -109,6 +109,9 @@ CORRECTED_IF_WRONG = advise(
     shell="--method corrected (the default) needs neither model",
     keyword_of="regress",
 )
+TEST_TERMS = advise(
+    "test_terms", python="fit.test('term') fits without a term and keeps its columns for the private value"
+)
 FITTED_FROM_A_TABLE = advise("fitted_from_a_table", python="sp.regress('income ~ age + race', table, designs={{...}})")
 MERGE_OR_MORE = advise("merge_or_more", "merge rare categories, use fewer covariates, or collect more people")
 MEASURE_LEAKAGE = advise("measure_leakage", python="fit.leakage() measures the difference")

@@ -70,7 +70,8 @@ def _unsolved(fit: OutcomeRegression) -> tuple[Note, ...]:
         named = ", ".join(fit.fit.unsolved[:_MOST_NAMED])
         what = {"linear": "people", "logit": "people with one of the outcomes", "poisson": "events"}[fit.family]
         text = f"The corrected equations have no solution: the estimated number of {what} is not positive for {named}."
-        return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE if fit.family == "linear" else LINEAR_OR_MERGE),)
+        linear = fit.family != "linear" and fit.categories is None
+        return (Note(NoteKind.NOT_UNIQUE, text, LINEAR_OR_MERGE if linear else MERGE_OR_MORE),)
     if fit.converged and fit.fit.is_maximum:
         return ()
     what = f"about {fit.gap:.2g} of log-likelihood is left to gain" if not fit.converged else "it may be a saddle point"

@@ -12,6 +12,7 @@ from subsetprivacy._choices import TermTest
 from subsetprivacy._types import IntArray
 from subsetprivacy.errors import MismatchError
 from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_regression import TEST_TERMS
 from subsetprivacy.predictors.comparison import comparison_statistic
 from subsetprivacy.predictors.fitting import likelihood_fit, mixture_objective
 from subsetprivacy.regression.constrained import information_at
@@ -60,6 +61,11 @@ def compare_nested(fit: OutcomeRegression, smaller: OutcomeRegression) -> ModelT
     if fit.family != smaller.family or not _same_people(fit, smaller):
         raise MismatchError("`smaller` must be a fit of the same outcome to the same people; it is not.")
     df = fit.df - smaller.df
+    if len(fit.fit.parameters) - fit.df != len(smaller.fit.parameters) - smaller.df:
+        raise MismatchError(
+            "`smaller` must have the same seen columns, because these also predict the private value; it has others.",
+            TEST_TERMS,
+        )
     if df <= 0 or not set(smaller.layout.names) <= set(fit.layout.names):
         raise MismatchError("`smaller` must have some of the terms of this model and no others; it does not.")
     assert fit.loglik is not None
@@ -74,10 +80,7 @@ def compare_nested(fit: OutcomeRegression, smaller: OutcomeRegression) -> ModelT
 def _same_people(fit: OutcomeRegression, smaller: OutcomeRegression) -> bool:
     first, second = fit.problem.people, smaller.problem.people
     same_rows = np.array_equal(first.y, second.y) and np.array_equal(first.codes, second.codes)
-    same_law = first.design == second.design and len(fit.fit.parameters) - fit.df == (
-        len(smaller.fit.parameters) - smaller.df
-    )
-    return bool(same_rows and same_law and first.n == second.n)
+    return bool(same_rows and first.design == second.design and first.n == second.n)
 
 
 def comparison_of(fit: OutcomeRegression) -> ModelTests:
