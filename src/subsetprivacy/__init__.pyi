@@ -101,6 +101,7 @@ from subsetprivacy.planning import (
     power,
     repeat_risk,
 )
+from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
 from subsetprivacy.regression.model_tests import ModelTests
@@ -157,6 +158,7 @@ __all__ = [
     "OddsRatios",
     "Optimum",
     "OptionSkips",
+    "OutcomeRegression",
     "PairTests",
     "PersonLeakage",
     "Plan",
