@@ -90,6 +90,7 @@ from subsetprivacy.mechanism.simulate import simulate, simulate_many
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
 from subsetprivacy.planning import (
+    EffectPower,
     IndependencePower,
     Plan,
     PlanOption,
@@ -97,11 +98,13 @@ from subsetprivacy.planning import (
     PowerOfTest,
     RepeatRisk,
     independence_power,
+    means_power,
     plan,
     power,
+    predictor_power,
     repeat_risk,
+    response_power,
 )
-from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
 from subsetprivacy.regression.model_tests import ModelTests
@@ -131,6 +134,7 @@ __all__ = [
     "Design",
     "Difference",
     "DrawsCheck",
+    "EffectPower",
     "Estimate",
     "EstimateBatch",
     "Evaluation",
@@ -158,7 +162,6 @@ __all__ = [
     "OddsRatios",
     "Optimum",
     "OptionSkips",
-    "OutcomeRegression",
     "PairTests",
     "PersonLeakage",
     "Plan",
@@ -221,6 +224,7 @@ __all__ = [
     "join",
     "load_design",
     "loglinear",
+    "means_power",
     "nonprivate",
     "optimal",
     "partition",
@@ -228,6 +232,7 @@ __all__ = [
     "plan",
     "pool",
     "power",
+    "predictor_power",
     "prepare",
     "privatize",
     "privatize_table",
@@ -238,6 +243,7 @@ __all__ = [
     "regress",
     "repeat_risk",
     "resolve",
+    "response_power",
     "simulate",
     "simulate_many",
     "small",

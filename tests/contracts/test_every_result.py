@@ -33,7 +33,7 @@ NO_RESULTS = {
 }
 # A level or an interval method is part of the question that these answer, so they cannot be asked for another.
 FIXED_LEVEL = {"Audit", "Contrast", "Findings", "TableAudit", "HonestyCheck", "Measure", "Plan", "Power"}
-FIXED_LEVEL |= {"IndependencePower"}
+FIXED_LEVEL |= {"EffectPower", "IndependencePower"}
 # Tables of two variables: `summary` prints standard errors in brackets and no interval, and the intervals of the frame
 # are those of the standard errors. So only the frame has a level, and there is no method to choose.
 NO_INTERVAL_IN_SUMMARY = {"Association", "ConditionalShares", "ConfusionMatrix"}

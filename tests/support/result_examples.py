@@ -99,6 +99,11 @@ def pooled_test() -> Any:
 
 
 @example
+def effect_power() -> Any:
+    return sp.predictor_power(sp.uniform(COLORS), SHARES, category="red", difference=0.3, target=0.8)
+
+
+@example
 def plan() -> Any:
     return sp.plan(COLORS, margin=0.05, w=SHARES, groups=2)
 
@@ -359,19 +364,6 @@ def regression() -> Any:
     values = [COLORS[k] for k in rng.choice(4, 600, p=SHARES)]
     table = {"age": age, "sex": sex, "color": sp.privatize(values, sp.uniform(COLORS), seed=1).codes}
     return sp.regress("color ~ age + sex", table, designs={"color": sp.uniform(COLORS)})
-
-
-@example
-def outcome_regression() -> Any:
-    import numpy as np
-
-    rng = np.random.default_rng(2)
-    values = rng.choice(4, 600, p=SHARES)
-    age = rng.integers(18, 80, 600)
-    income = 10 + 0.1 * age + values + rng.normal(size=600)
-    codes = sp.privatize([COLORS[k] for k in values], sp.uniform(COLORS), seed=1).codes
-    table = {"income": income, "age": age, "color": codes}
-    return sp.regress("income ~ age + color", table, designs={"color": sp.uniform(COLORS)})
 
 
 @example

@@ -23,6 +23,7 @@ from subsetprivacy.cli.fit_test import fit_test
 from subsetprivacy.cli.key import key
 from subsetprivacy.cli.loglinear import loglinear
 from subsetprivacy.cli.plan import plan
+from subsetprivacy.cli.power import power
 from subsetprivacy.cli.privatize import privatize
 from subsetprivacy.cli.regress import regress
 from subsetprivacy.cli.report import report
@@ -117,6 +118,7 @@ COMMANDS = (
     example,
     design,
     plan,
+    power,
     key,
     privatize,
     count,

@@ -100,6 +100,28 @@ STRONGER_DEPENDENCE = advise(
     "stronger_dependence", python="`W` is all but the product of its margins; move it away from that"
 )
 
+EFFECT_POWER_OF_80 = advise(
+    "effect_power_of_80",
+    python="target=0.8 works out the people",
+    shell="--target 0.8 works out the people",
+    keyword_of=("response_power", "predictor_power", "means_power"),
+)
+RATIO_OF_ONE = advise("ratio_of_one", "1.5 multiplies the odds by one and a half, 1 is no effect")
+POSITIVE_SHARES = advise("positive_shares", "give every category the smallest share that it may have, such as 0.01")
+PILOT_TERMS = advise("pilot_terms", python="pilot=fit, term='age', category='daily'", keyword_of="response_power")
+EFFECT_BY_FAMILY = advise(
+    "effect_by_family",
+    python="difference=... for family='linear', odds_ratio=... for 'logit', rate_ratio=... for 'poisson'",
+    shell="--difference for --family linear, --odds-ratio for logit, --rate-ratio for poisson",
+    keyword_of="predictor_power",
+)
+TWO_GROUPS = advise(
+    "two_groups", python="groups=('Black', 'White')", shell="--group Black --group White", keyword_of="means_power"
+)
+GROUP_FOR_POWER = advise("group_for_power", "group rare categories")
+UNCOVERED_PLAN = advise("uncovered_plan", "plan with the design of the people, without dummy rows")
+FEWER_OR_MERGED = advise("fewer_or_merged", "ask more people, or merge rare categories")
+
 # Asking again
 
 ONE_VARIABLE_AT_A_TIME = advise("one_variable_at_a_time", python="one variable at a time, such as {name!r}")

@@ -1,17 +1,15 @@
 """`power`: the chance to find a difference that is there, and the people it takes."""
 
 from collections.abc import Mapping
-from math import ceil, sqrt
+from math import sqrt
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from attrs import frozen
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_distribution, check_level
+from subsetprivacy._checks import check_distribution
 from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy._words import people
 from subsetprivacy.design import Design, require_design
@@ -20,6 +18,7 @@ from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_plans import CONTRAST_BY_LABEL, POWER_OF_80, SHARE_OF_ONE
 from subsetprivacy.planning.demand import read_people, require_spread
 from subsetprivacy.planning.variance import contrast_variance
+from subsetprivacy.planning.z_test import chance, critical, people_for
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
 
@@ -79,9 +78,9 @@ class Power(Result):
         title, ax
             A heading, and the Matplotlib axes to draw in; by default those of a new figure.
         """
-        z = float(ndtri(1 - self.level / 2))
+        z = critical(self.level)
         n: FloatArray = np.geomspace(max(self.n1 / 10, 1), self.n1 * 10, 200)
-        curve = [_chance(self.difference, self.se * sqrt(self.n1 / size), z) for size in n.tolist()]
+        curve = [chance(self.difference, self.se * sqrt(self.n1 / size), z) for size in n.tolist()]
         heading = f"Power to find a difference of {self.difference:.3g}, test at {percent(self.level)}"
         return draw.power_curves(
             n,
@@ -174,10 +173,10 @@ def power(
         require_spread("w1", first, second)
         difference = float(c @ (first - second))
         spread[1] = contrast_variance(design, second, c)
-    z = float(ndtri(1 - check_level(level) / 2))
-    sizes = _read_sizes(n1, n2, target, known) or _people(difference, sum(spread), z, level, target, known)
+    z = critical(level)
+    sizes = _read_sizes(n1, n2, target, known) or _people(difference, sum(spread), level, target, known)
     se = sqrt(spread[0] / sizes[0] + (spread[1] / sizes[1] if sizes[1] else 0.0))
-    return Power(_chance(difference, se, z), *sizes, difference, se, level)
+    return Power(chance(difference, se, z), *sizes, difference, se, level)
 
 
 def _weights(design: Design, category: Label, contrast: Any) -> FloatArray:
@@ -238,20 +237,7 @@ def _read_sizes(n1: Any, n2: Any, target: Any, known: bool) -> tuple[int, int] |
     return first, 0 if known else first if n2 is None else read_people(n2, "n2")
 
 
-def _people(difference: float, variance: float, z: float, level: float, target: Any, known: bool) -> tuple[int, int]:
+def _people(difference: float, variance: float, level: float, target: Any, known: bool) -> tuple[int, int]:
     """Return the fewest people per group that reach the target."""
-    wanted = check_level(target, "target")
-    if abs(difference) < 1e-12 or wanted <= level:
-        raise ArgumentError(
-            f"there must be a difference to find and a `target` above the level {level:g}; "
-            f"got a difference of {difference:.3g} and a target of {wanted:g}."
-        )
-    # The chance grows with the ratio of difference and standard error, from the level on.
-    ratio = brentq(lambda t: _chance(t, 1.0, z) - wanted, 0.0, z + ndtri(wanted) + 10)
-    n = max(ceil(variance * (ratio / difference) ** 2 * (1 - 1e-12)), 1)
+    n = people_for(difference, variance, level, target)
     return n, 0 if known else n
-
-
-def _chance(difference: float, se: float, z: float) -> float:
-    t = abs(difference) / se if se > 0 else np.inf if difference else 0.0
-    return float(ndtr(t - z) + ndtr(-t - z))

@@ -24,6 +24,8 @@ COMMANDS = [
     ["example"],
     *(["example", which] for which in ("adult", "urn")),
     ["plan"],
+    ["power"],
+    *(["power", what] for what in ("response", "predictor", "means")),
     ["key"],
     ["privatize"],
     ["count"],

@@ -32,6 +32,21 @@ EVERY = pytest.mark.parametrize("name", COMMANDS)
 # For each command, words that it cannot do anything with: (words, class of the error, a part of the message).
 WRONG = {
     "plan": ("ash birch cedar elm --margin 2", "ArgumentError", "--margin must be between 0 and 0.5"),
+    "power response": (
+        "tree.json --w .4,.3,.2,.1 --category ash --odds-ratio 0 --target .8",
+        "ArgumentError",
+        "--odds-ratio must be a ratio above 0",
+    ),
+    "power predictor": (
+        "tree.json --w .4,.3,.2,.1 --category ash --family logit --difference 1 --target .8",
+        "ArgumentError",
+        "the effect must be given as --odds-ratio",
+    ),
+    "power means": (
+        "tree.json --w .4,.3,.2,.1 --group ash --difference 1 --target .8",
+        "ArgumentError",
+        "--group must be the two groups",
+    ),
     "privatize": (
         "people.csv --column tree=other.json -o new.csv",
         "CategoryError",

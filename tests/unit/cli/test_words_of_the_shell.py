@@ -104,6 +104,14 @@ plan --n-categories 2 --floor 0.1
 plan --n-categories 4 --w 0.5,0.5
 plan --n-categories 4 --level 95
 plan --n-categories 60 --publish
+power response tree.json --w .4,.3,.2,.1 --category ash --odds-ratio 1.5 --target .8
+power response tree.json --w .4,.3,.2,.1 --category oak --odds-ratio 1.5 --target .8
+power response tree.json --w .4,.3,.3,0 --category ash --odds-ratio 1.5 --people 0
+power response safe.json --w .4,.3,.2,.1 --family ordinal --odds-ratio 1.5 --people 9
+power predictor tree.json --w .97,.01,.01,.01 --category birch --difference 2 --people 100
+power predictor tree.json --w .4,.3,.2,.1 --category ash --odds-ratio 2
+power means tree.json --w .4,.3,.2,.1 --group ash --group elm --difference 1 --people 100
+power means tree.json --w .4,.3,.2,.1 --group ash --difference 1 --people 100
 key -o secret.key
 key -o secret.key
 privatize people.csv --column tree=tree.json --column pay=pay.json --keep area --keep weight -o private.parquet --seed 1

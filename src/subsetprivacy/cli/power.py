@@ -1,0 +1,212 @@
+"""The people it takes to find an effect: in a regression, or between the means of private groups."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from subsetprivacy._choices import Family, OutcomeFamily, RegressionMethod
+from subsetprivacy.cli import options
+from subsetprivacy.cli.audience import sets
+from subsetprivacy.cli.documents import read_design
+from subsetprivacy.cli.options import numbers
+from subsetprivacy.cli.show import echo_json, echo_table
+
+Command = Callable[..., Any]
+
+
+@click.group(short_help="Say how many people it takes to find an effect.")
+def power() -> None:
+    """Say how many people it takes to find an effect, or how likely so many find it.
+
+    A DESIGN is a design document; --w gives the shares of its categories. Give --target
+    for the people that a power takes, or --people for their power.
+
+    \b
+    Example:
+      subsetprivacy power means race.design.json --w 0.6,0.2,0.15,0.05 \\
+        --group Black --group White --difference 5 --sd 15 --target 0.8
+    """
+
+
+def _shared(command: Command) -> Command:
+    """Add what all plans for an effect have: the design, the shares, people or power, the level."""
+    for option in (
+        options.as_json,
+        click.option("--level", type=float, default=0.05, show_default=True, help="The level of the two-sided z test."),
+        click.option("--target", type=float, help="The power wanted, e.g. 0.8; then the people are worked out."),
+        click.option("--people", type=int, help="How many people there are; then the power is worked out."),
+        click.option("--w", "w", required=True, help="The shares of the categories, e.g. 0.5,0.2,0.2,0.1."),
+        click.argument("design", type=options.document),
+    ):
+        command = option(command)
+    return sets(n="--people")(command)
+
+
+_CATEGORY = click.option("--category", metavar="LABEL", help="The category whose effect is looked for.")
+_BASELINE = click.option(
+    "--baseline", metavar="LABEL", help="The category it is compared with. [default: the most frequent other one]"
+)
+
+
+@power.command(short_help="A private category that depends on a covariate.")
+@_shared
+@_CATEGORY
+@_BASELINE
+@click.option("--odds-ratio", type=float, required=True, help="What multiplies the odds when the covariate rises by 1.")
+@click.option("--spread", type=float, default=1.0, show_default=True, help="The standard deviation of the covariate.")
+@click.option("--share", type=float, help="Instead, the share of people for whom a covariate of 0 and 1 is 1.")
+@click.option("--family", type=click.Choice(get_args(Family)), default="logit", show_default=True, help="The model.")
+def response(
+    design: Path,
+    w: str,
+    people: int | None,
+    target: float | None,
+    level: float,
+    as_json: bool,
+    category: str | None,
+    baseline: str | None,
+    odds_ratio: float,
+    spread: float,
+    share: float | None,
+    family: Family,
+) -> None:
+    """Say how many people it takes to find that a private category depends on a covariate.
+
+    \b
+    Examples:
+      subsetprivacy power response habit.design.json --w 0.5,0.2,0.2,0.1 \\
+        --category daily --odds-ratio 1.5 --target 0.8
+      subsetprivacy power response habit.design.json --w 0.5,0.2,0.2,0.1 \\
+        --family ordinal --odds-ratio 1.3 --share 0.4 --people 2000
+    """
+    from subsetprivacy.planning import response_power
+
+    held = read_design(design)
+    made = response_power(
+        held,
+        numbers(w, "--w"),
+        people,
+        odds_ratio=odds_ratio,
+        category=_label(category, held),
+        baseline=_label(baseline, held),
+        spread=spread,
+        share=share,
+        family=family,
+        level=level,
+        target=target,
+    )
+    _show(made, as_json)
+
+
+@power.command(short_help="An outcome that depends on a private category.")
+@_shared
+@_CATEGORY
+@_BASELINE
+@click.option(
+    "--family", type=click.Choice(get_args(OutcomeFamily)), default="linear", show_default=True, help="The model."
+)
+@click.option("--difference", type=float, help="The difference of the means, for --family linear.")
+@click.option("--odds-ratio", type=float, help="The ratio of the odds, for --family logit.")
+@click.option("--rate-ratio", type=float, help="The ratio of the means, for --family poisson.")
+@click.option("--sd", type=float, default=1.0, show_default=True, help="The standard deviation of a linear outcome.")
+@click.option("--mean", type=float, help="The mean outcome of the baseline. [default: 0.5 for logit, 1 for poisson]")
+@click.option(
+    "--method",
+    type=click.Choice(get_args(RegressionMethod)),
+    default="corrected",
+    show_default=True,
+    help="How it will be fitted.",
+)
+def predictor(
+    design: Path,
+    w: str,
+    people: int | None,
+    target: float | None,
+    level: float,
+    as_json: bool,
+    category: str | None,
+    baseline: str | None,
+    family: OutcomeFamily,
+    difference: float | None,
+    odds_ratio: float | None,
+    rate_ratio: float | None,
+    sd: float,
+    mean: float | None,
+    method: RegressionMethod,
+) -> None:
+    """Say how many people it takes to find that an outcome depends on a private category.
+
+    \b
+    Examples:
+      subsetprivacy power predictor race.design.json --w 0.6,0.2,0.15,0.05 \\
+        --category Black --difference 5 --sd 15 --target 0.8
+      subsetprivacy power predictor race.design.json --w 0.6,0.2,0.15,0.05 \\
+        --category Black --family logit --odds-ratio 1.8 --mean 0.2 --people 5000
+    """
+    from subsetprivacy.planning import predictor_power
+
+    held = read_design(design)
+    made = predictor_power(
+        held,
+        numbers(w, "--w"),
+        people,
+        category=_label(category, held),
+        baseline=_label(baseline, held),
+        family=family,
+        difference=difference,
+        odds_ratio=odds_ratio,
+        rate_ratio=rate_ratio,
+        sd=sd,
+        mean=mean,
+        method=method,
+        level=level,
+        target=target,
+    )
+    _show(made, as_json)
+
+
+@power.command(short_help="A difference between the means of two private groups.")
+@_shared
+@click.option("--group", "groups", metavar="LABEL", multiple=True, help="Each of the two groups that are compared.")
+@click.option("--difference", type=float, required=True, help="The mean of the first group less that of the second.")
+@click.option("--sd", type=float, default=1.0, show_default=True, help="The standard deviation within the groups.")
+def means(
+    design: Path,
+    w: str,
+    people: int | None,
+    target: float | None,
+    level: float,
+    as_json: bool,
+    groups: tuple[str, ...],
+    difference: float,
+    sd: float,
+) -> None:
+    """Say how many people it takes to find that the means of two private groups differ.
+
+    \b
+    Example:
+      subsetprivacy power means race.design.json --w 0.6,0.2,0.15,0.05 \\
+        --group Black --group White --difference 5 --sd 15 --target 0.8
+    """
+    from subsetprivacy.planning import means_power
+
+    held = read_design(design)
+    pair: Any = tuple(_label(group, held) for group in groups)
+    made = means_power(
+        held, numbers(w, "--w"), people, groups=pair, difference=difference, sd=sd, level=level, target=target
+    )
+    _show(made, as_json)
+
+
+def _label(text: str | None, design: Any) -> Any:
+    """Return the label that is written like this: labels of a document may be numbers."""
+    return next((label for label in design.categories.labels if str(label) == text), text)
+
+
+def _show(made: Any, as_json: bool) -> None:
+    if as_json:
+        echo_json(made.to_dict())
+    else:
+        echo_table(made.summary())

@@ -1,0 +1,197 @@
+"""The power to find an effect in a regression or a difference of means: the result."""
+
+from collections.abc import Mapping
+from math import ceil, sqrt
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy import draw
+from subsetprivacy._types import FloatArray
+from subsetprivacy._words import counted, people
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_plans import FEWER_OR_MERGED
+from subsetprivacy.planning.z_test import chance, critical, people_for
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import Table, number, percent
+
+_FEW = 30.0  # people of a category, counted as if they were asked directly, below which limits are doubtful
+
+
+@frozen(repr=False)
+class EffectPower(Result):
+    """The power of a test for an effect; made by `response_power`, `predictor_power` and `means_power`.
+
+    Attributes
+    ----------
+    what
+        What the effect is, in words.
+    effect
+        Its size: a log odds ratio, a log rate ratio or a difference of means.
+    n
+        The people: as given, or the fewest that reach the target.
+    variance, direct_variance
+        n times the variance of the estimate, from subsets and from people who were asked directly.
+    level
+        The level of the two-sided z test.
+    target
+        The power that the people were worked out for, or None.
+    method
+        How the effect will be estimated: ``"ml"`` or ``"corrected"``.
+    basis
+        What the plan rests on, in words.
+    effective
+        How many people of the rarer of the two categories there are, counted as if they were asked directly.
+    """
+
+    what: str
+    effect: float
+    n: int
+    variance: float
+    direct_variance: float
+    level: float
+    target: float | None
+    method: str
+    basis: str
+    effective: float
+
+    _FACTS: ClassVar[tuple[str, ...]] = (
+        "what",
+        "effect",
+        "n",
+        "variance",
+        "direct_variance",
+        "level",
+        "target",
+        "method",
+        "basis",
+        "effective",
+    )
+
+    @property
+    def se(self) -> float:
+        """The standard error of the estimate."""
+        return sqrt(self.variance / self.n)
+
+    @property
+    def power(self) -> float:
+        """The probability that the test finds the effect."""
+        return chance(self.effect, self.se, critical(self.level))
+
+    @property
+    def direct_power(self) -> float:
+        """The power with the same people, asked directly."""
+        return chance(self.effect, sqrt(self.direct_variance / self.n), critical(self.level))
+
+    @property
+    def price(self) -> float:
+        """How many times as many people it takes as asking directly would."""
+        return self.variance / self.direct_variance
+
+    @property
+    def direct(self) -> int:
+        """How many people, asked directly, have the same power."""
+        if self.target is not None:
+            return people_for(self.effect, self.direct_variance, self.level, self.target)
+        return max(ceil(self.n / self.price * (1 - 1e-12)), 1)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the plan rests on, what privacy costs, and whether there are too few people for it."""
+        out = [Note(NoteKind.ASSUMPTION, self.basis)]
+        asked = f"Asked directly, {people(self.direct)} would have the same power"
+        price = f"{asked}: privacy costs {self.price:.2f} times as many."
+        out.append(Note(NoteKind.PRICE, price))
+        if self.effective < _FEW:
+            text = (
+                f"The rarer category has the information of {counted(round(self.effective), 'person', 'people')} asked "
+                "directly: normal theory is doubtful, and some samples have no solution."
+            )
+            out.append(Note(NoteKind.SMALL_COUNTS, text, FEWER_OR_MERGED))
+        return tuple(out)
+
+    def __repr__(self) -> str:
+        return f"<EffectPower {self.power:.4f} with {people(self.n)}: {self.what}, effect {self.effect:.4g}>"
+
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook."""
+        direct = sqrt(self.direct_variance / self.n)
+        rows = (
+            ("people", f"{self.n}", f"{self.n}"),
+            ("effect", number(self.effect), number(self.effect)),
+            ("standard error", number(self.se), number(direct)),
+            ("power", number(self.power), number(self.direct_power)),
+            ("people for this power", f"{self.n}", f"{self.direct}"),
+        )
+        wanted = "" if self.target is None else f", for a power of {self.target:g}"
+        title = f"{self.what[:1].upper()}{self.what[1:]}: two-sided z test at {percent(self.level)}{wanted}"
+        return Table(title, ("", "subsets", "asked directly"), rows, self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names, for JSON."""
+        more = ("power", "se", "direct", "direct_power", "price", "notes")
+        return plain({name: getattr(self, name) for name in (*self._FACTS, *more)})
+
+    @classmethod
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` wrote."""
+        return cls(**{name: facts[name] for name in cls._FACTS})
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("what", "effect", "n", "power", "se", "level", "direct", "direct_power", "price", "method")
+        return {name: [getattr(self, name)] for name in names}
+
+    def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
+        """Draw the power against the people, next to asking directly.
+
+        Parameters
+        ----------
+        title, ax
+            A heading, and the Matplotlib axes to draw in; by default those of a new figure.
+        """
+        z = critical(self.level)
+        n: FloatArray = np.geomspace(max(min(self.n, self.direct) / 5, 1), max(self.n, self.direct) * 5, 200)
+        both = {"subsets": self.variance, "asked directly": self.direct_variance}
+        curves = {
+            name: [chance(self.effect, sqrt(each / size), z) for size in n.tolist()] for name, each in both.items()
+        }
+        heading = f"Power to find an effect of {self.effect:.3g}, test at {percent(self.level)}"
+        return draw.power_curves(
+            n,
+            curves,
+            points={
+                "subsets": (self.n, self.power, float("nan")),
+                "asked directly": (self.direct, self.power, float("nan")),
+            },
+            level=self.level,
+            target=self.target,
+            title=draw.Heading(heading) if title is None else title,
+            ax=ax,
+        )
+
+
+def planned(
+    what: str,
+    effect: float,
+    n: int | None,
+    variances: tuple[float, float],
+    level: float,
+    target: float | None,
+    *,
+    method: str,
+    basis: str,
+    kept: float,
+) -> EffectPower:
+    """Return the plan, with the people worked out where a target is given.
+
+    Parameters
+    ----------
+    variances
+        n times the variance of the estimate, from subsets and from people who were asked directly.
+    kept
+        The share of all people who are in the rarer category, times the share of their information that subsets keep.
+    """
+    size = people_for(effect, variances[0], level, target) if n is None else n
+    critical(level)  # raises unless it is a level
+    return EffectPower(what, effect, size, *variances, level, target, method, basis, size * kept)

@@ -1,0 +1,287 @@
+"""`response_power`: the power to find that a private category depends on a covariate."""
+
+from collections.abc import Mapping
+from math import log
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._checks import check_choice, check_distribution, shown
+from subsetprivacy._choices import Family
+from subsetprivacy._types import Distribution, FloatArray, Label
+from subsetprivacy.design import Design, require_design
+from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
+from subsetprivacy.messages.for_plans import EFFECT_POWER_OF_80, PILOT_TERMS, POSITIVE_SHARES, RATIO_OF_ONE
+from subsetprivacy.planning.demand import read_people
+from subsetprivacy.planning.effect_result import EffectPower, planned
+from subsetprivacy.planning.populations import Nodes, cut_points, logit_intercepts, require_listed, support_of
+from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit, outer_squares
+from subsetprivacy.regression.models import Model, SeparateSlopes, SharedSlopes
+from subsetprivacy.regression.presenting import model_columns
+from subsetprivacy.regression.result import Regression
+from subsetprivacy.tables import label_text
+
+_PILOT_ROWS = 4000  # people of a pilot who stand for all
+
+
+def response_power(
+    design: Design | None = None,
+    w: Distribution | None = None,
+    n: int | None = None,
+    *,
+    odds_ratio: float | Mapping[Label, float] | None = None,
+    category: Label = None,
+    baseline: Label = None,
+    spread: float = 1.0,
+    share: float | None = None,
+    family: Family = "logit",
+    level: float = 0.05,
+    target: float | None = None,
+    pilot: Regression | None = None,
+    term: str | None = None,
+) -> EffectPower:
+    r"""Return the power to find that a private category depends on a covariate, or the people it takes.
+
+    Parameters
+    ----------
+    design
+        The design that people will be asked with; by default that of the pilot.
+    w
+        The shares of the categories among all people, none of them 0.
+    n
+        The people.
+    odds_ratio
+        By what the odds of `category` against `baseline` are multiplied when the covariate rises by 1; or
+        ``{category: odds ratio}`` where several change. Of ordered categories, those of a higher category.
+    category, baseline
+        The two categories that are compared. The baseline is by default the most frequent other one. Left out for
+        ordered categories.
+    spread
+        The standard deviation of the covariate, which is normal.
+    share
+        Instead, the share of people for whom a covariate of 0 and 1 is 1.
+    family
+        ``"logit"`` (default) or ``"ordinal"``, as in `regress`.
+    level
+        The level of the two-sided z test.
+    target
+        The power wanted; then the people are worked out and `n` is left out.
+    pilot
+        Instead of `w` and a covariate, a fitted `Regression` whose people and coefficients stand for those to come.
+    term
+        The covariate of the pilot; the effect is that of the pilot, or `odds_ratio` where it is given.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not clear what is worked out, or a number is out of its range.
+    CategoryError
+        If a category is none of the design.
+    TooLargeError
+        If the design has too many subsets to list.
+
+    Notes
+    -----
+    The variance is that of maximum likelihood, the inverse of :math:`\sum_i x_i x_i^\top \otimes I(x_i)` with the
+    information :math:`I(x)` of one person's subset about the linear predictors. Intercepts are chosen so that the mean
+    shares are `w`. Corrected scores need more people.
+
+    Examples
+    --------
+    >>> import subsetprivacy as sp
+    >>> design = sp.uniform(["never", "once", "often", "daily"])
+    >>> plan = sp.response_power(design, [0.5, 0.2, 0.2, 0.1], odds_ratio=1.5, category="daily", target=0.8)
+    >>> plan.n, plan.direct, round(plan.price, 1)
+    (2789, 599, 4.7)
+    """
+    if pilot is not None:
+        return _by_pilot(pilot, term, design, w, category, odds_ratio, n, level, target)
+    if term is not None:
+        raise ArgumentError("`term` must be left out without a pilot.", PILOT_TERMS)
+    held = require_listed(require_design(design))
+    labels = held.categories.labels
+    shares = _shares(w, labels)
+    size = read_size(n, target)
+    x = Nodes.normal(spread) if share is None else Nodes.binary(share)
+    if check_choice(family, ("logit", "ordinal"), "family") == "ordinal":
+        return _ordered(held, shares, x, odds_ratio, size, level, target)
+    at, base = read_pair(category, baseline, held, shares)
+    slopes = read_effects(odds_ratio, at, base, labels, "odds_ratio")
+    a = logit_intercepts(shares, slopes, x)
+    model = SeparateSlopes(MultinomialLogit(held.p, base), 2)
+    theta = np.delete(np.column_stack([a - a[base], slopes - slopes[base]]), base, axis=0).ravel()
+    position = 2 * (at - (at > base)) + 1
+    variances = _variances(model, theta, x.X, x.weights, held, position)
+    what = f"log odds ratio of {label_text(labels[at])} against {label_text(labels[base])}, per unit of the covariate"
+    basis = f"Planned for {x.words}, and a logit fitted by maximum likelihood."
+    kept = min(shares[at], shares[base]) * variances[1] / variances[0]
+    return planned(what, float(slopes[at]), size, variances, level, target, method="ml", basis=basis, kept=float(kept))
+
+
+def _ordered(
+    design: Design, shares: FloatArray, x: Nodes, odds_ratio: Any, n: int | None, level: float, target: float | None
+) -> EffectPower:
+    if isinstance(odds_ratio, Mapping):
+        raise ArgumentError("`odds_ratio` must be one number for ordered categories; got a mapping.")
+    effect = log(_ratio(odds_ratio, "odds_ratio"))
+    model = SharedSlopes(CumulativeLogit(design.p), 1)
+    theta = np.append(cut_points(shares, effect, x), effect)
+    variances = _variances(model, theta, x.X[:, 1:], x.weights, design, design.p - 1)
+    basis = f"Planned for {x.words}, and proportional odds fitted by maximum likelihood."
+    what = "log odds ratio of a higher category, per unit of the covariate"
+    kept = float(shares.min() * variances[1] / variances[0])
+    return planned(what, effect, n, variances, level, target, method="ml", basis=basis, kept=kept)
+
+
+def _by_pilot(
+    pilot: Any,
+    term: str | None,
+    design: Design | None,
+    w: Any,
+    category: Label,
+    odds_ratio: Any,
+    n: Any,
+    level: float,
+    target: float | None,
+) -> EffectPower:
+    """Return the plan with the people and coefficients of a fitted regression."""
+    if not isinstance(pilot, Regression):
+        raise ArgumentError(f"`pilot` must be a Regression of a private response; got {type(pilot).__name__}.")
+    if w is not None:
+        raise ArgumentError("`w` must be left out with a pilot, which has shares.")
+    held = require_listed(pilot.problem.design if design is None else require_design(design))
+    if held.categories != pilot.categories:
+        raise MismatchError("`design` must have the categories of the pilot; it has others.")
+    size = read_size(n, target)
+    position, what = _position(pilot, term, category)
+    theta = pilot.estimates.copy()
+    if odds_ratio is not None:
+        theta[position] = log(_ratio(odds_ratio, "odds_ratio"))
+    if not np.isfinite(theta).all():
+        raise ArgumentError("`pilot` must have finite coefficients; got some without an end.")
+    rows = pilot._require_rows()
+    some = slice(None, None, max(len(rows.X) // _PILOT_ROWS, 1))
+    X = model_columns(rows.X, pilot)[some]
+    weight = np.ones(len(X)) if rows.weight is None else rows.weight[some]
+    variances = _variances(pilot.model, theta, X, weight / weight.sum(), held, position)
+    basis = f"Planned for people like those of the pilot (n = {pilot.n:.0f}), and a fit by maximum likelihood."
+    kept = float(pilot.problem.w.min() * variances[1] / variances[0])
+    effect = float(theta[position])
+    return planned(what, effect, size, variances, level, target, method="ml", basis=basis, kept=kept)
+
+
+def _position(pilot: Regression, term: str | None, category: Label) -> tuple[int, str]:
+    """Return which of the pilot's parameters is planned for, and what it is."""
+    names = [name for name in pilot.columns.names if name != "Intercept"]
+    if term not in names:
+        raise ArgumentError(
+            f"`term` must be a column of the pilot ({', '.join(names[:12])}); got another.", PILOT_TERMS
+        )
+    if pilot.family == "ordinal":
+        return pilot.categories.p - 1 + list(pilot.columns.names).index(str(term)), f"coefficient of {term}"
+    wanted = [label for label in pilot.categories.labels if label != pilot.baseline]
+    if category not in wanted:
+        raise CategoryError(
+            f"`category` must be one that the pilot compares with its baseline ({', '.join(map(label_text, wanted))}); "
+            "got another."
+        )
+    against = f"{label_text(category)} against {label_text(pilot.baseline)}"
+    row = wanted.index(category)
+    return row * len(pilot.columns.names) + list(pilot.columns.names).index(str(term)), (
+        f"coefficient of {term} for {against}"
+    )
+
+
+def _variances(
+    model: Model, theta: FloatArray, X: FloatArray, weights: FloatArray, design: Design, position: int
+) -> tuple[float, float]:
+    """Return n times the variance of a parameter, from subsets and from values."""
+    both = [expected_information(model, theta, X, weights, *support_of(each, design.p)) for each in (design, None)]
+    unit = np.zeros(len(theta))
+    unit[position] = 1.0
+    first, second = (float(np.linalg.solve(J, unit)[position]) for J in both)
+    return first, second
+
+
+def expected_information(
+    model: Model, theta: FloatArray, X: FloatArray, weights: FloatArray, rows: FloatArray, mu: FloatArray
+) -> FloatArray:
+    """Return the expected information of one person, over covariates and reports.
+
+    Parameters
+    ----------
+    model, theta
+        The model and its parameters.
+    X, weights
+        Rows of covariates and their probabilities.
+    rows, mu
+        The rows of all reports, shape (reports, p), and their weights.
+    """
+    U = model.predictors(theta, X)
+    P = model.link.shares(U)
+    total = 0.0
+    for row, weight in zip(rows, mu, strict=True):
+        if np.ptp(row) == 0:  # a full set says nothing
+            continue
+        R = np.repeat(row[:, None], len(X), axis=1)
+        total = total + outer_squares(model.link.of(U, R).gradient) * (weight * (row @ P) * weights)
+    return model.information(np.asarray(total), X)
+
+
+# What is asked ------------------------------------------------------------------------------------
+
+
+def read_size(n: Any, target: Any) -> int | None:
+    """Return the people, or None where they are to be worked out."""
+    if (n is None) == (target is None):
+        both = "neither" if n is None else "both"
+        raise ArgumentError(f"either `n` or `target` must be given; got {both}.", EFFECT_POWER_OF_80)
+    return None if n is None else read_people(n, "n")
+
+
+def _shares(w: Any, labels: tuple[Label, ...]) -> FloatArray:
+    if w is None:
+        raise ArgumentError("`w` must be given, the shares of the categories, or a `pilot`; got neither.")
+    return read_positive(w, labels)
+
+
+def read_positive(w: Any, labels: tuple[Label, ...]) -> FloatArray:
+    """Return the shares if none is 0."""
+    shares = check_distribution(w, labels)
+    if shares.min() <= 0:
+        raise ArgumentError("`w` must be above 0 for every category; got a share of 0.", POSITIVE_SHARES)
+    return shares
+
+
+def read_pair(category: Label, baseline: Label, design: Design, shares: FloatArray) -> tuple[int, int]:
+    """Return the positions of the two categories that are compared."""
+    if category is None:
+        raise ArgumentError("`category` must be given, the one whose effect is planned for; got none.")
+    at = design.categories.index(category)
+    if baseline is None:
+        base = int(np.where(np.arange(design.p) == at, -1.0, shares).argmax())
+    else:
+        base = design.categories.index(baseline)
+    if at == base:
+        raise ArgumentError("`baseline` must be another category than `category`; got the same.")
+    return at, base
+
+
+def read_effects(ratio: Any, at: int, base: int, labels: tuple[Label, ...], name: str) -> FloatArray:
+    """Return the logarithm of a ratio for each category: one for the category that is compared, or a mapping."""
+    out: FloatArray = np.zeros(len(labels))
+    if not isinstance(ratio, Mapping):
+        out[at] = log(_ratio(ratio, name))
+        return out
+    for label, each in ratio.items():
+        if label not in labels:
+            raise CategoryError(f"`{name}` must name categories of the design; got another label.")
+        out[labels.index(label)] = log(_ratio(each, name))
+    return np.asarray(out - out[base])
+
+
+def _ratio(ratio: Any, name: str) -> float:
+    if isinstance(ratio, bool) or not isinstance(ratio, (int, float, np.number)) or not 0 < ratio < np.inf:
+        got = shown(ratio) if isinstance(ratio, (int, float)) else type(ratio).__name__
+        raise ArgumentError(f"`{name}` must be a ratio above 0; got {got}.", RATIO_OF_ONE)
+    return float(ratio)

@@ -1,0 +1,41 @@
+"""The power of a two-sided z test, and the people it takes: what all plans for an effect share."""
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+
+from subsetprivacy._checks import check_level
+from subsetprivacy.errors import ArgumentError
+
+
+def critical(level: float) -> float:
+    """Return the value that a two-sided z test at this level must exceed."""
+    return float(ndtri(1 - check_level(level) / 2))
+
+
+def chance(effect: float, se: float, z: float) -> float:
+    """Return the probability that an estimate with this standard error is further than z of them from 0."""
+    t = abs(effect) / se if se > 0 else np.inf if effect else 0.0
+    return float(ndtr(t - z) + ndtr(-t - z))
+
+
+def people_for(effect: float, variance: float, level: float, target: Any) -> int:
+    """Return the fewest people whose test reaches the target, given the variance of one.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no effect to find, or the target is not above the level.
+    """
+    z, wanted = critical(level), check_level(target, "target")
+    if abs(effect) < 1e-12 or wanted <= level:
+        raise ArgumentError(
+            f"there must be a difference to find and a `target` above the level {level:g}; "
+            f"got a difference of {effect:.3g} and a target of {wanted:g}."
+        )
+    # The chance grows with the ratio of effect and standard error, from the level on.
+    ratio = brentq(lambda t: chance(t, 1.0, z) - wanted, 0.0, z + ndtri(wanted) + 10)
+    return max(ceil(variance * (ratio / effect) ** 2 * (1 - 1e-12)), 1)
