@@ -117,6 +117,7 @@ _PUBLIC = {
     ),
     "privacy.given_result": ("CovariateLeakage",),
     "privacy.person": ("PersonLeakage", "person_leakage"),
+    "predictors.result": ("OutcomeRegression",),
     "regression.model_tests": ("ModelTests",),
     "regression.prediction": ("MarginalEffects", "Prediction"),
     "regression.result": ("Regression",),

@@ -105,6 +105,7 @@ from subsetprivacy.planning import (
     repeat_risk,
     response_power,
 )
+from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
 from subsetprivacy.regression.model_tests import ModelTests
@@ -162,6 +163,7 @@ __all__ = [
     "OddsRatios",
     "Optimum",
     "OptionSkips",
+    "OutcomeRegression",
     "PairTests",
     "PersonLeakage",
     "Plan",

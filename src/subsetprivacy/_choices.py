@@ -36,6 +36,7 @@ OutcomeFamily: TypeAlias = Literal["linear", "logit", "poisson"]  # of an outcom
 RegressionMethod: TypeAlias = Literal["ml", "corrected"]
 CoefficientInterval: TypeAlias = Literal["auto", "wald", "robust", "profile"]
 TermTest: TypeAlias = Literal["auto", "lr", "wald", "robust"]
+PredictedQuantity: TypeAlias = Literal["share", "mean", "count"]  # "count" for mean counts
 PredictionKind: TypeAlias = Literal["shares", "category"]
 PooledInterval: TypeAlias = Literal["t", "normal"]
 

@@ -367,6 +367,19 @@ def regression() -> Any:
 
 
 @example
+def outcome_regression() -> Any:
+    import numpy as np
+
+    rng = np.random.default_rng(2)
+    values = rng.choice(4, 600, p=SHARES)
+    age = rng.integers(18, 80, 600)
+    income = 10 + 0.1 * age + values + rng.normal(size=600)
+    codes = sp.privatize([COLORS[k] for k in values], sp.uniform(COLORS), seed=1).codes
+    table = {"income": income, "age": age, "color": codes}
+    return sp.regress("income ~ age + color", table, designs={"color": sp.uniform(COLORS)})
+
+
+@example
 def model_tests() -> Any:
     return regression().test()
 

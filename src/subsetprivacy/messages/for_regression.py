@@ -94,6 +94,25 @@ FIT_BY_LIKELIHOOD = advise(
     "fit_by_likelihood", python="method='ml', the default", shell="leave --method out", keyword_of="regress"
 )
 LOGIT_FAMILY = advise("logit_family", python="family='logit'", shell="--family logit", keyword_of="regress")
+LINEAR_OR_MERGE = advise(
+    "linear_or_merge",
+    python="merge rare categories, or use family='linear', whose equations can nearly always be solved",
+    shell="merge rare categories, or use --family linear, whose equations can nearly always be solved",
+    keyword_of="regress",
+)
+LIKELIHOOD_OF_PREDICTORS = advise(
+    "likelihood_of_predictors", python="method='ml'", shell="--method ml", keyword_of="regress"
+)
+CORRECTED_IF_WRONG = advise(
+    "corrected_if_wrong",
+    python="method='corrected' (the default) needs neither model",
+    shell="--method corrected (the default) needs neither model",
+    keyword_of="regress",
+)
+TEST_TERMS = advise(
+    "test_terms", python="fit.test('term') fits without a term and keeps its columns for the private value"
+)
+FITTED_FROM_A_TABLE = advise("fitted_from_a_table", python="sp.regress('income ~ age + race', table, designs={{...}})")
 MERGE_OR_MORE = advise("merge_or_more", "merge rare categories, use fewer covariates, or collect more people")
 MEASURE_LEAKAGE = advise("measure_leakage", python="fit.leakage() measures the difference")
 IN_MEMORY = advise(

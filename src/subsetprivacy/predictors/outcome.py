@@ -1,16 +1,34 @@
 """An outcome and private predictors in memory: from arrays to a regression."""
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import OutcomeFamily, RegressionMethod, WeightsKind
-from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
+from subsetprivacy._words import counted, people
+from subsetprivacy.data import check_allowed
 from subsetprivacy.design import Design
+from subsetprivacy.design.factors import Product
+from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError, NoDataError, warn_of
+from subsetprivacy.estimation.indicator import require_indicators
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_regression import DROP_A_COLUMN, FEWER_COLUMNS
+from subsetprivacy.predictors.atoms import Atoms
+from subsetprivacy.predictors.caveats import doubts
+from subsetprivacy.predictors.fitting import fit
 from subsetprivacy.predictors.layout import Layout
+from subsetprivacy.predictors.people import CellPeople
+from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.predictors.result import OutcomeRegression
+from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights
+from subsetprivacy.regression.problem import dependent_columns, require_response
 from subsetprivacy.regression.solver import Told
 from subsetprivacy.regression.starting import shares_of_all
+from subsetprivacy.sampling import Sampling
+from subsetprivacy.tables import label_text
+from subsetprivacy.variables import JointCategories
 
 
 def most_frequent(codes: IntArray, design: Design) -> Label:
@@ -35,9 +53,10 @@ def fit_outcome(
     weights: Any = None,
     weights_kind: WeightsKind | None = None,
     clusters: Any = None,
-    sampling: Any = None,
+    sampling: Sampling | None = None,
     offset: Any = None,
     table: Any = None,
+    notes: tuple[Note, ...] = (),
     starts: int | None = None,
     told: Told | None = None,
     stacklevel: int = 2,
@@ -65,7 +84,177 @@ def fit_outcome(
         One for each person, as in `regress`; `sampling` in the place of weights and clusters.
     table
         The seen columns as they were given, for adjusted values and effects.
+    notes
+        Notes that the result shows first.
     starts
         From how many starts the likelihood is maximised; None: as many as the sample calls for.
     """
-    raise NotImplementedError
+    check_choice(family, get_args(OutcomeFamily), "family")
+    check_choice(method, get_args(RegressionMethod), "method")
+    n = len(codes)
+    if V.shape != (n, len(layout.V_names)) or len(y) != n:
+        raise MismatchError(
+            f"outcome and seen columns must have a row for each person; got {len(y)} and {len(V)} rows for {people(n)}."
+        )
+    if design.p != layout.cells:
+        raise MismatchError(f"`layout` must be of the {design.p} categories of the design; got {layout.cells} cells.")
+    for each, whose in ((codes, design), *(() if response_design is None else ((y, response_design),))):
+        _check_codes(np.asarray(each), whose, method)
+    weight, kind = _weights(weights, weights_kind, clusters, sampling, n)
+    cluster, shift = read_clusters(clusters, n), read_offset(offset, n)
+    missing = design.is_missing(codes)
+    if response_design is not None:
+        missing = missing | response_design.is_missing(np.asarray(y, np.int64))
+    said = ~missing if weight is None else ~missing & (weight > 0)
+    if not said.any():
+        raise NoDataError("`data` must hold a subset that says something; got none.")
+    categories = None
+    if response_design is None:
+        y = _checked_outcome(name, np.asarray(y, np.float64), family, said)
+    else:
+        if family != "logit":
+            raise ArgumentError(f"`family` must be 'logit' for a private outcome; got {family!r}.")
+        order = _order(np.asarray(y, np.int64)[said], response_design, baseline)
+        categories = tuple(response_design.categories.labels[k] for k in order)
+        codes, design = _joined(codes, design, np.asarray(y), response_design)
+        y = np.tile(np.argsort(order).astype(np.float64), layout.cells)
+    if sampling is None and weight is not None and kind == "sampling":
+        weight = weight * (said.sum() / weight[said].sum())
+    kept = _kept(said)
+    sample = CellPeople(
+        V[kept] if kept is not None else V,
+        y if categories is not None or kept is None else y[kept],
+        codes if kept is None else codes[kept],
+        design,
+        layout,
+        private_outcome=categories is not None,
+        weight=_part(weight, kept),
+        offset=None if shift is None else _part(shift[:, 0], kept),
+    )
+    _check_columns(sample)
+    if cluster is not None:
+        cluster = np.unique(_part(cluster, kept), return_inverse=True)[1]
+        if cluster.max() < 1:
+            raise ArgumentError("`clusters` must be at least two; got one.")
+    problem = OutcomeProblem(
+        sample, family, method, categories, kept, kind, cluster, sampling, starts=starts, table=table
+    )
+    amount = float(missing.sum()) if weight is None else float(weight[missing].sum())
+    made = OutcomeRegression(name, problem, fit(problem, told=told), amount, notes)
+    for note in doubts(made):
+        warn_of(note, stacklevel=stacklevel)
+    return made
+
+
+# Checks -------------------------------------------------------------------------------------------------------------
+
+
+def _check_codes(codes: IntArray, design: Design, method: RegressionMethod) -> None:
+    """Raise unless codes are of a design whose values can be regressed with."""
+    require_response(design)
+    if method == "corrected":
+        require_indicators(design)
+    name = ", ".join(design.categories.names) if isinstance(design.categories, JointCategories) else "subsets"
+    try:
+        check_allowed(codes, design)
+    except CodeError as error:
+        raise CodeError(f"{name}: {error.message}", error.advice) from None
+
+
+def _weights(
+    weights: Any, kind: WeightsKind | None, clusters: Any, sampling: Sampling | None, n: int
+) -> tuple[FloatArray | None, WeightsKind | None]:
+    """Return the weight of each person, and what weights mean."""
+    if sampling is None:
+        weight, frequency = read_weights(weights, kind, n)
+        return weight, None if weight is None else "frequency" if frequency else "sampling"
+    if weights is not None or clusters is not None:
+        raise ArgumentError("`sampling` must be given without `weights` and `clusters`; got both.")
+    if sampling.n != n:
+        raise MismatchError(f"`sampling` must have a row for each of {people(n)}; got {sampling.n}.")
+    return sampling.weights, "sampling"
+
+
+def _checked_outcome(name: str, y: FloatArray, family: OutcomeFamily, said: BoolArray) -> FloatArray:
+    """Return the outcome, if it suits the family."""
+    bad = ~np.isfinite(y)
+    if bad.any():
+        raise ArgumentError(
+            f"the outcome {name} must be known and finite; got {counted(bad.sum(), 'row')} that {_is(bad)} not, first "
+            f"in row {int(bad.argmax())}."
+        )
+    if family == "logit":
+        bad, what = (y != 0) & (y != 1), "0 or 1 for a logit"
+    elif family == "poisson":
+        bad, what = (y < 0) | (y != np.floor(y)), "a count, a whole number of at least 0, for a Poisson model"
+    if bad.any():
+        raise ArgumentError(
+            f"the outcome {name} must be {what}; got {counted(bad.sum(), 'row')} that {_is(bad)} not, first in row "
+            f"{int(bad.argmax())}."
+        )
+    if (y[said] == y[said][0]).all():
+        raise NoDataError(f"the outcome {name} must vary; got the same for everyone.")
+    return y
+
+
+def _is(bad: BoolArray) -> str:
+    return "is" if bad.sum() == 1 else "are"
+
+
+def _order(codes: IntArray, design: Design, baseline: Label | None) -> IntArray:
+    """Return the categories of a private outcome by position, the baseline first."""
+    labels = design.categories.labels
+    if baseline is None:
+        baseline = labels[0] if design.p == 2 else most_frequent(codes, design)
+    if baseline not in labels:
+        known = ", ".join(map(label_text, labels[:12]))
+        raise CategoryError(f"`baseline` must be one of the categories ({known}); got another label.")
+    at = labels.index(baseline)
+    return np.array([at, *(k for k in range(design.p) if k != at)])
+
+
+def _joined(codes: IntArray, design: Design, response: IntArray, other: Design) -> tuple[IntArray, Design]:
+    """Return codes of private predictors and outcome together, and the product of their designs."""
+    factors = list(design.factors) if isinstance(design, Product) else [design]
+    parts = design.split(codes) if isinstance(design, Product) else [codes]
+    names = (f"x{k}" for k in range(10_000))  # nobody sees them
+    named = {tuple(next(names) for _ in range(_variables(each))): each for each in [*factors, other]}
+    both = Product.of(named)
+    return both.join([*parts, response]), both
+
+
+def _variables(design: Design) -> int:
+    return len(design.categories.names) if isinstance(design.categories, JointCategories) else 1
+
+
+def _kept(said: BoolArray) -> BoolArray | None:
+    return None if said.all() else said
+
+
+def _part(values: Any, kept: BoolArray | None) -> Any:
+    return values if values is None or kept is None else values[kept]
+
+
+def _check_columns(people_: CellPeople) -> None:
+    """Raise if seen columns are not finite, or columns of the model are combinations of each other."""
+    layout = people_.layout
+    atoms = Atoms(layout.Z, layout.seen, people_.V.shape[1])
+    M = np.zeros((atoms.C, atoms.C))
+    for block in people_.blocks():
+        M += atoms.information(np.full((layout.cells, len(block.V)), 1 / layout.cells), block.V)
+    if not np.isfinite(M).all():
+        raise ArgumentError("seen columns must be finite numbers that can be squared; got others.")
+    zero = np.flatnonzero(M.diagonal() == 0)
+    dependent = zero.tolist() or dependent_columns(M)
+    if dependent:
+        raise ArgumentError(
+            "columns of the model must not be 0 or combinations of each other; got "
+            f"{', '.join(layout.names[k] for k in dependent)}.",
+            DROP_A_COLUMN,
+        )
+    if len(people_) < atoms.C:
+        raise ArgumentError(
+            f"`data` must have at least as many people as the model has columns; got {people(len(people_))} for "
+            f"{counted(atoms.C, 'column')}.",
+            FEWER_COLUMNS,
+        )

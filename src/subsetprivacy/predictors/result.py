@@ -1,11 +1,34 @@
 """The result of a regression on private predictors."""
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal, overload
 
+import numpy as np
 from attrs import frozen
+from scipy.special import ndtr, ndtri, stdtr
 
+from subsetprivacy import draw
+from subsetprivacy._checks import check_choice, check_level
+from subsetprivacy._choices import CoefficientInterval, Engine, OutcomeFamily, RegressionMethod, TermTest
+from subsetprivacy._types import ArrayLike, FloatArray, Label
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.surveyed import normal_level
+from subsetprivacy.messages import Note
+from subsetprivacy.messages.for_regression import LIKELIHOOD_OF_PREDICTORS, ROBUST_INTERVALS
+from subsetprivacy.predictors.caveats import caveats
+from subsetprivacy.predictors.effects import adjusted_means, marginal_effects, predict_rows
+from subsetprivacy.predictors.fitting import OutcomeFit, design_effects, mixture_objective
 from subsetprivacy.predictors.layout import Layout
-from subsetprivacy.results import Result
+from subsetprivacy.predictors.presenting import facts_of, frame_columns, plot_of, summary_of
+from subsetprivacy.predictors.problem import OutcomeProblem
+from subsetprivacy.predictors.testing import compare_nested, comparison_of, terms_tests
+from subsetprivacy.regression.model_tests import ModelTests
+from subsetprivacy.regression.prediction import MarginalEffects, Prediction
+from subsetprivacy.regression.profile import profile_interval
+from subsetprivacy.regression.result import INTERVALS
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -16,15 +39,351 @@ class OutcomeRegression(Result):
     ----------
     name
         The outcome.
-    layout
-        The columns of the model.
+    problem
+        The people, the columns of the model and what was asked.
+    fit
+        The numbers of the fit.
+    n_missing
+        How many people said nothing of a private column (a full set); they are left out.
+    more
+        Notes of whoever made the fit, such as which level of the outcome is modelled.
     """
 
     why_not_restored: ClassVar[str] = "keep the data and fit again, or pickle the fit, which holds the data"
 
     name: str
-    layout: Layout
+    problem: OutcomeProblem
+    fit: OutcomeFit
+    n_missing: float = 0.0
+    more: tuple[Note, ...] = ()
+
+    # What was fitted --------------------------------------------------------------------------
+
+    @property
+    def layout(self) -> Layout:
+        """The columns of the model."""
+        return self.problem.layout
+
+    @property
+    def family(self) -> OutcomeFamily:
+        """``"linear"``, ``"logit"`` or ``"poisson"``."""
+        return self.problem.family
+
+    @property
+    def method(self) -> RegressionMethod:
+        """``"corrected"`` or ``"ml"``."""
+        return self.problem.method
+
+    @property
+    def baselines(self) -> dict[str, Label]:
+        """The category of each private predictor that the others are compared with."""
+        return dict(self.layout.baselines)
+
+    @property
+    def categories(self) -> tuple[Label, ...] | None:
+        """The categories of a private outcome, the baseline first; None of an outcome that is seen."""
+        return self.problem.categories
+
+    @property
+    def n(self) -> float:
+        """The number of people whose subsets say something, or the sum of their weights."""
+        return self.problem.n
+
+    @property
+    def n_effective(self) -> float:
+        """How many people would say as much of the private predictors if they were asked directly, on average."""
+        return self.n * self.problem.kept
+
+    # Coefficients -----------------------------------------------------------------------------
+
+    @cached_property
+    def labels(self) -> tuple[Any, ...]:
+        """The name of every coefficient, in order; of a private outcome its category and its name."""
+        if self.categories is None:
+            return self.layout.names
+        return tuple((label, name) for label in self.categories[1:] for name in self.layout.names)
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """All coefficients, one row after the other; infinite where the data set no limit, else not a number."""
+        signs = self.fit.infinite
+        out = np.where(signs == 0, self.fit.theta, np.where(np.isnan(signs), np.nan, np.copysign(np.inf, signs)))
+        out.setflags(write=False)
+        return out
+
+    def _shaped(self, values: FloatArray) -> FloatArray:
+        return values if self.categories is None else values.reshape(-1, len(self.layout.names))
+
+    @property
+    def coef(self) -> FloatArray:
+        """The coefficients in the order of the terms; of a private outcome a row for each category but the baseline."""
+        return self._shaped(self.estimates)
+
+    @property
+    def scale(self) -> float | None:
+        """The standard deviation of the errors of a linear model; None of others."""
+        return self.fit.scale
+
+    @property
+    def cov(self) -> FloatArray:
+        """The covariance of all coefficients: the sandwich, or of a likelihood the inverse observed information."""
+        return self._cov("robust" if self.problem.is_robust else "wald")
+
+    @property
+    def robust(self) -> FloatArray:
+        """The sandwich covariance of all coefficients."""
+        return self._cov("robust")
+
+    @property
+    def se(self) -> FloatArray:
+        """The standard errors of the coefficients, in the shape of `coef`."""
+        return self._shaped(self._se("auto"))
+
+    def _cov(self, method: str) -> FloatArray:
+        known = self.fit.robust if method == "robust" else self.fit.observed
+        size = len(self.fit.theta)
+        if known is None:
+            return np.full((size, size), np.nan)
+        out = known.copy()
+        loose = self.fit.infinite != 0
+        out[loose] = np.nan
+        out[:, loose] = np.nan
+        return out
+
+    def _se(self, method: CoefficientInterval) -> FloatArray:
+        robust = method == "robust" or (method != "wald" and self.problem.is_robust)
+        return np.sqrt(np.maximum(self._cov("robust" if robust else "wald").diagonal(), 0.0))
+
+    @property
+    def _usable_cov(self) -> FloatArray | None:
+        """The covariance for predictions; None where there is none."""
+        return self.fit.robust if self.problem.is_robust else self.fit.observed
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Of t in intervals and p-values, where it was said how people were drawn; else infinite."""
+        return np.inf if self.problem.sampling is None else self.problem.sampling.degrees_of_freedom
+
+    @cached_property
+    def design_effects(self) -> FloatArray | None:
+        """The variance of each coefficient over that of a simple random sample; None without a sampling."""
+        return design_effects(self.problem, self.fit)
+
+    @property
+    def pvalues(self) -> FloatArray:
+        """The p-value of each coefficient being 0, by its standard error, in the order of `labels`."""
+        return self._pvalues("auto")
+
+    def _pvalues(self, method: CoefficientInterval) -> FloatArray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            z = np.abs(self.estimates) / self._se(method)
+        return np.asarray(2 * (ndtr(-z) if self.problem.sampling is None else stdtr(self.degrees_of_freedom, -z)))
+
+    def interval(self, level: float = 0.95, *, method: CoefficientInterval = "auto") -> FloatArray:
+        """Return the intervals of all coefficients, shape (coefficients, 2), in the order of `labels`.
+
+        Parameters
+        ----------
+        level
+            The confidence level.
+        method
+            ``"robust"``: from the sandwich. ``"wald"``: from the observed information of a likelihood. ``"profile"``:
+            all values that the likelihood does not reject. ``"auto"`` (default): robust for corrected scores,
+            sampling weights and clusters, else Wald.
+        """
+        check_level(level)
+        check_choice(method, INTERVALS, "method")
+        if method == "wald" and self.method == "corrected":
+            raise ArgumentError("corrected scores have no likelihood; got method='wald'.", LIKELIHOOD_OF_PREDICTORS)
+        if method == "profile":
+            return self._profile(level)
+        z = float(ndtri((1 + normal_level(level, self.degrees_of_freedom)) / 2))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.estimates[:, None] + z * self._se(method)[:, None] * np.array([-1.0, 1.0]))
+
+    def _profile(self, level: float) -> FloatArray:
+        self.require_likelihood("profile intervals")
+        objective = mixture_objective(self.problem)
+        top, se = objective(self.fit.parameters)[0], self._se("wald")
+        z = float(ndtri((1 + level) / 2))
+        out = np.empty((len(se), 2))
+        for at, runs in enumerate(self.fit.infinite):
+            step = z * se[at] if np.isfinite(se[at]) else 1.0
+            ends = profile_interval(objective, self.fit.parameters, top, at, step, level)
+            out[at] = (-np.inf if runs < 0 else ends[0], np.inf if runs > 0 else ends[1])
+        return out
+
+    def require_likelihood(self, what: str) -> None:
+        """Raise unless the fit is a maximum of the likelihood of people who were drawn alike."""
+        if self.method == "corrected":
+            raise ArgumentError(f"{what} need a fit by likelihood; got method='corrected'.", LIKELIHOOD_OF_PREDICTORS)
+        if self.problem.is_robust:
+            got = "sampling weights" if self.problem.clusters is None else "clusters"
+            raise ArgumentError(f"{what} need people who were drawn alike; got {got}.", ROBUST_INTERVALS)
+
+    # How well it fits -------------------------------------------------------------------------
+
+    @property
+    def loglik(self) -> float | None:
+        """The log-likelihood of outcomes and subsets; None of corrected scores, which have none."""
+        return self.fit.loglik
+
+    @property
+    def df(self) -> int:
+        """The number of coefficients."""
+        return len(self.fit.theta)
+
+    @property
+    def aic(self) -> float | None:
+        """Akaike's criterion, of all parameters of the likelihood; None of corrected scores."""
+        return None if self.loglik is None else 2 * len(self.fit.parameters) - 2 * self.loglik
+
+    @property
+    def gap(self) -> float:
+        """The log-likelihood that is left to gain at most, of all people together."""
+        return self.fit.gap
+
+    @property
+    def converged(self) -> bool:
+        """Whether there is a solution, and the gap is below 1e-8."""
+        return self.fit.converged
+
+    @property
+    def maxima(self) -> tuple[float, ...]:
+        """The maxima of the likelihood that were found from different starts, largest first."""
+        return self.fit.maxima
+
+    @property
+    def separated(self) -> tuple[Any, ...]:
+        """The name of every coefficient to which the data set no limit."""
+        return tuple(self.labels[k] for k in np.flatnonzero(self.fit.infinite != 0))
+
+    # Tests ------------------------------------------------------------------------------------
+
+    def test(self, terms: str | Sequence[str] | None = None, *, method: TermTest = "auto") -> ModelTests:
+        """Test whether terms have any effect: that all their coefficients are 0.
+
+        Parameters
+        ----------
+        terms
+            A term, such as ``"race"``, or several that are tested one by one; by default all but the intercept.
+        method
+            ``"robust"``, ``"wald"``: from the covariance. ``"lr"``: likelihood ratio, for ``method="ml"``. ``"auto"``
+            (default): the likelihood ratio where there is one, else robust.
+        """
+        return terms_tests(self, terms, method)
+
+    def compare(self, smaller: "OutcomeRegression") -> ModelTests:
+        """Test a smaller model within this one by the likelihood ratio.
+
+        Parameters
+        ----------
+        smaller
+            A fit by ``method="ml"`` to the same people with some of the terms left out.
+        """
+        return compare_nested(self, smaller)
+
+    @cached_property
+    def specification(self) -> ModelTests:
+        """The test that corrected scores and the likelihood agree, as they do if the likelihood's models are right."""
+        return comparison_of(self)
+
+    # Predictions ------------------------------------------------------------------------------
+
+    def predict(self, new: Any, *, offset: ArrayLike | None = None) -> Prediction:
+        """Predict the mean outcome, or the shares of a private one, of new rows.
+
+        Parameters
+        ----------
+        new
+            A table with the seen columns of the model, and a column of labels for each private predictor. Without a
+            table, a pair of seen columns, shape (m, d), and labels by private predictor.
+        offset
+            The offset of each row; by default 0.
+        """
+        if isinstance(new, tuple):
+            V: FloatArray = np.asarray(new[0], np.float64)
+            labels = new[1]
+        else:
+            encoder = self.layout.encoder
+            if encoder is None:
+                raise ArgumentError("`new` must be seen columns and labels where the fit is of arrays; got a table.")
+            V = encoder.matrix(new)
+            labels = {name: encoder.labels(new, name) for name in self.layout.private}
+        shift = None if offset is None else np.broadcast_to(np.asarray(offset, np.float64), (len(V),))
+        return predict_rows(self, V, self.layout.positions(labels), shift)
+
+    def adjusted(self, variable: str, values: Sequence[Any] | None = None) -> Prediction:
+        """Return the mean outcome that the model predicts if everyone had the same value of a variable.
+
+        Standard errors count people as drawn from a population: what their other columns add is in them.
+
+        Parameters
+        ----------
+        variable
+            A private predictor, or a seen variable of the formula.
+        values
+            Its values; by default all categories or levels, or the quartiles of a number.
+        """
+        return adjusted_means(self, variable, values)
+
+    def effects(self, variables: str | Sequence[str] | None = None) -> MarginalEffects:
+        """Return how the mean outcome changes with each variable, on average over the people who were fitted.
+
+        Parameters
+        ----------
+        variables
+            Private predictors and seen variables; by default all. A number changes by one unit (its derivative), a
+            level from the first one, a private category from its baseline.
+        """
+        return marginal_effects(self, variables)
+
+    # Output -----------------------------------------------------------------------------------
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of the fit."""
+        return (*self.more, *caveats(self))
+
+    def summary(self, *, level: float = 0.95, method: CoefficientInterval = "auto") -> Table:
+        """Return the table to print or to show in a notebook: coefficients, and below them what to know of the fit."""
+        return summary_of(self, level, method)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON: nothing of any person."""
-        raise NotImplementedError
+        return plain(facts_of(self))
+
+    def _columns(self, *, level: float = 0.95, method: CoefficientInterval = "auto") -> dict[str, Any]:
+        return frame_columns(self, level, method)
+
+    @overload
+    def to_frame(
+        self, *, engine: Literal["pandas"] = ..., level: float = ..., method: CoefficientInterval = ...
+    ) -> PandasFrame: ...
+    @overload
+    def to_frame(
+        self, *, engine: Literal["polars"], level: float = ..., method: CoefficientInterval = ...
+    ) -> PolarsFrame: ...
+    @overload
+    def to_frame(
+        self, *, engine: Literal["pyarrow"], level: float = ..., method: CoefficientInterval = ...
+    ) -> ArrowTable: ...
+    def to_frame(
+        self, *, engine: Engine = "pandas", level: float = 0.95, method: CoefficientInterval = "auto"
+    ) -> Frame:
+        """Return a data frame with a row for each coefficient: estimate, standard error, interval, p-value."""
+        return frame(self._columns(level=level, method=method), engine)
+
+    def plot(
+        self, *, level: float = 0.95, method: CoefficientInterval = "auto", title: str | None = None
+    ) -> draw.Figure:
+        """Draw the coefficients with their intervals; numbers by one standard deviation."""
+        return plot_of(self, level, method, title)
+
+    def __repr__(self) -> str:
+        terms = " + ".join(term for term in self.layout.terms if term != "Intercept") or "1"
+        private = ", ".join(self.layout.private)
+        return (
+            f"<OutcomeRegression {self.name} ~ {terms}: {self.family}, {self.method}, private {private}, "
+            f"n = {self.n:.0f}>"
+        )

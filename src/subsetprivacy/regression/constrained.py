@@ -4,21 +4,12 @@ import numpy as np
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.regression.coordinates import Coordinates, Increasing, Linear
-from subsetprivacy.regression.links import CumulativeLogit
-from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.objective import Maximand
 from subsetprivacy.regression.solver import Optimum, newton
 
 
-def open_coordinates(objective: Objective) -> Increasing | Linear:
-    """Return plain coordinates: the parameters, cut points by their gaps."""
-    size = objective.model.size
-    plain = Linear(np.zeros(size), np.eye(size))
-    link = objective.model.link
-    return Increasing(link.p - 1, plain) if isinstance(link, CumulativeLogit) else plain
-
-
 def maximise_with(
-    objective: Objective, start: FloatArray, fixed: IntArray, values: FloatArray, J: FloatArray | None = None
+    objective: Maximand, start: FloatArray, fixed: IntArray, values: FloatArray, J: FloatArray | None = None
 ) -> Optimum:
     """Maximise with some slopes fixed at values.
 
@@ -31,7 +22,7 @@ def maximise_with(
     J
         The information in plain coordinates, for the scale of the free ones; computed where it is not given.
     """
-    plain = open_coordinates(objective)
+    plain = objective.plain()
     zeta = plain.inverse(start)
     if J is None:
         J = information_at(objective, start)
@@ -42,9 +33,9 @@ def maximise_with(
     return newton(objective, coordinates, np.zeros(len(free)))
 
 
-def information_at(objective: Objective, theta: FloatArray) -> FloatArray:
+def information_at(objective: Maximand, theta: FloatArray) -> FloatArray:
     """Return the information in plain coordinates."""
-    plain = open_coordinates(objective)
+    plain = objective.plain()
     z = plain.inverse(theta)
     _, g, J = objective.full(theta)
     return plain.information(z, g, J)

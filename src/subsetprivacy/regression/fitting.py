@@ -205,16 +205,26 @@ def _without_solution(problem: Problem, best: Optimum) -> Fit:
 
 
 def _infinite(best: Optimum, problem: Problem) -> FloatArray:
-    """Tell which parameters have no end: the sign of those that run away, not a number for those that go along."""
-    size = len(best.theta)
-    if not best.flat.shape[1]:
-        return np.zeros(size)
-    d = problem.blocks.d
+    """Tell which parameters have no end."""
+    size, d = len(best.theta), problem.blocks.d
     spread = np.where(problem.spread > 0, problem.spread, 1.0)
     scale = np.ones(size)
     if d:
         first = problem.design.p - 1 if problem.options.family == "ordinal" else 0  # cut points
         scale[first:] = np.tile(spread, (size - first) // d)
+    return endless(best, scale)
+
+
+def endless(best: Optimum, scale: FloatArray) -> FloatArray:
+    """Tell which parameters have no end: the sign of those that run away, not a number for those that go along.
+
+    Parameters
+    ----------
+    scale
+        The spread of each parameter's column.
+    """
+    if not best.flat.shape[1]:
+        return np.zeros(len(best.theta))
     loose = np.sqrt((best.escaping() ** 2).sum(axis=1)) * scale
     loose = loose > 1e-3 * loose.max()
     step = best.step() * scale

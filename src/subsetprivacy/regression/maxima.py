@@ -5,12 +5,12 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.coordinates import Coordinates
-from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.objective import Maximand
 from subsetprivacy.regression.solver import Optimum, maximise
 
 SMALL = 50.0  # effective people per covariate below which one start is not trusted
 RANDOM_STARTS = 8
-_SAME = 1e-4  # two values of the log-likelihood that are one maximum
+SAME = 1e-4  # two values of the log-likelihood that are one maximum
 _AWAY = 2.0  # standard deviations of a linear predictor, about, between a random start and the centre
 NEAR = 2.0  # of log-likelihood: a second maximum so near is as good an answer
 
@@ -35,7 +35,7 @@ class Search:
 
 
 def search(
-    objective: Objective, coordinates: Coordinates, first: Optimum, more: list[FloatArray], *, random: int
+    objective: Maximand, coordinates: Coordinates, first: Optimum, more: list[FloatArray], *, random: int
 ) -> Search:
     """Start again from given parameters, and from random ones, and keep the best maximum.
 
@@ -44,22 +44,22 @@ def search(
     found = [first]
     rng = np.random.default_rng(0)
     # In all these directions together a linear predictor changes about as much, however many covariates there are.
-    size = min(1.0, _AWAY / np.sqrt(max(objective.model.d, 1)))
+    size = min(1.0, _AWAY / np.sqrt(max(objective.d, 1)))
     spread = size * rng.standard_normal((random, coordinates.size))
     centre = coordinates.inverse(more[0] if more else first.theta)
     starts = [*more, *(coordinates.natural(centre + step) for step in spread)]
     found += [maximise(objective, coordinates, start) for start in starts]
     arrived = [optimum for optimum in found if optimum.converged and optimum.is_maximum] or found[:1]
     best = max(arrived, key=lambda optimum: optimum.value)
-    if best.value <= first.value + _SAME and first.converged:
+    if best.value <= first.value + SAME and first.converged:
         best = first
-    return Search(best, _different(sorted((optimum.value for optimum in arrived), reverse=True)), len(found))
+    return Search(best, different(sorted((optimum.value for optimum in arrived), reverse=True)), len(found))
 
 
-def _different(values: list[float]) -> tuple[float, ...]:
+def different(values: list[float]) -> tuple[float, ...]:
     """Return values, largest first, without those that are the same maximum."""
     kept: list[float] = []
     for value in values:
-        if not kept or kept[-1] - value > _SAME:
+        if not kept or kept[-1] - value > SAME:
             kept.append(value)
     return tuple(kept)

@@ -1,13 +1,46 @@
 r"""What a fit maximises: the log-likelihood of the subsets, less a penalty."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.blocks import Block, Blocks
-from subsetprivacy.regression.models import Likelihood, Model
+from subsetprivacy.regression.coordinates import Increasing, Linear
+from subsetprivacy.regression.links import CumulativeLogit
+from subsetprivacy.regression.models import LargestMove, Likelihood, Model
+
+
+class Maximand(Protocol):
+    """What the solver maximises: any smooth function of parameters that is a sum over people."""
+
+    @property
+    def n(self) -> float:
+        """The number of people, or the sum of their weights."""
+        ...
+
+    @property
+    def d(self) -> int:
+        """The number of columns of a linear predictor."""
+        ...
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the value and its gradient."""
+        ...
+
+    def full(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return the value, its gradient, and minus its second derivatives."""
+        ...
+
+    def largest_move(self, change: FloatArray) -> float:
+        """Return the largest change of a linear predictor of anyone, for a change of the parameters."""
+        ...
+
+    def plain(self) -> "Increasing | Linear":
+        """Return plain coordinates: the parameters, cut points by their gaps."""
+        ...
 
 
 @frozen(eq=False, repr=False)
@@ -107,6 +140,21 @@ class Objective:
             if curvature:
                 sums[2] = sums[2] + self.ridge.curvature(self.model.size)
         return tuple(sums)
+
+    @property
+    def d(self) -> int:
+        """The number of covariates."""
+        return self.model.d
+
+    def largest_move(self, change: FloatArray) -> float:
+        """Return the largest change of a linear predictor of anyone, for a change of the parameters."""
+        return float(self.blocks.most(LargestMove(self.model, change))[0])
+
+    def plain(self) -> Increasing | Linear:
+        """Return plain coordinates: the parameters, cut points by their gaps."""
+        size, link = self.model.size, self.model.link
+        plain = Linear(np.zeros(size), np.eye(size))
+        return Increasing(link.p - 1, plain) if isinstance(link, CumulativeLogit) else plain
 
     def kernel(self, theta: FloatArray, *, curvature: bool = False) -> Likelihood:
         """Return the kernel of the people, without penalties."""

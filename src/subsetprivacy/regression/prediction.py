@@ -10,8 +10,9 @@ from scipy.special import ndtri
 from subsetprivacy import draw
 from subsetprivacy._checks import check_level
 from subsetprivacy._checks import frozen as read_only
-from subsetprivacy._choices import Engine
+from subsetprivacy._choices import Engine, PredictedQuantity
 from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._words import counted
 from subsetprivacy.estimation.surveyed import normal_level
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.blocks import BLOCK
@@ -20,6 +21,8 @@ from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 
 _SHOWN = 20  # rows of a summary
+_QUANTITIES = {"share": "shares", "mean": "means", "count": "mean counts"}
+_RANGES = {"share": (0.0, 1.0), "mean": (-np.inf, np.inf), "count": (0.0, np.inf)}
 
 
 def shares_with_errors(
@@ -92,8 +95,9 @@ class SharesByRow(Result):
     notes: tuple[Note, ...]
     degrees_of_freedom: float
 
+    quantity: PredictedQuantity
+
     _HEAD: ClassVar[str]
-    _LEAST: ClassVar[float]
 
     def _title(self) -> str:
         raise NotImplementedError
@@ -102,7 +106,7 @@ class SharesByRow(Result):
         """Return the intervals, shape (rows, categories, 2): normal, and within the range that there is."""
         z = float(ndtri((1 + normal_level(check_level(level), self.degrees_of_freedom)) / 2))
         ends = self.estimate[..., None] + z * self.se[..., None] * np.array([-1.0, 1.0])
-        return np.clip(ends, self._LEAST, 1.0)
+        return np.clip(ends, *_RANGES[self.quantity])
 
     def summary(self, *, level: float = 0.95, method: str = "delta") -> Table:
         """Return the table to print or to show in a notebook; of very many rows the first."""
@@ -145,7 +149,7 @@ class SharesByRow(Result):
 
 @frozen(slots=False, eq=False, repr=False)
 class Prediction(SharesByRow):
-    """Predicted shares of the categories at covariates; made by `Regression.predict` and `Regression.adjusted`.
+    """Predicted shares or means at covariates; made by the methods `predict` and `adjusted` of regressions.
 
     Attributes
     ----------
@@ -154,13 +158,15 @@ class Prediction(SharesByRow):
     rows
         A name for each row: its number, or the value of the variable.
     categories
-        The categories.
+        The categories; of an outcome that is seen, its name alone.
     estimate, se
-        The shares and their standard errors, a row each; shapes (rows, categories).
+        The shares or means and their standard errors, a row each; shapes (rows, categories).
     n
         The number of informative people the model was fitted to.
     degrees_of_freedom
         Of t in intervals, where it was said how people were drawn; else infinite.
+    quantity
+        What is predicted: a ``"share"``, a ``"mean"``, or the mean of a ``"count"``.
     """
 
     what: str
@@ -171,50 +177,57 @@ class Prediction(SharesByRow):
     n: float
     notes: tuple[Note, ...] = ()
     degrees_of_freedom: float = np.inf
+    quantity: PredictedQuantity = "share"
 
     _HEAD: ClassVar[str] = "at"
-    _LEAST: ClassVar[float] = 0.0
 
     def _title(self) -> str:
+        what = f"Predicted {_QUANTITIES[self.quantity]}"
         if self.what == "row":
-            return f"Predicted shares at {len(self.rows)} rows of covariates, from n = {self.n:,.0f}"
-        return f"Predicted shares by {self.what}, all else as in the sample, n = {self.n:,.0f}"
+            return f"{what} at {len(self.rows)} rows of covariates, from n = {self.n:,.0f}"
+        return f"{what} by {self.what}, all else as in the sample, n = {self.n:,.0f}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
-        names = ("what", "rows", "categories", "estimate", "se", "n", "degrees_of_freedom", "notes")
+        names = ("what", "rows", "categories", "estimate", "se", "n", "degrees_of_freedom", "notes", "quantity")
         return plain({name: getattr(self, name) for name in names})
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the prediction that `to_dict` wrote."""
-        return cls(facts["what"], tuple(facts["rows"]), *_common(facts), facts["n"], _notes(facts), _degrees(facts))
+        common = (*_common(facts), facts["n"], _notes(facts), _degrees(facts), facts["quantity"])
+        return cls(facts["what"], tuple(facts["rows"]), *common)
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
-        """Draw the shares with their intervals, a panel for each category and a row for each row."""
-        return _drawn(self, level, "share", title)
+        """Draw the numbers with their intervals, a panel for each category and a row for each row."""
+        return _drawn(self, level, _QUANTITIES[self.quantity].removesuffix("s"), title)
 
     def __repr__(self) -> str:
         by = "" if self.what == "row" else f" by {self.what}"
-        return f"<Prediction: shares of {len(self.categories)} categories at {len(self.rows)} rows{by}>"
+        what = _QUANTITIES[self.quantity]
+        if self.quantity == "share":
+            what = f"shares of {counted(len(self.categories), 'category', 'categories')}"
+        return f"<Prediction: {what} at {len(self.rows)} rows{by}>"
 
 
 @frozen(slots=False, eq=False, repr=False)
 class MarginalEffects(SharesByRow):
-    """How the shares change with each covariate, on average over the sample; made by `Regression.effects`.
+    """How shares or means change with each covariate, on average over the sample; made by the method `effects`.
 
     Attributes
     ----------
     rows
         The changes: a variable by one unit (its derivative), or from one value to another.
     categories
-        The categories.
+        The categories; of an outcome that is seen, its name alone.
     estimate, se
-        The changes of the shares and their standard errors; shapes (rows, categories). Each row adds up to 0.
+        The changes and their standard errors; shapes (rows, categories). Changes of all shares add up to 0.
     n
         The number of informative people the model was fitted to.
     degrees_of_freedom
         Of t in intervals, where it was said how people were drawn; else infinite.
+    quantity
+        What changes: a ``"share"``, a ``"mean"``, or the mean of a ``"count"``.
     """
 
     rows: tuple[str, ...]
@@ -224,22 +237,23 @@ class MarginalEffects(SharesByRow):
     n: float
     notes: tuple[Note, ...] = ()
     degrees_of_freedom: float = np.inf
+    quantity: PredictedQuantity = "share"
 
     _HEAD: ClassVar[str] = "change"
-    _LEAST: ClassVar[float] = -np.inf
 
     def _title(self) -> str:
-        return f"Average marginal effects on the shares, n = {self.n:,.0f}"
+        return f"Average marginal effects on the {_QUANTITIES[self.quantity]}, n = {self.n:,.0f}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
-        names = ("rows", "categories", "estimate", "se", "n", "degrees_of_freedom", "notes")
+        names = ("rows", "categories", "estimate", "se", "n", "degrees_of_freedom", "notes", "quantity")
         return plain({name: getattr(self, name) for name in names})
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the effects that `to_dict` wrote."""
-        return cls(tuple(facts["rows"]), *_common(facts), facts["n"], _notes(facts), _degrees(facts))
+        common = (*_common(facts), facts["n"], _notes(facts), _degrees(facts), facts["quantity"])
+        return cls(tuple(facts["rows"]), *common)
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return the intervals, shape (rows, categories, 2)."""
@@ -248,7 +262,7 @@ class MarginalEffects(SharesByRow):
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
         """Draw the changes with their intervals, a panel for each category and a row for each change."""
-        return _drawn(self, level, "change of the share", title)
+        return _drawn(self, level, f"change of the {_QUANTITIES[self.quantity].removesuffix('s')}", title)
 
     def __repr__(self) -> str:
         return f"<MarginalEffects: {len(self.rows)} changes, {len(self.categories)} categories, n = {self.n:.0f}>"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ALL = "all"  # in the place of a category: slopes that all categories share
 CUT_POINT = "cut point"
 _FAMILIES = {"logit": "Logit", "ordinal": "Proportional odds"}
-_METHODS = {"ml": "maximum likelihood", "corrected": "corrected scores"}
+METHODS = {"ml": "maximum likelihood", "corrected": "corrected scores"}
 
 
 def parameter_labels(fit: Regression) -> tuple[tuple[Label, str], ...]:
@@ -43,7 +43,7 @@ def title(fit: Regression) -> str:
     """Return what was fitted, in words."""
     of = "two categories" if fit.categories.p == 2 else f"{fit.categories.p} categories"
     kind = "Ordered logit" if fit.family == "ordinal" else ("Logit" if fit.categories.p == 2 else "Multinomial logit")
-    return f"{kind} of {fit.name} ({of}) by {_METHODS[fit.method]}, n = {fit.n:,.0f}{_drawn(fit)}"
+    return f"{kind} of {fit.name} ({of}) by {METHODS[fit.method]}, n = {fit.n:,.0f}{_drawn(fit)}"
 
 
 def _drawn(fit: Regression) -> str:
@@ -61,7 +61,7 @@ def summary_of(fit: Regression, level: float, method: CoefficientInterval) -> Ta
     head: tuple[str, ...]
     head = ("category", "term", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
     rows = tuple(
-        (label_text(category), term, *map(_coefficient, numbers), pvalue_text(p))
+        (label_text(category), term, *map(coefficient_text, numbers), pvalue_text(p))
         for category, term, *numbers, p in zip(
             *(columns[name] for name in ("category", "term", "estimate", "se", "lower", "upper", "pvalue")), strict=True
         )
@@ -72,7 +72,7 @@ def summary_of(fit: Regression, level: float, method: CoefficientInterval) -> Ta
     return Table(title(fit), head, rows, fit.notes, text_columns=2)
 
 
-def _coefficient(value: float) -> str:
+def coefficient_text(value: float) -> str:
     """Return a coefficient for people: four digits after the point, more for small ones."""
     if np.isinf(value):
         return "∞" if value > 0 else "-∞"
@@ -136,7 +136,7 @@ def plot_of(fit: Regression, level: float, method: CoefficientInterval, heading:
     unit = _units(fit)
     first = fit.categories.p - 1 if fit.family == "ordinal" else 0
     b, low, high = (x[first:].reshape(-1, len(unit))[:, kept] * unit[kept] for x in (fit.estimates, *ends.T))
-    rows = [_with_unit(fit.columns.names[k], unit[k]) for k in kept]
+    rows = [with_unit(fit.columns.names[k], unit[k]) for k in kept]
     panels = (
         [f"higher {fit.name}"]
         if fit.family == "ordinal"
@@ -158,5 +158,6 @@ def _units(fit: Regression) -> FloatArray:
     return np.where(level | (problem.spread == 0), 1.0, problem.spread)
 
 
-def _with_unit(name: str, unit: float) -> str:
+def with_unit(name: str, unit: float) -> str:
+    """Return the name of a column with the change of it that is drawn."""
     return name if unit == 1 else f"{name} (+{unit:.3g})"

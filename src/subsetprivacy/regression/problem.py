@@ -345,15 +345,20 @@ def check_columns(
 
 
 def _dependent(columns: Columns, mean: FloatArray, gram: FloatArray, *, leveled: bool) -> list[str]:
-    """Return the columns that those before them determine, by elimination."""
+    """Return the columns that those before them determine."""
     kept = [k for k in range(len(mean)) if k != columns.intercept]
     S = (gram - np.outer(mean, mean) if leveled else gram)[np.ix_(kept, kept)]
+    return [columns.names[kept[k]] for k in dependent_columns(S)]
+
+
+def dependent_columns(S: FloatArray) -> list[int]:
+    """Return which columns those before them determine, from their products S, by elimination."""
     scale = np.sqrt(S.diagonal())
     S = S / np.outer(scale, scale)
     found = []
     for k in range(len(S)):
         if S[k, k] < _DEPENDENT:
-            found.append(columns.names[kept[k]])
+            found.append(k)
             continue
         S[k + 1 :, k + 1 :] -= np.outer(S[k + 1 :, k], S[k, k + 1 :]) / S[k, k]
     return found

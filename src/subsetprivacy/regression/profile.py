@@ -5,14 +5,14 @@ from scipy.special import ndtri
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.constrained import information_at, maximise_with
-from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.objective import Maximand
 
 _FINE = 1e-6  # of the deviance
 _DOUBLINGS = 30
 
 
 def profile_interval(
-    objective: Objective, theta: FloatArray, value: float, at: int, step: float, level: float
+    objective: Maximand, theta: FloatArray, value: float, at: int, step: float, level: float
 ) -> tuple[float, float]:
     r"""Return the ends of the profile interval of one coefficient.
 
@@ -37,7 +37,7 @@ def profile_interval(
 
 
 def _end(
-    objective: Objective, theta: FloatArray, value: float, at: int, step: float, cut: float, J: FloatArray
+    objective: Maximand, theta: FloatArray, value: float, at: int, step: float, cut: float, J: FloatArray
 ) -> float:
     """Search one end: double the step until the likelihood has fallen, then close in on the square root of the fall."""
     here = np.array([at])

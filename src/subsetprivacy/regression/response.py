@@ -8,7 +8,6 @@ from attrs import evolve
 from subsetprivacy._choices import WeightsKind
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import people
-from subsetprivacy.counting.columns import check_kind, check_weights
 from subsetprivacy.data import check_allowed
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError, warn_of
@@ -18,6 +17,7 @@ from subsetprivacy.regression.caveats import doubts
 from subsetprivacy.regression.crossvalidation import choose_lasso, choose_ridge
 from subsetprivacy.regression.drawn import Drawn
 from subsetprivacy.regression.fitting import Told, fit
+from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights
 from subsetprivacy.regression.problem import Columns, Options, pose, require_response
 from subsetprivacy.regression.result import Regression, Rows
 from subsetprivacy.sampling import Sampling
@@ -75,15 +75,15 @@ def fit_response(
         if sampling.n != n:
             raise MismatchError(f"`sampling` must be of the people of `data`; got {sampling.n} for {people(n)}.")
         weights, weights_kind = sampling.weights, "sampling"
-    weight, frequency = _weights(weights, weights_kind, n)
+    weight, frequency = read_weights(weights, weights_kind, n)
     said = ~design.is_missing(codes)
     if weight is not None:
         said &= weight > 0
     missing = float(n - said.sum()) if weight is None else float(weight[design.is_missing(codes)].sum())
     if not said.any():
         raise NoDataError("`data` must hold a subset that says something; got none.")
-    cluster = _clusters(clusters, n)
-    shift = _offset(offset, n)
+    cluster = read_clusters(clusters, n)
+    shift = read_offset(offset, n)
     if not said.all():
         X, codes = X[said], codes[said]
         weight, cluster, shift = (None if each is None else each[said] for each in (weight, cluster, shift))
@@ -175,43 +175,3 @@ def _check_penalties(options: Options, ridge: Any, lasso: Any) -> None:
         raise ArgumentError("`lasso` must be 0 for ordered categories; got a penalty.", LOGIT_FAMILY)
     if penalties and options.method == "corrected":
         raise ArgumentError("`method` must be 'ml' with a penalty; got 'corrected'.")
-
-
-def _weights(weights: Any, kind: WeightsKind | None, n: int) -> tuple[FloatArray | None, bool]:
-    frequency = check_kind(weights, kind)
-    if weights is None:
-        return None, True
-    return check_weights(weights, n, "frequency" if frequency else "sampling"), frequency
-
-
-def _clusters(clusters: Any, n: int) -> Any:
-    if clusters is None:
-        return None
-    labels = np.asarray(clusters)
-    if labels.shape != (n,):
-        raise MismatchError(f"`clusters` must be one for each person; got shape {labels.shape} for {people(n)}.")
-    gaps = np.array([each is None or each != each for each in labels.tolist()])
-    if gaps.any():
-        raise ArgumentError(
-            f"`clusters` must be known for everyone; got {int(gaps.sum())} missing, first in row {int(gaps.argmax())}."
-        )
-    return labels
-
-
-def _offset(offset: Any, n: int) -> FloatArray | None:
-    """Return the offset of each person's linear predictors, shape (n, 1)."""
-    if offset is None:
-        return None
-    try:
-        numbers = np.asarray(offset, np.float64)
-    except (TypeError, ValueError):
-        numbers = np.empty(0)
-    if numbers.shape != (n,):
-        raise MismatchError(f"`offset` must be a number for each person; got shape {numbers.shape} for {people(n)}.")
-    bad = ~np.isfinite(numbers)
-    if bad.any():
-        raise ArgumentError(
-            f"`offset` must be finite; got {int(bad.sum())} that {'is' if bad.sum() == 1 else 'are'} not, first in row "
-            f"{int(bad.argmax())}."
-        )
-    return numbers[:, None]

@@ -14,8 +14,7 @@ from scipy.optimize import minimize
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.coordinates import Coordinates
-from subsetprivacy.regression.models import LargestMove
-from subsetprivacy.regression.objective import Objective
+from subsetprivacy.regression.objective import Maximand
 
 TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left
 _EXACT = 1e-14  # left to gain where one more step would change no digit
@@ -94,7 +93,13 @@ class Optimum:
 
 
 def maximise(
-    objective: Objective, coordinates: Coordinates, start: FloatArray, *, polish: bool = True, told: Told | None = None
+    objective: Maximand,
+    coordinates: Coordinates,
+    start: FloatArray,
+    *,
+    polish: bool = True,
+    tolerance: float = 1e-7,
+    told: Told | None = None,
 ) -> Optimum:
     """Maximise an objective.
 
@@ -106,10 +111,12 @@ def maximise(
         Parameters to start from.
     polish
         Whether to end with Newton's method; without it there is no Hessian.
+    tolerance
+        Of the gradient per person, where there is no Newton's method.
     told
         Called with the value now and then.
     """
-    z = _climb(objective, coordinates, coordinates.inverse(start), 1e-3 if polish else 1e-7, told)
+    z = _climb(objective, coordinates, coordinates.inverse(start), 1e-3 if polish else tolerance, told)
     if not polish:
         value, g = objective(coordinates.natural(z))
         gz = coordinates.gradient(z, g)
@@ -122,7 +129,7 @@ def maximise(
 
 
 def _climb(
-    objective: Objective, coordinates: Coordinates, z: FloatArray, tolerance: float, told: Told | None
+    objective: Maximand, coordinates: Coordinates, z: FloatArray, tolerance: float, told: Told | None
 ) -> FloatArray:
     """Climb by gradients, with the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno."""
 
@@ -137,7 +144,7 @@ def _climb(
     return found
 
 
-def newton(objective: Objective, coordinates: Coordinates, z: FloatArray, *, told: Told | None = None) -> Optimum:
+def newton(objective: Maximand, coordinates: Coordinates, z: FloatArray, *, told: Told | None = None) -> Optimum:
     """Maximise by Newton's method from coordinates z, until all that is left to gain is below the tolerance."""
     longest = _LONGEST
     here = _at(objective, coordinates, z)
@@ -163,7 +170,7 @@ def newton(objective: Objective, coordinates: Coordinates, z: FloatArray, *, tol
 
 
 def _last_step(
-    objective: Objective, coordinates: Coordinates, z: FloatArray, step: FloatArray, here: Local
+    objective: Maximand, coordinates: Coordinates, z: FloatArray, step: FloatArray, here: Local
 ) -> tuple[FloatArray, Local]:
     """Take the step that is known already, so that coefficients and standard errors have all their digits."""
     there = _at(objective, coordinates, z + step)
@@ -180,14 +187,14 @@ def _direction(g: FloatArray, J: FloatArray, n: float) -> FloatArray:
         return vectors @ ((g @ vectors) / np.maximum(np.abs(values), 1e-9 * n))
 
 
-def _at(objective: Objective, coordinates: Coordinates, z: FloatArray) -> Local:
+def _at(objective: Maximand, coordinates: Coordinates, z: FloatArray) -> Local:
     """Return value, gradient and minus the Hessian at coordinates z."""
     value, g, J = objective.full(coordinates.natural(z))
     return value, coordinates.gradient(z, g), coordinates.information(z, g, J)
 
 
 def _advance(
-    objective: Objective,
+    objective: Maximand,
     coordinates: Coordinates,
     z: FloatArray,
     step: FloatArray,
@@ -203,7 +210,7 @@ def _advance(
     length, farther = 1.0, longest
     if np.abs(step).max() > 1:
         move = coordinates.natural(z + step) - coordinates.natural(z)
-        largest = float(objective.blocks.most(LargestMove(objective.model, move))[0])
+        largest = objective.largest_move(move)
         if not np.isfinite(largest):
             length = 1e-3
         elif largest > longest:
@@ -220,7 +227,7 @@ def _advance(
 
 
 def _flat_directions(
-    objective: Objective, coordinates: Coordinates, z: FloatArray, g: FloatArray, J: FloatArray
+    objective: Maximand, coordinates: Coordinates, z: FloatArray, g: FloatArray, J: FloatArray
 ) -> FloatArray:
     """Return directions in which little is left to gain, and that much further out: coefficients without an end."""
     values, vectors = np.linalg.eigh(J)
@@ -234,5 +241,5 @@ def _flat_directions(
             found[k] = values[at] > -_NONE
             continue
         change = D @ vectors[:, at] * (g @ vectors[:, at]) / values[at]
-        found[k] = float(objective.blocks.most(LargestMove(objective.model, change))[0]) > 0.5
+        found[k] = objective.largest_move(change) > 0.5
     return np.asarray(vectors[:, weak[found]])

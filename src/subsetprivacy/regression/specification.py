@@ -44,11 +44,16 @@ class Support:
         said = ~design.is_missing(codes)
         return cls(design.incidence(codes[said]).inner(np.eye(design.p)), mu[said] / (1 - design.mu_full))
 
-    def weighted_rows(self, P: FloatArray) -> FloatArray:
-        """Return G(x) of each person, shape (m, p, p), from their shares, shape (p, m)."""
+    def weighted_rows(self, P: FloatArray, true: FloatArray | None = None) -> FloatArray:
+        """Return G(x) of each person, shape (m, p, p), from their shares, shape (p, m).
+
+        With `true` shares as well: the sum of mu_a L_a(true) / L_a(P)^2 r_a r_a', the second moment of r_a / L_a(P).
+        """
         p = len(self.R)
         squares = (self.R[:, None, :] * self.R[None, :, :]).reshape(p * p, -1)
-        return np.asarray((squares @ (self.mu[:, None] / (self.R.T @ P))).T.reshape(-1, p, p))
+        L = self.R.T @ P
+        weight = self.mu[:, None] / L if true is None else self.mu[:, None] * (self.R.T @ true) / L**2
+        return np.asarray((squares @ weight).T.reshape(-1, p, p))
 
 
 def expected_curvature(link: AnyLink, U: FloatArray, support: Support) -> FloatArray:
@@ -121,6 +126,19 @@ def specification_statistic(blocks: Blocks, model: Model, theta: FloatArray, *, 
         _, V, across, K = blocks.total(CorrectedScores(model, theta, kernel.support, squared=True))
         M = A @ np.linalg.inv(J)
         left = V - M @ across - across @ M.T + M @ K @ M.T
+    return degenerate_statistic(score, V, left)
+
+
+def degenerate_statistic(score: FloatArray, V: FloatArray, left: FloatArray) -> tuple[float, int]:
+    """Return a score's chi-square statistic and its degrees of freedom, without directions that hardly vary.
+
+    Parameters
+    ----------
+    score, V
+        The score, and its variance if nothing were estimated.
+    left
+        The variance that is left at the estimates.
+    """
     half = np.linalg.inv(np.linalg.cholesky(V))
     values, vectors = np.linalg.eigh(half @ left @ half.T)
     kept = values > _DEGENERATE

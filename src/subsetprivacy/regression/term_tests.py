@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -17,6 +17,7 @@ from subsetprivacy.regression.blocks import Block
 from subsetprivacy.regression.constrained import information_at, maximise_with
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.models import Likelihood, SeparateSlopes, SharedSlopes
+from subsetprivacy.regression.objective import Maximand
 from subsetprivacy.regression.specification import Support, expected_curvature, is_affordable, specification_statistic
 
 if TYPE_CHECKING:
@@ -29,29 +30,47 @@ _PEOPLE_PER_DEGREE = 5  # below it the variance of a test's statistic cannot be 
 def terms_tests_of(fit: Regression, terms: str | Sequence[str] | None, method: TermTest) -> ModelTests:
     """Return a test for each term."""
     check_choice(method, METHODS, "method")
-    known = [name for name in fit.columns.terms if fit.columns.terms[name] != (fit.columns.intercept,)]
-    wanted = known if terms is None else [terms] if isinstance(terms, str) else list(terms)
-    for term in wanted:
-        if term not in known:
-            raise ArgumentError(f"`terms` must be of the model ({', '.join(known) or 'none'}); got another one.")
-    if not wanted:
-        raise ArgumentError("`terms` must name at least one term; the model has none but the intercept.")
+    wanted = wanted_terms(terms, fit.columns.terms, fit.columns.intercept)
     chosen = method if method != "auto" else "robust" if fit.is_robust else "lr"
     if chosen == "lr":
         fit.require_likelihood("likelihood ratio tests")
         objective = fit.problem.objective()
         J = information_at(objective, fit.fit.theta)
-        top = objective(fit.fit.theta)[0]
-        found = {term: _likelihood_ratio(fit, J, top, _positions(fit, term)) for term in wanted}
+        bent = fit.family == "ordinal"
+        found = {
+            term: likelihood_ratio(objective, fit.fit.theta, fit.fit.observed, J, _positions(fit, term), bent=bent)
+            for term in wanted
+        }
     else:
         cov = fit.robust if chosen == "robust" else fit._cov("wald")
-        found = {term: _wald(fit, cov, _positions(fit, term)) for term in wanted}
+        found = {term: wald(fit.estimates, cov, _positions(fit, term)) for term in wanted}
+    return tests_of_terms(fit.name, found, chosen, fit.degrees_of_freedom)
+
+
+def wanted_terms(
+    terms: str | Sequence[str] | None, known: Mapping[str, tuple[int, ...]], intercept: int | None
+) -> list[str]:
+    """Return the terms to test: those that were named, or all but the intercept."""
+    others = [name for name in known if known[name] != (intercept,)]
+    wanted = others if terms is None else [terms] if isinstance(terms, str) else list(terms)
+    for term in wanted:
+        if term not in others:
+            raise ArgumentError(f"`terms` must be of the model ({', '.join(others) or 'none'}); got another one.")
+    if not wanted:
+        raise ArgumentError("`terms` must name at least one term; the model has none but the intercept.")
+    return wanted
+
+
+def tests_of_terms(
+    name: str, found: Mapping[str, tuple[float, int]], method: str, degrees_of_freedom: float
+) -> ModelTests:
+    """Return the tests of terms of a model, with a note about those without an answer."""
     lost = [term for term, (statistic, _) in found.items() if np.isnan(statistic)]
     notes: tuple[Note, ...] = ()
     if lost:
         text = f"No answer for {', '.join(lost)}: the data set no limit to their coefficients."
         notes = (Note(NoteKind.NOT_TESTED, text),)
-    return ModelTests.chi_square(f"Terms of the model of {fit.name}", found, chosen, notes, fit.degrees_of_freedom)
+    return ModelTests.chi_square(f"Terms of the model of {name}", found, method, notes, degrees_of_freedom)
 
 
 def _positions(fit: Regression, term: str) -> IntArray:
@@ -63,28 +82,43 @@ def _positions(fit: Regression, term: str) -> IntArray:
     return (np.arange(fit.categories.p - 1)[:, None] * d + at).ravel()
 
 
-def _likelihood_ratio(fit: Regression, J: FloatArray, top: float, at: IntArray) -> tuple[float, int]:
-    objective = fit.problem.objective()
-    start = fit.fit.theta.copy()
+def likelihood_ratio(
+    objective: Maximand, theta: FloatArray, cov: FloatArray | None, J: FloatArray, at: IntArray, *, bent: bool = False
+) -> tuple[float, int]:
+    """Return twice what the likelihood loses without some coefficients, and how many they are.
+
+    Parameters
+    ----------
+    objective, theta, cov
+        The likelihood, where its maximum is, and the inverse information there if there is one.
+    J
+        The information in plain coordinates.
+    at
+        The positions of the coefficients.
+    bent
+        Whether the parameters are not the plain coordinates, so that the first step cannot be predicted.
+    """
+    start = theta.copy()
     start[at] = 0.0
-    smaller = maximise_with(objective, start, at, np.zeros(len(at)), J)
-    again = maximise_with(objective, _null_start(fit, at), at, np.zeros(len(at)), J)
-    return max(2 * (top - max(smaller.value, again.value)), 0.0), len(at)
+    none = np.zeros(len(at))
+    smaller = maximise_with(objective, start, at, none, J)
+    again = maximise_with(objective, _null_start(theta, cov, at, bent=bent), at, none, J)
+    return max(2 * (objective(theta)[0] - max(smaller.value, again.value)), 0.0), len(at)
 
 
-def _null_start(fit: Regression, at: IntArray) -> FloatArray:
+def _null_start(theta: FloatArray, cov: FloatArray | None, at: IntArray, *, bent: bool) -> FloatArray:
     """Return the first step of a fit without some coefficients: where the quadratic approximation has its maximum."""
-    cov = fit.fit.observed
     if cov is None or not np.isfinite(cov).all():
-        return fit.fit.theta
+        return theta
     block = cov[np.ix_(at, at)]
-    if np.linalg.matrix_rank(block, hermitian=True) < len(at) or fit.family == "ordinal":
-        return np.where(np.isin(np.arange(len(cov)), at), 0.0, fit.fit.theta)
-    return np.asarray(fit.fit.theta - cov[:, at] @ np.linalg.solve(block, fit.fit.theta[at]))
+    if np.linalg.matrix_rank(block, hermitian=True) < len(at) or bent:
+        return np.where(np.isin(np.arange(len(cov)), at), 0.0, theta)
+    return np.asarray(theta - cov[:, at] @ np.linalg.solve(block, theta[at]))
 
 
-def _wald(fit: Regression, cov: FloatArray, at: IntArray) -> tuple[float, int]:
-    b, V = fit.estimates[at], cov[np.ix_(at, at)]
+def wald(estimates: FloatArray, cov: FloatArray, at: IntArray) -> tuple[float, int]:
+    """Return the chi-square statistic that some coefficients are 0, and how many they are."""
+    b, V = estimates[at], cov[np.ix_(at, at)]
     if not (np.isfinite(b).all() and np.isfinite(V).all()):
         return float("nan"), len(at)
     return float(b @ np.linalg.solve(V, b)), len(at)

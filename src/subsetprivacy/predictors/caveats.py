@@ -1,0 +1,148 @@
+"""What to know of a regression on private predictors, and what is doubtful about it, as notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from subsetprivacy._words import counted
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_regression import CORRECTED_IF_WRONG, LINEAR_OR_MERGE, MERGE_OR_MORE
+from subsetprivacy.pvalues import p_equals
+from subsetprivacy.regression.maxima import NEAR
+from subsetprivacy.tables import label_text, number
+
+if TYPE_CHECKING:
+    from subsetprivacy.predictors.result import OutcomeRegression
+
+_FEW = 10.0  # effective people per coefficient
+_MOST_NAMED = 6
+
+
+def caveats(fit: OutcomeRegression) -> tuple[Note, ...]:
+    """Return the notes of a fit."""
+    return (
+        *_baselines(fit),
+        *_likelihood(fit),
+        *_missing(fit),
+        *_unknown_design(fit),
+        *doubts(fit),
+        *_comparison(fit),
+        *_errors(fit),
+    )
+
+
+def doubts(fit: OutcomeRegression) -> tuple[Note, ...]:
+    """Return the notes that are also warnings: no solution, or a doubtful one."""
+    return (*_unsolved(fit), *_several(fit), *_separated(fit), *_small(fit))
+
+
+def _baselines(fit: OutcomeRegression) -> tuple[Note, ...]:
+    parts = [f"{name} is compared with {label_text(label)}" for name, label in fit.layout.baselines.items()]
+    if fit.categories is not None:
+        parts.append(f"coefficients are log odds relative to {label_text(fit.categories[0])}")
+    text = "; ".join(parts)
+    return (Note(NoteKind.BASELINE, f"{text[:1]}{text[1:]}."),) if parts else ()
+
+
+def _likelihood(fit: OutcomeRegression) -> tuple[Note, ...]:
+    if fit.loglik is None or fit.aic is None:
+        return ()
+    text = f"Log-likelihood {number(fit.loglik, 3)} of outcomes and subsets, AIC {number(fit.aic, 2)}."
+    return (Note(NoteKind.MAXIMUM, f"{text} At most {max(fit.gap, 1e-8):.1g} is left to gain."),)
+
+
+def _missing(fit: OutcomeRegression) -> tuple[Note, ...]:
+    if not fit.n_missing:
+        return ()
+    text = f"Left out, because a subset of theirs says nothing: {counted(fit.n_missing, 'row')}."
+    return (Note(NoteKind.MISSING, text),)
+
+
+def _unknown_design(fit: OutcomeRegression) -> tuple[Note, ...]:
+    design = fit.problem.design
+    return () if design.is_known else (Note(NoteKind.UNKNOWN_DESIGN, f"Unknown design: {design.assumption}."),)
+
+
+def _unsolved(fit: OutcomeRegression) -> tuple[Note, ...]:
+    if not fit.fit.solved:
+        named = ", ".join(fit.fit.unsolved[:_MOST_NAMED])
+        what = {"linear": "people", "logit": "people with one of the outcomes", "poisson": "events"}[fit.family]
+        text = f"The corrected equations have no solution: the estimated number of {what} is not positive for {named}."
+        linear = fit.family != "linear" and fit.categories is None
+        return (Note(NoteKind.NOT_UNIQUE, text, LINEAR_OR_MERGE if linear else MERGE_OR_MORE),)
+    if fit.converged and fit.fit.is_maximum:
+        return ()
+    what = f"about {fit.gap:.2g} of log-likelihood is left to gain" if not fit.converged else "it may be a saddle point"
+    return (Note(NoteKind.NOT_CONVERGED, f"The fit did not arrive: {what}.", MERGE_OR_MORE),)
+
+
+def _several(fit: OutcomeRegression) -> tuple[Note, ...]:
+    if len(fit.maxima) < 2 or fit.maxima[0] - fit.maxima[1] > NEAR:
+        return ()
+    text = (
+        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts; the next is "
+        f"{fit.maxima[0] - fit.maxima[1]:.2g} below the best, so the data hardly decide between them."
+    )
+    return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE),)
+
+
+def _separated(fit: OutcomeRegression) -> tuple[Note, ...]:
+    if not fit.separated:
+        return ()
+    names = [name if isinstance(name, str) else f"{label_text(name[0])} {name[1]}" for name in fit.separated]
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    text = f"The data set no limit to these coefficients: {', '.join(names[:_MOST_NAMED])}{more}."
+    return (Note(NoteKind.SEPARATED, text, MERGE_OR_MORE),)
+
+
+def _small(fit: OutcomeRegression) -> tuple[Note, ...]:
+    each = fit.n_effective / max(len(fit.layout.names), 1)
+    if each >= _FEW:
+        return ()
+    text = f"Few people: {each:.1f} effective ones per coefficient, where normal theory wants at least {_FEW:.0f}."
+    return (Note(NoteKind.SMALL_COUNTS, text, MERGE_OR_MORE),)
+
+
+def _comparison(fit: OutcomeRegression) -> tuple[Note, ...]:
+    test = fit.specification
+    p = float(test.pvalue[0])
+    if np.isnan(p):
+        return test.notes
+    statistic = f"chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}"
+    text = f"Corrected scores and the likelihood compared: {statistic}."
+    if p >= 0.05:
+        return (Note(NoteKind.SPECIFICATION, f"{text} They agree as they should."), *test.notes)
+    if fit.method == "corrected":
+        why = "They differ, so a fit by likelihood would be misleading here; corrected scores are not affected."
+        return (Note(NoteKind.SPECIFICATION, f"{text} {why}"), *test.notes)
+    why = "They differ: the model of the outcome or of the private value does not describe these data."
+    return (Note(NoteKind.SPECIFICATION, f"{text} {why}", CORRECTED_IF_WRONG), *test.notes)
+
+
+def _errors(fit: OutcomeRegression) -> tuple[Note, ...]:
+    problem = fit.problem
+    if fit.fit.robust is None:
+        return (Note(NoteKind.NO_STANDARD_ERRORS, "No standard errors: there is no fit."),)
+    if not problem.is_robust:
+        return ()
+    if problem.sampling is not None:
+        text = (
+            f"Standard errors are those of the sample as it was drawn ({problem.sampling.method}), with "
+            f"{counted(problem.sampling.degrees_of_freedom, 'degree of freedom', 'degrees of freedom')}."
+        )
+        return (Note(NoteKind.INTERVAL_METHOD, text), *_design_effects(fit))
+    why = "clusters" if problem.clusters is not None else "corrected scores"
+    why = "sampling weights" if problem.weighted == "sampling" and problem.clusters is None else why
+    return (Note(NoteKind.INTERVAL_METHOD, f"Standard errors are robust (sandwich), because of {why}."),)
+
+
+def _design_effects(fit: OutcomeRegression) -> tuple[Note, ...]:
+    effects = fit.design_effects
+    if effects is None or not np.isfinite(effects).all():
+        return ()
+    text = (
+        f"Design effects of the coefficients: {number(float(effects.min()), 2)} to {number(float(effects.max()), 2)}."
+    )
+    return (Note(NoteKind.WEIGHTED, text),)

@@ -1,0 +1,99 @@
+r"""Corrected scores: :math:`\sum_i\sum_j D_{ij}\,\psi(y_i, x_{ij};\theta) = 0`.
+
+The indicators D average to the true cell, so the equations average to those on the true cells whatever the distribution
+of the private value, of the seen columns and of the errors is. They are the derivative of
+:math:`\sum_{ij} D_{ij}\, l(y_i, x_{ij}^\top\theta)`, which is what is maximised. Indicators may be negative, so it need
+not be concave, and for logit and Poisson models it may have no maximum at all.
+"""
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray
+from subsetprivacy.predictors.atoms import Atoms
+from subsetprivacy.predictors.families import OutcomeModel
+from subsetprivacy.predictors.people import CellPeople, PeopleBlock
+from subsetprivacy.predictors.working import Indicators
+from subsetprivacy.regression.coordinates import Linear
+from subsetprivacy.regression.links import pairs
+
+
+@frozen(eq=False, repr=False)
+class CorrectedObjective:
+    """The corrected log-likelihood of all people.
+
+    Attributes
+    ----------
+    people, atoms, family
+        The people, the columns of the model and the model of the outcome.
+    indicators
+        What stands in the place of each person's cell.
+    """
+
+    people: CellPeople
+    atoms: Atoms
+    family: OutcomeModel
+    indicators: Indicators
+
+    @property
+    def n(self) -> float:
+        """The number of people, or the sum of their weights."""
+        return self.people.n
+
+    @property
+    def d(self) -> int:
+        """The number of columns of the model."""
+        return self.atoms.C
+
+    @property
+    def size(self) -> int:
+        """The number of parameters."""
+        return self.family.predictors * self.atoms.C
+
+    def _predictors(self, theta: FloatArray, block: PeopleBlock) -> FloatArray:
+        return self.atoms.predictors(theta.reshape(self.family.predictors, -1), block.V, block.offset)
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the value and its gradient."""
+        value, gradient, _ = self._sums(theta, curvature=False)
+        return value, gradient
+
+    def full(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return the value, its gradient, and minus its second derivatives."""
+        return self._sums(theta, curvature=True)
+
+    def _sums(self, theta: FloatArray, *, curvature: bool) -> tuple[float, FloatArray, FloatArray]:
+        r, C = self.family.predictors, self.atoms.C
+        first, second = pairs(r)
+        value, gradient, J = 0.0, np.zeros((r, C)), np.zeros((r, C, r, C))
+        for block in self.people.blocks():
+            D = block.weighted(self.indicators(block.part))
+            made = self.family.of(self._predictors(theta, block), block.y)
+            value += float(np.vdot(D, made.loglik))
+            gradient += self.atoms.gradient(self.atoms.collected(made.gradient * D), block.V)
+            if not curvature:
+                continue
+            for a, b, K in zip(first, second, made.curvature, strict=True):
+                part = self.atoms.information(K * D, block.V)
+                J[a, :, b] += part
+                if a != b:
+                    J[b, :, a] += part
+        return value, gradient.ravel(), J.reshape(self.size, self.size)
+
+    def scores(self, theta: FloatArray, block: PeopleBlock) -> FloatArray:
+        """Return each person's score, without their weight, shape (m, size)."""
+        G = self.family.gradient(self._predictors(theta, block), block.y)
+        return self.atoms.scores(self.atoms.collected(G * self.indicators(block.part)), block.V)
+
+    def largest_move(self, change: FloatArray) -> float:
+        """Return the largest change of a linear predictor of anyone."""
+        return largest_move(self.people, self.atoms, change.reshape(self.family.predictors, -1))
+
+    def plain(self) -> Linear:
+        """Return plain coordinates: the parameters."""
+        return Linear(np.zeros(self.size), np.eye(self.size))
+
+
+def largest_move(people: CellPeople, atoms: Atoms, change: FloatArray) -> float:
+    """Return the largest change of a linear predictor of anyone in any cell, for a change of shape (r, C)."""
+    return max(float(np.abs(atoms.predictors(change, block.V)).max(initial=0.0)) for block in people.blocks())

@@ -1,0 +1,264 @@
+r"""Predictions of an outcome, adjusted means, and marginal effects, with standard errors.
+
+A mean over the people who were fitted is :math:`\frac1n\sum_i\sum_j D_{ij}\,\mu(x_{it(j)}^\top\theta)`, where t(j) is
+the cell j, or that with one private predictor set to a category. Its standard error counts what the coefficients, the
+people and the draws of their subsets add: by the influence of each person on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._choices import PredictedQuantity
+from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy.errors import ArgumentError
+from subsetprivacy.messages.for_regression import FITTED_FROM_A_TABLE
+from subsetprivacy.predictors.atoms import Atoms
+from subsetprivacy.predictors.fitting import corrected_objective, mixture_objective
+from subsetprivacy.predictors.influence import covariance_of
+from subsetprivacy.regression.blocks import BLOCK
+from subsetprivacy.regression.prediction import MarginalEffects, Prediction, row_names
+from subsetprivacy.tables import label_text
+
+if TYPE_CHECKING:
+    from subsetprivacy.predictors.result import OutcomeRegression
+
+_STEP = 1e-4  # of a standard deviation: the distance of a numerical derivative
+_QUANTITIES: dict[str, PredictedQuantity] = {"linear": "mean", "logit": "share", "poisson": "count"}
+
+
+def labels_of(fit: OutcomeRegression) -> tuple[Label, ...]:
+    """Return the categories of a private outcome, the baseline first; the name of a seen one."""
+    return (fit.name,) if fit.problem.categories is None else fit.problem.categories
+
+
+def _means(fit: OutcomeRegression, U: FloatArray) -> FloatArray:
+    """Return means (shares of all categories of a private outcome), shape (means, ...)."""
+    M = fit.problem.model.mean(U)
+    return np.concatenate([1 - M, M]) if fit.problem.categories is not None and len(M) == 1 else M
+
+
+def _slopes(fit: OutcomeRegression, U: FloatArray) -> FloatArray:
+    """Return the derivatives of the means in the predictors, shape (means, r, ...)."""
+    S = fit.problem.model.slopes(U)
+    return np.concatenate([-S, S]) if fit.problem.categories is not None and len(S) == 1 else S
+
+
+def predict_rows(fit: OutcomeRegression, V: FloatArray, cells: IntArray, offset: FloatArray | None) -> Prediction:
+    """Predict the outcome of rows whose private cells are known."""
+    X = fit.layout.expand(V, cells)
+    theta = fit.fit.theta.reshape(fit.problem.model.predictors, -1)
+    estimate, errors = np.empty((len(V), len(labels_of(fit)))), np.full((len(V), len(labels_of(fit))), np.nan)
+    cov = fit._usable_cov
+    for start in range(0, len(X), BLOCK):
+        part = slice(start, start + BLOCK)
+        U = theta @ X[part].T + (0.0 if offset is None else offset[part])
+        estimate[part] = _means(fit, U).T
+        if cov is None:
+            continue
+        for k, slopes in enumerate(_slopes(fit, U)):
+            G = (slopes[:, None] * X[part].T).reshape(len(cov), -1)
+            errors[part, k] = np.sqrt(np.maximum(np.einsum("sm,sm->m", cov @ G, G), 0.0))
+    return Prediction("row", row_names(range(len(V))), labels_of(fit), estimate, errors, fit.n, **_stated(fit))
+
+
+def _stated(fit: OutcomeRegression) -> dict[str, Any]:
+    """Return what predictions say of themselves."""
+    return {"quantity": _QUANTITIES[fit.family], "degrees_of_freedom": fit.degrees_of_freedom}
+
+
+@frozen(eq=False, repr=False)
+class Average:
+    """A mean over people: its value (means,), each person's part (n, means), and its gradient (means, parameters)."""
+
+    value: FloatArray
+    each: FloatArray
+    gradient: FloatArray
+
+    def __sub__(self, other: Average) -> Average:
+        return Average(self.value - other.value, self.each - other.each, self.gradient - other.gradient)
+
+
+def _average(
+    fit: OutcomeRegression, V: FloatArray, cells: IntArray | None = None, times: FloatArray | None = None
+) -> Average:
+    """Return the mean outcome of the people with other seen columns, or with other private cells.
+
+    Parameters
+    ----------
+    V
+        The seen columns of the people.
+    cells
+        For each private cell the one that takes its place; None: itself.
+    times
+        Numbers of the people that their means are multiplied by.
+    """
+    problem = fit.problem
+    people, model, layout = problem.people, problem.model, problem.layout
+    Z = layout.Z if cells is None else layout.Z[cells]
+    atoms = Atoms(Z, layout.seen, V.shape[1])
+    theta = fit.fit.theta.reshape(model.predictors, -1)
+    count = len(labels_of(fit))
+    each = np.empty((len(people), count))
+    gradient = np.zeros((count, len(fit.fit.theta)))
+    same = cells is not None and bool((cells == cells[0]).all())
+    for block in people.blocks():
+        rows = V[block.part]
+        D = np.zeros((layout.cells, len(rows)))
+        if same:
+            D[0] = 1.0
+        else:
+            D = problem.indicators(block.part).reshape(layout.cells, people.outcomes, -1).sum(axis=1)
+        if times is not None:
+            D = D * times[block.part]
+        U = atoms.predictors(theta, rows, block.offset)
+        each[block.part] = np.einsum("kjm,jm->mk", _means(fit, U), D)
+        for k, slopes in enumerate(_slopes(fit, U)):
+            A = atoms.collected(slopes * block.weighted(D))
+            gradient[k] += atoms.gradient(A, rows).ravel()
+    weight = people.weight
+    return Average(np.average(each, axis=0, weights=weight), each, gradient / people.n)
+
+
+def _errors(fit: OutcomeRegression, averages: Sequence[Average]) -> FloatArray:
+    """Return the standard errors of means over people, shape (averages, means)."""
+    bread, problem = fit.fit.bread, fit.problem
+    shape = (len(averages), len(labels_of(fit)))
+    if bread is None or not averages:
+        return np.full(shape, np.nan)
+    method_is_ml = problem.method == "ml"
+    objective: Any = mixture_objective(problem) if method_is_ml else corrected_objective(problem)
+    G = np.concatenate([average.gradient for average in averages])
+    pull = G @ bread[: G.shape[1]]
+    centered = np.concatenate([average.each - average.value for average in averages], axis=1) / problem.n
+
+    def influence(block: Any) -> FloatArray:
+        return objective.scores(fit.fit.parameters, block) @ pull.T + centered[block.part]
+
+    cov = covariance_of(problem, influence, len(G))
+    return np.sqrt(np.maximum(cov.diagonal(), 0.0)).reshape(shape)
+
+
+# Adjusted means -----------------------------------------------------------------------------------------------------
+
+
+def adjusted_means(fit: OutcomeRegression, variable: str, values: Sequence[Any] | None) -> Prediction:
+    """Return the mean outcome with a variable set to each of some values."""
+    _require_variable(fit, variable)
+    chosen: list[Any]
+    if variable in fit.layout.private:
+        categories = fit.layout.private[variable].labels
+        chosen = list(categories) if values is None else list(values)
+        unknown = [label for label in chosen if label not in categories]
+        if unknown:
+            known = ", ".join(map(label_text, categories[:12]))
+            raise ArgumentError(f"`values` must be categories of {variable} ({known}); got {len(unknown)} others.")
+        V = fit.problem.people.V
+        averages = [_average(fit, V, _set(fit, variable, categories.index(label))) for label in chosen]
+    else:
+        levels = _encoder(fit).levels.get(variable)
+        default = list(levels) if levels is not None else _quartiles(fit, variable)
+        chosen = default if values is None else list(values)
+        averages = [_average(fit, _replaced(fit, variable, value)) for value in chosen]
+    names = row_names([f"{value:.4g}" if isinstance(value, float) else value for value in chosen])
+    estimate = np.array([average.value for average in averages]).reshape(len(averages), -1)
+    return Prediction(variable, names, labels_of(fit), estimate, _errors(fit, averages), fit.n, **_stated(fit))
+
+
+def _set(fit: OutcomeRegression, variable: str, j: int) -> IntArray:
+    """Return for each private cell the one with a private predictor set to a category."""
+    layout = fit.layout
+    at = list(np.unravel_index(np.arange(layout.cells), layout.shape))
+    at[list(layout.private).index(variable)] = np.full(layout.cells, j)
+    return np.asarray(np.ravel_multi_index(tuple(at), layout.shape))
+
+
+def _encoder(fit: OutcomeRegression) -> Any:
+    encoder = fit.layout.encoder
+    if encoder is None or fit.problem.table is None:
+        raise ArgumentError("the model must be fitted from a table for this; got arrays.", FITTED_FROM_A_TABLE)
+    return encoder
+
+
+def _require_variable(fit: OutcomeRegression, variable: str) -> None:
+    encoder = fit.layout.encoder
+    known = [*fit.layout.private, *(() if encoder is None else encoder.variables)]
+    if variable not in known:
+        raise ArgumentError(f"`variable` must be one of the model ({', '.join(known)}); got another one.")
+
+
+def _replaced(fit: OutcomeRegression, variable: str, value: Any) -> FloatArray:
+    """Return the seen columns of the people with a variable set to a value, or to one for each of everyone."""
+    encoder = _encoder(fit)
+    V: FloatArray = encoder.matrix(encoder.replace_variable(fit.problem.table, variable, value))
+    return V if fit.problem.said is None else V[fit.problem.said]
+
+
+def _values(fit: OutcomeRegression, variable: str) -> FloatArray:
+    """Return the numbers of a seen variable, of everyone."""
+    return np.asarray(_encoder(fit).frame(fit.problem.table)[variable], np.float64)
+
+
+def _quartiles(fit: OutcomeRegression, variable: str) -> list[float]:
+    column = _values(fit, variable)
+    fitted = column if fit.problem.said is None else column[fit.problem.said]
+    return sorted(set(np.quantile(fitted, [0.25, 0.5, 0.75], method="inverted_cdf").tolist()))
+
+
+# Marginal effects ---------------------------------------------------------------------------------------------------
+
+
+def marginal_effects(fit: OutcomeRegression, variables: str | Sequence[str] | None) -> MarginalEffects:
+    """Return the mean change of the outcome with each variable."""
+    encoder = fit.layout.encoder
+    seen = () if encoder is None or fit.problem.table is None else encoder.variables
+    wanted = [*seen, *fit.layout.private] if variables is None else variables
+    names: list[str] = []
+    changes: list[Average] = []
+    for variable in [wanted] if isinstance(wanted, str) else wanted:
+        _require_variable(fit, variable)
+        for name, change in _changes(fit, variable):
+            names.append(name)
+            changes.append(change)
+    estimate = np.array([change.value for change in changes]).reshape(len(changes), -1)
+    return MarginalEffects(tuple(names), labels_of(fit), estimate, _errors(fit, changes), fit.n, **_stated(fit))
+
+
+def _changes(fit: OutcomeRegression, variable: str) -> list[tuple[str, Average]]:
+    """Return the changes with one variable: each level against the first, a number by one unit."""
+    private = fit.layout.private.get(variable)
+    if private is not None:
+        V, baseline = fit.problem.people.V, fit.layout.baselines[variable]
+        others = [label for label in private.labels if label != baseline]
+        at = {label: _average(fit, V, _set(fit, variable, j)) for j, label in enumerate(private.labels)}
+        return [(_instead(variable, label, baseline), at[label] - at[baseline]) for label in others]
+    levels = _encoder(fit).levels.get(variable)
+    if levels is not None:
+        first = _average(fit, _replaced(fit, variable, levels[0]))
+        return [
+            (_instead(variable, level, levels[0]), _average(fit, _replaced(fit, variable, level)) - first)
+            for level in levels[1:]
+        ]
+    return [(f"{variable} (+1)", _derivative(fit, variable))]
+
+
+def _instead(variable: str, label: Any, other: Any) -> str:
+    return f"{variable}: {label_text(label)} instead of {label_text(other)}"
+
+
+def _derivative(fit: OutcomeRegression, variable: str) -> Average:
+    """Return the mean derivative of the outcome in a number; 0 and 1 are compared as they are."""
+    column = _values(fit, variable)
+    if set(np.unique(column).tolist()) <= {0.0, 1.0}:
+        return _average(fit, _replaced(fit, variable, 1.0)) - _average(fit, _replaced(fit, variable, 0.0))
+    step, ends = _STEP * (float(column.std()) or 1.0), (column.min(), column.max())
+    below, above = (np.clip(column + sign * step, *ends) for sign in (-1, 1))
+    times = 1 / (above - below)
+    times = times if fit.problem.said is None else times[fit.problem.said]
+    return _average(fit, _replaced(fit, variable, above), times=times) - _average(
+        fit, _replaced(fit, variable, below), times=times
+    )

@@ -1,0 +1,304 @@
+"""From a problem to a fit: corrected scores, or the likelihood, with covariances."""
+
+import numpy as np
+from attrs import evolve, field, frozen
+
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._types import FloatArray
+from subsetprivacy.predictors.corrected import CorrectedObjective
+from subsetprivacy.predictors.influence import covariance_of, of_everyone, rescaled
+from subsetprivacy.predictors.mixture import MixtureObjective
+from subsetprivacy.predictors.problem import OutcomeProblem
+from subsetprivacy.predictors.unsolvable import negative_counts
+from subsetprivacy.predictors.working import features_of, fit_cells
+from subsetprivacy.regression.coordinates import Linear
+from subsetprivacy.regression.covariance import sandwich
+from subsetprivacy.regression.fitting import endless
+from subsetprivacy.regression.maxima import NEAR, RANDOM_STARTS, SAME, SMALL, different
+from subsetprivacy.regression.solver import ARRIVED, Optimum, Told, maximise, newton
+
+_MAX_SEARCH = 2e6  # people times columns times cells: beyond it every start takes seconds
+_FARTHEST = 30.0  # of a linear predictor: beyond it there is no solution but a flight
+_LEAST = 1e-3  # a share to start from
+_AWAY = 2.0  # standard deviations of a linear predictor, about, between a random start and the first maximum
+_APART = 0.05  # the same, between two points that may be different maxima
+_COARSE = 1e-4  # tolerance of a climb, per person
+
+
+@frozen(eq=False, repr=False)
+class OutcomeFit:
+    """The numbers of a fit.
+
+    Attributes
+    ----------
+    theta
+        The coefficients, r rows one after the other; not numbers where the equations have no solution.
+    parameters
+        All parameters of a likelihood: coefficients, the logarithm of the scale, logits of the private cell.
+    scale
+        The standard deviation of a normal outcome; None of others.
+    loglik
+        The log-likelihood of outcomes and subsets; None of corrected scores.
+    observed, robust
+        Covariances of the coefficients: inverse observed information, and the sandwich; None where there is none.
+    bread
+        The inverse of the derivative of the equations, shape (parameters, parameters), for influence functions.
+    gap, converged, is_maximum, maxima, starts
+        The certificate, as in `regression.fitting.Fit`.
+    infinite
+        Per coefficient: 0 where it is finite, the sign where it has no end, not a number where it is undetermined.
+    unsolved
+        Names of private categories that leave the corrected equations without a solution.
+    solved
+        Whether there is a solution.
+    """
+
+    theta: FloatArray = field(converter=read_only)
+    parameters: FloatArray = field(converter=read_only)
+    scale: float | None
+    loglik: float | None
+    observed: FloatArray | None
+    robust: FloatArray | None
+    bread: FloatArray | None
+    gap: float
+    converged: bool
+    is_maximum: bool
+    maxima: tuple[float, ...]
+    starts: int
+    infinite: FloatArray = field(converter=read_only)
+    unsolved: tuple[str, ...] = ()
+    solved: bool = True
+
+
+def fit(problem: OutcomeProblem, *, told: Told | None = None) -> OutcomeFit:
+    """Fit a problem by the method that was asked for."""
+    return fit_corrected(problem, told=told) if problem.method == "corrected" else fit_mixture(problem, told=told)
+
+
+# Corrected scores ---------------------------------------------------------------------------------------------------
+
+
+def corrected_objective(problem: OutcomeProblem) -> CorrectedObjective:
+    """Return the corrected log-likelihood."""
+    return CorrectedObjective(problem.people, problem.atoms, problem.model, problem.indicators)
+
+
+def fit_corrected(problem: OutcomeProblem, *, told: Told | None = None) -> OutcomeFit:
+    """Solve the corrected equations."""
+    objective = corrected_objective(problem)
+    found = solve(objective, told)
+    if found is None:
+        return _without_solution(problem, objective)
+    bread = np.linalg.inv(found.J)
+    robust = sandwich(bread, meat(objective, found.theta, problem))
+    scale = float(np.sqrt(max(-2 * found.value / objective.n, 0.0))) if problem.model.quadratic else None
+    none = np.zeros(len(found.theta))
+    return OutcomeFit(found.theta, found.theta, scale, None, None, robust, bread, found.gap, True, True, (), 1, none)
+
+
+@frozen(eq=False, repr=False)
+class Solution:
+    """Where corrected equations are solved: coefficients, minus the second derivatives, the value, what is left."""
+
+    theta: FloatArray
+    J: FloatArray
+    value: float
+    gap: float = 0.0
+
+
+def solve(objective: CorrectedObjective, told: Told | None = None) -> Solution | None:
+    """Return the solution of the corrected equations; None where there is none."""
+    start = _constant_start(objective)
+    value, g, J = objective.full(start)
+    if not _is_positive(J):
+        return None
+    if objective.family.quadratic:
+        step = np.linalg.solve(J, g)
+        return Solution(start + step, J, value + float(g @ step) / 2)
+    coordinates = _whitened(start, J / objective.n)
+    best = newton(objective, coordinates, np.zeros(objective.size), told=told)
+    fine = best.converged and best.is_maximum and not best.flat.shape[1]
+    if not fine or objective.largest_move(best.theta) > _FARTHEST:
+        return None
+    T = np.linalg.inv(coordinates.T)
+    return Solution(best.theta, T.T @ best.J @ T, best.value, best.gap)
+
+
+def _constant_start(objective: CorrectedObjective) -> FloatArray:
+    """Return coefficients of the same outcome for everyone where there is an intercept, and 0 elsewhere."""
+    people, family = objective.people, objective.family
+    theta = np.zeros((family.predictors, objective.atoms.C))
+    at = people.layout.intercept
+    if at is None or family.quadratic:
+        return theta.ravel()
+    if people.private_outcome:
+        return theta.ravel()
+    mean = float(np.average(people.y, weights=people.weight))
+    shift = 0.0 if people.offset is None else float(np.average(people.offset, weights=people.weight))
+    if family.mean(np.zeros((1, 1, 1)))[0, 0, 0] == 1.0:  # the logarithm of a mean count
+        theta[0, at] = np.log(max(mean, 1e-8)) - shift
+    else:
+        theta[0, at] = np.log(max(mean, 1e-8) / max(1 - mean, 1e-8)) - shift
+    return theta.ravel()
+
+
+def _is_positive(J: FloatArray) -> bool:
+    """Tell whether a matrix is positive definite, whatever the units of the columns."""
+    diagonal = J.diagonal()
+    if not (np.isfinite(J).all() and (diagonal > 0).all()):
+        return False
+    scale = np.sqrt(diagonal)
+    return bool(np.linalg.eigvalsh(J / np.outer(scale, scale))[0] > 1e-10)
+
+
+def _whitened(origin: FloatArray, J: FloatArray) -> Linear:
+    """Return coordinates around a point in which the information there is about the identity."""
+    scale = 1 / np.sqrt(np.maximum(np.abs(J.diagonal()), 1e-12))
+    values, vectors = np.linalg.eigh(J * np.outer(scale, scale))
+    return Linear(origin, scale[:, None] * vectors / np.sqrt(np.maximum(np.abs(values), 1e-4)))
+
+
+def _without_solution(problem: OutcomeProblem, objective: CorrectedObjective) -> OutcomeFit:
+    """Return the fit of equations that have no solution, with the categories whose estimated counts are negative."""
+    none = np.full(objective.size, np.nan)
+    unsolved = negative_counts(problem, objective)
+    zeros = np.zeros(objective.size)
+    return OutcomeFit(
+        none, none, None, None, None, None, None, float("inf"), False, False, (), 1, zeros, unsolved, solved=False
+    )
+
+
+# The likelihood -----------------------------------------------------------------------------------------------------
+
+
+def mixture_objective(problem: OutcomeProblem) -> MixtureObjective:
+    """Return the log-likelihood of outcomes and subsets."""
+    people = problem.people
+    used = features_of(people.V, None, ()).columns
+    columns = np.unique(np.append(used, people.layout.constant))
+    return MixtureObjective(people, problem.atoms, problem.model, columns)
+
+
+def fit_mixture(problem: OutcomeProblem, *, told: Told | None = None) -> OutcomeFit:
+    """Maximise the likelihood, from several starts where people are few."""
+    objective = mixture_objective(problem)
+    start = _mixture_start(problem, objective)
+    coordinates = _whitened(start, objective.full(start)[2] / objective.n)
+    best = maximise(objective, coordinates, start, told=told)
+    maxima: tuple[float, ...] = (best.value,)
+    starts = 1
+    random = _random_starts(problem)
+    if random:
+        best, maxima = _search(objective, coordinates, best, random)
+        starts += random
+    return _mixture_fit(problem, objective, best, maxima, starts)
+
+
+def _search(
+    objective: MixtureObjective, coordinates: Linear, first: Optimum, random: int
+) -> tuple[Optimum, tuple[float, ...]]:
+    """Climb from random starts, and go to the end where that may be another maximum as good as the first."""
+    found = [first]
+    rng = np.random.default_rng(0)
+    size = min(1.0, _AWAY / np.sqrt(objective.d))
+    for step in size * rng.standard_normal((random, coordinates.size)):
+        start = coordinates.natural(coordinates.inverse(first.theta) + step)
+        there = maximise(objective, coordinates, start, polish=False, tolerance=_COARSE)
+        apart = np.abs(there.z - coordinates.inverse(first.theta)).max() > _APART
+        if there.value > first.value - NEAR and (apart or there.value > first.value):
+            found.append(newton(objective, coordinates, there.z))
+    arrived = [each for each in found if each.converged and each.is_maximum] or found[:1]
+    values = different(sorted((each.value for each in arrived), reverse=True))
+    best = max(arrived, key=lambda each: each.value)
+    return (first if first.converged and best.value <= first.value + SAME else best), values
+
+
+def _mixture_fit(
+    problem: OutcomeProblem, objective: MixtureObjective, best: Optimum, maxima: tuple[float, ...], starts: int
+) -> OutcomeFit:
+    k = objective.leading
+    bread = best.covariance() if best.gap <= ARRIVED else None
+    robust = None if bread is None else sandwich(bread, meat(objective, best.theta, problem))[:k, :k]
+    spread = problem.spread[objective.places[1]]
+    return OutcomeFit(
+        theta=best.theta[:k],
+        parameters=best.theta,
+        scale=objective.split(best.theta)[1] if objective.scaled else None,
+        loglik=best.value,
+        observed=None if bread is None else bread[:k, :k],
+        robust=robust,
+        bread=bread,
+        gap=best.gap,
+        converged=best.converged,
+        is_maximum=best.is_maximum,
+        maxima=maxima,
+        starts=starts,
+        infinite=endless(best, spread)[:k],
+    )
+
+
+def _random_starts(problem: OutcomeProblem) -> int:
+    """Return how many random starts to make besides: none where the sample is large, or a start takes long."""
+    if problem.starts is not None:
+        return problem.starts - 1
+    work = len(problem.people) * problem.atoms.C * problem.design.p
+    few = problem.n * problem.kept < SMALL * problem.atoms.C
+    return RANDOM_STARTS if few and work <= _MAX_SEARCH else 0
+
+
+def _mixture_start(problem: OutcomeProblem, objective: MixtureObjective) -> FloatArray:
+    """Return where the likelihood starts: the corrected fit, and a logit of the private cell on the seen columns."""
+    corrected = None
+    if problem.design.is_known:
+        corrected = solve(corrected_objective(problem))
+    theta = np.zeros(objective.leading) if corrected is None else corrected.theta
+    scale: list[float] = []
+    if objective.scaled:
+        scale = [float(np.log(np.std(problem.people.y) or 1.0))]
+        if corrected is not None:
+            residual = -2 * corrected.value / objective.n
+            scale = [0.5 * float(np.log(max(residual, 1e-2 * np.exp(2 * scale[0]))))]
+    return np.concatenate([theta, scale, _cell_start(problem, objective).ravel()])
+
+
+def _cell_start(problem: OutcomeProblem, objective: MixtureObjective) -> FloatArray:
+    """Return logits of the private cells, shape (J - 1, columns)."""
+    people, columns = problem.people, objective.cells
+    B = np.zeros((people.layout.cells, len(columns)))
+    at = int(np.flatnonzero(columns == people.layout.constant)[0])
+    found = None if people.private_outcome else fit_cells(people, ())
+    if found is None:
+        shares = np.maximum(problem.w.reshape(people.layout.cells, -1).sum(axis=1), _LEAST)
+        B[:, at] = np.log(shares)
+        return B[1:] - B[0]
+    features = found.features
+    standard = found.model.predictors(found.theta, np.eye(1 + len(features.center)))
+    full = np.insert(standard, found.model.link.baseline, 0.0, axis=0)  # type: ignore[union-attr]
+    slopes = full[:, 1:] / features.scale
+    B[:, np.searchsorted(columns, features.columns)] = slopes
+    B[:, at] += full[:, 0] - slopes @ features.center
+    return B[1:] - B[0]
+
+
+def meat(objective: CorrectedObjective | MixtureObjective, theta: FloatArray, problem: OutcomeProblem) -> FloatArray:
+    """Return the covariance of the sum of scores."""
+    return covariance_of(problem, lambda block: objective.scores(theta, block), len(theta))
+
+
+def design_effects(problem: OutcomeProblem, found: OutcomeFit) -> FloatArray | None:
+    """Return the variances over those of a simple random sample with the same weights; None without a sampling."""
+    if problem.sampling is None or found.bread is None or found.robust is None:
+        return None
+    made: CorrectedObjective | MixtureObjective
+    made = corrected_objective(problem) if problem.method == "corrected" else mixture_objective(problem)
+    theta, k = found.parameters, len(found.theta)
+    S = of_everyone(problem, lambda block: made.scores(theta, block), len(theta))
+    simple = problem.sampling.simple_random(S, problem.said) * rescaled(problem) ** 2
+    return found.robust.diagonal() / sandwich(found.bread, simple).diagonal()[:k]
+
+
+def likelihood_fit(problem: OutcomeProblem, most: int) -> tuple[MixtureObjective, OutcomeFit]:
+    """Return the likelihood of at most so many of the people, and its fit, for the comparison of the two methods."""
+    people = problem.people.some(most)
+    smaller = evolve(problem, people=people, method="ml", said=None, clusters=None, sampling=None)
+    return mixture_objective(smaller), fit_mixture(smaller)

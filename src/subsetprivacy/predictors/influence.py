@@ -1,0 +1,58 @@
+"""The covariance of sums over people: independent people, clusters, or a sample as it was drawn."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.predictors.people import PeopleBlock
+from subsetprivacy.predictors.problem import OutcomeProblem
+
+Each = Callable[[PeopleBlock], FloatArray]  # of some people, shape (m, k), without their weights
+
+
+def covariance_of(problem: OutcomeProblem, each: Each, k: int) -> FloatArray:
+    """Return the covariance of the weighted sum of k numbers of each person, whose mean is 0.
+
+    Frequency weights count people, so each counts as often as the weight says; sampling weights are squared.
+    """
+    if problem.sampling is not None:
+        return problem.sampling.covariance(of_everyone(problem, each, k)) * rescaled(problem) ** 2
+    if problem.clusters is not None:
+        return _by_cluster(problem, each, k)
+    total = np.zeros((k, k))
+    for block in problem.people.blocks():
+        S = each(block)
+        weighted = S if block.weight is None else S * block.weight[:, None]
+        total += weighted.T @ (S if problem.weighted == "frequency" else weighted)
+    return total
+
+
+def _by_cluster(problem: OutcomeProblem, each: Each, k: int) -> FloatArray:
+    assert problem.clusters is not None
+    number = int(problem.clusters.max()) + 1
+    sums = np.zeros((number, k))
+    for block in problem.people.blocks():
+        S, at = each(block), problem.clusters[block.part]
+        one = np.ones(len(S)) if block.weight is None else block.weight
+        sums += csr_array((one, (at, np.arange(len(S)))), shape=(number, len(S))) @ S
+    return np.asarray(sums.T @ sums * (number / (number - 1)))
+
+
+def of_everyone(problem: OutcomeProblem, each: Each, k: int) -> FloatArray:
+    """Return the numbers of everyone, shape (n, k); 0 for people who were left out."""
+    n = len(problem.people) if problem.said is None else len(problem.said)
+    rows: IntArray = np.arange(n) if problem.said is None else np.flatnonzero(problem.said)
+    S = np.zeros((n, k))
+    for block in problem.people.blocks():
+        S[rows[block.part]] = each(block)
+    return S
+
+
+def rescaled(problem: OutcomeProblem) -> float:
+    """Return the factor between the weights of a fit, whose mean is 1, and those of the sampling."""
+    assert problem.sampling is not None
+    assert problem.people.weight is not None
+    used = problem.sampling.weights if problem.said is None else problem.sampling.weights[problem.said]
+    return float(problem.people.weight.sum() / used.sum())

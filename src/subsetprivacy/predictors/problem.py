@@ -1,0 +1,116 @@
+"""A regression on private predictors made ready: people, columns, the model of the outcome."""
+
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._choices import OutcomeFamily, RegressionMethod
+from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
+from subsetprivacy.design import Design
+from subsetprivacy.predictors.atoms import Atoms
+from subsetprivacy.predictors.families import Binomial, Multinomial, Normal, OutcomeModel, Poisson
+from subsetprivacy.predictors.layout import Layout
+from subsetprivacy.predictors.people import CellPeople
+from subsetprivacy.predictors.working import Indicators, working_indicators
+from subsetprivacy.regression.starting import information_kept, shares_of_all
+from subsetprivacy.sampling import Sampling
+
+POWERS: dict[str, tuple[int, ...]] = {"linear": (1, 2), "logit": (1,), "poisson": (1,)}  # in the working model
+
+
+@frozen(slots=False, eq=False, repr=False)
+class OutcomeProblem:
+    """All that a fit needs.
+
+    Attributes
+    ----------
+    people
+        The people who said something.
+    family, method
+        What was asked.
+    categories
+        The categories of a private outcome, the baseline first; None of a seen one.
+    said
+        Who of everyone they are; None if all.
+    weighted
+        What weights mean; None without weights.
+    clusters, sampling
+        The number of each person's cluster, or how everyone was drawn; None without.
+    starts
+        From how many starts the likelihood is maximised; None: as many as the sample calls for.
+    table
+        The seen columns as they were given, of everyone.
+    """
+
+    people: CellPeople
+    family: OutcomeFamily
+    method: RegressionMethod
+    categories: tuple[Label, ...] | None = None
+    said: BoolArray | None = None
+    weighted: Literal["frequency", "sampling"] | None = None
+    clusters: IntArray | None = None
+    sampling: Sampling | None = None
+    starts: int | None = None
+    table: Any = None
+
+    @property
+    def layout(self) -> Layout:
+        """The columns of the model."""
+        return self.people.layout
+
+    @property
+    def design(self) -> Design:
+        """The design of the cells."""
+        return self.people.design
+
+    @property
+    def n(self) -> float:
+        """The number of people who said something, or the sum of their weights."""
+        return self.people.n
+
+    @cached_property
+    def model(self) -> OutcomeModel:
+        """The model of the outcome."""
+        if self.categories is not None and len(self.categories) > 2:
+            return Multinomial(len(self.categories) - 1)
+        found: dict[str, OutcomeModel] = {"linear": Normal(), "logit": Binomial(), "poisson": Poisson()}
+        return found[self.family]
+
+    @cached_property
+    def atoms(self) -> Atoms:
+        """The columns of the model, by atoms."""
+        return Atoms(self.people.cell_Z, self.layout.seen, self.people.V.shape[1])
+
+    @cached_property
+    def indicators(self) -> Indicators:
+        """The unbiased indicators of people's cells."""
+        return working_indicators(self.people, () if self.people.private_outcome else POWERS[self.family])
+
+    @cached_property
+    def _amounts(self) -> FloatArray:
+        people = self.people
+        return np.bincount(people.index, people.weight, minlength=len(people.distinct)).astype(np.float64)
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """The shares of the cells among all people."""
+        return shares_of_all(self.people.distinct, self._amounts, self.design)
+
+    @cached_property
+    def kept(self) -> float:
+        """The share of a label's information that a subset keeps, on average."""
+        return min(information_kept(self.people.distinct, self._amounts, self.design, self.w), 1.0)
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """The standard deviation of each seen column; 1 where it does not vary."""
+        std = self.people.V.std(axis=0)
+        return np.where(std > 0, std, 1.0)
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether standard errors are those of the sandwich."""
+        complex_sample = self.weighted == "sampling" or self.clusters is not None or self.sampling is not None
+        return complex_sample or self.method == "corrected"

@@ -1,0 +1,53 @@
+"""Weights, clusters and offsets: one for each person, checked."""
+
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._choices import WeightsKind
+from subsetprivacy._types import FloatArray
+from subsetprivacy._words import people
+from subsetprivacy.counting.columns import check_kind, check_weights
+from subsetprivacy.errors import ArgumentError, MismatchError
+
+
+def read_weights(weights: Any, kind: WeightsKind | None, n: int) -> tuple[FloatArray | None, bool]:
+    """Return the weight of each person, and whether weights count people."""
+    frequency = check_kind(weights, kind)
+    if weights is None:
+        return None, True
+    return check_weights(weights, n, "frequency" if frequency else "sampling"), frequency
+
+
+def read_clusters(clusters: Any, n: int) -> Any:
+    """Return the label of each person's cluster."""
+    if clusters is None:
+        return None
+    labels = np.asarray(clusters)
+    if labels.shape != (n,):
+        raise MismatchError(f"`clusters` must be one for each person; got shape {labels.shape} for {people(n)}.")
+    gaps = np.array([each is None or each != each for each in labels.tolist()])
+    if gaps.any():
+        raise ArgumentError(
+            f"`clusters` must be known for everyone; got {int(gaps.sum())} missing, first in row {int(gaps.argmax())}."
+        )
+    return labels
+
+
+def read_offset(offset: Any, n: int) -> FloatArray | None:
+    """Return the offset of each person's linear predictors, shape (n, 1)."""
+    if offset is None:
+        return None
+    try:
+        numbers = np.asarray(offset, np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.shape != (n,):
+        raise MismatchError(f"`offset` must be a number for each person; got shape {numbers.shape} for {people(n)}.")
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        raise ArgumentError(
+            f"`offset` must be finite; got {int(bad.sum())} that {'is' if bad.sum() == 1 else 'are'} not, first in row "
+            f"{int(bad.argmax())}."
+        )
+    return numbers[:, None]
