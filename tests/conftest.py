@@ -1,5 +1,6 @@
 """Shared by all tests: the pictures' backend, and parts of the outside world that may be absent."""
 
+import gc
 import os
 import signal
 import sys
@@ -61,6 +62,32 @@ def _close_figures():
     yield
     if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:  # else there is none
         pyplot.close("all")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without looking for garbage, and never look at what was collected: it all stays until the end.
+
+    Modules and tests are some million objects, which every full search for garbage would go through.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        _lighten_digests()
+        gc.freeze()
+        gc.enable()
+
+
+def _lighten_digests():
+    """Make the slow digest by which a file knows its job quick: hundreds of tests write files and are not about it."""
+    if (jobs := sys.modules.get("subsetprivacy.frames.jobs")) is not None:  # else no test writes any
+        jobs._ROUNDS = 1
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure():
+    gc.unfreeze()  # or some libraries complain of a leak when the process ends
 
 
 def pytest_collection_modifyitems(items):

@@ -117,4 +117,4 @@ def _digest(job: dict[str, Any], salt: str) -> str:
 
 def _digest_of_key(key: bytes | None) -> str | None:
     """Return what tells a key from another; slow to compute, so that nobody finds a weak key by trying."""
-    return None if key is None else pbkdf2_hmac("sha256", key, b"subsetprivacy job", 200_000, 16).hex()
+    return None if key is None else pbkdf2_hmac("sha256", key, b"subsetprivacy job", _ROUNDS, 16).hex()

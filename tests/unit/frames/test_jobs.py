@@ -2,6 +2,7 @@
 
 import json
 import os
+from importlib.util import find_spec, module_from_spec
 
 import pandas as pd
 import pytest
@@ -141,3 +142,16 @@ def test_words_that_contradict_each_other(people, tmp_path):
         run(people, tmp_path / "private.csv", if_exists="same", overwrite=True)
     with pytest.raises(ArgumentError, match="`if_exists` must be"):
         run(people, tmp_path / "private.csv", if_exists="perhaps")
+
+
+def test_digests_of_jobs_and_keys_take_many_rounds(monkeypatch):
+    """Of the module as users have it: in the one that the other tests use `tests/conftest.py` has set one round."""
+    found = find_spec("subsetprivacy.frames.jobs")
+    jobs = module_from_spec(found)
+    found.loader.exec_module(jobs)
+    seen = []
+    monkeypatch.setattr(jobs, "pbkdf2_hmac", lambda *given: seen.append(given) or bytes(given[4]))
+    jobs.mark({"key": jobs._digest_of_key(KEY)}, 1)
+    assert [(name, rounds, size) for name, _, _, rounds, size in seen] == [
+        ("sha256", 200_000, size) for size in (16, 32)
+    ]
