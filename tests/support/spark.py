@@ -184,7 +184,9 @@ def _pinned(folder: Path) -> dict[str, str]:
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    java = f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    # A Java of a minute: one quick compiler, and no check of the byte code of thousands of classes of Spark's own.
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+    java = f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder} {quick}"
     return {
         "spark.ui.enabled": "false",
         # Small tables: what is compiled for a query costs more than the query.
