@@ -122,6 +122,7 @@ _PUBLIC = {
     "regression.prediction": ("MarginalEffects", "Prediction"),
     "regression.result": ("Regression",),
     "report": ("write_report",),
+    "raking": ("Raked", "rake"),
     "sampling": ("Sampling",),
     "subsets": ("Categories",),
     "tabulating": ("crosstab",),

@@ -108,6 +108,7 @@ from subsetprivacy.planning import (
 from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
+from subsetprivacy.raking import Raked, rake
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.prediction import MarginalEffects, Prediction
 from subsetprivacy.regression.result import Regression
@@ -176,6 +177,7 @@ __all__ = [
     "PrivatizePlan",
     "Question",
     "QuestionCounts",
+    "Raked",
     "RandomAnswers",
     "Regression",
     "Release",
@@ -239,6 +241,7 @@ __all__ = [
     "privatize",
     "privatize_table",
     "product",
+    "rake",
     "read_key",
     "read_questions",
     "read_release",

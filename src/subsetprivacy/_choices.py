@@ -14,6 +14,7 @@ Missing: TypeAlias = Literal["error", "full"]
 WeightsKind: TypeAlias = Literal["frequency", "sampling"]
 
 # Surveys as they are drawn
+CalibrationMethod: TypeAlias = Literal["raking", "linear", "logit"]
 LonelyStrata: TypeAlias = Literal["error", "center"]
 ReplicateCenter: TypeAlias = Literal["estimate", "mean"]
 ReplicateMethod: TypeAlias = Literal["bootstrap", "jackknife", "brr"]

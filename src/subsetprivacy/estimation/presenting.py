@@ -32,7 +32,7 @@ def summary(fit: "Estimate", found: "Intervals", level: float) -> Table:
     words = ("weight", "weight") if fit.counts.squares is not None else ("person", "people")
     missing = f", {counted(fit.n_missing, *words)} missing and left out" if fit.n_missing else ""
     title = f"Distribution from subsets: {fit.method}, {fit.n_text}{missing}"
-    notes = [] if not np.isfinite(fit.gap) else [certificate(fit)]
+    notes = [] if not np.isfinite(fit.gap) or fit.is_constrained else [certificate(fit)]
     if len(rows) < len(found.at):
         text = (
             f"The {len(rows)} largest of {len(found.at)} categories. Being picked for their size, they look larger "

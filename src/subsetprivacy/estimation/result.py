@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 OUTSIDE = Note(NoteKind.MOMENTS, "A moment estimate, unbiased and outside the simplex.", PROJECT)
 MAX_PROFILED = 512  # each category is a search of its own
 _ZERO = 1e-9
+RAKED = "raked"  # the method of estimates whose margins are fixed
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -182,12 +183,17 @@ class Estimate(Shares):
     @property
     def has_profile(self) -> bool:
         """Whether a profile likelihood interval belongs to this estimate: a likelihood method, people unweighted."""
-        return not self._by_moments and self.counts.squares is None and self.categories.p <= MAX_PROFILED
+        return not self._by_moments and self.counts.squares is None and self.has_ratio
 
     @property
     def has_ratio(self) -> bool:
         """Whether shares have profile likelihood intervals: a likelihood method, weighted or not."""
-        return not self._by_moments and self.categories.p <= MAX_PROFILED
+        return not self._by_moments and not self.is_constrained and self.categories.p <= MAX_PROFILED
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether margins were fixed: then there are no profile intervals, which know nothing of them."""
+        return self.method == RAKED
 
     @property
     def _by_moments(self) -> bool:

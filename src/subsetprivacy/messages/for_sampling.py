@@ -10,6 +10,21 @@ LONELY = advise(
     keyword_of="Sampling",
 )
 BOOTSTRAP_REPLICATES = advise("bootstrap_replicates", python="with_replicates('bootstrap')", shell=())
+MARGIN_OF_ALL_LABELS = advise(
+    "margin_of_all_labels",
+    python="sp.rake(table, {'sex': {'f': 0.52, 'm': 0.48}}), with every label that occurs",
+)
+RAKE_A_TABLE = advise("rake_a_table", python="sp.rake(table, margins), with a row per person")
+WEIGHTS_STAY_POSITIVE = advise(
+    "weights_stay_positive",
+    python="method='raking' keeps weights positive, and so does bounds=(0.1, 10)",
+    keyword_of="rake",
+)
+WIDER_BOUNDS = advise(
+    "wider_bounds",
+    python="merge labels with few people, or rake to fewer margins; bounds=(0.3, 3) limits ratios",
+    keyword_of="rake",
+)
 ROWS_FOR_SAMPLING = advise(
     "rows_for_sampling",
     python="sp.estimate(data, sampling=sp.Sampling(weights, strata=strata)), with a row per person in both",

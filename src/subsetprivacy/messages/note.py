@@ -32,6 +32,7 @@ class NoteKind(StrEnum):
     SHORTENED = "shortened"  # some rows are shown, not all
     # Data
     MISSING = "missing"  # people who said nothing
+    MARGINS = "margins"  # known margins, and what they buy
     SAMPLING = "sampling"  # how the people were drawn
     # Tests
     WEIGHTED = "weighted"

@@ -1,0 +1,228 @@
+"""`rake`: weights, or shares, that agree with known margins."""
+
+from collections.abc import Mapping
+from typing import Any, get_args, overload
+
+import numpy as np
+from attrs import evolve
+
+from subsetprivacy._checks import check_choice
+from subsetprivacy._choices import CalibrationMethod
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._words import counted, people
+from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
+from subsetprivacy.design import Design, require_design
+from subsetprivacy.errors import ArgumentError, MismatchError, warn_of
+from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.messages import NoteKind
+from subsetprivacy.messages.for_sampling import RAKE_A_TABLE, WEIGHTS_STAY_POSITIVE
+from subsetprivacy.raking.constrained import rake_counts
+from subsetprivacy.raking.margins import Person, columns_of_people, in_totals, read_margins
+from subsetprivacy.raking.result import Raked
+from subsetprivacy.raking.weights import calibrate
+from subsetprivacy.sampling import Sampling
+from subsetprivacy.sampling.calibration import Calibration
+from subsetprivacy.sampling.columns import columns_of
+from subsetprivacy.sampling.replicates import Replicates
+
+METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
+_OWN = "value"  # what the only column of subsets is called
+
+
+@overload
+def rake(data: SubsetCounts, margins: Mapping[Any, Any]) -> Estimate: ...
+@overload
+def rake(
+    data: Any,
+    margins: Mapping[Any, Any],
+    *,
+    designs: Mapping[str, Design] | None = ...,
+    sampling: Sampling | None = ...,
+    method: CalibrationMethod = ...,
+    bounds: tuple[float, float] | None = ...,
+    population: float | None = ...,
+) -> Raked: ...
+def rake(
+    data: Any,
+    margins: Mapping[Any, Any],
+    *,
+    designs: Mapping[str, Design] | None = None,
+    sampling: Sampling | None = None,
+    method: CalibrationMethod = "raking",
+    bounds: tuple[float, float] | None = None,
+    population: float | None = None,
+) -> Raked | Estimate:
+    r"""Make weights agree with known margins: post-stratification, raking and calibration.
+
+    Parameters
+    ----------
+    data
+        A table of any library on this machine, or a dict of columns, with a row per person; columns of subsets are
+        named in `designs`, or are `SubsetData` of a dict. Or a `SubsetData`. Or counts of several variables: then
+        their shares are estimated with these margins fixed.
+    margins
+        By column, ``{"sex": {"f": 0.52, "m": 0.48}}``: the share of each label in the population, or how many people
+        it has. A tuple of columns is a crossed margin, with tuples as labels. The mean of a column of numbers is
+        a number. Private columns may be among them. For a `SubsetData` the margin itself, by label.
+    designs
+        The designs of columns of subsets, by name.
+    sampling
+        How the people were drawn, with the weights to begin with; it may name columns. By default everyone weighs 1.
+    method
+        ``"raking"`` (default) multiplies weights, which stay positive; with one margin it is post-stratification, with
+        several it is what iterative proportional fitting gives. ``"linear"``: the smallest squared changes (generalized
+        regression). ``"logit"``: ratios within `bounds`.
+    bounds
+        The smallest and the largest ratio of new to old weights, below and above 1.
+    population
+        How many people there are, where margins are shares. By default the sum of the weights.
+
+    Returns
+    -------
+    Raked
+        With the new weights as a `Sampling`. Of counts an `Estimate`.
+
+    Raises
+    ------
+    CategoryError
+        If someone has a label that its margin lacks, or a margin has a label that no one has.
+    MismatchError
+        If margins contradict each other.
+    ArgumentError
+        If linear calibration makes weights negative.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If some margin cannot be reached.
+
+    Notes
+    -----
+    New weights are :math:`d_i F(x_i^\top\lambda)`, where :math:`x_i` are the indicators of all labels. For a private
+    column these are the unbiased ones of `indicator`. Covariances of the new sampling use the residuals of
+    scores on these columns (Deville and Särndal 1992), or replicates that are calibrated in the same way.
+
+    Examples
+    --------
+    >>> import subsetprivacy as sp
+    >>> people = {"sex": ["f", "f", "f", "m"], "age": ["old", "young", "young", "old"]}
+    >>> raked = sp.rake(people, {"sex": {"f": 60, "m": 40}})
+    >>> raked.weights.round(3)
+    array([20., 20., 20., 40.])
+    >>> raked.sampling
+    <Sampling: 4 people, weighted, calibrated, 3 degrees of freedom>
+    """
+    if isinstance(data, SubsetCounts):
+        if sampling is not None or designs is not None or bounds is not None or population is not None:
+            raise ArgumentError(
+                "`data` must be a row per person with `sampling`, `bounds` or `population`; got counts."
+            )
+        return rake_counts(data, read_margins(margins))
+    check_choice(method, METHODS, "method")
+    _check_bounds(method, bounds)
+    if isinstance(data, SubsetData) and isinstance(margins, Mapping) and not _is_by_column(margins):
+        margins = {_OWN: margins}
+    known = read_margins(margins)
+    names = list(dict.fromkeys(name for margin in known for name in margin.names))
+    columns, drawn = _columns(data, names, designs, sampling)
+    known, size = in_totals(known, population, float(drawn.weights.sum()))
+    person = columns_of_people(columns, known, size, drawn)
+    made = _raked(person, drawn, method, bounds)
+    for note in made.notes:
+        if note.kind is NoteKind.NOT_CONVERGED:
+            warn_of(note, stacklevel=2)
+    return made
+
+
+def _is_by_column(margins: Mapping[Any, Any]) -> bool:
+    return any(hasattr(given, "items") for given in margins.values())
+
+
+def _check_bounds(method: CalibrationMethod, bounds: Any) -> None:
+    if bounds is None:
+        if method == "logit":
+            raise ArgumentError("`bounds` must be given for method 'logit'; got none.")
+        return
+    try:
+        low, high = (float(end) for end in bounds)
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan
+    if not 0 <= low < 1 < high:
+        raise ArgumentError("`bounds` must be two ratios, the first from 0 to below 1 and the second above 1.")
+
+
+def _columns(
+    data: Any, names: list[str], designs: Mapping[str, Design] | None, sampling: Sampling | None
+) -> tuple[dict[str, Any], Sampling]:
+    """Return the columns of the margins, private ones as data, and the sampling, all from one reading."""
+    if sampling is not None and not isinstance(sampling, Sampling):
+        raise ArgumentError(f"`sampling` must be a Sampling; got {type(sampling).__name__}.")
+    if isinstance(data, SubsetData):
+        data = {names[0]: data}
+    if isinstance(data, SubsetTable):
+        data = {name: data.select(name) for name in data.names}
+    wanted = [*names, *(() if sampling is None else sampling.columns)]
+    try:
+        held = columns_of(data, wanted)
+    except ArgumentError as error:
+        raise ArgumentError(error.message, error.advice or RAKE_A_TABLE) from None
+    for name, design in (designs or {}).items():
+        if name in held and not isinstance(held[name], SubsetData):
+            codes = np.asarray(held[name])
+            held[name] = SubsetData(codes, require_design(design))
+    n = next(len(column) for column in held.values())
+    drawn = Sampling(np.ones(n)) if sampling is None else sampling.of(held)
+    if drawn.n != n:
+        raise MismatchError(f"`sampling` must be of the people of `data`; got {drawn.n} for {people(n)}.")
+    if drawn.domain is not None:
+        raise ArgumentError("`sampling` must be of the whole sample; got a part of it.")
+    return held, drawn
+
+
+def _raked(person: Person, sampling: Sampling, method: CalibrationMethod, bounds: tuple[float, float] | None) -> Raked:
+    d = sampling.weights
+    found = calibrate(person.X, d, person.totals, method, bounds)
+    weights = d * found.ratio
+    negative = int((weights < 0).sum())
+    if negative:
+        raise ArgumentError(
+            f"weights must not become negative; linear calibration makes {counted(negative, 'one', 'of them')} so.",
+            WEIGHTS_STAY_POSITIVE,
+        )
+    replicates = None if sampling.replication is None else _replicated(person, sampling, method, bounds)
+    new = sampling.calibrated(weights, replicates, Calibration(person.X, d))
+    return Raked(
+        sampling=new,
+        ratio=found.ratio,
+        method=method,
+        bounds=None if bounds is None else (float(bounds[0]), float(bounds[1])),
+        terms=person.terms,
+        before=d @ person.X,
+        after=weights @ person.X,
+        target=person.totals,
+        private=person.private,
+        iterations=found.iterations,
+        converged=found.converged,
+    )
+
+
+def _replicated(
+    person: Person, sampling: Sampling, method: CalibrationMethod, bounds: tuple[float, float] | None
+) -> Replicates:
+    """Return replicates whose weights are calibrated to the same totals."""
+    replication = sampling.replication
+    assert replication is not None
+    made: list[FloatArray] = []
+    lost = 0
+    for weights in replication.each_weights(sampling.weights):
+        found = calibrate(person.X, weights, person.totals, method, bounds)
+        lost += not found.converged
+        made.append(np.maximum(weights * found.ratio, 0.0))
+    if lost:
+        raise MismatchError(
+            f"replicates must be able to reach the margins; {lost} of {replication.number} are not.", RAKE_A_TABLE
+        )
+    return evolve(replication, factors=np.array(made), of_person=None)
+
+
+_ = Label

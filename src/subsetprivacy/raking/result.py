@@ -1,0 +1,149 @@
+"""The result of `rake`: weights that agree with known margins."""
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import CalibrationMethod
+from subsetprivacy._types import FloatArray
+from subsetprivacy._words import counted, people
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_sampling import WIDER_BOUNDS
+from subsetprivacy.results import Result, plain
+from subsetprivacy.sampling import Sampling
+from subsetprivacy.tables import Table, number
+
+_UNEVEN = 3.0  # a ratio of weights, or its inverse, from which on it is said
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Raked(Result):
+    """Weights that agree with known margins; made by `rake`.
+
+    Attributes
+    ----------
+    sampling
+        The new weights, with the strata, clusters and replicates of the sample. Its covariances are those of
+        calibrated weights: by residuals, or by replicates that were calibrated as well.
+    ratio
+        What each person's weight was multiplied by.
+    method, bounds
+        ``"raking"``, ``"linear"`` or ``"logit"``, and the bounds of ratios if there are any.
+    terms
+        The margin and the label of each known number.
+    before, after, target
+        Its sum of weights before and after, and what is known.
+    private
+        The private columns among the margins.
+    iterations, converged
+        How the search ended.
+    """
+
+    why_not_restored: ClassVar[str] = "keep the weights as a column of the data, or pickle the result"
+
+    sampling: Sampling
+    ratio: FloatArray = field(converter=read_only)
+    method: CalibrationMethod
+    bounds: tuple[float, float] | None
+    terms: tuple[tuple[str, str], ...]
+    before: FloatArray = field(converter=read_only)
+    after: FloatArray = field(converter=read_only)
+    target: FloatArray = field(converter=read_only)
+    private: tuple[str, ...]
+    iterations: int
+    converged: bool
+
+    @property
+    def n(self) -> int:
+        """How many people have a weight."""
+        return int((self.sampling.weights > 0).sum())
+
+    @property
+    def weights(self) -> FloatArray:
+        """The new weight of each person."""
+        return self.sampling.weights
+
+    @cached_property
+    def ratios(self) -> tuple[float, float]:
+        """The smallest and the largest ratio of new to old weights."""
+        used = self.ratio[self.sampling.weights != 0]
+        return (float(used.min()), float(used.max())) if len(used) else (np.nan, np.nan)
+
+    @property
+    def design_effect(self) -> float:
+        """Kish's design effect of the new weights: by how much unequal weights alone raise variances."""
+        return self.n / self.sampling.kish
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The caveats: whether the margins were reached, how uneven weights became, what private margins buy."""
+        low, high = self.ratios
+        notes = []
+        if not self.converged:
+            gap = float(np.abs(self.after - self.target).max() / self.target[0])
+            text = f"Not converged: some margin is missed by {gap:.2g} of the population after {self.iterations} steps."
+            notes.append(Note(NoteKind.NOT_CONVERGED, text, WIDER_BOUNDS))
+        effect = number(self.design_effect, 2)
+        text = f"Weights were multiplied by {number(low)} to {number(high)}; Kish's design effect is {effect}."
+        notes.append(Note(NoteKind.WEIGHTED, text, WIDER_BOUNDS if self._is_uneven and self.bounds is None else None))
+        if self.private:
+            named = ", ".join(self.private)
+            text = (
+                f"The margin of {named} is reached by unbiased indicators. It fixes that total; other estimates gain "
+                "as far as subsets tell, which is little."
+            )
+            notes.append(Note(NoteKind.MARGINS, text))
+        return tuple(notes)
+
+    @property
+    def _is_uneven(self) -> bool:
+        low, high = self.ratios
+        return high > _UNEVEN or low < 1 / _UNEVEN
+
+    def summary(self) -> Table:
+        """Return the table to print or to show in a notebook: each known total, before and after."""
+        head = ("margin", "label", "before", "after", "known")
+        rows = tuple(
+            (margin, label, *(f"{value:,.6g}" for value in values))
+            for (margin, label), *values in zip(self.terms, self.before, self.after, self.target, strict=True)
+        )
+        how = {"raking": "raking", "linear": "linear calibration", "logit": "calibration within bounds"}[self.method]
+        title = f"Weights of {people(self.n)} by {how} to {counted(len(self.terms) - 1, 'known total')}"
+        return Table(title, head, rows, self.notes, text_columns=2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, for JSON: nothing of any person but the smallest and the largest ratio."""
+        return plain(
+            {
+                "n": self.n,
+                "method": self.method,
+                "bounds": self.bounds,
+                "margins": [margin for margin, _ in self.terms],
+                "labels": [label for _, label in self.terms],
+                "before": self.before,
+                "after": self.after,
+                "target": self.target,
+                "private": self.private,
+                "ratios": self.ratios,
+                "design_effect": self.design_effect,
+                "iterations": self.iterations,
+                "converged": self.converged,
+                "notes": self.notes,
+            }
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "margin": [margin for margin, _ in self.terms],
+            "label": [label for _, label in self.terms],
+            "before": self.before,
+            "after": self.after,
+            "target": self.target,
+        }
+
+    def __repr__(self) -> str:
+        end = "" if self.converged else ", not converged"
+        return f"<Raked: weights of {people(self.n)}, {counted(len(self.terms) - 1, 'known total')}{end}>"
