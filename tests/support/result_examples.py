@@ -414,3 +414,12 @@ def fitted_shares() -> Any:
 @example
 def odds_ratios() -> Any:
     return log_linear().odds_ratios("color", "vote")
+
+
+# Known margins
+
+
+@example
+def raked() -> Any:
+    people = {"sex": ["f", "m", "m", "f", "m"] * 40, "age": ["old", "young", "old", "young"] * 50}
+    return sp.rake(people, {"sex": {"f": 520, "m": 480}, "age": {"old": 0.4, "young": 0.6}})

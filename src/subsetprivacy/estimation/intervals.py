@@ -160,6 +160,8 @@ def _positions(fit: Estimate, categories: Any) -> IntArray:
 
 def require_likelihood(fit: Estimate) -> None:
     """Raise unless profile likelihood intervals belong to the estimate."""
+    if fit.is_constrained:
+        raise ArgumentError("a profile interval must be of an estimate without known margins; got one.", WALD_INTERVAL)
     if fit._by_moments:
         raise ArgumentError(
             f"a profile interval belongs to the likelihood; got an estimate by {fit.method}.", ESTIMATE_BY_LIKELIHOOD

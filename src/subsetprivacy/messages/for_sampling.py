@@ -12,7 +12,7 @@ LONELY = advise(
 BOOTSTRAP_REPLICATES = advise("bootstrap_replicates", python="with_replicates('bootstrap')", shell=())
 MARGIN_OF_ALL_LABELS = advise(
     "margin_of_all_labels",
-    python="sp.rake(table, {'sex': {'f': 0.52, 'm': 0.48}}), with every label that occurs",
+    python="sp.rake(table, dict(sex=dict(f=0.52, m=0.48))), with every label that occurs",
 )
 RAKE_A_TABLE = advise("rake_a_table", python="sp.rake(table, margins), with a row per person")
 WEIGHTS_STAY_POSITIVE = advise(
