@@ -43,6 +43,7 @@ from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.evaluation import CalibrationCurve, ConfusionMatrix, Evaluation, EvaluationComparison, evaluate
 from subsetprivacy.finding import Findings, findings
+from subsetprivacy.frames.averaging import group_means
 from subsetprivacy.frames.plan import PrivatizePlan
 from subsetprivacy.frames.preparing import prepare
 from subsetprivacy.frames.privatizing import privatize_table
@@ -81,6 +82,7 @@ from subsetprivacy.independence import (
     independence_test,
     trend_test,
 )
+from subsetprivacy.means import GroupMeans, MeanDifferences
 from subsetprivacy.measures import Association, ConditionalShares, Measure, association
 from subsetprivacy.mechanism.ask import Question, ask, draw_questions, resolve
 from subsetprivacy.mechanism.cover import cover
@@ -146,6 +148,7 @@ __all__ = [
     "FittedShares",
     "Frontier",
     "GoodnessOfFit",
+    "GroupMeans",
     "GroupedCounts",
     "HonestyCheck",
     "Imputations",
@@ -157,6 +160,7 @@ __all__ = [
     "LogLinear",
     "Margin",
     "MarginalEffects",
+    "MeanDifferences",
     "Measure",
     "ModelTests",
     "Note",
@@ -218,6 +222,7 @@ __all__ = [
     "fixed_size",
     "frontier",
     "fully_private",
+    "group_means",
     "hadamard",
     "homogeneity_test",
     "impute",

@@ -41,6 +41,13 @@ PredictedQuantity: TypeAlias = Literal["share", "mean", "count"]  # "count" for 
 PredictionKind: TypeAlias = Literal["shares", "category"]
 PooledInterval: TypeAlias = Literal["t", "normal"]
 
+# Means by private category
+DifferencesInterval: TypeAlias = Literal["wald", "simultaneous"]
+EqualMeansMethod: TypeAlias = Literal["auto", "score", "wald"]
+MeansInterval: TypeAlias = Literal["auto", "fieller", "wald", "logit", "robust"]
+MeansModel: TypeAlias = Literal["normal"]
+PairsOf: TypeAlias = Literal["categories", "groups"]
+
 # Two variables
 AssociationPicture: TypeAlias = Literal["shares", "conditional", "residuals"]
 DegreesOfFreedom: TypeAlias = Literal["corrected", "paper"]

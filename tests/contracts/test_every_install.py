@@ -85,6 +85,7 @@ STEPS = {
     "example urn": [Step("example urn --people 20 -o urn2.csv", says="Wrote urn2.csv")],
     "fit-test": [Step("fit-test private.csv --reference 0.25,0.25,0.25,0.25 --null chi-square", **TABLE)],
     "key": [Step("key -o secret.key", says="Wrote secret.key")],
+    "means": [Step("means private.csv --of drawn", **TABLE)],
     "plan": [Step("plan black red green blue --margin 0.02", says="uniform")],
     "privatize": [Step("privatize urn.csv --column colour=urn.design.json -o out.csv", **TABLE)],
     "regress": [Step("regress private.csv colour~drawn", needs=("pyarrow", "formulaic"), hint="formula")],

@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 import subsetprivacy as sp
@@ -328,6 +329,26 @@ def classified() -> tuple[sp.SubsetData, Any, Any]:
     values = rng.choice(4, size=800, p=[0.01, 0.29, 0.3, 0.4])
     one, two = (share * np.eye(4)[values] + (1 - share) * rng.dirichlet(np.ones(4), size=800) for share in (0.5, 0.3))
     return sp.privatize([COLORS[x] for x in values], sp.uniform(COLORS), seed=1), one, two
+
+
+def incomes(n: int = 3000) -> Any:
+    """Return an outcome, subsets of the groups that it differs between, and a known group."""
+    rng = np.random.default_rng(1)
+    color = rng.choice(4, size=n, p=[0.1, 0.2, 0.3, 0.4])
+    data = sp.privatize([COLORS[k] for k in color], sp.uniform(COLORS), seed=1)
+    return 10.0 * color + rng.normal(0, 5, size=n), data, rng.choice(["f", "m"], size=n)
+
+
+@example
+def group_means() -> Any:
+    y, data, sex = incomes()
+    return sp.group_means(y, data, by={"sex": sex}, model="normal")
+
+
+@example
+def mean_differences() -> Any:
+    y, data, _ = incomes()
+    return sp.group_means(y, data).differences()
 
 
 @example

@@ -22,6 +22,7 @@ from subsetprivacy.cli.example import example
 from subsetprivacy.cli.fit_test import fit_test
 from subsetprivacy.cli.key import key
 from subsetprivacy.cli.loglinear import loglinear
+from subsetprivacy.cli.means import means
 from subsetprivacy.cli.plan import plan
 from subsetprivacy.cli.power import power
 from subsetprivacy.cli.privatize import privatize
@@ -127,6 +128,7 @@ COMMANDS = (
     test,
     fit_test,
     loglinear,
+    means,
     regress,
     evaluate,
     audit,

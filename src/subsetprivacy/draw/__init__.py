@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 from subsetprivacy.draw.balls import cases
+from subsetprivacy.draw.by_row import by_row
 from subsetprivacy.draw.calibration import calibration
 from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
 from subsetprivacy.draw.checks import asked, rates
@@ -38,6 +39,7 @@ __all__ = [
     "asked",
     "beside",
     "by_group",
+    "by_row",
     "calibration",
     "cases",
     "convergence",

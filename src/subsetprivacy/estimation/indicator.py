@@ -8,12 +8,12 @@ import numpy as np
 from subsetprivacy._checks import check_count, check_distribution
 from subsetprivacy._types import ArrayLike, Distribution, FloatArray, IntArray
 from subsetprivacy.counting.columns import read_column
-from subsetprivacy.data import SubsetData, check_allowed, count_codes
+from subsetprivacy.data import SubsetData, SubsetTable, check_allowed, count_codes
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.design.base import solve_alike
 from subsetprivacy.errors import ArgumentError, NoDataError, UnknownDesignError
 from subsetprivacy.estimation.dispatch import estimate
-from subsetprivacy.estimation.probabilities import read_probabilities
+from subsetprivacy.estimation.probabilities import fitted_probabilities, has_probabilities, read_probabilities
 from subsetprivacy.estimation.quantizing import quantize
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages.for_evaluation import LIKELIHOOD_NEEDS_NO_DESIGN, UNCOVERED
@@ -23,6 +23,7 @@ __all__ = [
     "IndicatorTable",
     "in_chunks",
     "indicator",
+    "lookup",
     "most_blocks",
     "quantize",
     "require_indicators",
@@ -34,6 +35,7 @@ FLOOR = 0.005  # the least working probability: it bounds the variance, and no c
 _CHUNK = 1 << 15  # people at a time
 _ENTRIES = 1 << 22  # numbers of the support, or of matrices, that are held at a time
 _KEPT = 1 << 24  # numbers of all inverse matrices together
+_LISTED = 1 << 20  # numbers of a table of the indicators of every distinct subset and working distribution
 
 
 class IndicatorTable:
@@ -216,8 +218,8 @@ def rows_of(codes: IntArray, design: Design) -> FloatArray:
 
 
 def indicator(
-    data: SubsetData | ArrayLike,
-    w: Distribution | ArrayLike | None = None,
+    data: SubsetData | SubsetTable | ArrayLike,
+    w: Distribution | ArrayLike | Any = None,
     *,
     design: Design | None = None,
     blocks: int = 64,
@@ -230,12 +232,15 @@ def indicator(
     Parameters
     ----------
     data
-        `SubsetData`, or a column of codes with `design`.
+        `SubsetData`, or a column of codes with `design`. A `SubsetTable` has the indicators of the combinations of all
+        its variables, in the order of ``data.design.categories.labels``; for one variable, pass ``data["race"]``.
     w
         The working distribution: the better it predicts the value, the smaller the variance; whatever it is, the
         indicators are unbiased. None (default): the estimated shares. One number per category, or a mapping by label:
         the same for everyone. Shape (n, p), or a data frame with a column per category: one distribution per person,
-        for instance what a classifier predicts. It may depend on anything but the person's own subset.
+        for instance what a classifier predicts. A `Regression` of the value on whatever is seen of the same people, or
+        any object with `probabilities`: the distributions that it fits. It may depend on anything but the person's own
+        subset; that a model was fitted to these people's subsets costs nothing to first order.
     design
         The design, where `data` is a column.
     blocks
@@ -245,8 +250,8 @@ def indicator(
 
     Returns
     -------
-    Numbers of shape (n, p), in category order. Every row sums to 1. The rows of full sets (missing answers), which say
-    nothing, are NaN.
+    Numbers of shape (n, p), in category order; a row per person, in the order of the data. Every row sums to 1. The
+    rows of full sets (missing answers), which say nothing, are NaN; of several variables, if any answer is missing.
 
     Raises
     ------
@@ -264,7 +269,11 @@ def indicator(
     :math:`D_w(a) = G(w)^{-1} r_a / r_a^\top w` with :math:`G(w) = \sum_a \mu_a r_a r_a^\top / r_a^\top w`. Then
     :math:`E[D_w(A) \mid X = j] = e_j` for every w, and no other unbiased choice has a smaller variance when X has
     the distribution w. Where the support cannot be listed (uniform designs on more than 22 categories) w makes no
-    difference; see `IndicatorTable`.
+    difference; see `IndicatorTable`. At most `blocks` matrices are inverted, however many people there are.
+
+    The sum :math:`\sum_i \sum_j D_{ij} f_{ij}` is unbiased for :math:`\sum_i f_{i X_i}`, where f may use all that is
+    seen of a person. For people who were drawn independently, the variance of its mean is that of the mean of the n
+    numbers :math:`t_i = \sum_j D_{ij} f_{ij}`. `group_means` does this for means of groups.
 
     Examples
     --------
@@ -287,7 +296,12 @@ def indicator(
     if not len(kept):
         raise NoDataError("`data` must have an informative subset; got none.")
     table, block = working_table(codes, drawn, w, check_count(blocks, "blocks", least=1))
-    out = np.full((len(codes), drawn.p), np.nan)
+    return _spread(codes, table, block, kept)
+
+
+def _spread(codes: IntArray, table: IndicatorTable, block: IntArray | None, kept: IntArray) -> FloatArray:
+    """Return the indicators of the kept people in their rows, and NaN in the others."""
+    out = np.full((len(codes), table.design.p), np.nan)
     for people, D in in_chunks(codes, table, block, kept):
         out[people] = D.T
     return out
@@ -308,7 +322,7 @@ def working_table(codes: IntArray, design: Design, w: Any, blocks: int) -> tuple
     elif not _is_per_person(w):
         shares = check_distribution(w, design.categories.labels)
     else:
-        W = read_probabilities(w, design.categories, len(codes), "w")
+        W = _per_person(w, codes, design)
         if not design.enumerable:  # w makes no difference
             return IndicatorTable(design, np.full(design.p, 1 / design.p)), None
         centers, block = quantize(W, min(blocks, most_blocks(design.p)))
@@ -317,7 +331,14 @@ def working_table(codes: IntArray, design: Design, w: Any, blocks: int) -> tuple
 
 
 def _is_per_person(w: Any) -> bool:
-    return not isinstance(w, Mapping) and np.ndim(w) == 2
+    return has_probabilities(w) or (not isinstance(w, Mapping) and np.ndim(w) == 2)
+
+
+def _per_person(w: Any, codes: IntArray, design: Design) -> FloatArray:
+    """Return a working distribution for each person, shape (n, p)."""
+    if has_probabilities(w):
+        return fitted_probabilities(w, design.categories, ~design.is_missing(codes), "w")
+    return read_probabilities(w, design.categories, len(codes), "w")
 
 
 def in_chunks(
@@ -325,20 +346,36 @@ def in_chunks(
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     """Yield some of the kept people at a time, with their indicators, class-major.
 
-    Where everyone has the same working distribution, each distinct subset is worked out once.
+    Where there are few distinct subsets and working distributions, each pair is worked out once and looked up.
     """
-    listed, at = None, kept
-    if block is None:
-        distinct, at = np.unique(codes[kept], return_inverse=True)
-        if 2 * len(distinct) <= len(kept):
-            listed = table.of(rows_of(distinct, table.design))
+    looked_up = lookup(codes[kept], table, None if block is None else block[kept])
     for part in _parts(len(kept)):
         people = kept[part]
-        if listed is not None:
-            yield people, listed[:, at[part]]
+        if looked_up is not None:
+            listed, at = looked_up
+            yield people, np.take(listed, at[part], axis=1)
         else:
             rows = rows_of(codes[people], table.design)
             yield people, table.of(rows, None if block is None else block[people])
+
+
+def lookup(codes: IntArray, table: IndicatorTable, block: IntArray | None) -> tuple[FloatArray, IntArray] | None:
+    """Return the indicators of each distinct subset and working distribution, and which pair each person has.
+
+    Returns
+    -------
+    The indicators, shape (p, pairs), and the number of each person's pair; None where a list would be too long to pay.
+    """
+    distinct, at = np.unique(codes, return_inverse=True)
+    blocks = 1 if block is None or table.ignores_w else table.blocks
+    pairs = len(distinct) * blocks
+    if 2 * pairs > len(codes) or (blocks > 1 and pairs * table.design.p > _LISTED):
+        return None
+    rows = rows_of(distinct, table.design)
+    if block is None or blocks == 1:
+        return table.of(rows, None if block is None else np.zeros(len(distinct), np.int64)), at
+    listed = table.of(np.repeat(rows, blocks, axis=1), np.tile(np.arange(blocks), len(distinct)))
+    return listed, at * blocks + block
 
 
 def _parts(n: int) -> list[slice]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._checks import SUM_TOLERANCE
-from subsetprivacy._types import AnyArray, FloatArray, Label
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.engines import is_table
 from subsetprivacy.errors import CategoryError, DistributionError, MismatchError
@@ -60,6 +60,55 @@ def read_probabilities(
     if order is not None:
         values = values[:, _positions(order, categories, "classes" if classes is not None else name)]
     return _distributions(values, name)
+
+
+def has_probabilities(fit: Any) -> bool:
+    """Tell whether an object is a fitted model that has the probabilities of its people, such as a `Regression`."""
+    return hasattr(fit, "probabilities") and not is_table(fit)
+
+
+def fitted_probabilities(fit: Any, categories: Categories, said: BoolArray, name: str) -> FloatArray:
+    """Return what a fitted model gives for each person, shape (n, p), in category order.
+
+    Parameters
+    ----------
+    fit
+        An object with `probabilities`, and with `categories` where their order differs. It has a row for each person,
+        or for those only whose subset says something: a regression leaves out the others, and people of weight 0.
+    categories
+        Those of the data.
+    said
+        Whose subset says something.
+    name
+        The argument, for messages.
+
+    Returns
+    -------
+    The probabilities; for people whom the fit leaves out, the mean of the others.
+
+    Raises
+    ------
+    MismatchError, CategoryError, DistributionError
+        If the fit is not of these people or categories, or has no probabilities.
+    """
+    given = np.asarray(fit.probabilities, np.float64)
+    own = getattr(fit, "categories", None)
+    classes = None if own is None else list(getattr(own, "labels", own))
+    kept = getattr(getattr(fit, "held", None), "said", None)
+    if kept is None:
+        kept = np.ones(len(said), np.bool_) if len(given) == len(said) else said
+    if len(kept) != len(said) or len(given) != kept.sum():
+        raise MismatchError(
+            f"`{name}` must be a fit to the same people; got one of {max(len(kept), len(given))} "
+            f"for {counted(len(said), 'person', 'people')}."
+        )
+    P = read_probabilities(given, categories, len(given), name, classes=classes)
+    if kept.all():
+        return P
+    out = np.empty((len(said), categories.p))
+    out[kept] = P
+    out[~kept] = P.mean(axis=0)
+    return out
 
 
 def _columns_of(table: Any, name: str) -> tuple[AnyArray, list[Label] | None]:

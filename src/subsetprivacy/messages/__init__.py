@@ -21,6 +21,7 @@ MODULES = (
     "for_sampling",
     "for_evaluation",
     "for_imputation",
+    "for_means",
     "for_surveys",
     "for_commands",
 )

@@ -34,6 +34,7 @@ COMMANDS = [
     ["test"],
     ["fit-test"],
     ["loglinear"],
+    ["means"],
     ["regress"],
     ["evaluate"],
     ["audit"],

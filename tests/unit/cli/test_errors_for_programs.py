@@ -64,6 +64,7 @@ WRONG = {
         "DistributionError",
         "--reference must sum to 1; got 0.9.",
     ),
+    "means": ("private.parquet --of tree", "ArgumentError", "a private column must be --column only; got 'tree'"),
     "regress": (
         "private.parquet tree~shrub",
         "DataFileError",

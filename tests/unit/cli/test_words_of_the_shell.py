@@ -242,6 +242,19 @@ regress people.csv tree~area --design tree.json --form labels
 regress few.csv tree~1 --design tree.json --form labels
 regress few.csv tree~1 --design safe.json --form labels
 regress empty.csv tree~1 --design tree.json --form labels --missing full
+means private.parquet --column tree --of weight
+means private.parquet --column tree --of weight --by area --interval wald
+means private.parquet --column tree --of weight --interval logit
+means private.parquet --column tree --of weight --model normal --interval fieller
+means private.parquet --column tree --of weight --differences categories --simultaneous
+means private.parquet --column tree --of weight --differences groups
+means private.parquet --column tree --of weight --test --by area
+means private.parquet --column tree --of area
+means private.parquet --column tree --of shrub
+means private.parquet --column tree --of tree
+means private.parquet --column tree --of weight --quantile 2
+means private.parquet --column tree --of weight --given area
+means private.parquet --column tree --of weight --clusters area
 evaluate private.parquet --column tree --proba proba.csv
 evaluate private.parquet --column tree --proba proba.csv --interval logit --json
 evaluate private.parquet --column tree --proba proba.csv --compare proba.csv

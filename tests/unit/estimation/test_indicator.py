@@ -219,6 +219,116 @@ def test_labels_have_ones_and_zeros():
     assert np.allclose(D, [[1, 0], [0, 1], [0, 1]], atol=1e-15)
 
 
+# Models of the value ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def modelled():
+    """Return people with a covariate that predicts their value, some of whom said nothing, and a fit."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=1200)
+    values = np.where(rng.random(1200) < 1 / (1 + np.exp(-2 * x)), "a", rng.choice(list("bcd"), 1200))
+    codes = sp.privatize(values, lopsided(), seed=1).codes.copy()
+    codes[[3, 700]] = lopsided().missing_code
+    data = sp.SubsetData(codes, lopsided())
+    return data, x, sp.regress(data, {"x": x})
+
+
+def test_a_regression_is_a_working_distribution_of_the_same_people(modelled):
+    data, _, fit = modelled
+    W = np.full((1200, 4), 0.25)  # of people who said nothing it makes no difference
+    W[np.delete(np.arange(1200), [3, 700])] = fit.probabilities
+    D = sp.indicator(data, fit)
+    assert np.isnan(D[[3, 700]]).all()
+    assert np.isfinite(np.delete(D, [3, 700], axis=0)).all()
+    assert np.nanmean(np.abs(D - sp.indicator(data, W, blocks=1200))) < 0.05  # but for the blocks, the same
+    assert np.allclose(D, sp.indicator(data, np.where(np.isnan(D), fit.probabilities.mean(axis=0), W)), equal_nan=True)
+
+
+def test_people_keep_their_order_with_a_regression(modelled):
+    data, x, _ = modelled
+    order = np.random.default_rng(1).permutation(1200)
+    mixed = sp.SubsetData(data.codes[order], data.design)
+    one = sp.indicator(data, sp.regress(data, {"x": x}), blocks=2000)
+    two = sp.indicator(mixed, sp.regress(mixed, {"x": x[order]}), blocks=2000)
+    assert np.allclose(one[order], two, atol=1e-5, equal_nan=True)
+
+
+def test_a_model_of_the_value_lowers_the_variance(modelled):
+    data, _, fit = modelled
+    spread = [np.nanvar(sp.indicator(data, w), axis=0).sum() for w in (None, fit)]
+    assert spread[1] < spread[0]
+
+
+def test_anything_with_probabilities_serves_whatever_the_order_of_its_categories(modelled):
+    data, _, _ = modelled
+
+    class Model:
+        categories = tuple("dcba")
+        probabilities = np.tile([0.4, 0.3, 0.2, 0.1], (1200, 1))
+
+    expected = sp.indicator(data, np.tile([0.1, 0.2, 0.3, 0.4], (1200, 1)))
+    assert np.array_equal(sp.indicator(data, Model()), expected, equal_nan=True)
+
+
+def test_a_fit_of_other_people_is_refused(modelled):
+    data, _, fit = modelled
+    with pytest.raises(MismatchError, match="a fit to the same people; got one of 1200 for 600 people"):
+        sp.indicator(sp.SubsetData(data.codes[:600], data.design), fit)
+
+
+def test_never_a_solve_per_person(modelled, monkeypatch):
+    data, _, fit = modelled
+    inverted = []
+    invert = np.linalg.inv
+    monkeypatch.setattr(np.linalg, "inv", lambda a: inverted.append(np.prod(a.shape[:-2])) or invert(a))
+    monkeypatch.setattr(np.linalg, "solve", lambda *_: pytest.fail("a system of equations was solved"))
+    design = data.design
+    design.require_identifiable()
+    W = fit.probabilities[np.arange(1200) % 1198]
+    for blocks in (1, 16, 64):
+        inverted.clear()
+        sp.indicator(data, W, blocks=blocks)
+        assert 0 < sum(inverted) <= blocks
+
+
+# Several variables --------------------------------------------------------------------------------
+
+
+def test_a_table_has_indicators_of_the_combinations():
+    design = sp.product({"x": sp.uniform(list("abcd")), "y": sp.warner(["u", "v"])})
+    codes = design.factors[0].support()[0], design.factors[1].support()[0]
+    pairs = np.array([(a, b) for a in codes[0] for b in codes[1]])
+    pairs = pairs[~design.factors[0].is_missing(pairs[:, 0]) & ~design.factors[1].is_missing(pairs[:, 1])]
+    table = sp.SubsetTable({"x": pairs[:, 0], "y": pairs[:, 1]}, design)
+    even = np.full(8, 1 / 8)
+    joint = sp.indicator(table, even)
+    single = [sp.indicator(table[name], np.full(p, 1 / p)) for name, p in (("x", 4), ("y", 2))]
+    assert joint.shape == (len(pairs), 8)
+    assert np.allclose(joint, np.einsum("ij,ik->ijk", *single).reshape(-1, 8), atol=1e-12)  # an even w is a product
+    assert np.allclose(joint.reshape(-1, 4, 2).sum(axis=2), single[0], atol=1e-12)
+
+
+def test_a_row_of_a_table_is_missing_if_an_answer_is():
+    design = sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("rstu"))})
+    table = sp.SubsetTable({"x": [3, 15, 5], "y": [6, 6, 15]}, design)
+    D = sp.indicator(table, np.full(16, 1 / 16))
+    assert np.isnan(D).all(axis=1).tolist() == [False, True, True]
+    assert np.isnan(sp.indicator(table["x"], np.full(4, 0.25))).all(axis=1).tolist() == [False, True, False]
+
+
+def test_looking_up_pairs_and_working_out_people_agree():
+    data = sp.privatize(np.arange(3000) % 4, sp.uniform(range(4)), seed=2)
+    W = distributions(4, 40)[np.arange(3000) % 40]
+    some = slice(0, 60)  # fewer people than pairs: each is worked out
+    assert np.allclose(
+        sp.indicator(data, W)[some],
+        sp.indicator(sp.SubsetData(data.codes[some], data.design), W[some]),
+        rtol=0,
+        atol=1e-12,
+    )
+
+
 # What it refuses ----------------------------------------------------------------------------------
 
 

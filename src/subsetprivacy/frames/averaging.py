@@ -1,0 +1,377 @@
+"""`group_means`: from an outcome and subsets, in arrays, tables or files, to means by private category."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._checks import check_choice, check_same_index, shown
+from subsetprivacy._choices import MeansModel, Missing, WeightsKind
+from subsetprivacy._types import AnyArray, ArrayLike, IntArray
+from subsetprivacy.counting.columns import MISSING, read_column
+from subsetprivacy.data import SubsetData, SubsetTable
+from subsetprivacy.design import Design, product, require_design
+from subsetprivacy.engines import is_table, native_column
+from subsetprivacy.errors import ArgumentError, CodeError
+from subsetprivacy.estimation.probabilities import has_probabilities
+from subsetprivacy.frames.averaging_columns import known_groups, outcome_numbers, plain_labels
+from subsetprivacy.frames.averaging_model import fitted_shares
+from subsetprivacy.frames.covariates import covariate_column, names_of, snapshot
+from subsetprivacy.frames.file_covariates import release_table
+from subsetprivacy.frames.reading import read_release
+from subsetprivacy.frames.release import Release
+from subsetprivacy.means.estimating import MeansOptions, estimate_means
+from subsetprivacy.means.result import GroupMeans
+from subsetprivacy.messages.for_means import OUTCOME_AND_DATA
+from subsetprivacy.sampling import Sampling
+
+MODELS: tuple[MeansModel, ...] = get_args(MeansModel)
+_STACK = 3  # warnings point at the caller of `group_means`
+
+
+def group_means(
+    y: str | ArrayLike,
+    data: Any,
+    *,
+    column: str | Sequence[str] | None = None,
+    by: Any = None,
+    given: Any = None,
+    w: Any = None,
+    designs: Mapping[str, Design] | None = None,
+    design: Design | None = None,
+    weights: str | ArrayLike | None = None,
+    weights_kind: WeightsKind | None = None,
+    clusters: str | ArrayLike | None = None,
+    sampling: Sampling | None = None,
+    quantiles: float | Sequence[float] = (0.25, 0.5, 0.75),
+    model: MeansModel | None = None,
+    blocks: int = 64,
+    missing: Missing = "error",
+) -> GroupMeans:
+    r"""Estimate the mean, variance and quantiles of a number by private category.
+
+    Parameters
+    ----------
+    y
+        The outcome, a number for each person that was seen; 0 and 1, or True and False, for rates. Or the name of its
+        column, where `data` is a table.
+    data
+        `SubsetData`; a `SubsetTable`, of whose variables all combinations are compared; or codes with `design`. With
+        the name of an outcome: a table of any library or a dict of columns, a `Release`, or the path of a file that
+        `read_release` opens.
+    column
+        The private column, or several for the combinations of their categories; may be left out where there is one.
+    by
+        Known groups, within which categories are compared: a label for each person, a dict of such columns, or with a
+        table the name of a column, or several.
+    given
+        What else is seen of the people, to lower the variance: covariates (a table, a dict of columns, an array; with
+        a table names of its columns), or a fitted `Regression` of the private value, best on the outcome as well. Means
+        are unbiased whatever it is. By default the working distribution follows the outcome, and the known groups.
+    w
+        A working distribution as `indicator` takes it, in place of `given`.
+    designs
+        The designs of the columns of subsets of a table, by name; a `Release` has them, and so have most files.
+    design
+        The design of codes.
+    weights, weights_kind
+        A weight for each person, or the name of a column, and what weights mean: ``"frequency"`` or ``"sampling"``.
+    clusters
+        The cluster of each person, or the name of a column: standard errors then are those of clusters.
+    sampling
+        How the sample was drawn: weights, strata, clusters or replicates; in place of `weights` and `clusters`.
+    quantiles
+        Which quantiles: numbers between 0 and 1.
+    model
+        None (default): nothing is assumed of the outcome. ``"normal"``: it is normal in each category, with a mean and
+        a variance of its own; maximum likelihood, which is more precise where that is right and wrong where it is not.
+        The result then holds both, and the test that they agree.
+    blocks
+        The most working distributions.
+    missing
+        What an empty cell of a column of subsets is: ``"error"`` (default) or ``"full"``, a missing answer.
+
+    Raises
+    ------
+    ArgumentError, MismatchError
+        If outcomes are missing, infinite or no numbers, or arguments do not fit together; messages name a row and a
+        count.
+    CodeError
+        If a cell is no subset of its design.
+    UnknownDesignError, NotIdentifiableError
+        If the design is not known, or cannot tell distributions apart.
+    NoDataError
+        If no subset says anything.
+
+    Warns
+    -----
+    SmallCountWarning
+        If the share of a category is within two standard errors of 0: its mean would be noise and is not given.
+
+    Notes
+    -----
+    With the unbiased indicators :math:`D_{ij}` of `indicator`, the mean of category j solves
+    :math:`\sum_i w_i D_{ij}(y_i - m_j) = 0`, and its covariance is the sandwich, for labels White's (HC0). The bias of
+    order 1/n that draws bring into the ratio is taken out. The only assumption is that a person's subset depends on
+    the outcome through the private value alone, which `privatize` and `ask` guarantee. People who said nothing (the
+    full set) are left out and counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import subsetprivacy as sp
+    >>> rng = np.random.default_rng(1)
+    >>> group = rng.choice(["a", "b", "c", "d"], size=20_000, p=[0.1, 0.2, 0.3, 0.4])
+    >>> income = np.where(group == "a", 30, 40) + rng.normal(0, 10, size=20_000)
+    >>> data = sp.privatize(group, sp.uniform(["a", "b", "c", "d"]), seed=1)
+    >>> means = sp.group_means(income, data)
+    >>> means
+    <GroupMeans of y by category: 4 categories, n = 20000>
+    >>> means.mean.round(0), means.se.round(1)
+    (array([30., 40., 40., 40.]), array([0.7, 0.3, 0.2, 0.2]))
+    >>> means.test()
+    <ModelTests (score) all means are equal: chi-square 305.98, df 3, p-value < 0.0001>
+    """
+    if model is not None:
+        check_choice(model, MODELS, "model")
+    if given is not None and w is not None:
+        raise ArgumentError("`given` and `w` exclude each other; got both.")
+    check_choice(missing, MISSING, "missing")
+    if isinstance(y, str):
+        if design is not None:
+            raise ArgumentError("`designs` must give the designs of the columns of a table; got `design`.")
+        people = _of_table(y, data, column, designs, missing, _Named(by, given, weights, clusters, sampling))
+    else:
+        if designs is not None:
+            raise ArgumentError("`designs` must be left out without a table; give `design`, or a SubsetData.")
+        people = _of_arrays(y, data, column, design, missing, _Named(by, given, weights, clusters, sampling))
+    options = MeansOptions(
+        outcome=people.outcome,
+        variable=people.variable,
+        working=people.working(w),
+        blocks=blocks,
+        quantiles=quantiles,
+        model=model,
+    )
+    return estimate_means(
+        people.y,
+        people.codes,
+        people.design,
+        options,
+        groups=known_groups(people.by, len(people.codes)),
+        weights=people.weights,
+        weights_kind=weights_kind or people.weights_kind,
+        clusters=people.clusters,
+        sampling=people.sampling,
+        stacklevel=_STACK,
+    )
+
+
+@frozen(eq=False, repr=False)
+class _Named:
+    """What may be given by the names of columns."""
+
+    by: Any
+    given: Any
+    weights: Any
+    clusters: Any
+    sampling: Sampling | None
+
+    def names(self) -> list[str]:
+        """Return the columns that are named."""
+        listed = [*_as_names(self.by), *_as_names(self.given), *_as_names(self.weights), *_as_names(self.clusters)]
+        return listed + ([] if self.sampling is None else list(self.sampling.columns))
+
+
+@frozen(eq=False, repr=False)
+class _People:
+    """An outcome and subsets, with what is seen besides, in memory."""
+
+    outcome: str
+    y: Any
+    variable: str
+    codes: IntArray
+    design: Design
+    by: dict[str, Any]
+    given: Any = None
+    weights: Any = None
+    clusters: Any = None
+    sampling: Sampling | None = None
+    weights_kind: WeightsKind | None = None
+
+    def working(self, w: Any) -> Any:
+        """Return the working distribution that was given, or that of a model of the value on covariates and outcome."""
+        if self.given is None or has_probabilities(self.given):
+            return w if self.given is None else self.given
+        return fitted_shares(self.given, self.y, self.codes, self.design)
+
+
+# Arrays ---------------------------------------------------------------------------------------------------------------
+
+
+def _of_arrays(y: Any, data: Any, column: Any, design: Design | None, missing: Missing, named: _Named) -> _People:
+    check_same_index({"y": y, "data": data, "weights": named.weights, "clusters": named.clusters})
+    if isinstance(data, SubsetTable) and column is not None:
+        data = data.select(_names(column))
+    elif column is not None:
+        raise ArgumentError("`column` must be left out where `data` is of one variable; got a name.")
+    if isinstance(data, (SubsetData, SubsetTable)):
+        codes, own = read_column(data, design)
+    elif design is None:
+        raise ArgumentError(
+            f"`data` must be a SubsetData or a SubsetTable, or codes with their `design`; got {type(data).__name__}.",
+            OUTCOME_AND_DATA,
+        )
+    else:
+        codes, own = read_column(data, design, missing=missing)
+    for name in ("weights", "clusters"):
+        if isinstance(getattr(named, name), str):
+            raise ArgumentError(f"`{name}` must be one for each person without a table; got a name.", OUTCOME_AND_DATA)
+    outcome, variable = str(getattr(y, "name", None) or "y"), str(getattr(data, "name", None) or "category")
+    by = _given_groups(named.by)
+    return _People(outcome, y, variable, codes, own, by, named.given, named.weights, named.clusters, named.sampling)
+
+
+def _given_groups(by: Any) -> dict[str, Any]:
+    """Return known groups as columns by name."""
+    if by is None:
+        return {}
+    if isinstance(by, str):
+        raise ArgumentError("`by` must be a label for each person without a table; got a name.", OUTCOME_AND_DATA)
+    if isinstance(by, Mapping):
+        return {str(name): each for name, each in by.items()}
+    if is_table(by):
+        return {name: native_column(by, name) for name in names_of(by)}
+    return {str(getattr(by, "name", None) or "group"): by}
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _Named) -> _People:
+    if isinstance(data, (Release, str, Path)):
+        return _of_release(y, data, column, designs, missing, named)
+    if not is_table(data) and not isinstance(data, Mapping):
+        raise ArgumentError(
+            f"`data` must be a table, a dict of columns, a release or a path with the name of an outcome; got "
+            f"{type(data).__name__}.",
+            OUTCOME_AND_DATA,
+        )
+    known = _designs(designs)
+    private = _private(column, known, y, named)
+    seen = list(dict.fromkeys([y, *named.names()]))
+    table = snapshot(data, [*private, *seen])
+    columns = {name: _column(table, name) for name in seen}
+    codes = {name: _codes(_column(table, name), name, known[name], missing) for name in private}
+    return _people(y, columns, codes, known, named, table)
+
+
+def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _Named) -> _People:
+    release = data if isinstance(data, Release) else read_release(data, designs)
+    private = _private(column, release.designs, y, named)
+    held = release.stored.weights
+    weighted = named.weights is None and named.sampling is None and held is not None
+    extra = [held.column] if weighted and held is not None else []
+    seen = list(dict.fromkeys([y, *named.names(), *extra]))
+    table = release_table(release, seen)
+    columns = {name: native_column(table, name) for name in seen}
+    codes = {name: release.codes(name, missing=missing) for name in private}
+    if not weighted or held is None:
+        return _people(y, columns, codes, release.designs, named, table)
+    with_weights = _Named(named.by, named.given, held.column, named.clusters, named.sampling)
+    return _people(y, columns, codes, release.designs, with_weights, table, held.kind)
+
+
+def _people(
+    y: str,
+    columns: dict[str, Any],
+    codes: dict[str, IntArray],
+    designs: Mapping[str, Design],
+    named: _Named,
+    table: Any,
+    kind: WeightsKind | None = None,
+) -> _People:
+    """Return people whose columns have been read."""
+    joint, design = _joined(codes, designs)
+    given = {name: columns[name] for name in _as_names(named.given)} or named.given
+    weights = columns[named.weights] if isinstance(named.weights, str) else named.weights
+    clusters = plain_labels(columns[named.clusters]) if isinstance(named.clusters, str) else named.clusters
+    return _People(
+        outcome=y,
+        y=outcome_numbers(covariate_column(columns[y], y), len(joint), y),
+        variable=" and ".join(codes),
+        codes=joint,
+        design=design,
+        by={name: columns[name] for name in _as_names(named.by)} or _given_groups(named.by),
+        given=given,
+        weights=None if weights is None else np.asarray(weights),
+        clusters=clusters,
+        sampling=None if named.sampling is None else named.sampling.of(table),
+        weights_kind=kind,
+    )
+
+
+def _joined(codes: dict[str, IntArray], designs: Mapping[str, Design]) -> tuple[IntArray, Design]:
+    """Return the codes of one column, or of the combinations of several."""
+    if len(codes) == 1:
+        ((name, own),) = codes.items()
+        return own, designs[name]
+    both = SubsetTable(codes, product({name: designs[name] for name in codes}))  # type: ignore[arg-type]
+    return read_column(both, None)
+
+
+def _private(column: Any, designs: Mapping[str, Design], y: str, named: _Named) -> list[str]:
+    """Return the names of the private columns."""
+    private = list(designs) if column is None else _names(column)
+    if column is None and len(private) != 1:
+        listed = ", ".join(designs) or "none"
+        raise ArgumentError(f"`column` must name the private column; there are {listed}.", OUTCOME_AND_DATA)
+    for name in private:
+        if name not in designs:
+            raise ArgumentError(
+                f"`column` must have a design, as {', '.join(designs) or 'no column'} has; got {shown(name)}.",
+                OUTCOME_AND_DATA,
+            )
+    for name in (y, *named.names()):
+        if name in designs:
+            raise ArgumentError(f"a private column must be `column` only; got {shown(name)} in another place.")
+    return private
+
+
+def _designs(designs: Any) -> dict[str, Design]:
+    if not isinstance(designs, Mapping):
+        raise ArgumentError(
+            f"`designs` must be a dict of designs by column; got {type(designs).__name__}.", OUTCOME_AND_DATA
+        )
+    return {str(name): require_design(each) for name, each in designs.items()}
+
+
+def _names(column: Any) -> list[str]:
+    names = [column] if isinstance(column, str) else list(column)
+    if not names or any(not isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ArgumentError("`column` must be the name of a private column, or different names; got something else.")
+    return names
+
+
+def _as_names(given: Any) -> list[str]:
+    """Return names of columns: of text, or a list of texts; none of anything else."""
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, (list, tuple)) and given and all(isinstance(name, str) for name in given):
+        return list(given)
+    return []
+
+
+def _codes(column: Any, name: str, design: Design, missing: Missing) -> IntArray:
+    try:
+        return read_column(column, design, missing=missing)[0]
+    except CodeError as error:
+        raise CodeError(f"{name}: {error.message}", error.advice) from None
+
+
+def _column(table: Any, name: str) -> AnyArray | Any:
+    if is_table(table):
+        return native_column(table, name)
+    return {str(key): column for key, column in table.items()}[name]

@@ -1,0 +1,66 @@
+"""A model of the private value on covariates and the outcome, for working distributions."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._words import people
+from subsetprivacy.data import SubsetData
+from subsetprivacy.design import Design
+from subsetprivacy.errors import MismatchError, SubsetPrivacyWarning
+from subsetprivacy.frames.formulas import covariate_matrix
+from subsetprivacy.frames.regressing import regress
+from subsetprivacy.means.estimating import read_outcome
+from subsetprivacy.regression.prediction import shares_with_errors
+from subsetprivacy.regression.result import Regression
+
+_SAMPLE = 20_000  # people whom the model is fitted to
+_CLIPPED = 3.0  # standard deviations: an outcome far out must not decide a working distribution
+
+
+def fitted_shares(covariates: Any, y: Any, codes: IntArray, design: Design) -> FloatArray:
+    """Return the distribution of the private value given covariates and outcome, fitted to some of the people.
+
+    Parameters
+    ----------
+    covariates
+        A table, a dict of columns, or an array of numbers.
+    y, codes, design
+        The people.
+
+    Notes
+    -----
+    A logit on the covariates, the outcome and its square. It need not be right: means are unbiased in any case. So
+    columns that others explain are left out without a word, and a few pseudo-people keep every coefficient finite.
+    """
+    _, X = covariate_matrix(covariates)
+    if len(X) != len(codes):
+        raise MismatchError(f"`given` must have a row for each person; got {len(X)} rows for {people(len(codes))}.")
+    z = _standardized(read_outcome(y, len(codes)))
+    X = np.column_stack([X[:, 1:], z, z**2])
+    said = np.flatnonzero(~design.is_missing(codes))
+    some = said[:: max(-(-len(said) // _SAMPLE), 1)]
+    X = X[:, _independent(X[some])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+        fit = regress(SubsetData.trusted(codes[some].copy(), design), X[some], shrink=True, starts=1)
+    assert isinstance(fit, Regression)
+    return shares_with_errors(fit.model, fit.fit.theta, None, fit._matrix(X))[0]
+
+
+def _standardized(y: FloatArray) -> FloatArray:
+    spread = float(y.std())
+    return np.clip((y - y.mean()) / spread, -_CLIPPED, _CLIPPED) if spread > 0 else np.zeros(len(y))
+
+
+def _independent(X: FloatArray) -> IntArray:
+    """Return columns that neither each other nor a constant explain."""
+    centered = X - X.mean(axis=0)
+    scale = np.sqrt((centered**2).sum(axis=0))
+    usable = np.flatnonzero(scale > 1e-9 * np.maximum(np.abs(X).max(axis=0), 1e-300) * np.sqrt(len(X)))
+    _, R, order = qr(centered[:, usable] / scale[usable], mode="economic", pivoting=True)
+    size = np.abs(np.diag(R))
+    return np.sort(usable[order[: int((size > 1e-6).sum())]])

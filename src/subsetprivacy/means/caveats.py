@@ -1,0 +1,88 @@
+"""What to know of means by private category."""
+
+import numpy as np
+from attrs import evolve
+
+from subsetprivacy._types import BoolArray
+from subsetprivacy.means.result import GroupMeans
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_means import CORRECTED_MEANS, MORE_PEOPLE_OR_MERGE
+from subsetprivacy.pvalues import p_equals
+
+RARE, NEAR = 2.0, 4.0  # standard errors between a share and 0
+_FEW = 50
+_DOUBTFUL = 0.05
+_MOST_NAMED = 6
+
+
+def with_notes(made: GroupMeans, notes: tuple[Note, ...]) -> GroupMeans:
+    """Return means with their caveats."""
+    found = [*notes, *_rare(made), *_near(made), *_few(made), *_spread(made), *_outside(made), *_model(made)]
+    return evolve(made, notes=tuple(found))
+
+
+def doubts(made: GroupMeans) -> list[Note]:
+    """Return the caveats to warn of."""
+    return _rare(made)
+
+
+def _rare(made: GroupMeans) -> list[Note]:
+    if not made.rare.any():
+        return []
+    text = (
+        f"Too rare in this sample, with a share within 2 standard errors of 0: {_named(made, made.rare)}. Not given: "
+    )
+    return [Note(NoteKind.SMALL_COUNTS, text + "their means, variances and quantiles.", MORE_PEOPLE_OR_MERGE)]
+
+
+def _near(made: GroupMeans) -> list[Note]:
+    with np.errstate(invalid="ignore"):
+        near = ~made.rare & (made.share < NEAR * made.share_se)
+    if not near.any():
+        return []
+    text = f"Rare, with a share within 4 standard errors of 0: {_named(made, near)}. Their standard errors are rough."
+    return [Note(NoteKind.NEAR_ZERO, text, MORE_PEOPLE_OR_MERGE)]
+
+
+def _few(made: GroupMeans) -> list[Note]:
+    if made.n >= _FEW:
+        return []
+    return [Note(NoteKind.SMALL_COUNTS, f"Only {made.n:.0f} people: standard errors and intervals are rough.")]
+
+
+def _spread(made: GroupMeans) -> list[Note]:
+    with np.errstate(invalid="ignore"):
+        negative = made.variance < 0
+    if not negative.any():
+        return []
+    text = (
+        f"The estimated variance is negative, as unbiased estimates can be in small samples: {_named(made, negative)}."
+    )
+    return [Note(NoteKind.MOMENTS, text)]
+
+
+def _outside(made: GroupMeans) -> list[Note]:
+    with np.errstate(invalid="ignore"):
+        outside = made.is_rate & ((made.mean < 0) | (made.mean > 1))
+    if not outside.any():
+        return []
+    text = f"Below 0 or above 1, as unbiased estimates can be in small samples: {_named(made, outside)}."
+    return [Note(NoteKind.MOMENTS, text)]
+
+
+def _model(made: GroupMeans) -> list[Note]:
+    if made.comparison is None:
+        return []
+    worst = float(np.nanmin(made.comparison.pvalue)) if np.isfinite(made.comparison.pvalue).any() else float("nan")
+    text = "The means rest on a normal distribution of the outcome in each category. "
+    if worst != worst:
+        return [Note(NoteKind.ASSUMPTION, text + "It could not be compared with means that assume nothing.")]
+    text += f"Means that assume nothing {'differ' if worst < _DOUBTFUL else 'agree'} ({p_equals(worst)})."
+    kind = NoteKind.SPECIFICATION if worst < _DOUBTFUL else NoteKind.ASSUMPTION
+    return [Note(kind, text, CORRECTED_MEANS if worst < _DOUBTFUL else None)]
+
+
+def _named(made: GroupMeans, which: BoolArray) -> str:
+    names = made._names()
+    at = np.flatnonzero(which.ravel())
+    return ", ".join(names[k] for k in at[:_MOST_NAMED]) + (", …" if len(at) > _MOST_NAMED else "")

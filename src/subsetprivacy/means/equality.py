@@ -1,0 +1,68 @@
+r"""Tests that means are equal.
+
+The score test: if all cells have the mean m, the sums :math:`U_k(m) = S_{1k} - m S_{0k}` have mean 0 and the covariance
+V(m), which is known without dividing by any number of people. The statistic is the least of
+:math:`U(m)^\top V(m)^{-1} U(m)` over m, with one degree of freedom less than there are cells. Rare cells add noise
+but no bias, and none has to be left out. Wald's test compares the estimated means.
+"""
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import chdtrc, fdtrc
+
+from subsetprivacy._types import FloatArray, IntArray
+
+_GRID = 33
+
+
+def score_statistic(number: FloatArray, total: FloatArray, cov: FloatArray) -> float:
+    """Return the least quadratic form over all common means.
+
+    Parameters
+    ----------
+    number, total
+        The sums of powers 0 and 1 of the cells.
+    cov
+        Their covariance, shape (2 cells, 2 cells).
+    """
+    K = len(number)
+    V00, V01, V11 = cov[:K, :K], cov[:K, K:], cov[K:, K:]
+
+    def form(m: float) -> float:
+        U = total - m * number
+        V = V11 - m * (V01 + V01.T) + m * m * V00
+        return float(U @ np.linalg.pinv(V, rcond=1e-12, hermitian=True) @ U)
+
+    start = total.sum() / number.sum()
+    reach = 3 * np.sqrt(max(form(start), 1.0) + 9.0) * _spread(number, V11, start, V00, V01)
+    grid = start + reach * np.linspace(-1, 1, _GRID)
+    values = [form(m) for m in grid]
+    best = int(np.argmin(values))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
+    return min(float(minimize_scalar(form, bounds=(low, high), method="bounded").fun), values[best])
+
+
+def _spread(number: FloatArray, V11: FloatArray, m: float, V00: FloatArray, V01: FloatArray) -> float:
+    """Return the standard error of the mean of all cells together."""
+    V = V11 - m * (V01 + V01.T) + m * m * V00
+    return float(np.sqrt(max(V.sum(), 0.0)) / max(abs(number.sum()), 1e-300)) or 1.0
+
+
+def wald_statistic(mean: FloatArray, cov: FloatArray) -> tuple[float, int]:
+    """Return the statistic that means are equal, and its degrees of freedom."""
+    L = np.diff(np.eye(len(mean)), axis=0)
+    d, V = L @ mean, L @ cov @ L.T
+    return float(d @ np.linalg.pinv(V, hermitian=True) @ d), len(mean) - 1
+
+
+def pvalue_of(statistic: float, df: int, denominator: float) -> float:
+    """Return the p-value of a quadratic form: by chi-square, or F with the degrees of freedom of the covariance."""
+    if np.isinf(denominator):
+        return float(chdtrc(df, statistic))
+    rest = max(denominator - df + 1, 1.0)
+    return float(fdtrc(df, rest, statistic * rest / (df * max(denominator, 1.0))))
+
+
+def cells_of(known: int, p: int, group: int) -> IntArray:
+    """Return the cells of a known group."""
+    return np.arange(group * p, (group + 1) * p)

@@ -1,0 +1,307 @@
+"""From arrays to means by private category."""
+
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from subsetprivacy._checks import check_count
+from subsetprivacy._choices import MeansModel, WeightsKind
+from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._words import counted, people
+from subsetprivacy.counting.columns import check_kind, check_weights
+from subsetprivacy.data import check_allowed
+from subsetprivacy.data.describing import note_of_missing
+from subsetprivacy.design import Design
+from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError, TooLargeError, warn_of
+from subsetprivacy.estimation.indicator import IndicatorTable, require_indicators, working_table
+from subsetprivacy.means import caveats
+from subsetprivacy.means.likelihood import with_model
+from subsetprivacy.means.quantiles import quantiles_of
+from subsetprivacy.means.result import GroupMeans
+from subsetprivacy.means.sample import KnownGroups, MeansSample, Weighting
+from subsetprivacy.means.sums import Moments, Sums, moments_of, sums_of
+from subsetprivacy.means.working import by_outcome
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_means import CORRECTED_MEANS, EMPTY_OUTCOMES
+from subsetprivacy.sampling import Sampling
+from subsetprivacy.variables import JointCategories
+
+MOST_CELLS = 1000  # whose covariance is kept as one matrix
+
+
+@frozen(eq=False, repr=False)
+class MeansOptions:
+    """What `group_means` was asked for besides the people; see there.
+
+    Attributes
+    ----------
+    outcome, variable
+        The names of the outcome and of the private variable.
+    working
+        The working distribution; None to let it follow the outcome.
+    blocks, quantiles, model
+        As in `group_means`.
+    """
+
+    outcome: str = "y"
+    variable: str = "category"
+    working: Any = None
+    blocks: int = 64
+    quantiles: Any = (0.25, 0.5, 0.75)
+    model: MeansModel | None = None
+
+
+def estimate_means(
+    y: Any,
+    codes: IntArray,
+    design: Design,
+    options: MeansOptions,
+    *,
+    groups: KnownGroups | None = None,
+    weights: Any = None,
+    weights_kind: WeightsKind | None = None,
+    clusters: Any = None,
+    sampling: Sampling | None = None,
+    stacklevel: int = 2,
+) -> GroupMeans:
+    """Estimate means of an outcome by private category.
+
+    Parameters
+    ----------
+    y
+        A number for each person.
+    codes, design
+        Their subsets.
+    options
+        What is asked for.
+    groups
+        Their known groups, if any.
+    weights, weights_kind, clusters, sampling
+        How much each counts, and how they were drawn; as in `group_means`.
+    stacklevel
+        Warnings point so many calls up.
+    """
+    check_allowed(codes, design)
+    require_indicators(design)
+    wanted = check_quantiles(options.quantiles)
+    numbers = read_outcome(y, len(codes))
+    known = KnownGroups.none(len(codes)) if groups is None else groups
+    _check_cells(len(known.labels) * design.p)
+    weighting = read_weighting(len(codes), weights, weights_kind, clusters, sampling)
+    silent = design.is_missing(codes)
+    kept = np.flatnonzero(~silent & (weighting.each > 0))
+    if not len(kept):
+        raise NoDataError("`data` must have an informative subset; got none.")
+    table, block = _working(numbers, codes, design, known, weighting, kept, options)
+    sample = MeansSample(
+        numbers[kept], codes[kept], design, known.among(kept), _among(weighting, kept, sampling), table, block
+    )
+    missing = float(weighting.each[silent].sum()) if weighting.are_frequencies else float(silent.sum())
+    made = _means(sample, wanted, options, missing)
+    if options.model is not None:
+        _check_model(made)
+        made = with_model(made, sample)
+    made = caveats.with_notes(made, (*note_of_missing(int(missing), design), *_notes(weighting, sampling)))
+    for note in caveats.doubts(made):
+        warn_of(note, stacklevel=stacklevel)
+    return made
+
+
+def _working(
+    y: FloatArray,
+    codes: IntArray,
+    design: Design,
+    known: KnownGroups,
+    weighting: Weighting,
+    kept: IntArray,
+    options: MeansOptions,
+) -> tuple[IndicatorTable, IntArray | None]:
+    """Return the indicators, and the working distribution of each kept person."""
+    blocks = check_count(options.blocks, "blocks", least=1)
+    if options.working is None:
+        amounts = weighting.each[kept] if weighting.are_frequencies else np.ones(len(kept))
+        return by_outcome(y[kept], codes[kept], design, known.among(kept), amounts, blocks)
+    table, block = working_table(codes, design, options.working, blocks)
+    return table, None if block is None else block[kept]
+
+
+def _means(sample: MeansSample, wanted: FloatArray, options: MeansOptions, missing: float) -> GroupMeans:
+    """Return the means of a sample, without caveats."""
+    sums = sums_of(sample)
+    moments = moments_of(sums, frequencies=sample.weights.are_frequencies)
+    found = quantiles_of(sample, wanted)
+    known, p = sample.cells
+    is_rate = bool(((sample.y == 0) | (sample.y == 1)).all())
+    with np.errstate(invalid="ignore"):
+        rare = ~(moments.share > caveats.RARE * moments.share_se)
+    # Of labels nothing is noisy: a share of 0.001 of a thousand people is one person, whose mean is known.
+    rare &= ~((moments.number >= 1) & (np.abs(sums.excess[0]) < 1e-9 * np.abs(moments.number)))
+    categories = sample.design.categories
+    names = categories.names if isinstance(categories, JointCategories) else (options.variable,)
+    shape = (known, p) if sample.groups.names else (p,)
+
+    def given(values: FloatArray) -> FloatArray:
+        out = np.array(values, np.float64)
+        out[rare] = np.nan
+        return out.reshape(shape + out.shape[1:])
+
+    cov = moments.cov.copy()
+    cov[rare] = np.nan
+    cov[:, rare] = np.nan
+    variance, variance_se = _variances(moments, is_rate=is_rate)
+    return GroupMeans(
+        outcome=options.outcome,
+        variables=tuple(names),
+        categories=tuple(categories.labels),
+        by=sample.groups.names,
+        groups=sample.groups.labels,
+        n=_people(sample.weights),
+        n_missing=missing,
+        number=moments.number.reshape(shape),
+        share=moments.share.reshape(shape),
+        share_se=moments.share_se.reshape(shape),
+        mean=given(moments.mean),
+        cov=cov,
+        variance=given(variance),
+        variance_se=given(variance_se),
+        probabilities=wanted,
+        quantile=given(found.estimate),
+        quantile_ends=given(found.ends),
+        **_kept_sums(sums),
+        is_rate=is_rate,
+        df=sample.weights.df,
+        design_effect=None if moments.design_effect is None else given(moments.design_effect),
+    )
+
+
+def _kept_sums(sums: Sums) -> dict[str, Any]:
+    """Return the sums in the units of y, about their center."""
+    K = sums.S.shape[1]
+    unit = np.r_[np.ones(K), np.full(K, sums.scale)]
+    return {
+        "center": sums.center,
+        "sums": sums.S[:2] * np.array([[1.0], [sums.scale]]),
+        "sums_cov": sums.cov * np.outer(unit, unit),
+    }
+
+
+def _variances(moments: Moments, *, is_rate: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the variances; of an outcome of 0 and 1 the mean says them."""
+    if not is_rate:
+        return moments.variance, moments.variance_se
+    se = np.sqrt(np.maximum(moments.cov.diagonal(), 0.0))
+    return moments.mean * (1 - moments.mean), np.abs(1 - 2 * moments.mean) * se
+
+
+def _people(weights: Weighting) -> float:
+    return float(weights.each.sum()) if weights.are_frequencies else float(len(weights.each))
+
+
+# What is given --------------------------------------------------------------------------------------------------------
+
+
+def read_outcome(y: Any, n: int) -> FloatArray:
+    """Return a finite number for each person.
+
+    Raises
+    ------
+    ArgumentError, MismatchError
+        Saying how many are not, and the first row; never a value.
+    """
+    try:
+        numbers = np.asarray(y, np.float64)
+    except (TypeError, ValueError):
+        numbers = None
+    if numbers is None:  # raised out here: the inner message shows an entry
+        raise ArgumentError(f"`y` must be numbers, one per person; got {type(y).__name__} of something else.")
+    if np.asarray(y).dtype.kind in "USMm":
+        raise ArgumentError("`y` must be numbers, one per person; got text or dates.")
+    if numbers.shape != (n,):
+        raise MismatchError(f"`y` must have one number per person; got shape {numbers.shape} for {people(n)}.")
+    wrong = ~np.isfinite(numbers)
+    if wrong.any():
+        raise ArgumentError(
+            f"`y` must be finite; got {counted(wrong.sum(), 'that is not', 'that are not')}, first in row "
+            f"{int(wrong.argmax())}.",
+            EMPTY_OUTCOMES,
+        )
+    return numbers
+
+
+def check_quantiles(quantiles: Any) -> FloatArray:
+    """Return which quantiles are wanted, each once, in order."""
+    try:
+        wanted = np.unique(np.asarray(quantiles, np.float64).ravel())
+    except (TypeError, ValueError):
+        wanted = np.array([np.nan])
+    if not ((wanted > 0) & (wanted < 1)).all():
+        raise ArgumentError("`quantiles` must be numbers between 0 and 1; got others.")
+    return wanted
+
+
+def _check_cells(cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise TooLargeError(
+            f"known groups times private categories must be at most {MOST_CELLS}; got {cells} combinations."
+        )
+
+
+def _check_model(made: GroupMeans) -> None:
+    if made.is_rate:
+        raise ArgumentError("`model` must be left out for an outcome of 0 and 1; got 'normal'.", CORRECTED_MEANS)
+
+
+def read_weighting(
+    n: int, weights: Any, kind: WeightsKind | None, clusters: Any, sampling: Sampling | None
+) -> Weighting:
+    """Return how much people count, and how they were drawn."""
+    if sampling is not None:
+        if weights is not None or clusters is not None or kind is not None:
+            raise ArgumentError("`weights` and `clusters` must be left out with `sampling`; got both.")
+        if sampling.n != n:
+            raise MismatchError(f"`sampling` must have a row per person; got {sampling.n} for {people(n)}.")
+        return Weighting(sampling.weights, False)
+    frequencies = check_kind(weights, kind)
+    if weights is None and kind is not None:
+        raise ArgumentError("`weights` must be given with `weights_kind`; got the kind alone.")
+    each = np.ones(n) if weights is None else check_weights(weights, n, "frequency" if frequencies else "sampling")
+    if not each.any():
+        raise NoDataError("`weights` must not all be 0; got no one with a weight.")
+    return Weighting(each, frequencies, _clusters(clusters, n))
+
+
+def _clusters(clusters: Any, n: int) -> IntArray | None:
+    if clusters is None:
+        return None
+    labels = np.asarray(clusters)
+    if labels.shape != (n,):
+        raise MismatchError(f"`clusters` must be one for each person; got shape {labels.shape} for {people(n)}.")
+    gaps = np.array([each is None or each != each for each in labels.tolist()])
+    if gaps.any():
+        raise ArgumentError(
+            f"`clusters` must be known for everyone; got {int(gaps.sum())} missing, first in row {int(gaps.argmax())}."
+        )
+    numbers = np.unique(labels, return_inverse=True)[1]
+    if numbers.max() < 1:
+        raise ArgumentError("`clusters` must be at least two; got one.")
+    return np.asarray(numbers, np.int64)
+
+
+def _among(weighting: Weighting, kept: IntArray, sampling: Sampling | None) -> Weighting:
+    """Return the weights of the kept people; rows that a sampling has and no one uses stay in it."""
+    made = evolve(weighting, each=weighting.each[kept], sampling=sampling)
+    if sampling is not None:
+        return evolve(made, rows=kept)
+    if weighting.clusters is None:
+        return made
+    return evolve(made, clusters=np.unique(weighting.clusters[kept], return_inverse=True)[1].astype(np.int64))
+
+
+def _notes(weighting: Weighting, sampling: Sampling | None) -> list[Note]:
+    if sampling is not None:
+        text = f"Standard errors of the sampling design: {sampling.method}, {sampling.degrees_of_freedom} degrees of "
+        return [Note(NoteKind.WEIGHTED, text + "freedom.")]
+    if weighting.clusters is not None:
+        return [Note(NoteKind.WEIGHTED, f"Standard errors of {int(weighting.clusters.max()) + 1} clusters.")]
+    return []

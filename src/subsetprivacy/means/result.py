@@ -1,0 +1,500 @@
+"""What is known of an outcome in each private category: numbers, means, variances, quantiles."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import combinations
+from typing import Any, ClassVar, Literal, Self, get_args, overload
+
+import numpy as np
+from attrs import field, frozen
+
+from subsetprivacy import draw
+from subsetprivacy._checks import check_choice, check_level
+from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._choices import Engine, EqualMeansMethod, MeansInterval, PairsOf
+from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
+from subsetprivacy._words import group_text
+from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy.means import equality, intervals, quantiles
+from subsetprivacy.means.differences import MeanDifferences
+from subsetprivacy.means.digits import digits_for
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_means import CORRECTED_MEANS, NAME_TWO_CELLS
+from subsetprivacy.regression.model_tests import ModelTests
+from subsetprivacy.results import Result, plain
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
+
+INTERVALS: tuple[MeansInterval, ...] = get_args(MeansInterval)
+TESTS: tuple[EqualMeansMethod, ...] = get_args(EqualMeansMethod)
+PAIRS: tuple[PairsOf, ...] = get_args(PairsOf)
+_NUMBERS = ("number", "share", "share_se", "mean", "variance", "variance_se", "quantile", "quantile_ends")
+
+
+@frozen(slots=False, eq=False, repr=False)
+class GroupMeans(Result):
+    """An outcome by private category; made by `group_means`.
+
+    Arrays have a number for each category, shape (p,); with known groups a row for each group, shape (groups, p).
+
+    Attributes
+    ----------
+    outcome
+        The name of the outcome.
+    variables, categories
+        The names of the private variables, and their categories or combinations of categories.
+    by, groups
+        What the known groups are made by, and the groups; empty, and (None,), without known groups.
+    n, n_missing
+        The number of people with an informative subset, and of those left out because theirs is the full set.
+    number
+        The estimated number of people; with sampling weights the sum of their weights.
+    share, share_se
+        Their share of all people, or of their known group, and its standard errors.
+    mean, cov
+        The means, and the covariance matrix of all of them, known groups first.
+    variance, variance_se
+        The variance of the outcome within each category, and its standard errors.
+    probabilities, quantile
+        Which quantiles, and the quantiles, in a last dimension.
+    is_rate
+        Whether the outcome is 0 or 1 for everyone, so that means are rates.
+    df
+        The degrees of freedom of the covariance: infinite where people were drawn one by one.
+    model
+        What is assumed of the outcome: None, or ``"normal"``.
+    robust
+        With a model, the sandwich covariance of the means; without, None: `cov` is the sandwich.
+    corrected
+        With a model, the means that assume nothing of it.
+    comparison
+        With a model, the test that both agree.
+    design_effect
+        The variance of each mean over that of a simple random sample of as many people; None without `sampling`.
+    notes
+        The caveats.
+    """
+
+    outcome: str
+    variables: tuple[str, ...]
+    categories: tuple[Label, ...]
+    by: tuple[str, ...]
+    groups: tuple[Label, ...]
+    n: float
+    n_missing: float
+    number: FloatArray = field(converter=read_only)
+    share: FloatArray = field(converter=read_only)
+    share_se: FloatArray = field(converter=read_only)
+    mean: FloatArray = field(converter=read_only)
+    cov: FloatArray = field(converter=read_only)
+    variance: FloatArray = field(converter=read_only)
+    variance_se: FloatArray = field(converter=read_only)
+    probabilities: FloatArray = field(converter=read_only)
+    quantile: FloatArray = field(converter=read_only)
+    quantile_ends: FloatArray = field(converter=read_only)
+    center: float
+    sums: FloatArray = field(converter=read_only)
+    sums_cov: FloatArray = field(converter=read_only)
+    is_rate: bool = False
+    df: float = float("inf")
+    model: str | None = None
+    robust: FloatArray | None = None
+    corrected: "GroupMeans | None" = None
+    comparison: ModelTests | None = None
+    design_effect: FloatArray | None = None
+    notes: tuple[Note, ...] = ()
+
+    _LISTED: ClassVar[tuple[str, ...]] = ("outcome", "variables", "categories", "by", "groups", "n", "n_missing")
+
+    # Numbers ----------------------------------------------------------------------------------
+
+    @property
+    def se(self) -> FloatArray:
+        """The standard errors of the means."""
+        return self._shaped(np.sqrt(np.maximum(self.cov.diagonal(), 0.0)))
+
+    @property
+    def sd(self) -> FloatArray:
+        """The standard deviation of the outcome within each category; not a number where the variance is negative."""
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(np.where(self.variance >= 0, self.variance, np.nan))
+
+    @property
+    def sd_se(self) -> FloatArray:
+        """The standard errors of the standard deviations."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.variance_se / (2 * self.sd)
+
+    @property
+    def quantile_se(self) -> FloatArray:
+        """The standard errors of the quantiles: the width of their 95% intervals over that of a normal one."""
+        return quantiles.errors_of(self.quantile_ends)
+
+    @property
+    def eta_squared(self) -> FloatArray | float:
+        """The share of the outcome's variance that is between categories; with known groups, of each group.
+
+        What the errors of the means add to it on average is taken out; it is at least 0. Rare categories without a mean
+        are left out.
+        """
+        found = np.array([self._eta(g) for g in range(len(self.groups))])
+        return found if self.by else float(found[0])
+
+    def _eta(self, g: int) -> float:
+        at = self._cells(g)
+        at = at[np.isfinite(self.mean.ravel()[at])]
+        weight, mean = self.number.ravel()[at], self.mean.ravel()[at]
+        weight = weight / weight.sum()
+        L = np.eye(len(at)) - weight
+        between = float(weight @ (L @ mean) ** 2 - weight @ (L @ self.cov[np.ix_(at, at)] @ L.T).diagonal())
+        within = float(weight @ np.maximum(self.variance.ravel()[at], 0.0))
+        between = max(between, 0.0)
+        return between / (between + within) if between + within > 0 else float("nan")
+
+    def _shaped(self, values: AnyArray) -> Any:
+        return np.asarray(values).reshape(self.mean.shape + np.shape(values)[1:])
+
+    def _cells(self, g: int) -> IntArray:
+        return np.arange(g * len(self.categories), (g + 1) * len(self.categories))
+
+    # Intervals --------------------------------------------------------------------------------
+
+    def interval(self, level: float = 0.95, *, method: MeansInterval = "auto") -> FloatArray:
+        """Return the intervals of the means, two numbers in a last dimension.
+
+        Parameters
+        ----------
+        level
+            The confidence level.
+        method
+            ``"fieller"``: all means that a test does not reject; it needs no division by the estimated number of
+            people, and of rates it is cut at 0 and 1. ``"wald"``: estimate and standard error. ``"logit"``: for rates,
+            the same for the log odds. ``"robust"``: with a model, by the sandwich. ``"auto"`` (default): Fieller's;
+            with a model Wald's.
+        """
+        check_level(level)
+        chosen = check_choice(method, INTERVALS, "method")
+        if chosen == "auto":
+            chosen = "fieller" if self.model is None else "wald"
+        self._check_method(chosen)
+        times = intervals.critical(level, self.df)
+        mean, se = self.mean.ravel(), self.se.ravel()
+        if chosen == "fieller":
+            ends = self.center + intervals.fieller(self.sums[0], self.sums[1], self.sums_cov, times)
+            ends = np.where(np.isfinite(mean)[:, None], ends, np.nan)
+            return self._shaped(np.clip(ends, 0.0, 1.0) if self.is_rate else ends)
+        if chosen == "robust":
+            assert self.robust is not None
+            se = np.sqrt(np.maximum(self.robust.diagonal(), 0.0))
+        make = intervals.logistic if chosen == "logit" else intervals.wald
+        return self._shaped(make(mean, se, times))
+
+    def _check_method(self, method: MeansInterval) -> None:
+        if method == "fieller" and self.model is not None:
+            raise ArgumentError("`method` must be 'wald' or 'robust' with a model; got 'fieller'.", CORRECTED_MEANS)
+        if method == "robust" and self.robust is None:
+            raise ArgumentError("`method` must be another without a model, whose errors are robust; got 'robust'.")
+        if method == "logit" and not self.is_rate:
+            raise ArgumentError("`method` must be 'logit' for an outcome of 0 and 1 only; got other numbers.")
+
+    def quantile_interval(self, level: float = 0.95) -> FloatArray:
+        """Return the intervals of the quantiles, by tests of the distribution function, in a last dimension.
+
+        An end that the data do not bound is not a number.
+        """
+        check_level(level)
+        return quantiles.interval_at(self.quantile, self.quantile_ends, level)
+
+    # Comparisons ------------------------------------------------------------------------------
+
+    def difference(self, first: Label, second: Label) -> MeanDifferences:
+        """Return the difference of two means, the first minus the second.
+
+        Parameters
+        ----------
+        first, second
+            Categories; with known groups, pairs of a group and a category.
+        """
+        return self._compared([(self._position(first), self._position(second))])
+
+    def differences(self, between: PairsOf = "categories") -> MeanDifferences:
+        """Return the differences of all pairs.
+
+        Parameters
+        ----------
+        between
+            ``"categories"``: pairs of categories, within each known group. ``"groups"``: pairs of known groups, within
+            each category.
+        """
+        check_choice(between, PAIRS, "between")
+        if between == "groups" and len(self.groups) < 2:
+            raise ArgumentError("`between` must be 'categories' without known groups; got 'groups'.")
+        cells = np.arange(self.mean.size).reshape(len(self.groups), -1)
+        lines = cells if between == "categories" else cells.T
+        return self._compared([pair for line in lines.tolist() for pair in combinations(line, 2)])
+
+    def _compared(self, pairs: list[tuple[int, int]]) -> MeanDifferences:
+        one, two = np.array(pairs, np.int64).T
+        L = np.zeros((len(pairs), self.mean.size))
+        L[np.arange(len(pairs)), one] += 1.0
+        L[np.arange(len(pairs)), two] -= 1.0
+        mean, variance, amount = self.mean.ravel(), self.variance.ravel(), np.maximum(self.number.ravel(), 0.0)
+        known = np.isfinite(mean)
+        cov = L @ np.where(known[:, None] & known, self.cov, 0.0) @ L.T
+        estimate = mean[one] - mean[two]
+        cov[np.isnan(estimate)] = np.nan
+        cov[:, np.isnan(estimate)] = np.nan
+        with np.errstate(invalid="ignore", divide="ignore"):
+            pooled = (amount[one] * variance[one] + amount[two] * variance[two]) / (amount[one] + amount[two])
+            effect = estimate / np.sqrt(pooled)
+        names = self._names()
+        return MeanDifferences(
+            self.outcome,
+            tuple(names[k] for k in one),
+            tuple(names[k] for k in two),
+            estimate,
+            cov,
+            effect,
+            self.df,
+            self.n,
+        )
+
+    def test(self, *, method: EqualMeansMethod = "auto") -> ModelTests:
+        """Test that the means of all categories are equal; with known groups, within each of them.
+
+        Parameters
+        ----------
+        method
+            ``"score"``: the sums that would have mean 0 if the means were equal; rare categories count as well.
+            ``"wald"``: the estimated means. ``"auto"`` (default): the score test, or Wald's with a model.
+        """
+        chosen = check_choice(method, TESTS, "method")
+        if chosen == "auto":
+            chosen = "score" if self.model is None else "wald"
+        if chosen == "score" and self.model is not None:
+            raise ArgumentError("`method` must be 'wald' with a model; got 'score'.", CORRECTED_MEANS)
+        tests = [self._tested(g, chosen) for g in range(len(self.groups))]
+        names = [group_text(group) for group in self.groups] if self.by else ["all means are equal"]
+        statistic, df = (np.array(x) for x in zip(*tests, strict=True))
+        pvalues = [
+            equality.pvalue_of(value, int(k), self.df) if k and value == value else float("nan")
+            for value, k in zip(statistic, df, strict=True)
+        ]
+        where = f" within each group by {' and '.join(self.by)}" if self.by else ""
+        title = f"Equal means of {self.outcome} by {' and '.join(self.variables)}{where}"
+        return ModelTests(title, tuple(names), statistic, df, np.array(pvalues), chosen, self._notes_of_test(chosen))
+
+    def _tested(self, g: int, method: str) -> tuple[float, int]:
+        at = self._cells(g)
+        if method == "score":
+            both = np.concatenate([at, at + self.mean.size])
+            if not self.sums[0, at].sum() > 0:
+                return float("nan"), 0
+            number, total = self.sums[0, at], self.sums[1, at]
+            return equality.score_statistic(number, total, self.sums_cov[np.ix_(both, both)]), len(at) - 1
+        at = at[np.isfinite(self.mean.ravel()[at])]
+        if len(at) < 2:
+            return float("nan"), 0
+        return equality.wald_statistic(self.mean.ravel()[at], self.cov[np.ix_(at, at)])
+
+    def _notes_of_test(self, method: str) -> tuple[Note, ...]:
+        rare = int(np.isnan(self.mean).sum())
+        if method == "score" or not rare:
+            return ()
+        return (Note(NoteKind.LEFT_OUT, f"Categories without a mean are left out: {rare}."),)
+
+    # Cells ------------------------------------------------------------------------------------
+
+    def _names(self) -> list[str]:
+        labels = [label_text(label) for label in self.categories]
+        return [f"{group_text(group)}: {label}" for group in self.groups for label in labels] if self.by else labels
+
+    def _position(self, cell: Any) -> int:
+        keys: list[Any] = list(self.categories)
+        if self.by:
+            keys = [(group, label) for group in self.groups for label in self.categories]
+        if cell not in keys:
+            what = "pairs of a known group and a category" if self.by else f"categories {self._preview()}"
+            raise CategoryError(f"a group of people must be one of the {what}; got another.", NAME_TWO_CELLS)
+        return keys.index(cell)
+
+    def _preview(self) -> str:
+        shown = ", ".join(label_text(label) for label in self.categories[:6])
+        return shown + (", …" if len(self.categories) > 6 else "")
+
+    @cached_property
+    def rare(self) -> BoolArray:
+        """Which categories have no mean, as their share is within two standard errors of 0."""
+        return np.asarray(np.isnan(self.mean))
+
+    # Output -----------------------------------------------------------------------------------
+
+    def _cell_columns(self) -> dict[str, list[Any]]:
+        """Return the columns that say which group and category a row is of."""
+        columns: dict[str, list[Any]] = {}
+        for k, name in enumerate(self.by):
+            parts = [group[k] if len(self.by) > 1 else group for group in self.groups]  # type: ignore[index]
+            columns[name] = [part for part in parts for _ in self.categories]
+        for k, name in enumerate(self.variables):
+            parts = [label[k] if len(self.variables) > 1 else label for label in self.categories]  # type: ignore[index]
+            taken = name if name not in columns else f"{name} (private)"
+            columns[taken] = parts * len(self.groups)
+        return columns
+
+    def _columns(self, level: float = 0.95, method: MeansInterval = "auto") -> dict[str, Any]:
+        ends = self.interval(level, method=method).reshape(-1, 2)
+        columns: dict[str, Any] = {
+            **self._cell_columns(),
+            "number": self.number.ravel(),
+            "share": self.share.ravel(),
+            "share_se": self.share_se.ravel(),
+            "mean": self.mean.ravel(),
+            "se": self.se.ravel(),
+            "lower": ends[:, 0],
+            "upper": ends[:, 1],
+            "level": np.full(len(ends), level),
+            "sd": self.sd.ravel(),
+            "sd_se": self.sd_se.ravel(),
+        }
+        for k, name in enumerate(quantile_names(self.probabilities)):
+            columns[name] = self.quantile.reshape(-1, len(self.probabilities))[:, k]
+            columns[f"{name}_se"] = self.quantile_se.reshape(-1, len(self.probabilities))[:, k]
+        return columns
+
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: MeansInterval = ..., engine: Literal["pandas"] = ...
+    ) -> PandasFrame: ...
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: MeansInterval = ..., engine: Literal["polars"]
+    ) -> PolarsFrame: ...
+    @overload
+    def to_frame(
+        self, level: float = ..., *, method: MeansInterval = ..., engine: Literal["pyarrow"]
+    ) -> ArrowTable: ...
+    def to_frame(self, level: float = 0.95, *, method: MeansInterval = "auto", engine: Engine = "pandas") -> Frame:
+        """Return a data frame with a row for each category, and known group."""
+        return frame(self._columns(level, method), engine)
+
+    def summary(self, level: float = 0.95, *, method: MeansInterval = "auto") -> Table:
+        """Return the table to print or to show in a notebook; `level` and `method` as in `interval`."""
+        ends = self.interval(level, method=method).reshape(-1, 2)
+        digits = digits_for(self.se.ravel())
+        head = [f"lower {percent(level)}", f"upper {percent(level)}"]
+        columns = [self.mean.ravel(), self.se.ravel(), *ends.T]
+        if not self.is_rate:
+            columns.append(self.sd.ravel())
+            head.append("sd")
+        effect = (
+            ()
+            if self.design_effect is None
+            else (("design effect", [number(float(x), 2) for x in self.design_effect.ravel()]),)
+        )
+        middle = np.flatnonzero(self.probabilities == 0.5)
+        if not self.is_rate and len(middle) and not effect:
+            columns.append(self.quantile.reshape(-1, len(self.probabilities))[:, middle[0]])
+            head.append("median")
+        names = [" & ".join(map(group_text, cells)) for cells in zip(*self._cell_columns().values(), strict=True)]
+        shares = [number(float(x), 3) for x in self.share.ravel()]
+        rows = tuple(
+            (name, share, *(number(x, digits) for x in values), *more)
+            for name, share, values, *more in zip(
+                names, shares, zip(*columns, strict=True), *(texts for _, texts in effect), strict=True
+            )
+        )
+        title = " and ".join((*self.by, *self.variables))
+        what = "rate" if self.is_rate else "mean"
+        heads = (title, "share", what, "se", *head, *(name for name, _ in effect))
+        heading = f"{what.capitalize()} of {self.outcome} by {title}: n = {self.n:.0f}"
+        return Table(heading, heads, rows, (*self._legend(method), *self.notes))
+
+    def _legend(self, method: MeansInterval) -> list[Note]:
+        chosen = method if method != "auto" else "fieller" if self.model is None else "wald"
+        how = {
+            "fieller": "all means that a test does not reject (Fieller)",
+            "wald": "estimate and standard error",
+            "logit": "estimate and standard error of the log odds",
+            "robust": "estimate and standard error of the sandwich",
+        }
+        return [Note(NoteKind.INTERVAL_METHOD, f"Intervals by method '{chosen}': {how[chosen]}.")]
+
+    def to_dict(self, level: float = 0.95, *, method: MeansInterval = "auto") -> dict[str, Any]:
+        """Return the numbers, for JSON; `level` and `method` as in `interval`."""
+        facts: dict[str, Any] = {name: getattr(self, name) for name in (*self._LISTED, *_NUMBERS)}
+        facts |= {"se": self.se, "interval": self.interval(level, method=method), "level": level, "method": method}
+        facts |= {name: getattr(self, name) for name in ("cov", "probabilities", "center", "sums", "sums_cov")}
+        facts |= {name: getattr(self, name) for name in ("is_rate", "df", "model", "robust", "design_effect")}
+        facts["corrected"] = None if self.corrected is None else self.corrected.to_dict(level)
+        facts["comparison"] = None if self.comparison is None else self.comparison.to_dict()
+        facts["notes"] = self.notes
+        return plain(facts)
+
+    @classmethod
+    def _restored(cls, facts: Mapping[str, Any]) -> Self:
+        made: dict[str, Any] = {name: _labels(facts[name]) for name in ("variables", "categories", "by", "groups")}
+        arrays = (*_NUMBERS, "cov", "probabilities", "sums", "sums_cov")
+        made |= {name: np.array(facts[name], np.float64) for name in arrays}
+        made |= {
+            name: None if facts[name] is None else np.array(facts[name], np.float64)
+            for name in ("robust", "design_effect")
+        }
+        return cls(
+            **made,
+            **{name: facts[name] for name in ("outcome", "n", "n_missing", "center", "is_rate", "model")},
+            df=float("inf") if facts["df"] is None else facts["df"],
+            corrected=None if facts["corrected"] is None else cls.from_dict(facts["corrected"]),
+            comparison=None if facts["comparison"] is None else ModelTests.from_dict(facts["comparison"]),
+            notes=tuple(map(Note.from_dict, facts["notes"])),
+        )
+
+    def plot(
+        self,
+        *,
+        level: float = 0.95,
+        method: MeansInterval = "auto",
+        title: str | None = None,
+        ax: draw.AxesOrNone = None,
+    ) -> draw.Axes:
+        """Draw the means with their intervals, the largest on top; known groups next to each other."""
+        known, p = len(self.groups), len(self.categories)
+        mean, ends = self.mean.reshape(known, p), self.interval(level, method=method).reshape(known, p, 2)
+        overall = np.nan_to_num(self.number.reshape(known, p) / self.number.reshape(known, p).sum(axis=0)) * mean
+        order = np.argsort(-np.where(np.isfinite(overall).any(axis=0), np.nansum(overall, axis=0), -np.inf))
+        series = {
+            group_text(group) if self.by else self.outcome: (mean[g, order], ends[g, order, 0], ends[g, order, 1])
+            for g, group in enumerate(self.groups)
+        }
+        what = "rate" if self.is_rate else "mean"
+        who = " and ".join((*self.variables, *self.by))
+        heading = f"Estimated {what} of {self.outcome} by {who}, {percent(level)} intervals, n = {self.n:,.0f}"
+        return draw.by_row(
+            [label_text(self.categories[j]) for j in order],
+            series,
+            xlabel=f"{what} of {self.outcome}",
+            title=draw.Heading(heading) if title is None else title,
+            ax=ax,
+        )
+
+    def __repr__(self) -> str:
+        by = f" and known {' and '.join(self.by)}" if self.by else ""
+        what = f", {self.model} model" if self.model else ""
+        return (
+            f"<GroupMeans of {self.outcome} by {' and '.join(self.variables)}{by}: {len(self.categories)} categories, "
+            f"n = {self.n:.0f}{what}>"
+        )
+
+
+def quantile_names(probabilities: FloatArray) -> list[str]:
+    """Return the names of quantiles: q25 for 0.25.
+
+    Examples
+    --------
+    >>> quantile_names(np.array([0.25, 0.5, 0.975]))
+    ['q25', 'q50', 'q97.5']
+    """
+    return [f"q{100 * q:.6g}" for q in probabilities]
+
+
+def _labels(written: list[Any]) -> tuple[Any, ...]:
+    """Return labels that `plain` wrote: lists were combinations."""
+    return tuple(tuple(label) if isinstance(label, list) else label for label in written)

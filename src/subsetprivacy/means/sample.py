@@ -1,0 +1,157 @@
+"""People whose outcome is averaged by private category, with the weights and indicators that this takes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy.design import Design
+from subsetprivacy.estimation.indicator import IndicatorTable, lookup, rows_of
+from subsetprivacy.sampling import Sampling
+
+_CHUNK = 1 << 15  # people at a time
+
+
+@frozen(eq=False, repr=False)
+class KnownGroups:
+    """The known group of each person.
+
+    Attributes
+    ----------
+    labels
+        The groups, in order; one, None, where there are none.
+    number
+        The position of each person's group.
+    names
+        What the groups are made by; empty where there are none.
+    """
+
+    labels: tuple[Label, ...]
+    number: IntArray
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def none(cls, n: int) -> "KnownGroups":
+        """Return one group of everyone."""
+        return cls((None,), np.zeros(n, np.int64))
+
+    def among(self, rows: Any) -> "KnownGroups":
+        """Return the groups of some people; groups without any stay."""
+        return KnownGroups(self.labels, self.number[rows], self.names)
+
+
+@frozen(eq=False, repr=False)
+class Weighting:
+    """How much people count, and how they were drawn.
+
+    Attributes
+    ----------
+    each
+        The weight of each person.
+    are_frequencies
+        Whether weights say how many people a row stands for.
+    clusters
+        The number of each person's cluster; None where people were drawn one by one.
+    sampling, rows
+        How the sample was drawn, and which of its rows these people are; None where that was not said.
+    """
+
+    each: FloatArray
+    are_frequencies: bool = True
+    clusters: IntArray | None = None
+    sampling: Sampling | None = None
+    rows: IntArray | None = None
+
+    @property
+    def squares(self) -> FloatArray:
+        """The weights for variances: of frequencies themselves, as so many people vary independently."""
+        return self.each if self.are_frequencies else self.each**2
+
+    @property
+    def independent(self) -> bool:
+        """Whether people were drawn one by one."""
+        return self.clusters is None and self.sampling is None
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of variances: infinite where people were drawn one by one."""
+        if self.sampling is not None:
+            return float(self.sampling.degrees_of_freedom)
+        return float("inf") if self.clusters is None else float(self.clusters.max())
+
+    def covariance(self, scores: FloatArray) -> FloatArray:
+        """Return the covariance of the weighted sum of scores, (n, k), of people who were not drawn one by one."""
+        if self.sampling is not None:
+            assert self.rows is not None
+            full = np.zeros((self.sampling.n, scores.shape[1]))  # a row that is not used keeps its place
+            full[self.rows] = scores
+            return self.sampling.covariance(full)
+        assert self.clusters is not None
+        number = int(self.clusters.max()) + 1
+        sums = np.stack([np.bincount(self.clusters, self.each * score, number) for score in scores.T], axis=1)
+        return np.asarray(sums.T @ sums * (number / (number - 1)))
+
+    def simple_random(self, scores: FloatArray) -> FloatArray | None:
+        """Return the covariance of a simple random sample of as many people; None unless a sampling says more."""
+        if self.sampling is None:
+            return None
+        assert self.rows is not None
+        full = np.zeros((self.sampling.n, scores.shape[1]))
+        full[self.rows] = scores
+        return self.sampling.simple_random(full)
+
+
+@frozen(eq=False, repr=False)
+class MeansSample:
+    """The people whose subset says something.
+
+    Attributes
+    ----------
+    y
+        Their outcome.
+    codes, design
+        Their subsets.
+    groups
+        Their known groups.
+    weights
+        How much each counts.
+    table, block
+        The indicators of the design, and which working distribution each person has; None where all have the same.
+    """
+
+    y: FloatArray
+    codes: IntArray
+    design: Design
+    groups: KnownGroups
+    weights: Weighting
+    table: IndicatorTable
+    block: IntArray | None
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """The numbers of known groups and of categories."""
+        return len(self.groups.labels), self.design.p
+
+    def chunks(self) -> Iterator[tuple[int, IntArray, FloatArray]]:
+        """Yield some people of one known group at a time: the group, who they are, and their indicators, (p, m)."""
+        looked_up = lookup(self.codes, self.table, self.block)
+        for group, people in enumerate(self._by_group()):
+            for start in range(0, len(people), _CHUNK):
+                part = people[start : start + _CHUNK]
+                yield group, part, self._indicators(part, looked_up)
+
+    def _by_group(self) -> Sequence[IntArray]:
+        if len(self.groups.labels) == 1:
+            return [np.arange(len(self.y))]
+        order = np.argsort(self.groups.number, kind="stable")
+        sizes = np.bincount(self.groups.number, minlength=len(self.groups.labels))
+        return np.split(order, np.cumsum(sizes)[:-1])
+
+    def _indicators(self, people: IntArray, looked_up: tuple[FloatArray, IntArray] | None) -> FloatArray:
+        if looked_up is not None:
+            listed, at = looked_up
+            return np.take(listed, at[people], axis=1)
+        rows = rows_of(self.codes[people], self.design)
+        return self.table.of(rows, None if self.block is None else self.block[people])

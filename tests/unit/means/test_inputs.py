@@ -1,0 +1,266 @@
+"""What `group_means` takes and refuses; no message shows a value."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import subsetprivacy as sp
+from subsetprivacy.design import Coarse
+from subsetprivacy.errors import (
+    ArgumentError,
+    CategoryError,
+    CodeError,
+    MismatchError,
+    NoDataError,
+    TooLargeError,
+    UnknownDesignError,
+)
+
+LABELS = ["red", "blue", "green", "black"]
+DESIGN = sp.uniform(LABELS)
+SECRET = 31_337.25
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(1)
+    color = rng.choice(LABELS, size=900)
+    y = np.where(color == "red", 5.0, 3.0) + rng.normal(size=900)
+    data = sp.privatize(color, DESIGN, seed=1)
+    table = pd.DataFrame({"color": data.codes, "income": y, "sex": rng.choice(["f", "m"], size=900)})
+    table["weight"], table["school"] = rng.integers(1, 4, size=900), np.arange(900) // 30
+    return y, data, table
+
+
+def close(one, two):
+    assert np.allclose(one.mean, two.mean, rtol=1e-12)
+    assert np.allclose(one.cov, two.cov, rtol=1e-10, atol=1e-15)
+
+
+# Where the people are ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [lambda t: t, pl.from_pandas, pa.Table.from_pandas, lambda t: t.to_dict("list")])
+def test_tables_of_any_library(people, make):
+    y, data, table = people
+    found = sp.group_means("income", make(table), designs={"color": DESIGN}, by="sex")
+    expected = sp.group_means(y, data, by={"sex": table["sex"].to_numpy()})
+    close(found, expected)
+    assert found.outcome == "income"
+    assert found.variables == ("color",)
+    assert found.groups == ("f", "m")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_files(people, tmp_path, ending):
+    y, data, table = people
+    kept = ["income", "sex", "weight", "school"]
+    release = sp.write_release(pa.Table.from_pandas(table), tmp_path / f"out.{ending}", {"color": DESIGN}, keep=kept)
+    options = {"by": "sex", "weights": "weight", "weights_kind": "sampling", "clusters": "school"}
+    found = sp.group_means("income", release, **options)
+    arrays = {"weights": table["weight"], "clusters": table["school"], "weights_kind": "sampling"}
+    expected = sp.group_means(y, data, by={"sex": table["sex"]}, **arrays)
+    close(found, expected)
+    close(sp.group_means("income", tmp_path / f"out.{ending}", column="color", **options), expected)
+
+
+def test_codes_with_a_design_and_labels(people):
+    y, data, _ = people
+    close(sp.group_means(y, data.codes, design=DESIGN), sp.group_means(y, data))
+    close(sp.group_means(y.tolist(), data.labels(), design=DESIGN), sp.group_means(y, data))
+
+
+def test_a_sampling_of_names(people):
+    y, data, table = people
+    named = sp.group_means(
+        "income", table, designs={"color": DESIGN}, sampling=sp.Sampling("weight", clusters="school")
+    )
+    arrays = sp.Sampling(table["weight"], clusters=table["school"])
+    close(named, sp.group_means(y, data, sampling=arrays))
+    assert named.df == 29
+
+
+def test_missing_answers_keep_their_clusters(people):
+    y, data, table = people
+    codes = data.codes.copy()
+    codes[:30] = DESIGN.missing_code  # all of the first school
+    sampling = sp.Sampling(clusters=table["school"])
+    assert sp.group_means(y, sp.SubsetData(codes, DESIGN), sampling=sampling).df == 29
+
+
+def test_replicates(people):
+    y, data, table = people
+    sampling = sp.Sampling(table["weight"], clusters=table["school"])
+    linear = sp.group_means(y, data, sampling=sampling)
+    jackknife = sp.group_means(y, data, sampling=sampling.with_replicates("jackknife"))
+    assert np.allclose(jackknife.se, linear.se, rtol=0.05)
+
+
+def test_several_known_columns(people):
+    y, data, table = people
+    by = {"sex": table["sex"], "old": table["weight"] > 2}
+    found = sp.group_means(y, data, by=by)
+    assert found.groups == (("f", False), ("f", True), ("m", False), ("m", True))
+    assert found.mean.shape == (4, 4)
+    assert list(found.to_frame().columns[:3]) == ["sex", "old", "category"]
+    one = found.difference((("f", True), "red"), (("m", True), "red"))
+    assert one.first == ("f / True: red",)
+
+
+def test_missing_known_groups_come_last(people):
+    y, data, table = people
+    sex = table["sex"].where(table.index % 3 > 0)
+    assert sp.group_means(y, data, by=sex).groups == ("f", "m", None)
+
+
+def test_numbers_as_known_groups(people):
+    y, data, table = people
+    assert sp.group_means(y, data, by=table["weight"]).groups == (1, 2, 3)
+    assert sp.group_means(y, data, by=table["weight"]).by == ("weight",)
+
+
+def test_two_private_columns_of_a_table(people):
+    _, _, table = people
+    second = sp.warner(["yes", "no"])
+    both = table.assign(smokes=sp.privatize(np.random.default_rng(3).choice(["yes", "no"], 900), second, seed=2).codes)
+    designs = {"color": DESIGN, "smokes": second}
+    found = sp.group_means("income", both, column=["color", "smokes"], designs=designs)
+    assert found.variables == ("color", "smokes")
+    assert found.mean.shape == (8,)
+    with pytest.raises(ArgumentError, match="`column` must name the private column; there are color, smokes"):
+        sp.group_means("income", both, designs=designs)
+
+
+# What is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        (
+            lambda y: np.where(np.arange(900) == 7, np.nan, y),
+            ArgumentError,
+            "finite; got 1 that is not, first in row 7",
+        ),
+        (lambda y: np.where(np.arange(900) >= 898, np.inf, y), ArgumentError, "2 that are not, first in row 898"),
+        (lambda y: y[:-1], MismatchError, r"one number per person; got shape \(899,\) for 900 people"),
+        (lambda y: np.stack([y, y]), MismatchError, "one number per person"),
+        (lambda y: [str(x) for x in y], ArgumentError, "must be numbers, one per person"),
+        (lambda y: [f"{SECRET} euros"] * 900, ArgumentError, "must be numbers, one per person; got list of something"),
+        (lambda y: np.array([object()] * 900), ArgumentError, "must be numbers"),
+        (lambda y: np.full(900, "2020-01-01", "M8[D]"), ArgumentError, "text or dates"),
+    ],
+)
+def test_outcomes(people, change, error, match):
+    y, data, _ = people
+    with pytest.raises(error, match=match) as caught:
+        sp.group_means(change(np.where(np.arange(900) == 5, SECRET, y)), data)
+    assert "31337" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"quantiles": (0.5, 1.0)}, ArgumentError, "`quantiles` must be numbers between 0 and 1"),
+        ({"quantiles": "middle"}, ArgumentError, "`quantiles` must be numbers"),
+        ({"model": "gamma"}, ArgumentError, "`model` must be one of normal"),
+        ({"missing": "no"}, ArgumentError, "`missing` must be one of"),
+        ({"blocks": 0}, ArgumentError, "`blocks` must be a whole number of at least 1"),
+        ({"weights": np.ones(900)}, ArgumentError, "`weights_kind` must be given"),
+        ({"weights_kind": "sampling"}, ArgumentError, "`weights` must be given with `weights_kind`"),
+        ({"weights": -np.ones(900), "weights_kind": "sampling"}, ArgumentError, "900 that are not, first in row 0"),
+        ({"weights": np.zeros(900), "weights_kind": "frequency"}, NoDataError, "must not all be 0"),
+        ({"weights": "weight", "weights_kind": "sampling"}, ArgumentError, "one for each person without a table"),
+        ({"clusters": np.zeros(900)}, ArgumentError, "at least two; got one"),
+        ({"clusters": [None] * 900}, ArgumentError, "known for everyone; got 900 missing"),
+        ({"clusters": np.zeros(5)}, MismatchError, "one for each person"),
+        ({"sampling": sp.Sampling(np.ones(5))}, MismatchError, "a row per person; got 5 for 900 people"),
+        ({"sampling": sp.Sampling(np.ones(900)), "clusters": np.ones(900)}, ArgumentError, "left out with `sampling`"),
+        ({"by": "sex"}, ArgumentError, "`by` must be a label for each person without a table"),
+        ({"by": ["f"] * 5}, MismatchError, "one group per person; got 5 for 900 people"),
+        ({"column": "color"}, ArgumentError, "`column` must be left out where `data` is of one variable"),
+        ({"designs": {"color": DESIGN}}, ArgumentError, "`designs` must be left out without a table"),
+        ({"given": {"x": np.ones(5)}}, MismatchError, "a row for each person; got 5 rows"),
+        ({"given": {"x": np.ones(900)}, "w": [0.25] * 4}, ArgumentError, "exclude each other"),
+    ],
+)
+def test_options(people, options, error, match):
+    y, data, _ = people
+    with pytest.raises(error, match=match):
+        sp.group_means(y, data, **options)
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "error", "match"),
+    [
+        ("wealth", {}, ArgumentError, "wealth"),
+        ("sex", {}, ArgumentError, "the outcome must be a column of numbers; sex holds text"),
+        ("color", {}, ArgumentError, "a private column must be `column` only; got 'color'"),
+        ("income", {"by": "color"}, ArgumentError, "a private column must be `column` only"),
+        ("income", {"column": "sex"}, ArgumentError, "`column` must have a design, as color has; got 'sex'"),
+        ("income", {"column": []}, ArgumentError, "the name of a private column"),
+        ("income", {"designs": None}, ArgumentError, "`designs` must be a dict of designs by column"),
+        ("income", {"design": DESIGN}, ArgumentError, "`designs` must give the designs"),
+    ],
+)
+def test_columns(people, y, options, error, match):
+    with pytest.raises(error, match=match):
+        sp.group_means(y, people[2], **{"designs": {"color": DESIGN}, **options})
+
+
+def test_data(people):
+    y, _, table = people
+    with pytest.raises(ArgumentError, match="codes with their `design`; got ndarray"):
+        sp.group_means(y, np.ones(900, np.int64))
+    with pytest.raises(ArgumentError, match="with the name of an outcome; got int"):
+        sp.group_means("income", 5, designs={"color": DESIGN})
+    broken = table.assign(color=table["color"].where(table.index != 3))
+    with pytest.raises(CodeError, match=r"color: .*first in row 3"):
+        sp.group_means("income", broken, designs={"color": DESIGN})
+    filled = sp.group_means("income", broken, designs={"color": DESIGN}, missing="full")
+    assert filled.n_missing == 1
+
+
+def test_designs_without_indicators(people):
+    y, data, _ = people
+    with pytest.raises(UnknownDesignError, match="must be known"):
+        sp.group_means(y, data.codes, design=Coarse(sp.Categories(LABELS)))
+    with pytest.raises(NoDataError, match="informative subset"):
+        sp.group_means(y, sp.SubsetData(np.full(900, 15), DESIGN))
+    with pytest.raises(TooLargeError, match="at most 1000; got 3600 combinations"):
+        sp.group_means(y, data, by=np.arange(900))
+
+
+def test_results_refuse_what_they_are_not(people):
+    y, data, _ = people
+    found = sp.group_means(y, data)
+    with pytest.raises(CategoryError, match="one of the categories red, blue, green, black; got another"):
+        found.difference("red", "purple")
+    with pytest.raises(ArgumentError, match="'categories' without known groups"):
+        found.differences("groups")
+    with pytest.raises(ArgumentError, match="for an outcome of 0 and 1 only"):
+        found.interval(method="logit")
+    with pytest.raises(ArgumentError, match="whose errors are robust"):
+        found.interval(method="robust")
+    with pytest.raises(ArgumentError, match="`method` must be one of"):
+        found.test(method="f")
+    modelled = sp.group_means(y, data, model="normal")
+    with pytest.raises(ArgumentError, match="'wald' or 'robust' with a model"):
+        modelled.interval(method="fieller")
+    with pytest.raises(ArgumentError, match="must be 'wald' with a model"):
+        modelled.test(method="score")
+    with pytest.raises(ArgumentError, match="left out for an outcome of 0 and 1"):
+        sp.group_means(y > 4, data, model="normal")
+
+
+# No person's value ---------------------------------------------------------------------------------------------------
+
+
+def test_an_outlier_is_nowhere_in_the_result(people):
+    """Quantiles between the first and the last percentile hold no outlier, nor do representation and JSON."""
+    y, data, _ = people
+    found = sp.group_means(np.where(np.arange(900) == 5, SECRET, y), data)
+    for text in (repr(found), str(found.to_dict()), str(found.summary()), repr(found.differences())):
+        assert "31337" not in text
