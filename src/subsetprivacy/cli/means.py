@@ -129,7 +129,8 @@ def _presented(
     found: Any, level: float, method: MeansInterval, *, test: bool, between: PairsOf | None, simultaneous: bool
 ) -> Presented:
     """Return what was asked for, in its forms."""
-    result, asked = found, {"level": level, "method": method}
+    result: Any = found
+    asked: dict[str, Any] = {"level": level, "method": method}
     if test:
         result, asked = found.test(), {}
     elif between is not None:
