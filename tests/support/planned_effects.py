@@ -134,7 +134,7 @@ def difference_of(found: Any, labels: list, groups: tuple) -> tuple[float, float
     """Return the difference of two means and its standard error."""
     c = np.zeros(len(labels))
     c[labels.index(groups[0])], c[labels.index(groups[1])] = 1.0, -1.0
-    return float(c @ found.estimates), float(np.sqrt(c @ found.cov @ c))
+    return float(c @ found.mean), float(np.sqrt(c @ found.cov @ c))
 
 
 SETTINGS: dict[str, Callable[[], Setting]] = {

@@ -109,6 +109,7 @@ EFFECT_POWER_OF_80 = advise(
 RATIO_OF_ONE = advise("ratio_of_one", "1.5 multiplies the odds by one and a half, 1 is no effect")
 POSITIVE_SHARES = advise("positive_shares", "give every category the smallest share that it may have, such as 0.01")
 PILOT_TERMS = advise("pilot_terms", python="pilot=fit, term='age', category='daily'", keyword_of="response_power")
+PILOT_COEFFICIENT = advise("pilot_coefficient", python="pilot=fit, term='race[Black]'", keyword_of="predictor_power")
 EFFECT_BY_FAMILY = advise(
     "effect_by_family",
     python="difference=... for family='linear', odds_ratio=... for 'logit', rate_ratio=... for 'poisson'",

@@ -9,6 +9,7 @@ The likelihood has the information of the mixture, with w and the spread of y am
 """
 
 from collections.abc import Mapping
+from math import log
 from typing import Any, get_args
 
 import numpy as np
@@ -22,10 +23,11 @@ from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.estimation.indicator import IndicatorTable
-from subsetprivacy.messages.for_plans import EFFECT_BY_FAMILY, TWO_GROUPS
+from subsetprivacy.messages.for_plans import EFFECT_BY_FAMILY, PILOT_COEFFICIENT, TWO_GROUPS
 from subsetprivacy.planning.effect_result import EffectPower, planned
 from subsetprivacy.planning.populations import gauss, require_listed, support_of
-from subsetprivacy.planning.response_effects import read_effects, read_pair, read_positive, read_size
+from subsetprivacy.planning.response_effects import read_effects, read_pair, read_positive, read_ratio, read_size
+from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.tables import label_text
 
 FAMILIES: tuple[OutcomeFamily, ...] = get_args(OutcomeFamily)
@@ -155,11 +157,11 @@ def _between(cov: FloatArray, at: int, base: int) -> float:
 
 
 def predictor_power(
-    design: Design,
-    w: Distribution,
+    design: Design | None = None,
+    w: Distribution | None = None,
     n: int | None = None,
     *,
-    category: Label,
+    category: Label = None,
     baseline: Label = None,
     family: OutcomeFamily = "linear",
     difference: float | Mapping[Label, float] | None = None,
@@ -170,6 +172,8 @@ def predictor_power(
     method: RegressionMethod = "corrected",
     level: float = 0.05,
     target: float | None = None,
+    pilot: OutcomeRegression | None = None,
+    term: str | None = None,
 ) -> EffectPower:
     r"""Return the power to find that an outcome depends on a private category, or the people it takes.
 
@@ -199,6 +203,12 @@ def predictor_power(
         The level of the two-sided z test.
     target
         The power wanted; then the people are worked out and `n` is left out.
+    pilot
+        Instead of all that describes the survey, a fitted `OutcomeRegression`, whose people, design, coefficients and
+        standard errors stand for those to come.
+    term
+        The coefficient of the pilot, such as ``"race[Black]"``. The effect is that of the pilot, or the coefficient
+        that `difference`, `odds_ratio` or `rate_ratio` gives.
 
     Raises
     ------
@@ -213,7 +223,8 @@ def predictor_power(
     -----
     Other covariates are taken to be independent of the private category. Where they explain a share R² of the
     membership in it, divide the people by 1 - R². With corrected scores, the working distribution is that of the
-    category given the outcome, as in `regress`.
+    category given the outcome, as in `regress`. A pilot's standard errors are scaled to the number of people, and the
+    price of privacy is then the average one over the coefficients of private predictors.
 
     Examples
     --------
@@ -225,6 +236,12 @@ def predictor_power(
     (787, 328)
     """
     given = {"difference": difference, "odds_ratio": odds_ratio, "rate_ratio": rate_ratio}
+    if pilot is not None:
+        if design is not None or w is not None or category is not None:
+            raise ArgumentError("`design`, `w` and `category` must be left out with a pilot, which has them.")
+        return _by_pilot(pilot, term, given, read_size(n, target), level, target)
+    if term is not None:
+        raise ArgumentError("`term` must be left out without a pilot.", PILOT_COEFFICIENT)
     outcome, at, base, held, shares = _read(design, w, category, baseline, family, given, sd, mean)
     check_choice(method, get_args(RegressionMethod), "method")
     size = read_size(n, target)
@@ -324,6 +341,43 @@ def _planned(
     return planned(what, effect, n, variances, level, target, method=method, basis=basis, kept=kept)
 
 
+def _by_pilot(
+    pilot: Any, term: str | None, given: Mapping[str, Any], n: int | None, level: float, target: float | None
+) -> EffectPower:
+    """Return the plan by the coefficient of a fitted regression, its variance scaled to the number of people."""
+    if not isinstance(pilot, OutcomeRegression) or pilot.categories is not None:
+        raise ArgumentError(f"`pilot` must be an OutcomeRegression of a seen outcome; got {type(pilot).__name__}.")
+    if pilot.problem.weighted == "sampling" or pilot.problem.sampling is not None:
+        raise ArgumentError("`pilot` must be fitted to people who were drawn alike; got sampling weights.")
+    if term not in pilot.labels:
+        listed = ", ".join(map(str, pilot.labels[:12]))
+        raise ArgumentError(f"`term` must be a coefficient of the pilot ({listed}); got another.", PILOT_COEFFICIENT)
+    at = pilot.labels.index(term)
+    variance = float(pilot.cov[at, at]) * (pilot.n + pilot.n_missing)
+    effect = _pilot_effect(given, pilot.family, float(pilot.estimates[at]))
+    if not np.isfinite(variance) or not np.isfinite(effect):
+        raise ArgumentError("`pilot` must have a finite coefficient with a standard error; got none.")
+    kept = pilot.n_effective / pilot.n
+    basis = f"Planned for people like those of the pilot (n = {pilot.n:.0f}), fitted and asked in the same way."
+    variances = variance, variance * kept
+    # As many people as the precision of the coefficient amounts to: not known by category here, so no note of few.
+    what = f"coefficient of {term}"
+    return planned(what, effect, n, variances, level, target, method=pilot.method, basis=basis, kept=kept)
+
+
+def _pilot_effect(given: Mapping[str, Any], family: OutcomeFamily, estimate: float) -> float:
+    named = [name for name, value in given.items() if value is not None]
+    if not named:
+        return estimate
+    if named != [_ARGUMENT[family]] or isinstance(given[named[0]], Mapping):
+        raise ArgumentError(
+            f"the effect must be one number given as `{_ARGUMENT[family]}` for family={family!r}; got another form.",
+            EFFECT_BY_FAMILY,
+        )
+    value = given[named[0]]
+    return _number(value, "difference") if family == "linear" else log(read_ratio(value, named[0]))
+
+
 # What is asked ------------------------------------------------------------------------------------
 
 
@@ -340,6 +394,8 @@ def _read(
     """Return the outcome that is planned for, the two categories, the design and the shares."""
     held = require_listed(require_design(design))
     labels = held.categories.labels
+    if w is None:
+        raise ArgumentError("`w` must be given, the shares of the categories, or a `pilot`; got neither.")
     shares = read_positive(w, labels)
     at, base = read_pair(category, baseline, held, shares)
     wanted = _ARGUMENT[check_choice(family, FAMILIES, "family")]

@@ -123,7 +123,7 @@ def _ordered(
 ) -> EffectPower:
     if isinstance(odds_ratio, Mapping):
         raise ArgumentError("`odds_ratio` must be one number for ordered categories; got a mapping.")
-    effect = log(_ratio(odds_ratio, "odds_ratio"))
+    effect = log(read_ratio(odds_ratio, "odds_ratio"))
     model = SharedSlopes(CumulativeLogit(design.p), 1)
     theta = np.append(cut_points(shares, effect, x), effect)
     variances = _variances(model, theta, x.X[:, 1:], x.weights, design, design.p - 1)
@@ -156,7 +156,7 @@ def _by_pilot(
     position, what = _position(pilot, term, category)
     theta = pilot.estimates.copy()
     if odds_ratio is not None:
-        theta[position] = log(_ratio(odds_ratio, "odds_ratio"))
+        theta[position] = log(read_ratio(odds_ratio, "odds_ratio"))
     if not np.isfinite(theta).all():
         raise ArgumentError("`pilot` must have finite coefficients; got some without an end.")
     rows = pilot._require_rows()
@@ -271,16 +271,17 @@ def read_effects(ratio: Any, at: int, base: int, labels: tuple[Label, ...], name
     """Return the logarithm of a ratio for each category: one for the category that is compared, or a mapping."""
     out: FloatArray = np.zeros(len(labels))
     if not isinstance(ratio, Mapping):
-        out[at] = log(_ratio(ratio, name))
+        out[at] = log(read_ratio(ratio, name))
         return out
     for label, each in ratio.items():
         if label not in labels:
             raise CategoryError(f"`{name}` must name categories of the design; got another label.")
-        out[labels.index(label)] = log(_ratio(each, name))
+        out[labels.index(label)] = log(read_ratio(each, name))
     return np.asarray(out - out[base])
 
 
-def _ratio(ratio: Any, name: str) -> float:
+def read_ratio(ratio: Any, name: str) -> float:
+    """Return a ratio of odds or rates."""
     if isinstance(ratio, bool) or not isinstance(ratio, (int, float, np.number)) or not 0 < ratio < np.inf:
         got = shown(ratio) if isinstance(ratio, (int, float)) else type(ratio).__name__
         raise ArgumentError(f"`{name}` must be a ratio above 0; got {got}.", RATIO_OF_ONE)

@@ -1,6 +1,7 @@
 """Plans for effects: against exact samples, closed forms and each other."""
 
 import numpy as np
+import pandas as pd
 import planned_effects as simulated
 import pytest
 from scipy.special import expit
@@ -208,6 +209,43 @@ def test_the_order_of_categories_does_not_matter(order):
 
     for one, two in zip(plans(ABCD), plans([ABCD[k] for k in order]), strict=True):
         assert one.variance == pytest.approx(two.variance)
+
+
+def outcome_pilot(**options):
+    rng = np.random.default_rng(2)
+    values = rng.choice(4, 3000, p=W)
+    table = pd.DataFrame({"y": 0.5 * (values == 2) + rng.standard_normal(3000)})
+    table["x"] = sp.privatize(np.array(ABCD)[values], U4, seed=2).codes
+    return sp.regress("y ~ x", table, designs={"x": U4}, baseline={"x": "a"}, **options)
+
+
+@pytest.mark.parametrize("method", ["corrected", "ml"])
+def test_a_pilot_of_an_outcome(method):
+    fit = outcome_pilot(method=method)
+    at = fit.labels.index("x[c]")
+    plan = sp.predictor_power(n=6000, pilot=fit, term="x[c]")
+    assert plan.effect == fit.estimates[at]
+    assert plan.se == pytest.approx(fit.se[at] / np.sqrt(2))
+    without = sp.predictor_power(U4, W, 6000, category="c", baseline="a", difference=0.5, method=method)
+    assert plan.se == pytest.approx(without.se, rel=0.1)
+    assert plan.price == pytest.approx(without.price, rel=0.2)
+    assert sp.predictor_power(pilot=fit, term="x[c]", difference=0.3, target=0.8).effect == 0.3
+
+
+def test_bad_pilots_of_an_outcome():
+    fit = outcome_pilot()
+    with pytest.raises(ArgumentError, match=r"`term` must be a coefficient of the pilot \(Intercept, x\[b\]"):
+        sp.predictor_power(n=100, pilot=fit, term="x")
+    with pytest.raises(ArgumentError, match=r"must be left out with a pilot"):
+        sp.predictor_power(U4, n=100, pilot=fit, term="x[c]")
+    with pytest.raises(ArgumentError, match=r"one number given as `difference`"):
+        sp.predictor_power(n=100, pilot=fit, term="x[c]", odds_ratio=2)
+    with pytest.raises(ArgumentError, match=r"must be an OutcomeRegression of a seen outcome; got int"):
+        sp.predictor_power(n=100, pilot=3, term="x[c]")
+    with pytest.raises(ArgumentError, match=r"`term` must be left out without a pilot"):
+        sp.predictor_power(U4, W, 100, category="c", difference=1, term="x[c]")
+    with pytest.raises(ArgumentError, match=r"`w` must be given, the shares"):
+        sp.predictor_power(U4, n=100, category="c", difference=1)
 
 
 def test_full_sets_cost_as_many_people():
