@@ -1,12 +1,25 @@
 """Rows of several variables, and the best guesses where rows are not only zeros and ones."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subsetprivacy.incidence import Affine, Cells, Kronecker, Mapped, RowByRow, Rows, incidence, joint_incidence
+from subsetprivacy.incidence import (
+    Affine,
+    Branches,
+    Cells,
+    Kronecker,
+    Mapped,
+    RowByRow,
+    Rows,
+    incidence,
+    joint_incidence,
+)
 
+SIZES = [(3, 2), (4, 3), (2, 2), (3, 2)]  # different rows of each variable, and its categories
 LEADS = [(), (3,), (2, 3), (0,)]
 
 
@@ -49,6 +62,25 @@ def test_row_by_row_is_the_product_of_each_pair(lead):
     U, V = rng.random((7, 3)), rng.random((7, 4))
     M = np.array([np.kron(u, v) for u, v in zip(U, V)])
     products_agree(RowByRow(U, V), M, lead)
+
+
+@pytest.mark.parametrize("lead", LEADS, ids=str)
+@pytest.mark.parametrize("rows", [1, 7, 40])
+def test_branches_are_the_products_of_all_variables(lead, rows):
+    """Rows that share the last variables, that share none, and that come twice."""
+    rng = np.random.default_rng(5)
+    parts = [(rng.random((s, p)) * (rng.random((s, p)) < 0.7), rng.integers(s, size=rows)) for s, p in SIZES]
+    M = np.array([reduce(np.kron, [own[at[i]] for own, at in parts]) for i in range(rows)])
+    products_agree(Branches(parts), M, lead)
+
+
+def test_branches_work_in_blocks_without_a_seam(monkeypatch):
+    rng = np.random.default_rng(6)
+    parts = [(rng.random((s, p)), rng.integers(s, size=23)) for s, p in SIZES]
+    M = np.array([reduce(np.kron, [own[at[i]] for own, at in parts]) for i in range(23)])
+    for block in (1, 100, 23 * 24):
+        monkeypatch.setattr(Branches, "_BLOCK", block)
+        products_agree(Branches(parts), M, (2,))
 
 
 def test_row_by_row_works_in_blocks_without_a_seam(monkeypatch):

@@ -17,7 +17,7 @@ from subsetprivacy._types import IntArray
 from subsetprivacy.incidence.base import MAX_MATRIX, Incidence, Listable
 from subsetprivacy.incidence.held import Affine, Mapped
 from subsetprivacy.incidence.masks import MAX_DENSE_BITS, Bytes, Halves, Rows
-from subsetprivacy.incidence.products import Cells, Kronecker, RowByRow, joint_incidence
+from subsetprivacy.incidence.products import Branches, Cells, Kronecker, RowByRow, joint_incidence
 from subsetprivacy.incidence.stacked import Stacked
 from subsetprivacy.incidence.walsh import Walsh
 from subsetprivacy.subsets import bits
@@ -26,6 +26,7 @@ __all__ = [
     "MAX_DENSE_BITS",
     "MAX_MATRIX",
     "Affine",
+    "Branches",
     "Bytes",
     "Cells",
     "Halves",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import reduce
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -151,8 +152,89 @@ class RowByRow:
         return (self._U[part, :, None] * self._V[part, None, :]).reshape(-1, self.p)
 
 
+class Branches:
+    """Rows of many variables, of whose combinations few occur: what several rows share is summed up once.
+
+    Level k has the different combinations of the last k variables. Each is a branch of one of the level before, to
+    which it adds a row of one variable. A table w is summed over one variable after the other, from the last to the
+    first, so that neither the rows nor a grid of all combinations are built.
+    """
+
+    _BLOCK = 1 << 22  # entries of rows that are written out at a time
+
+    def __init__(self, parts: Sequence[tuple[FloatArray, IntArray]]) -> None:
+        from scipy.sparse import csr_matrix  # which few tables need
+
+        self._parts = parts
+        self._shape = [rows.shape[1] for rows, _ in parts]
+        self._levels: list[list[Any]] = []  # of each level a sparse matrix for each category
+        branch = np.zeros(len(parts[0][1]), np.int64)
+        width = 1
+        for rows, at in reversed(parts):
+            keys, branch = np.unique(branch * len(rows) + at, return_inverse=True)
+            parent, row = np.divmod(keys, len(rows))
+            place = (np.arange(len(keys)), parent)
+            steps = [csr_matrix((rows[row, j], place), shape=(len(keys), width)) for j in range(rows.shape[1])]
+            for step in steps:
+                step.eliminate_zeros()
+            self._levels.append(steps)
+            width = len(keys)
+        self._last = branch
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self._last)
+
+    @property
+    def p(self) -> int:
+        """The length of w."""
+        return prod(self._shape)
+
+    def inner(self, w: FloatArray) -> FloatArray:
+        """Return the sum of each row times w."""
+        if w.ndim > 1:
+            return np.array([self.inner(one) for one in w]).reshape(*w.shape[:-1], self.rows)
+        table = w.reshape(1, -1)
+        for steps in self._levels:
+            parts = table.reshape(len(table), -1, len(steps))
+            table = sum(step @ np.ascontiguousarray(parts[:, :, j]) for j, step in enumerate(steps))
+        return np.asarray(table[self._last, 0])
+
+    def spread(self, r: FloatArray) -> FloatArray:
+        """Return the sum of r_i times row i."""
+        if r.ndim > 1:
+            return np.array([self.spread(one) for one in r]).reshape(*r.shape[:-1], self.p)
+        table = np.bincount(self._last, r, minlength=self._levels[-1][0].shape[0])[:, None]
+        for steps in reversed(self._levels):
+            parts = [step.T @ table for step in steps]
+            table = np.stack(parts, axis=-1).reshape(steps[0].shape[1], -1)
+        return np.asarray(table[0], np.float64)
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_i times the outer square of row i."""
+        out = np.zeros((*y.shape[:-1], self.p, self.p))
+        for part in self._blocks():
+            rows = self._rows(part)
+            out += np.swapaxes(rows * y[..., part, None], -1, -2) @ rows
+        return out
+
+    def peak(self, w: FloatArray) -> FloatArray:
+        """Return the largest entry of row times w."""
+        return np.concatenate([(self._rows(part) * w[..., None, :]).max(axis=-1) for part in self._blocks()], axis=-1)
+
+    def _blocks(self) -> list[slice]:
+        step = max(self._BLOCK // self.p, 1)
+        return [slice(start, start + step) for start in range(0, self.rows, step)]
+
+    def _rows(self, part: slice) -> FloatArray:
+        explicit = [rows[at[part]] for rows, at in self._parts]
+        return reduce(lambda u, v: (u[:, :, None] * v[:, None, :]).reshape(len(u), -1), explicit)
+
+
 # A grid of all pairs is the cheaper one while it is not much larger than what was observed (measured).
 _WORTH, _GRID = 16, 1 << 22
+_EXPLICIT = 1 << 20  # entries of the rows of all variables but one, beyond which branches take less time and memory
 
 
 def joint_incidence(parts: Sequence[tuple[Listable, IntArray]]) -> Listable:
@@ -162,6 +244,9 @@ def joint_incidence(parts: Sequence[tuple[Listable, IntArray]]) -> Listable:
     if prod(shape) <= min(max(_WORTH * number, 1 << 12), _GRID):
         whole = reduce(Kronecker, [rows for rows, _ in parts])
         return Cells(whole, np.ravel_multi_index([at for _, at in parts], shape))
-    explicit = [rows.inner(np.eye(rows.p)).T[at] for rows, at in parts]
+    distinct = [(rows.inner(np.eye(rows.p)).T, at) for rows, at in parts]
+    if len(parts) > 2 and number * prod(rows.p for rows, _ in parts[:-1]) > _EXPLICIT:
+        return Branches(distinct)
+    explicit = [rows[at] for rows, at in distinct]
     first = reduce(lambda u, v: (u[:, :, None] * v[:, None, :]).reshape(number, -1), explicit[:-1])
     return RowByRow(first, explicit[-1])
