@@ -20,7 +20,7 @@ from subsetprivacy.incidence import Listable
 from subsetprivacy.messages.for_contingency import SMALLER_MODEL
 
 MAX_PARAMETERS = 2000  # up to which there is a matrix of information
-MAX_MATRIX = 1 << 24  # parameters times cells, or times different reports, of the same
+MAX_MATRIX = 1 << 25  # parameters times cells, or times different reports, of the same: 268 MB
 MANY = 1024  # cells beyond which a fit does not start at the estimate of all cells
 SMALL = 50.0  # people, as if asked directly, per parameter: below it one start is not trusted
 RANDOM_STARTS = 8
