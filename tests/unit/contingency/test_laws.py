@@ -190,3 +190,12 @@ def test_covariance_with_known_margins_is_that_of_the_null_space():
     cov = N @ np.linalg.inv(N.T @ G @ N) @ N.T
     # The curvature of the fit has the multipliers of the constraints in it, which vanish as people become many.
     assert fit.shares().se == pytest.approx(np.sqrt(np.diag(cov)), rel=1e-6)
+
+
+def test_raked_counts_are_the_saturated_model_with_known_margins():
+    """Two ways to the same maximum: linear constraints on the shares, and free parameters of a log-linear model."""
+    known = {**KNOWN, "b": dict(zip("ny", margin(1)))}
+    raked, fit = sp.rake(COUNTS, known), fitted(COUNTS, "saturated", known=known)
+    assert fit.w.ravel() == pytest.approx(raked.w, abs=1e-7)
+    assert fit.shares().se == pytest.approx(raked.se, rel=1e-6)
+    assert fit.loglik == pytest.approx(raked.loglik, abs=1e-7)
