@@ -100,9 +100,10 @@ class Performance:
     """What was measured of one quantity over many samples, for each of its numbers."""
 
     coverage: np.ndarray
-    error_ratio: np.ndarray  # standard error over standard deviation
+    error_ratio: np.ndarray  # median standard error over the deviation that the quartiles show
     effect: np.ndarray  # the mean design effect
     bias: np.ndarray  # in standard deviations
+    left_out: float = 0.0  # the share of samples without a finite answer, which are left out
 
 
 def performance(setting, samples, seed=7):
@@ -149,13 +150,17 @@ def _measured(population, setting, rng):
 
 
 def _performance(numbers, truth):
+    finite = np.isfinite(numbers[:, :4]).all(axis=(1, 2))
+    left_out, numbers = 1 - finite.mean(), numbers[finite]
     estimate, se, low, high, effect = np.moveaxis(numbers, 1, 0)
-    spread = estimate.std(axis=0)
+    # By quartiles: a few samples are near separation, and their coefficients and errors are huge.
+    spread = np.subtract(*np.percentile(estimate, [75, 25], axis=0)) / 1.349
     return Performance(
         ((low <= truth) & (truth <= high)).mean(axis=0),
-        np.sqrt((se**2).mean(axis=0)) / spread,
-        effect.mean(axis=0),
-        (estimate.mean(axis=0) - truth) / spread,
+        np.median(se, axis=0) / spread,
+        np.median(effect, axis=0),
+        (np.median(estimate, axis=0) - truth) / spread,
+        float(left_out),
     )
 
 
@@ -169,6 +174,7 @@ def table(setting, samples):
         each = ", ".join(f"{100 * share:.1f}" for share in found.coverage)
         effect = "–" if np.isnan(found.effect).all() else f"{found.effect.mean():.2f}"
         ratio = f"{found.error_ratio.min():.2f}–{found.error_ratio.max():.2f}"
+        name += f" ({100 * found.left_out:.1f}% of samples separated, left out)" if found.left_out else ""
         lines.append(f"| {name} | {each} | {100 * found.coverage.mean():.1f}% | {ratio} | {effect} |")
     return "\n".join(lines)
 

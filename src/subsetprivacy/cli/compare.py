@@ -11,6 +11,8 @@ from subsetprivacy._words import group_text
 from subsetprivacy.cli import options
 from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.count import counts_of
+from subsetprivacy.cli.drawn import Drawn, groups_of, rows_of
+from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.labels import merge, read_merges, with_merged
 from subsetprivacy.cli.results import Presented, check_output, outputs
@@ -32,6 +34,7 @@ MOST_LISTED = 6
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Of intervals and p-values."
 )
 @options.weighted
+@drawn_options()
 @options.design
 @options.form
 @options.missing
@@ -47,6 +50,7 @@ def compare(
     method: ContrastMethod,
     weights: str | None,
     weights_kind: WeightsKind | None,
+    drawn: Drawn,
     design: Path | None,
     form: Form | None,
     missing: Missing,
@@ -77,7 +81,8 @@ def compare(
     options.check_weights(weights, weights_kind)
     ending = check_output(output, format, as_json)
     groups = read_merges(merges)
-    opened = _Opened(columns, design, form, {"weights": weights, "weights_kind": weights_kind, "missing": missing})
+    settings = {"weights": weights, "weights_kind": weights_kind, "missing": missing}
+    opened = _Opened(columns, design, form, settings, drawn)
     fits = with_merged(opened.groups(tables[0], by) if by else opened.samples(tables), groups)
     _check_categories(fits)
     found = _compared(fits, _baseline(baseline, list(fits), by))
@@ -106,12 +111,32 @@ class _Opened:
     """Tables opened and estimated, all by the same options."""
 
     def __init__(
-        self, columns: tuple[str, ...], design: Path | None, form: Form | None, settings: dict[str, Any]
+        self,
+        columns: tuple[str, ...],
+        design: Path | None,
+        form: Form | None,
+        settings: dict[str, Any],
+        drawn: Drawn,
     ) -> None:
         self._designs = options.read_designs(columns, design)  # once: a document may come on standard input
         self._columns = options.column_names(columns)
         self._form: Form | None = form
         self._settings = settings
+        self._drawn = drawn
+
+    def _rows(self, release: Any, names: tuple[str, ...]) -> Any:
+        """Return the subset of each row, and how rows were drawn."""
+        settings = self._settings
+        kept = (settings["weights"], settings["weights_kind"], settings["missing"])
+        return rows_of(release, names, self._drawn, *kept)
+
+    def _fitted(self, release: Any, names: tuple[str, ...]) -> Any:
+        from subsetprivacy.estimation.dispatch import estimate
+
+        if not self._drawn.given:
+            return estimate(counts_of(release, names, self._settings))
+        data, sampling = self._rows(release, names)
+        return estimate(data, sampling=sampling)
 
     def _open(self, sample: Sample, form: Form | None) -> tuple[Any, tuple[str, ...]]:
         return options.open_with(sample.table, self._designs, self._columns, form)
@@ -119,16 +144,15 @@ class _Opened:
     def samples(self, samples: Sequence[Sample]) -> dict[Any, Any]:
         """Return the estimate of each table."""
         from subsetprivacy.errors import SubsetPrivacyError
-        from subsetprivacy.estimation.dispatch import estimate
 
         bare = [sample for sample in samples if is_bare(sample.table)]
         fits = {}
         for sample in samples:
             # Tables that say what they hold may be compared with one that does not, which needs --form.
             form = None if bare and sample not in bare else self._form
-            counted = counts_of(*self._open(sample, form), self._settings)
+            release, names = self._open(sample, form)
             try:
-                fits[sample.name] = estimate(counted)
+                fits[sample.name] = self._fitted(release, names)
             except SubsetPrivacyError as error:
                 raise type(error)(f"{sample.name}: {error.message}", error.advice) from error
         return fits
@@ -136,12 +160,17 @@ class _Opened:
     def groups(self, sample: Sample, by: tuple[str, ...]) -> dict[Any, Any]:
         """Return the estimate of each group of one table."""
         from subsetprivacy.errors import ArgumentError
-        from subsetprivacy.estimation.dispatch import estimate_many
+        from subsetprivacy.estimation.dispatch import estimate, estimate_many
 
         release, names = self._open(sample, self._form)
         hidden = [name for name in by if name in release.names and name not in names]
         if hidden:
             raise click.UsageError(f"--by must name columns that were published as they are; {hidden[0]} holds subsets")
+        if self._drawn.given:
+            options.groups(by, names)
+            data, sampling = self._rows(release, names)
+            parts = groups_of(release, by, len(data))
+            return {group: estimate(data, sampling=sampling.within(inside)) for group, inside in parts.items()}
         counted = counts_of(release, names, {"by": options.groups(by, names), **self._settings})
         if len(counted) < 2:
             raise ArgumentError(f"the groups of --by must be two or more; got {len(counted)}.")

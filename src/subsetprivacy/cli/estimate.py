@@ -9,6 +9,8 @@ import click
 from subsetprivacy._choices import Estimator, Form, IntervalMethod, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
+from subsetprivacy.cli.drawn import Drawn, groups_of, rows_of
+from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.labels import merge, read_merges, with_merged
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
 from subsetprivacy.cli.show import csv_text, echo_groups, echo_table
@@ -26,6 +28,7 @@ INTERVALS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 @click.option("--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="The intervals.")
 @click.option("--simultaneous", is_flag=True, help="Make intervals that hold all together with the level.")
 @options.grouped
+@drawn_options()
 @options.design
 @options.form
 @options.missing
@@ -41,6 +44,7 @@ def estimate(
     by: tuple[str, ...],
     weights: str | None,
     weights_kind: WeightsKind | None,
+    drawn: Drawn,
     design: Path | None,
     form: Form | None,
     missing: Missing,
@@ -52,7 +56,8 @@ def estimate(
     """Estimate the distribution of a column of TABLE from its subsets.
 
     Several columns give their joint distribution, --by an estimate for each group.
-    "subsetprivacy compare" gives the differences between groups.
+    "subsetprivacy compare" gives the differences between groups. Standard errors are those of
+    the sample's design if --strata, --clusters or --replicates say how rows were drawn.
 
     \b
     Examples:
@@ -60,6 +65,8 @@ def estimate(
       subsetprivacy estimate private.parquet --column race --column sex_income --json
       subsetprivacy estimate private.csv --column race=race.design.json -o race.png
       subsetprivacy estimate private.parquet --column race --by region -o regions.png
+      subsetprivacy estimate private.parquet --column race --weights w --weights-kind sampling \\
+        --strata region --clusters school
       subsetprivacy estimate private.parquet --column race --simultaneous \\
         --merge "Other=Other,Amer-Indian-Eskimo"
     """
@@ -70,13 +77,14 @@ def estimate(
     _check(ending, interval, grouped=bool(by), merged=bool(groups), simultaneous=simultaneous)
     release, names = options.open_release(table, columns, design, form)
     settings = {"by": options.groups(by, names), "weights": weights, "weights_kind": weights_kind, "missing": missing}
-    counted = counts_of(release, names, settings)
+    if drawn.given:
+        fitted = _of_rows(release, names, drawn, settings, by, method)
+    else:
+        counted = counts_of(release, names, settings)
+        fitted = _estimated(counted, method, grouped=bool(by))
     shown: dict[str, Any] = {"level": level, "method": interval}
     together = {"simultaneous": True} if simultaneous else {}
-    if by:
-        found = _of_groups(counted, method, by, groups, shown, together)
-    else:
-        found = _of_one(counted, method, groups, {**shown, **together})
+    found = _of_groups(fitted, by, groups, shown, together) if by else _of_one(fitted, groups, {**shown, **together})
     found.give(output, ending, force=force, as_json=as_json)
 
 
@@ -90,11 +98,32 @@ def _check(ending: str, interval: IntervalMethod, *, grouped: bool, merged: bool
         )
 
 
-def _of_one(counted: Any, method: Estimator, groups: dict[str, list[str]], shown: dict[str, Any]) -> Presented:
-    """Return the estimate of all, in its forms."""
+def _estimated(counted: Any, method: Estimator, *, grouped: bool) -> Any:
+    """Return the estimate of all, or those of groups."""
     from subsetprivacy.estimation.dispatch import estimate as run
+    from subsetprivacy.estimation.dispatch import estimate_many
 
-    (fit,) = with_merged({None: run(counted, method)}, groups).values()
+    return estimate_many(counted, method) if grouped else run(counted, method)
+
+
+def _of_rows(
+    release: Any, names: tuple[str, ...], drawn: Drawn, settings: dict[str, Any], by: tuple[str, ...], method: Estimator
+) -> Any:
+    """Return the estimate of all, or those of groups, of rows that were drawn with strata, clusters or replicates."""
+    from subsetprivacy.estimation.dispatch import estimate as run
+    from subsetprivacy.estimation.groups import EstimateBatch
+
+    data, sampling = rows_of(release, names, drawn, settings["weights"], settings["weights_kind"], settings["missing"])
+    if not by:
+        return run(data, method, sampling=sampling)
+    parts = groups_of(release, by, len(data))
+    fits = tuple(run(data, method, sampling=sampling.within(inside)) for inside in parts.values())
+    return EstimateBatch(fits, tuple(parts), by)
+
+
+def _of_one(fit: Any, groups: dict[str, list[str]], shown: dict[str, Any]) -> Presented:
+    """Return the estimate of all, in its forms."""
+    (fit,) = with_merged({None: fit}, groups).values()
     return Presented(
         facts=lambda: fit.to_dict(**shown),
         csv=lambda: _csv([((), fit.to_dict(**shown))], (), fit.categories),
@@ -104,17 +133,13 @@ def _of_one(counted: Any, method: Estimator, groups: dict[str, list[str]], shown
 
 
 def _of_groups(
-    counted: Any,
-    method: Estimator,
+    batch: Any,
     by: tuple[str, ...],
     groups: dict[str, list[str]],
     shown: dict[str, Any],
     together: dict[str, Any],
 ) -> Presented:
     """Return the estimates of groups, in their forms: one table, unless each group has a table of its own."""
-    from subsetprivacy.estimation.dispatch import estimate_many
-
-    batch = estimate_many(counted, method)
     fits = with_merged(dict(batch.items()), groups)
     one_table = not groups and not together
 

@@ -26,6 +26,7 @@ from subsetprivacy.cli.means import means
 from subsetprivacy.cli.plan import plan
 from subsetprivacy.cli.power import power
 from subsetprivacy.cli.privatize import privatize
+from subsetprivacy.cli.rake import rake
 from subsetprivacy.cli.regress import regress
 from subsetprivacy.cli.report import report
 from subsetprivacy.cli.reproduce import reproduce
@@ -129,6 +130,7 @@ COMMANDS = (
     fit_test,
     loglinear,
     means,
+    rake,
     regress,
     evaluate,
     audit,

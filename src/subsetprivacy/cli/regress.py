@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,6 +13,8 @@ from subsetprivacy._choices import CoefficientInterval, Family, Form, Missing, R
 from subsetprivacy.cli import options
 from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.documents import read_design, read_document
+from subsetprivacy.cli.drawn import Drawn
+from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.labels import by_text
 from subsetprivacy.cli.options import FilePath
@@ -77,6 +80,7 @@ def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...
 @click.option("--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="The intervals.")
 @options.weighted
 @click.option("--clusters", metavar="COLUMN", help="The cluster of each row, for standard errors of clusters.")
+@drawn_options(clusters=False)
 @click.option("--offset", metavar="COLUMN", help="A number that is added to the linear predictors of each row.")
 @click.option("--shrink", is_flag=True, help="Add a few pseudo-people, so that every estimate is finite.")
 @penalty("--ridge", "A penalty on the squares of coefficients; cv chooses it by cross-validation.")
@@ -122,6 +126,7 @@ def regress(
     weights: str | None,
     weights_kind: WeightsKind | None,
     clusters: str | None,
+    drawn: Drawn,
     offset: str | None,
     shrink: bool,
     ridge: Any,
@@ -164,6 +169,10 @@ def regress(
     for given in filter(None, (table, predict)):
         options.check_apart(given, output)
     release = _opened(table, formula, designs, form)
+    sampling = None
+    if drawn.given:
+        sampling = replace(drawn, clusters=clusters).sampling(weights, weights_kind, release.file.names())
+        weights, weights_kind, clusters = None, None, None
     with Progress("rows") as progress, _of_which_column(designs):
         fit = run(
             formula,
@@ -175,6 +184,7 @@ def regress(
             weights_kind=weights_kind,
             clusters=clusters,
             offset=offset,
+            sampling=sampling,
             shrink=shrink,
             ridge=ridge,
             lasso=lasso,

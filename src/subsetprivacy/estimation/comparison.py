@@ -20,6 +20,7 @@ from subsetprivacy.estimation.homogeneity import (
     NOT_TESTED,
     TESTS,
     ChiSquare,
+    by_covariance,
     chi_square,
     inverse_and_rank,
     newton_step,
@@ -27,6 +28,7 @@ from subsetprivacy.estimation.homogeneity import (
     why_not,
 )
 from subsetprivacy.estimation.shares import Shares
+from subsetprivacy.estimation.surveyed import joint_covariance
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_estimates import ALL_ROWS, ESTIMATE_GROUPS, MARGINS_OF_ONE, NAME_ESTIMATES
@@ -83,6 +85,8 @@ class Comparison(Result):
 
     def _test(self, method: ContrastMethod) -> ChiSquare:
         samples = list(self.estimates.values())
+        if any(fit._base.survey is not None for fit in samples) and self.categories.p <= MAX_MATRIX:
+            return self._test_of_surveys(samples)
         # One test, however many pairs there are: only the rows go by standard errors where they are many.
         kinds = {chosen_method(fit, method) for fit in samples}
         kind = "wald" if "wald" in kinds else "score"
@@ -98,6 +102,15 @@ class Comparison(Result):
         values = [order.T @ w for order, (w, _) in zip(orders, found, strict=True)]
         precisions = [inverse_and_rank(order.T @ V @ order) for order, (_, V) in zip(orders, found, strict=True)]
         return chi_square(values, precisions, "wald" if kind == "wald" else "newton")
+
+    def _test_of_surveys(self, samples: list[Shares]) -> ChiSquare:
+        """Test by the covariance of all shares together: groups of one sample share its clusters."""
+        p = self.categories.p
+        orders = [self._order(fit).T for fit in samples]
+        apart = np.kron(np.column_stack([-np.ones(len(samples) - 1), np.eye(len(samples) - 1)]), np.eye(p))
+        w = np.concatenate([order @ fit.w for order, fit in zip(orders, samples, strict=True)])
+        degrees = min(fit._base.degrees_of_freedom for fit in samples)
+        return by_covariance(apart @ w, apart @ joint_covariance(samples, orders) @ apart.T, degrees=degrees)
 
     def _method(self, method: ContrastMethod) -> str:
         kinds = [each._method(method) for each in self.differences.values()]

@@ -308,6 +308,15 @@ class Difference(Result):
         if self.is_paired:
             return with_better(self.one._base.notes, None)
         both = zip(self.names, self._bases, strict=True)
+        if self._same_sample:  # what is said of the sample is said once
+            kept = [note for note in self.one._base.notes if note.kind is NoteKind.SAMPLING]
+            named = [
+                Note(note.kind, f"{name}: {note.text}", note.advice)
+                for name, base in both
+                for note in with_better(base.notes, None)
+                if note.kind is not NoteKind.SAMPLING
+            ]
+            return unique([*named, *kept])
         named = [
             Note(note.kind, f"{name}: {note.text}", note.advice)
             for name, base in both

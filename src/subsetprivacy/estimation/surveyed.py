@@ -7,6 +7,7 @@ simplex; for moments :math:`u_a = (Q^{-1}r_a - \hat w)/\sum\omega`.
 """
 
 import warnings
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -253,16 +254,51 @@ def share_a_sample(one: "Estimate", two: "Estimate") -> bool:
 
 def covariance_of_difference(one: "Shares", two: "Shares", order: IntArray) -> FloatArray:
     """Return the covariance matrix of the shares of one estimate less those of another of the same sample."""
-    mine, theirs = one._base, two._base
-    fold, other = _folded(one), _folded(two)[order]
-    assert mine.survey is not None
-    assert theirs.survey is not None
-    whole = mine.survey.sampling.whole
+    p = one.categories.p
+    swap = np.zeros((p, p))
+    swap[np.arange(p), order] = 1.0
+    joint = joint_covariance([one, two], [np.eye(p), swap])
+    return np.asarray(joint[:p, :p] + joint[p:, p:] - joint[:p, p:] - joint[p:, :p])
+
+
+def joint_covariance(samples: "Sequence[Shares]", orders: Sequence[FloatArray]) -> FloatArray:
+    """Return the covariance matrix of the shares of several estimates, those of the same sample with what they share.
+
+    Parameters
+    ----------
+    samples
+        The estimates.
+    orders
+        For each the matrix that takes its shares to the order of the first.
+    """
+    p = samples[0].categories.p
+    out = np.zeros((p * len(samples),) * 2)
+    done: set[int] = set()
+    for k, shares in enumerate(samples):
+        same = [i for i, other in enumerate(samples) if i == k or share_a_sample(shares._base, other._base)]
+        if k in done:
+            continue
+        done.update(same)
+        at = np.concatenate([np.arange(i * p, (i + 1) * p) for i in same])
+        out[np.ix_(at, at)] = _of_one_sample([samples[i] for i in same], [orders[i] for i in same])
+    return out
+
+
+def _of_one_sample(samples: "Sequence[Shares]", orders: Sequence[FloatArray]) -> FloatArray:
+    """Return the same where all are of one sample."""
+    first = samples[0]._base
+    if len(samples) == 1:
+        fold = orders[0] @ _folded(samples[0])
+        return np.asarray(fold @ first._cov @ fold.T)
+    assert first.survey is not None
+    whole = first.survey.sampling.whole
+    folds = [order @ _folded(shares) for shares, order in zip(samples, orders, strict=True)]
+    both = list(zip([shares._base for shares in samples], folds, strict=True))
     if whole.replication is not None:
-        refits = mine._refits @ fold.T - theirs._refits @ other.T
-        return whole.replicated(refits, one.w - two.w[order])
-    scores = mine.survey.each(influence_of(mine) @ fold.T) - theirs.survey.each(influence_of(theirs) @ other.T)
-    return whole.covariance(scores)
+        refits = np.concatenate([base._refits @ fold.T for base, fold in both], axis=1)
+        return whole.replicated(refits, np.concatenate([fold @ base.w for base, fold in both]))
+    scores = [base.survey.each(influence_of(base) @ fold.T) for base, fold in both if base.survey is not None]
+    return whole.covariance(np.concatenate(scores, axis=1))
 
 
 def _folded(shares: "Shares") -> FloatArray:

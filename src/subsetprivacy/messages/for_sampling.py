@@ -3,10 +3,15 @@
 from subsetprivacy.messages.advice import advise
 
 WEIGHTS_OF_ALL = advise("weights_of_all", "give people who are not to be counted the weight 0, and keep their rows")
+WEIGHTS_OF_A_FILE = advise(
+    "weights_of_a_file",
+    python="release.count(column, weights=..., weights_kind='sampling') needs no rows in memory, for weights alone",
+    shell="--weights and --weights-kind sampling need no rows in memory, for weights alone",
+)
 LONELY = advise(
     "lonely",
     python="merge strata, or use lonely='center', which compares such a unit with the mean of all",
-    shell="merge strata",
+    shell=("merge strata, or use --lonely center", "merge strata"),
     keyword_of="Sampling",
 )
 BOOTSTRAP_REPLICATES = advise("bootstrap_replicates", python="with_replicates('bootstrap')", shell=())

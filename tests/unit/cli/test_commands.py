@@ -35,6 +35,7 @@ COMMANDS = [
     ["fit-test"],
     ["loglinear"],
     ["means"],
+    ["rake"],
     ["regress"],
     ["evaluate"],
     ["audit"],

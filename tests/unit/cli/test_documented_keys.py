@@ -15,6 +15,7 @@ TREES = ["ash", "birch", "cedar", "elm"]
 DESIGN = sp.uniform(TREES)
 CALLS = {
     "estimate": "estimate out.parquet",
+    "estimate --strata": "estimate out.parquet --strata sex",
     "estimate --merge": "estimate out.parquet --merge other=cedar,elm",
     "compare`, two samples": "compare out.parquet --by sex",
     "compare`, more samples": "compare out.parquet --by year",
@@ -27,6 +28,7 @@ CALLS = {
     "means": "means out.parquet --of year --by sex --model normal",
     "means --differences": "means out.parquet --of year --differences categories",
     "means --test": "means out.parquet --of year --test",
+    "rake": "rake out.parquet margins.json",
     "regress": "regress out.parquet tree~year",
     "regress --test": "regress out.parquet tree~year --test",
     "regress --effects": "regress out.parquet tree~sex --effects",
@@ -44,6 +46,7 @@ def release(tmp_path, monkeypatch):
     codes = sp.privatize(np.random.default_rng(1).choice(TREES, 300), DESIGN, seed=1).codes
     table = pa.table({"tree": codes, "year": np.tile([1, 2, 3], 100), "sex": np.repeat(["f", "m"], 150)})
     sp.write_release(table, "out.parquet", {"tree": DESIGN}, keep=["year", "sex"])
+    Path("margins.json").write_text('{"sex": {"f": 0.6, "m": 0.4}}')
     Path("proba.csv").write_text("ash,birch,cedar,elm\n" + "0.1,0.2,0.3,0.4\n" * 300)
 
 

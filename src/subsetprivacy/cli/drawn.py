@@ -1,0 +1,159 @@
+"""Options that say how the rows of a table were drawn: strata, clusters, replicate weights."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass  # help does not wait for attrs
+from fnmatch import fnmatchcase
+from functools import wraps
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from subsetprivacy._choices import LonelyStrata, Missing, ReplicateMethod, WeightsKind
+from subsetprivacy.cli.audience import sets
+from subsetprivacy.cli.options import Command
+
+if TYPE_CHECKING:
+    from subsetprivacy.data import SubsetData
+    from subsetprivacy.frames.release import Release
+    from subsetprivacy.sampling import Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """How rows were drawn, besides their weights: names of columns."""
+
+    strata: str | None = None
+    clusters: str | None = None
+    fpc: str | None = None
+    replicates: tuple[str, ...] = ()
+    replicate_method: ReplicateMethod | None = None
+    lonely: LonelyStrata = "error"
+
+    @property
+    def given(self) -> bool:
+        """Whether anything is said."""
+        return any((self.strata, self.clusters, self.fpc, self.replicates))
+
+    def sampling(self, weights: str | None, kind: WeightsKind | None, held: Sequence[str]) -> "Sampling":
+        """Return the sampling by names of columns.
+
+        Parameters
+        ----------
+        weights, kind
+            The column of weights and what they are.
+        held
+            The columns of the table, among which patterns of replicates are looked up.
+        """
+        from subsetprivacy.sampling import Sampling
+
+        if kind == "frequency":
+            raise click.UsageError(
+                "rows of strata, clusters and replicates have --weights-kind sampling, or no weights"
+            )
+        replicates = [name for given in self.replicates for name in _matching(given, held)]
+        return Sampling(
+            weights,
+            strata=self.strata,
+            clusters=self.clusters,
+            fpc=self.fpc,
+            replicates=replicates or None,
+            replicate_method=self.replicate_method if replicates else None,
+            lonely=self.lonely,
+        )
+
+
+def _matching(given: str, held: Sequence[str]) -> list[str]:
+    """Return the columns that a name, or a pattern such as rep*, means."""
+    if given in held or not set(given) & set("*?["):
+        return [given]
+    found = [name for name in held if fnmatchcase(name, given)]
+    if not found:
+        raise click.BadParameter("must match columns of TABLE; it matches none", param_hint="--replicates")
+    return found
+
+
+def drawn(*, clusters: bool = True) -> Callable[[Command], Command]:
+    """Return the decorator that adds these options, which a command gets as one argument, `drawn`.
+
+    Parameters
+    ----------
+    clusters
+        Whether to add --clusters; a command that has it passes its own.
+    """
+
+    def add(command: Command) -> Command:
+        @wraps(command)
+        def gathered(**given: Any) -> Any:
+            names = ("strata", "fpc", "replicates", "replicate_method", "lonely", *(("clusters",) if clusters else ()))
+            return command(drawn=Drawn(**{name: given.pop(name) for name in names}), **given)
+
+        made: Command = gathered
+        for option in reversed(_OPTIONS):
+            made = option(made)
+        if clusters:
+            made = click.option("--clusters", metavar="COLUMN", help="The cluster of each row, within its stratum.")(
+                made
+            )
+        return sets(sampling="--strata or --clusters")(made)
+
+    return add
+
+
+_OPTIONS = (
+    click.option("--strata", metavar="COLUMN", help="The stratum of each row."),
+    click.option(
+        "--fpc", metavar="COLUMN", help="How many clusters its stratum has, or the share of them that was drawn."
+    ),
+    click.option(
+        "--replicates",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column of replicate weights, or a pattern such as 'rep*'. May be given several times.",
+    ),
+    click.option(
+        "--replicate-method",
+        type=click.Choice(get_args(ReplicateMethod)),
+        default="bootstrap",
+        show_default=True,
+        help="How replicate weights were made.",
+    ),
+    click.option(
+        "--lonely",
+        type=click.Choice(get_args(LonelyStrata)),
+        default="error",
+        show_default=True,
+        help="What a stratum with one cluster is: an error, or compared with the mean of all.",
+    ),
+)
+
+
+def rows_of(
+    release: "Release",
+    names: Sequence[str],
+    drawn: Drawn,
+    weights: str | None,
+    kind: WeightsKind | None,
+    missing: Missing,
+) -> "tuple[SubsetData, Sampling]":
+    """Return the subset of each row, and how rows were drawn."""
+    from subsetprivacy.frames.people import cells_of, people_of, require_rows
+
+    require_rows(release)
+    named = drawn.sampling(weights, kind, release.file.names())
+    return people_of(release, names, missing), named.of(cells_of(release, named.columns))
+
+
+def groups_of(release: "Release", by: Sequence[str], rows: int) -> dict[Any, Any]:
+    """Return for each group, in order, who is in it: True or False for each row."""
+    import numpy as np
+
+    from subsetprivacy.counting.columns import group_rows
+    from subsetprivacy.counting.ordering import GroupColumn
+    from subsetprivacy.frames.people import cells_of
+
+    cells = cells_of(release, by)
+    labels = [cells[name].tolist() for name in by]
+    several = len(by) > 1
+    listed = list(zip(*labels, strict=True)) if several else labels[0]
+    found = group_rows(GroupColumn(listed, [None] * len(by), several), rows)
+    return {group: np.isin(np.arange(rows), at) for group, at in found.items()}

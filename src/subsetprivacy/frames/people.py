@@ -1,0 +1,68 @@
+"""The rows of a file, all in memory: subsets of people, and columns that say how these were drawn."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from subsetprivacy._choices import Missing
+from subsetprivacy._types import AnyArray
+from subsetprivacy.data import SubsetData
+from subsetprivacy.design import product
+from subsetprivacy.errors import ArgumentError, TooLargeError
+from subsetprivacy.frames.release import Release
+from subsetprivacy.frames.streams import check_present
+from subsetprivacy.messages.for_sampling import WEIGHTS_OF_A_FILE
+
+MOST_ROWS = 20_000_000  # that are held where each person's row is needed
+
+
+def people_of(release: Release, names: Sequence[str], missing: Missing | None = None) -> SubsetData:
+    """Return the subsets of all people of a file; of several columns together.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many rows to hold.
+    """
+    require_rows(release)
+    if len(names) == 1:
+        return SubsetData(release.codes(names[0], missing=missing), release.designs[names[0]])
+    joint = product({name: release.designs[name] for name in names})
+    return SubsetData(np.asarray(joint.join([release.codes(name, missing=missing) for name in names])), joint)
+
+
+def cells_of(release: Release, names: Sequence[str]) -> dict[str, AnyArray]:
+    """Return columns that were published as they are, cell by cell.
+
+    Raises
+    ------
+    ArgumentError
+        If a column is not there, or holds neither numbers nor text.
+    """
+    check_present(release.file, list(names))
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    for batch in release.file.batches(list(found)):
+        for name, cells in found.items():
+            cells += batch.column(name).to_pylist()
+    return {name: _array(cells, name) for name, cells in found.items()}
+
+
+def _array(cells: list[Any], name: str) -> AnyArray:
+    if all(isinstance(cell, (bool, int, float)) for cell in cells):
+        return np.array(cells)
+    if not all(cell is None or isinstance(cell, (bool, int, float, str)) for cell in cells):
+        raise ArgumentError(f"column {name} must hold numbers or text; got something else.")
+    out = np.empty(len(cells), object)
+    out[:] = cells
+    return out
+
+
+def require_rows(release: Release) -> None:
+    """Raise unless the rows of a file can be held."""
+    if release.rows > MOST_ROWS:
+        raise TooLargeError(
+            f"strata, clusters and known margins must be of at most {MOST_ROWS:,} rows, which are held in memory; got "
+            f"{release.rows:,}.",
+            WEIGHTS_OF_A_FILE,
+        )
