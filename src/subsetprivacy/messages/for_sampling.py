@@ -5,7 +5,7 @@ from subsetprivacy.messages.advice import advise
 WEIGHTS_OF_ALL = advise("weights_of_all", "give people who are not to be counted the weight 0, and keep their rows")
 WEIGHTS_OF_A_FILE = advise(
     "weights_of_a_file",
-    python="release.count(column, weights=..., weights_kind='sampling') needs no rows in memory, for weights alone",
+    python="sp.count(table, column, weights=..., weights_kind='sampling') needs no rows in memory, for weights alone",
     shell="--weights and --weights-kind sampling need no rows in memory, for weights alone",
 )
 LONELY = advise(
