@@ -13,7 +13,7 @@ from subsetprivacy.errors import ArgumentError, DistributionError, MismatchError
 from subsetprivacy.estimation.probabilities import read_probabilities
 from subsetprivacy.imputation.augmentation import normal_draws, posterior_shares
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_imputation import DRAW_PARAMETERS, FINITE_FIT, ONE_FIT, SAME_PEOPLE
+from subsetprivacy.messages.for_imputation import DRAW_PARAMETERS, FINITE_FIT, ONE_FIT, ROW_PER_PERSON, SAME_PEOPLE
 from subsetprivacy.regression.links import CumulativeLogit
 from subsetprivacy.regression.models import Model
 from subsetprivacy.regression.result import Regression
@@ -114,6 +114,10 @@ def regression_model(
     """
     if fit.problem.design != design:
         raise MismatchError("`given` must be a regression of the same variable; its design is another one.", ONE_FIT)
+    if fit.weighted == "frequency":
+        raise ArgumentError(
+            "`given` must have a row for each person; got rows that stand for several people.", ROW_PER_PERSON
+        )
     rows = fit._require_rows()
     said = np.ones(len(codes), bool) if rows.said is None else rows.said
     if len(said) != len(codes) or not np.array_equal(codes[said], rows.codes):

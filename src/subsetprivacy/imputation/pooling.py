@@ -64,16 +64,16 @@ def pool(fits: Iterable[Any], *, names: Sequence[str] | None = None, df: float |
     return combine(
         shared,
         np.array([fit.estimates for fit in read]),
-        np.array([fit.cov for fit in read]),
+        np.mean([fit.cov for fit in read], axis=0),
         _complete_df(df, min(fit.df for fit in read)),
     )
 
 
-def combine(names: tuple[str, ...], estimates: FloatArray, covs: FloatArray, df: float = inf) -> Pooled:
-    """Return the pooled result of estimates, shape (m, k), and covariances, shape (m, k, k)."""
+def combine(names: tuple[str, ...], estimates: FloatArray, within: FloatArray, df: float = inf) -> Pooled:
+    """Return the pooled result of estimates, shape (m, k), and the mean of their covariances, shape (k, k)."""
     mean = estimates.mean(axis=0)
     apart = estimates - mean
-    return Pooled(names, mean, covs.mean(axis=0), apart.T @ apart / (len(estimates) - 1), len(estimates), df)
+    return Pooled(names, mean, within, apart.T @ apart / (len(estimates) - 1), len(estimates), df)
 
 
 def _check_alike(fits: Sequence[ReadFit]) -> None:

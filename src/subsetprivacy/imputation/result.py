@@ -157,8 +157,8 @@ class Imputations(Result):
     def shares(self) -> Pooled:
         """The shares of the categories, pooled over the sets; of several variables, those of the combinations."""
         w = self._shares()
-        covs = np.array([(np.diag(each) - np.outer(each, each)) / self.n for each in w])
-        return combine(tuple(map(label_text, self.categories.labels)), w, covs)
+        within = (np.diag(w.mean(axis=0)) - w.T @ w / self.m) / self.n
+        return combine(tuple(map(label_text, self.categories.labels)), w, within)
 
     def _shares(self) -> FloatArray:
         p = self.categories.p
@@ -178,7 +178,9 @@ class Imputations(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mark and the pooled shares, for JSON: nothing of any person."""
-        return plain({**self.document, "n": self.n, "shares": self.shares.to_dict(), "notes": self.notes})
+        pooled = self.shares
+        shares = {name: getattr(pooled, name) for name in ("names", "estimates", "se", "missing")}
+        return plain({**self.document, "n": self.n, "shares": shares, "notes": self.notes})
 
     def _columns(self) -> dict[str, Any]:
         coded = self._coded(self.values.ravel())

@@ -12,6 +12,7 @@ ONE_FIT = advise(
     "one_fit",
     python="sp.regress('race ~ income + age', table, designs={{'race': design}}) with the design of the data",
 )
+ROW_PER_PERSON = advise("row_per_person", "repeat each row as often as it counts, and fit again")
 FINITE_FIT = advise(
     "finite_fit", python="shrink=True keeps all coefficients finite; or merge rare categories", keyword_of="regress"
 )

@@ -213,6 +213,12 @@ def test_fits_must_be_of_these_people():
         sp.impute(other, 2, fit)
 
 
+def test_rows_must_be_people():
+    fit = sp.regress(DATA, {"y": Y}, weights=np.full(600, 2), weights_kind="frequency")
+    with pytest.raises(ArgumentError, match=r"a row for each person; got rows that stand for several people"):
+        sp.impute(DATA, 2, fit)
+
+
 def test_fits_must_be_finite():
     rng = np.random.default_rng(0)
     with warnings.catch_warnings():
