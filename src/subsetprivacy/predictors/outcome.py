@@ -22,6 +22,7 @@ from subsetprivacy.predictors.layout import Layout
 from subsetprivacy.predictors.people import CellPeople
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.predictors.result import OutcomeRegression
+from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights
 from subsetprivacy.regression.problem import dependent_columns, require_response
 from subsetprivacy.regression.solver import Told
@@ -240,8 +241,10 @@ def _check_columns(people_: CellPeople) -> None:
     layout = people_.layout
     atoms = Atoms(layout.Z, layout.seen, people_.V.shape[1])
     M = np.zeros((atoms.C, atoms.C))
-    for block in people_.blocks():
-        M += atoms.information(np.full((layout.cells, len(block.V)), 1 / layout.cells), block.V)
+    even = np.full((layout.cells, BLOCK), 1 / layout.cells)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for block in people_.blocks():
+            M += atoms.information(even[:, : len(block.V)], block.V)
     if not np.isfinite(M).all():
         raise ArgumentError("seen columns must be finite numbers that can be squared; got others.")
     zero = np.flatnonzero(M.diagonal() == 0)
