@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 import classification
 import large
 import peers
+import private_predictors
 import regression
 import tests_of_independence as independence
 import work
@@ -137,6 +138,16 @@ def regressions() -> list[Task]:
                 4,
             )
             for n, d in large
+        ),
+        *(
+            Task(
+                f"corrected {family} with private predictor, p={private_predictors.P} d={private_predictors.D} "
+                f"n={private_predictors.N:,} / statsmodels {model} HC0 on values",
+                partial(private_predictors.against_statsmodels, family),
+                "<=",
+                3,
+            )
+            for family, model in private_predictors.MODELS.items()
         ),
         *(
             Task(
