@@ -119,7 +119,7 @@ def fit_outcome(
         categories = tuple(response_design.categories.labels[k] for k in order)
         codes, design = _joined(codes, design, np.asarray(y), response_design)
         y = np.tile(np.argsort(order).astype(np.float64), layout.cells)
-    if sampling is None and weight is not None and kind == "sampling":
+    if weight is not None and kind == "sampling":  # so that n counts people
         weight = weight * (said.sum() / weight[said].sum())
     kept = _kept(said)
     sample = CellPeople(
@@ -140,7 +140,7 @@ def fit_outcome(
     problem = OutcomeProblem(
         sample, family, method, categories, kept, kind, cluster, sampling, starts=starts, table=table
     )
-    amount = float(missing.sum()) if weight is None else float(weight[missing].sum())
+    amount = float(weight[missing].sum()) if weight is not None and kind == "frequency" else float(missing.sum())
     made = OutcomeRegression(name, problem, fit(problem, told=told), amount, notes)
     for note in doubts(made):
         warn_of(note, stacklevel=stacklevel)

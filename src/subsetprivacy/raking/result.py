@@ -107,7 +107,7 @@ class Raked(Result):
         """Return the table to print or to show in a notebook: each known total, before and after."""
         head = ("margin", "label", "before", "after", "known")
         rows = tuple(
-            (margin, label, *(f"{value:,.6g}" for value in values))
+            (margin, label, *map(_total, values))
             for (margin, label), *values in zip(self.terms, self.before, self.after, self.target, strict=True)
         )
         how = {"raking": "raking", "linear": "linear calibration", "logit": "calibration within bounds"}[self.method]
@@ -147,3 +147,8 @@ class Raked(Result):
     def __repr__(self) -> str:
         end = "" if self.converged else ", not converged"
         return f"<Raked: weights of {people(self.n)}, {counted(len(self.terms) - 1, 'known total')}{end}>"
+
+
+def _total(value: float) -> str:
+    """Return a total of people or a mean for a table: whole from a thousand on, never as a power of ten."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}"

@@ -12,6 +12,7 @@ from subsetprivacy._choices import CoefficientInterval
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.pvalues import positive, pvalue_text
+from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import Table, label_text, number, percent
 
 if TYPE_CHECKING:
@@ -43,15 +44,15 @@ def title(fit: Regression) -> str:
     """Return what was fitted, in words."""
     of = "two categories" if fit.categories.p == 2 else f"{fit.categories.p} categories"
     kind = "Ordered logit" if fit.family == "ordinal" else ("Logit" if fit.categories.p == 2 else "Multinomial logit")
-    return f"{kind} of {fit.name} ({of}) by {METHODS[fit.method]}, n = {fit.n:,.0f}{_drawn(fit)}"
+    return f"{kind} of {fit.name} ({of}) by {METHODS[fit.method]}, n = {fit.n:,.0f}{drawn(fit.sampling)}"
 
 
-def _drawn(fit: Regression) -> str:
+def drawn(sampling: Sampling | None) -> str:
     """Return how the people were drawn, for titles."""
-    if fit.sampling is None:
+    if sampling is None:
         return ""
-    parts = [] if fit.sampling.strata is None else [counted(len(fit.sampling.units.fraction), "stratum", "strata")]
-    parts += [] if fit.sampling.clusters is None else [counted(fit.sampling.units.number, "cluster")]
+    parts = [] if sampling.strata is None else [counted(len(sampling.units.fraction), "stratum", "strata")]
+    parts += [] if sampling.clusters is None else [counted(sampling.units.number, "cluster")]
     return "".join(f", {part}" for part in parts or ["weighted"])
 
 
