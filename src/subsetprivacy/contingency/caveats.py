@@ -73,7 +73,7 @@ def _known(fit: LogLinear) -> tuple[Note, ...]:
 
 
 def _price(fit: LogLinear) -> tuple[Note, ...]:
-    if not fit.n_effective < 0.999 * fit.n:
+    if fit.fit.undetermined or not fit.n_effective < 0.999 * fit.n:
         return ()
     text = (
         f"On average over these parameters, {fit.n:,.0f} people say as much as about {fit.n_effective:,.0f} who are "

@@ -28,6 +28,7 @@ NEAR = 2.0  # of log-likelihood: a second maximum so near is as good an answer
 _SAME = 1e-4
 _LIFT = 1e-3
 _LOOSE = 1e-3
+_OPEN = 1e-2  # information of complete answers in a direction in which the reports tell nothing
 _EM_STEPS = 30
 
 
@@ -51,8 +52,8 @@ class TableFit:
         The values of the maxima found, largest first, and from how many starts.
     infinite
         Per parameter: 0 where it is finite, the sign where it has no end, not a number where it is undetermined.
-    undetermined
-        Whether the data do not determine some shares at all.
+    open_directions
+        A basis, in the parameters, of the directions in which the reports leave shares open, shape (parameters, r).
     kept
         The mean share of information that the subsets keep, over the free parameters; not a number where there is none.
     """
@@ -69,8 +70,13 @@ class TableFit:
     maxima: tuple[float, ...]
     starts: int
     infinite: FloatArray = field(converter=read_only)
-    undetermined: bool = False
+    open_directions: FloatArray | None = None
     kept: float = float("nan")
+
+    @property
+    def undetermined(self) -> bool:
+        """Whether the data do not determine some shares at all."""
+        return self.open_directions is not None
 
 
 def has_matrix(structure: Structure, rows: int) -> bool:
@@ -182,7 +188,7 @@ def _finished(
             inverse = inverse @ best.at.N.T @ meat @ best.at.N @ inverse
         cov = best.at.N @ inverse @ best.at.N.T
         cov = (cov + cov.T) / 2
-    infinite, undetermined = _infinite(best)
+    infinite, open_directions = _infinite(best)
     return TableFit(
         theta=best.theta,
         w=best.at.full.w,
@@ -196,33 +202,33 @@ def _finished(
         maxima=maxima,
         starts=starts,
         infinite=infinite,
-        undetermined=undetermined,
+        open_directions=open_directions,
         kept=_kept(best),
     )
 
 
-def _infinite(best: Optimum) -> tuple[FloatArray, bool]:
-    """Tell which parameters have no end, and whether the data leave shares open.
+def _infinite(best: Optimum) -> tuple[FloatArray, FloatArray | None]:
+    """Tell which parameters have no end, and in which directions the data leave shares open.
 
     In a direction without an end the shares do not move any more, so complete answers would tell nothing there either.
     Where they would, it is the subsets that leave the shares open.
     """
     size = len(best.theta)
     if not best.flat.shape[1]:
-        return np.zeros(size), False
-    told = np.einsum("kr,kl,lr->r", best.flat, best.at.complete, best.flat)
-    moving = best.at.N @ best.flat
+        return np.zeros(size), None
+    told, turned = np.linalg.eigh(best.flat.T @ best.at.complete @ best.flat)
+    flat = best.flat @ turned
+    is_open = told > _OPEN
+    moving = best.at.N @ flat
     loose = np.sqrt((moving**2).sum(axis=1))
     loose = loose > _LOOSE * loose.max()
-    open_ = told > 1e-2
-    values = np.einsum("kr,kl,lr->r", best.flat, best.at.information, best.flat)
-    along = (best.flat.T @ best.at.gradient) / np.maximum(np.abs(values), 1e-300)
-    step = moving[:, ~open_] @ along[~open_]
+    ends = flat[:, ~is_open]
+    values = np.einsum("kr,kl,lr->r", ends, best.at.information, ends)
+    step = moving[:, ~is_open] @ ((ends.T @ best.at.gradient) / np.maximum(np.abs(values), 1e-300))
     out = np.where(loose, np.nan, 0.0)
-    if step.size and np.abs(step).max() > 0:
-        runs = loose & (np.abs(step) > 0.2 * np.abs(step).max())
-        out[runs] = np.sign(step[runs])
-    return out, bool(open_.any())
+    runs = loose & (np.abs(step) > 0.2 * np.abs(step).max(initial=0.0))
+    out[runs] = np.sign(step[runs])
+    return out, moving[:, is_open] if is_open.any() else None
 
 
 def _fit_many(likelihood: Likelihood, target: FloatArray) -> TableFit:

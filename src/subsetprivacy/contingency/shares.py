@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 60
 _ZERO = 1e-9
+_MOVES = 1e-6  # of a share, with a parameter that the data leave open
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -173,9 +174,12 @@ class FittedShares(Result):
         ends = self.interval(level)
         labels = [label_text(cell) for cell in self.cells]
         heading = f"{self._title()}, {percent(level)} intervals, n = {self.n:,.0f}"
-        return draw.estimate(
+        drawn = draw.estimate(
             labels, self.estimate, ends[:, 0], ends[:, 1], level=level, label=self.model, title=title or heading, ax=ax
         )
+        if self.given:
+            drawn.set_xlabel(f"share within {' x '.join(self.given)}, {percent(level)} interval")
+        return drawn
 
     def __repr__(self) -> str:
         return f"<FittedShares of {' x '.join(self._variables)}: {len(self.cells)} shares, {self.model}>"
@@ -225,6 +229,8 @@ def shares_of(fit: LogLinear, names: tuple[str, ...], given: tuple[str, ...]) ->
     se = np.full(size, np.nan)
     if slopes is not None and fit.fit.cov is not None:
         se = np.sqrt(np.maximum(np.einsum("ks,st,kt->k", slopes, fit.fit.cov, slopes, optimize=True), 0.0))
+        if fit.fit.open_directions is not None:
+            se[(np.abs(slopes @ fit.fit.open_directions) > _MOVES).any(axis=1)] = np.nan
     cells = tuple(
         zip(*(_labels(joint.parts[k].labels, part) for k, part in zip(axes, _places(shape), strict=True)), strict=True)
     )

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -12,10 +13,12 @@ from subsetprivacy.contingency import fitting
 from subsetprivacy.errors import (
     ArgumentError,
     CategoryError,
+    CodeError,
     DistributionError,
     MismatchError,
     NoDataError,
     NotIdentifiableError,
+    NotUniqueWarning,
     SeparationWarning,
     SmallCountWarning,
     SubsetPrivacyWarning,
@@ -83,6 +86,19 @@ def test_tests_and_odds_on_the_boundary_say_so():
     assert ratios.estimate[-1] == 0
     assert np.isfinite(ratios.log_odds_ratio[:-1]).all()
     assert NoteKind.SEPARATED in {note.kind for note in ratios.notes}
+
+
+def test_reports_that_leave_shares_open_are_told_and_those_shares_have_no_errors():
+    """One question only: who is w or x, and who is y or z. What is told of b is not touched by it."""
+    codes = [int(TWO.join([np.array(a), np.array(b)])) for a in (3, 12) for b in (1, 2)]
+    counts = sp.JointCounts(codes, [100, 50, 60, 90], TWO)
+    with pytest.warns(NotUniqueWarning, match=r"do not determine these parameters: a\[x\]"):
+        fit = sp.loglinear(counts, "saturated")
+    assert np.isnan(fit.shares("a").se).all()
+    assert np.isnan(fit.shares("a").interval()).all()
+    assert fit.shares("b").se == pytest.approx(np.sqrt(160 * 140 / 300**3), rel=1e-6)
+    assert NoteKind.NOT_UNIQUE in {note.kind for note in fit.shares("a").notes}
+    assert np.isfinite(fitted(counts, "independence").estimates[-1])
 
 
 def test_few_people_are_told_and_several_starts_are_made():
@@ -287,13 +303,22 @@ def test_bootstrap_agrees_with_the_chi_square_distribution():
 
 
 def test_nothing_of_a_person_is_shown_or_kept():
-    """A table holds labels and numbers of groups: no code and no count of a single report."""
-    fit = fitted(COUNTS, "all pairs")
-    text = repr(fit) + str(fit.summary()) + json.dumps(fit.to_dict())
-    for code, n in zip(COUNTS.codes.tolist(), COUNTS.counts.tolist()):
-        assert f" {code}," not in text or n > 0
-    assert "codes" not in fit.to_dict()
-    assert "counts" not in fit.to_dict()
+    """Results hold labels and numbers of groups, and neither the code of a report nor how many people made it."""
+    rare = 7919
+    amounts = np.where(np.arange(len(COUNTS.codes)) == 5, rare, COUNTS.counts)
+    fit = fitted(sp.JointCounts(COUNTS.codes, amounts, THREE), "all pairs")
+    assert str(rare) in str(fit.counts.counts.tolist())
+    parts = (fit, fit.shares("a", "b"), fit.odds_ratios("a", "b"), fit.test())
+    text = "".join(repr(one) + str(one.summary()) + json.dumps(one.to_dict()) for one in parts)
+    assert not re.search(rf"(?<![\d.]){rare}(?!\d)", text)
+    assert "codes" not in text
+
+
+def test_errors_do_not_show_what_people_reported():
+    codes = {"a": np.full(80, 3), "b": np.full(80, 9), "c": np.full(80, 987)}
+    with pytest.raises(CodeError, match="first") as caught:
+        sp.loglinear(sp.SubsetTable(codes, THREE), "all pairs")
+    assert "987" not in str(caught.value)
 
 
 def test_a_fit_pickles_and_says_how_to_keep_it():
