@@ -29,7 +29,7 @@ from subsetprivacy.estimation.intervals import SignedScore, level_of_each, searc
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.estimation.shares import Shares
-from subsetprivacy.estimation.surveyed import covariance_of_difference, normal_level, share_a_sample
+from subsetprivacy.estimation.surveyed import covariance_of_difference, normal_level, plain_variances, share_a_sample
 from subsetprivacy.estimation.two_samples import TwoSamples
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, JOINT_WAVES, MARGINS_OF_ONE
@@ -37,6 +37,8 @@ from subsetprivacy.pvalues import p_equals, positive, pvalue_text
 from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
+
+_NUMBERS = ("estimate", "se", "lower", "upper", "pvalue")
 
 KINDS = {  # what a table says about intervals and tests
     "score": "Intervals and p-values by method 'score': the differences that the score test does not reject.",
@@ -105,6 +107,15 @@ class Difference(Result):
         with np.errstate(divide="ignore", invalid="ignore"):
             made = (one + two) ** 2 / (one**2 / own[0] + two**2 / own[1])
         return np.where(np.isfinite(made), made, min(own))
+
+    @cached_property
+    def design_effects(self) -> FloatArray | None:
+        """The variances over those of two simple random samples of as many people; None without samplings of both."""
+        one, two = plain_variances(self.one), plain_variances(self.two)
+        if one is None or two is None or self.is_paired:
+            return None
+        plain = one + two[self.order]
+        return np.divide(self._se**2, plain, out=np.full(len(plain), np.nan), where=plain > 0)
 
     @property
     def n(self) -> tuple[float, float]:
@@ -330,7 +341,8 @@ class Difference(Result):
         bounds = self._bounds(level, method, simultaneous)
         columns = presenting.shares(list(self.categories), self.estimate, self._se, bounds, level)
         asked = Question.checked(level, 0.0, "two-sided", method)
-        return {**columns, "pvalue": self._pvalues(asked)}
+        effects = {} if self.design_effects is None else {"design_effect": self.design_effects}
+        return {**columns, "pvalue": self._pvalues(asked), **effects}
 
     @overload
     def to_frame(
@@ -369,7 +381,7 @@ class Difference(Result):
             {
                 "names": self.names,
                 "categories": columns["category"],
-                **{name: columns[name] for name in ("estimate", "se", "lower", "upper", "pvalue")},
+                **{name: columns[name] for name in (*_NUMBERS, "design_effect") if name in columns},
                 "level": level,
                 "simultaneous": simultaneous,
                 "method": self._method(method),
@@ -383,12 +395,16 @@ class Difference(Result):
         """Return the table to print or to show in a notebook; the arguments are those of `interval`."""
         columns = self._columns(level, method, simultaneous)
         at = presenting.largest(np.abs(columns["estimate"]))
-        head = ("category", "difference", "std. error", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
+        ends = (f"lower {percent(level)}", f"upper {percent(level)}")
+        head: tuple[str, ...] = ("category", "difference", "std. error", *ends, "p-value")
+        effects = columns.get("design_effect")
+        head += () if effects is None else ("design effect",)
         rows = tuple(
             (
                 label_text(columns["category"][k]),
                 *(number(columns[name][k]) for name in ("estimate", "se", "lower", "upper")),
                 pvalue_text(columns["pvalue"][k]),
+                *(() if effects is None else (number(effects[k], 2),)),
             )
             for k in at
         )

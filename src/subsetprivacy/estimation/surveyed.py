@@ -301,6 +301,15 @@ def _of_one_sample(samples: "Sequence[Shares]", orders: Sequence[FloatArray]) ->
     return whole.covariance(np.concatenate(scores, axis=1))
 
 
+def plain_variances(shares: "Shares") -> FloatArray | None:
+    """Return the variances of shares if as many people were a simple random sample; None without a sampling."""
+    base = shares._base
+    if base.survey is None:
+        return None
+    influence = influence_of(base) @ _folded(shares).T
+    return base.survey.simple_random(base.counts.n_a, influence).diagonal()
+
+
 def _folded(shares: "Shares") -> FloatArray:
     """Return the matrix that makes these shares of those of the estimate that they are read off."""
     return np.array([shares._lift(unit) for unit in np.eye(shares.categories.p)])

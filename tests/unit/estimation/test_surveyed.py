@@ -229,6 +229,36 @@ def test_independent_samples_have_satterthwaites_degrees_of_freedom():
     assert (plain.degrees_of_freedom > 60).all()
 
 
+def test_differences_have_design_effects():
+    whole, data = drawn(LARGE), seen(LARGE)
+    one, two = (sp.estimate(data, sampling=whole.within(LARGE.group == g)) for g in "xy")
+    change = one.difference(two)
+    plain = sum(fit.w * (1 - fit.w) / (fit.survey.people - 1) for fit in (one, two))
+    np.testing.assert_allclose(change.design_effects, change.se**2 / plain, rtol=1e-6)
+    assert "design effect" in str(change.summary())
+    np.testing.assert_allclose(change.to_frame()["design_effect"], change.design_effects)
+    assert "design_effect" not in sp.estimate(data).difference(sp.estimate(seen(SAMPLE))).to_dict()
+
+
+def test_several_groups_are_tested_together_with_their_clusters():
+    whole, data = drawn(LARGE), seen(LARGE)
+    fits = {g: sp.estimate(data, sampling=whole.within(LARGE.group == g)) for g in "xyz"}
+    found = sp.compare(fits)
+    total = {g: LARGE.weights[LARGE.group == g].sum() for g in "xyz"}
+    is_label = (LARGE.values[:, None] == LABELS)[:, :3]  # the last share follows from the others
+    scores = [(is_label - fits[g].w[:3]) * (LARGE.group == g)[:, None] / total[g] for g in "xyz"]
+    V = whole.covariance(np.concatenate([scores[1] - scores[0], scores[2] - scores[0]], axis=1))
+    d = np.concatenate([fits[g].w[:3] - fits["x"].w[:3] for g in "yz"])
+    statistic = d @ np.linalg.solve(V, d)
+    from scipy.stats import f
+
+    assert found.test.statistic == pytest.approx(statistic, rel=1e-6)
+    assert found.test.df == 6
+    assert found.test.pvalue == pytest.approx(f.sf(statistic * 55 / (60 * 6), 6, 55), rel=1e-6)
+    two = sp.compare({g: fits[g] for g in "xy"})
+    assert two.test.pvalue == pytest.approx(fits["x"].difference(fits["y"]).pvalue, rel=1e-6)
+
+
 # What it shows --------------------------------------------------------------------------------
 
 
