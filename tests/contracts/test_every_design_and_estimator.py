@@ -218,6 +218,29 @@ def test_indicators_are_unbiased_on_every_design(name):
 
 
 @pytest.mark.parametrize("name", DESIGNS)
+def test_every_design_has_means_by_category_or_says_why_not(name):
+    design = DESIGNS[name]()
+    labels = design.categories.labels[: min(design.p, 12)]
+    values = [labels[k % len(labels)] for k in range(600)]
+    if isinstance(design, Coarse):
+        data = sp.SubsetData(np.full(600, 0b0011), design)
+    else:
+        with quietly():
+            data = sp.privatize(values, design, seed=1)
+    y = np.random.default_rng(1).normal(size=len(data))
+    refused = _refuses_indicators(design)
+    if refused is not None:
+        with pytest.raises(refused, match="Hint:"):
+            sp.group_means(y, data)
+        return
+    with quietly():
+        found = sp.group_means(y, data)
+    assert found.mean.shape == (design.p,)
+    assert found.share.sum() == pytest.approx(1)
+    assert 0 <= found.test().pvalue[0] <= 1
+
+
+@pytest.mark.parametrize("name", DESIGNS)
 def test_every_design_evaluates_a_classifier_or_says_why_not(name):
     design = DESIGNS[name]()
     n, p = 300, design.p

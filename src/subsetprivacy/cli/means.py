@@ -16,6 +16,8 @@ from subsetprivacy._choices import (
 )
 from subsetprivacy.cli import options
 from subsetprivacy.cli.audience import sets
+from subsetprivacy.cli.drawn import Drawn
+from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
 from subsetprivacy.cli.show import csv_text, echo_table
 
@@ -46,7 +48,7 @@ PAIRS: tuple[PairsOf, ...] = get_args(PairsOf)
 )
 @click.option("--simultaneous", is_flag=True, help="Make intervals of differences that hold all together.")
 @options.grouped
-@click.option("--clusters", metavar="COLUMN", help="The cluster of each row, for standard errors of clusters.")
+@drawn_options()
 @options.design
 @options.form
 @options.missing
@@ -67,7 +69,7 @@ def means(
     by: tuple[str, ...],
     weights: str | None,
     weights_kind: WeightsKind | None,
-    clusters: str | None,
+    drawn: Drawn,
     design: Path | None,
     form: Form | None,
     missing: Missing,
@@ -102,9 +104,9 @@ def means(
         column=list(names),
         by=options.groups(by, names),
         given=list(given) or None,
-        weights=weights,
-        weights_kind=weights_kind,
-        clusters=clusters,
+        weights=None if drawn.given else weights,
+        weights_kind=None if drawn.given else weights_kind,
+        sampling=drawn.sampling(weights, weights_kind, release.file.names()) if drawn.given else None,
         quantiles=quantiles or (0.25, 0.5, 0.75),
         model=model,
         missing=missing,

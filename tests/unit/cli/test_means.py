@@ -47,15 +47,24 @@ def test_results_are_those_of_the_library(fine, made):
 
 def test_known_groups_weights_and_clusters(fine, made):
     _, data, columns = made
-    words = ["--by", "side", "--weights", "weight", "--weights-kind", "sampling", "--clusters", "plot"]
+    words = [
+        "--by",
+        "side",
+        "--weights",
+        "weight",
+        "--weights-kind",
+        "sampling",
+        "--clusters",
+        "plot",
+        "--strata",
+        "side",
+    ]
     found = json.loads(fine("means", "out.parquet", "--of", "height", *words, "--json"))
     expected = sp.group_means(
         columns["height"],
         data,
         by={"side": columns["side"]},
-        weights=np.tile([1, 2], N // 2),
-        weights_kind="sampling",
-        clusters=columns["plot"],
+        sampling=sp.Sampling(np.tile([1, 2], N // 2), strata=columns["side"], clusters=columns["plot"]),
     )
     assert found["groups"] == ["n", "s"]
     assert found["mean"] == [pytest.approx(row) for row in expected.mean]
