@@ -93,7 +93,7 @@ class PredictorPeople:
         private = data.private_response
         codes, design = joint(data.predictors)
         family: OutcomeFamily = "logit" if self.outcome is None else self.outcome.family
-        return fit_outcome(
+        made = fit_outcome(
             data.response,
             private.codes if private is not None else self.outcome.y,  # type: ignore[union-attr]
             self.V,
@@ -113,6 +113,7 @@ class PredictorPeople:
             starts=asked.starts,
             stacklevel=stacklevel + 1,
         )
+        return made if self.outcome is None else evolve(made, more=self.outcome.notes)
 
 
 def outcome_people(data: OutcomeData, asked: Asked) -> PredictorPeople:

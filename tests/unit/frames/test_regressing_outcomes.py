@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from attrs import frozen
 from engines import CONSTRUCTORS, engines_under_test, spark_table
 
 import subsetprivacy as sp
@@ -62,8 +63,11 @@ def fitted(monkeypatch):
     return run
 
 
+@frozen
 class _Nothing:
     """In the place of a result."""
+
+    more: tuple = ()
 
 
 def same(found, expected):
