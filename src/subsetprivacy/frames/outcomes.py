@@ -18,6 +18,7 @@ from subsetprivacy.messages.for_regression import (
     COUNTS_OR_LINEAR,
     LEVELS_OF_THE_MODEL,
     LINEAR_OR_TWO_LEVELS,
+    OTHER_LEVEL,
     PRIVATE_RESPONSE_OF_LEVELS,
 )
 from subsetprivacy.tables import label_text
@@ -52,15 +53,14 @@ class SeenOutcome:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was chosen: the level that is modelled, and the family."""
-        if self.levels is None or self.levels in ((0, 1), (False, True)):
-            if self.family != "logit" or not self.chosen:
-                return ()
-            text = f"{self.name} is 0 or 1 for everyone, so this is a logit of 1."
-            return (Note(NoteKind.OUTCOME, text, LINEAR_OR_TWO_LEVELS),)
+        if self.levels is None or (self.levels == (0, 1) and not self.chosen):
+            return ()
         first, second = map(label_text, self.levels)
         what = "log odds" if self.family == "logit" else "share"
-        text = f"{self.name} is modelled as the {what} of {second}, the other level being {first}."
-        return (Note(NoteKind.OUTCOME, text),)
+        text = f"{self.name} is {second} or {first}; modelled is the {what} of {second}."
+        if self.levels == (0, 1):
+            return (Note(NoteKind.OUTCOME, text, LINEAR_OR_TWO_LEVELS),)
+        return (Note(NoteKind.OUTCOME, text, OTHER_LEVEL(name=self.name, level=second, other=first)),)
 
 
 def seen_outcome(

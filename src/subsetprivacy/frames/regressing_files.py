@@ -169,7 +169,7 @@ def cells_in(covariates: Covariates, name: str) -> AnyArray:
 
 def common_weights(releases: Sequence[Release], asked: Asked) -> tuple[Any, WeightsKind | None]:
     """Return the weights that were asked for, or the column of weights that files know."""
-    if asked.weights is not None:
+    if asked.weights is not None or asked.sampling is not None:
         return asked.weights, asked.weights_kind
     return stored_weights(releases)
 

@@ -49,6 +49,12 @@ LINEAR_OR_TWO_LEVELS = advise(
     shell="--family linear models the share itself, --family poisson its logarithm",
     keyword_of="regress",
 )
+OTHER_LEVEL = advise(
+    "other_level",
+    python="baseline={{'{name}': '{level}'}} models {other} instead",
+    shell="--baseline {name}={level} models {other} instead",
+    keyword_of="regress",
+)
 PRIVATE_RESPONSE_OF_LEVELS = advise(
     "private_response_of_levels", "make a column that is True for the level in question, for one level at a time"
 )

@@ -52,9 +52,11 @@ def test_what_was_chosen_is_told():
     assert outcome([0, 1], "logit").notes == ()
     told = outcome([0, 1]).notes
     assert told[0].kind == "outcome"
-    assert told[0].text == "y is 0 or 1 for everyone, so this is a logit of 1."
-    assert outcome(["no", "yes"]).notes[0].text == "y is modelled as the log odds of yes, the other level being no."
-    assert outcome(["no", "yes"], "linear").notes[0].text.startswith("y is modelled as the share of yes")
+    assert told[0].text == "y is 1 or 0; modelled is the log odds of 1."
+    assert outcome([True, False]).notes[0].text == "y is True or False; modelled is the log odds of True."
+    assert outcome(["no", "yes"]).notes[0].text == "y is yes or no; modelled is the log odds of yes."
+    assert "baseline={'y': 'yes'} models no instead" in str(outcome(["no", "yes"]).notes[0])
+    assert outcome(["no", "yes"], "linear").notes[0].text.endswith("the share of yes.")
 
 
 def test_a_baseline_is_the_level_that_is_not_modelled():
