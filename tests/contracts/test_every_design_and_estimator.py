@@ -266,3 +266,62 @@ def test_every_design_evaluates_a_classifier_or_says_why_not(name):
         assert found.se("accuracy") > 0
         assert found.confusion.estimate.sum() == pytest.approx(1)
         assert found.shares.sum() == pytest.approx(1)
+
+
+# Private predictors -------------------------------------------------------------------------------
+
+
+def _people(design):
+    """People with a private category, a seen column, and an outcome; and the effects of both."""
+    rng = np.random.default_rng(7)
+    n = 3000 if design.p <= 12 else 1000
+    x = rng.choice(design.p, n)
+    seen = rng.normal(size=n)
+    effects = np.linspace(-1, 1, design.p)
+    drawn = lopsided_conditional() if isinstance(design, Coarse) else design
+    labels = drawn.categories.labels
+    with quietly():
+        data = sp.privatize([labels[j] for j in x], drawn, seed=3)
+    codes = data.select(data.names).codes if isinstance(data, sp.SubsetTable) else data.codes
+    y = 2 + 0.5 * seen + effects[x] + 0.5 * rng.normal(size=n)
+    return {"y": y, "seen": seen, "private": codes}, effects
+
+
+LIKELIHOODS = (
+    "uniform 5",
+    "conditional, lopsided",
+    "coarse",
+    "partition, listed",
+    "warner",
+    "bit",
+    "product",
+    "joined",
+)
+FITS = [*((name, "corrected") for name in DESIGNS), *((name, "ml") for name in LIKELIHOODS)]
+
+
+@pytest.mark.parametrize(("name", "method"), FITS)
+def test_every_design_is_a_private_predictor_or_says_why_not(name, method):
+    design = DESIGNS[name]()
+    if design.covered is not None:
+        people = {"y": [1.0, 2.0], "seen": [1.0, 3.0], "private": [design.missing_code] * 2}
+        with pytest.raises(ArgumentError, match="dummy rows have no covariates"):
+            sp.regress("y ~ seen + private", people, designs={"private": design}, method=method)
+        return
+    people, effects = _people(design)
+    asked = {"designs": {"private": design}, "method": method, "baseline": design.categories.labels[-1], "starts": 1}
+    if method == "corrected" and isinstance(design, Coarse):
+        with pytest.raises(UnknownDesignError, match="Hint:"):
+            sp.regress("y ~ seen + private", people, **asked)
+        return
+    with quietly():
+        fit = sp.regress("y ~ seen + private", people, **asked)
+    truth = np.array([2 + effects[-1], 0.5, *(effects[:-1] - effects[-1])])
+    assert fit.family == "linear"
+    assert fit.layout.names[:2] == ("Intercept", "seen")
+    assert fit.layout.names[2:] == tuple(f"private[{label_text(label)}]" for label in design.categories.labels[:-1])
+    if not fit.converged:  # a category of many has too few people
+        assert design.p > 12
+        assert fit.fit.unsolved
+        return
+    assert np.abs((fit.coef - truth) / fit.se).max() < 4.5  # right, as far as it claims to know
