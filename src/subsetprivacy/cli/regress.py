@@ -1,6 +1,6 @@
 """Regressions with private columns, as the response or among the terms, from files of subsets."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -16,7 +16,7 @@ from subsetprivacy.cli.documents import read_design, read_document
 from subsetprivacy.cli.drawn import Drawn
 from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.estimate import category_cells, category_columns
-from subsetprivacy.cli.labels import by_text
+from subsetprivacy.cli.labels import by_text, read_merges
 from subsetprivacy.cli.options import FilePath
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
@@ -76,6 +76,14 @@ def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...
     help="The category that others are compared with, of a private column or of a response with two levels. May be "
     "given several times. [default: the most frequent]",
 )
+@click.option(
+    "--merge",
+    "merges",
+    multiple=True,
+    metavar="[COLUMN:]NAME=LABEL,LABEL",
+    help="Merge categories of a private term under a new name. May be given several times; a label with a comma goes "
+    "in quotes.",
+)
 @options.level
 @click.option("--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="The intervals.")
 @options.weighted
@@ -114,13 +122,14 @@ def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...
 @options.form
 @options.missing
 @outputs
-@sets(data="TABLE", designs="--design", source="TABLE", method="--method", baseline="--baseline")
+@sets(data="TABLE", designs="--design", source="TABLE", method="--method", baseline="--baseline", variable="--adjusted")
 def regress(
     table: Path,
     formula: str,
     family: Family | None,
     method: RegressionMethod | None,
     baselines: tuple[str, ...],
+    merges: tuple[str, ...],
     level: float,
     interval: CoefficientInterval,
     weights: str | None,
@@ -155,6 +164,7 @@ def regress(
       subsetprivacy regress private.parquet "race ~ age + sex"
       subsetprivacy regress private.parquet "income ~ age + race" --baseline race=White
       subsetprivacy regress private.parquet "employed ~ age * race" --family logit -o forest.png
+      subsetprivacy regress private.parquet "employed ~ race" --merge "other=Eskimo,Other"
       subsetprivacy regress private.csv "income ~ race" --design race=race.design.json --json
       subsetprivacy regress private.parquet "race ~ age + sex" --test
       subsetprivacy regress private.parquet "income ~ age + race" --adjusted race -o means.png
@@ -179,7 +189,8 @@ def regress(
             release,
             family=family,
             method=method,
-            baseline=_baseline(release, formula, baselines),
+            baseline=_baseline(release, formula, baselines, read_merges(merges)),
+            merge=_merge(release, formula, read_merges(merges)),
             weights=weights,
             weights_kind=weights_kind,
             clusters=clusters,
@@ -243,7 +254,28 @@ def _opened(table: Path, formula: str, documents: dict[str | None, Path], form: 
     return read_release(table, designs or None, form=form)
 
 
-def _baseline(release: "Release", formula: str, given: tuple[str, ...]) -> Any:
+def _merge(release: "Release", formula: str, given: Mapping[str, Sequence[str]]) -> Any:
+    """Return the categories that are merged, by private term; a name alone is of the only one."""
+    from subsetprivacy.frames.formula_terms import private_predictors, split_formula
+
+    if not given:
+        return None
+    own = private_predictors(split_formula(formula, release.designs)[1], release.designs)
+    found: dict[str, dict[str, list[Any]]] = {}
+    for text, labels in given.items():
+        column, colon, name = text.partition(":")
+        if not colon or column not in own:
+            if len(own) != 1:
+                raise click.BadParameter(
+                    f"must be COLUMN:NAME=LABEL,LABEL; the private terms are {', '.join(own) or 'none'}",
+                    param_hint="--merge",
+                )
+            column, name = own[0], text
+        found.setdefault(column, {})[name] = [_label(release, column, label, "--merge") for label in labels]
+    return found
+
+
+def _baseline(release: "Release", formula: str, given: tuple[str, ...], merges: Mapping[str, Sequence[str]]) -> Any:
     """Return the categories that texts name, by column; one alone is of the response, or of the only private term."""
     from subsetprivacy.frames.formula_terms import private_predictors, split_formula
 
@@ -267,18 +299,19 @@ def _baseline(release: "Release", formula: str, given: tuple[str, ...]) -> Any:
             name, label = own[0], text
         if name in found:
             raise click.BadParameter(f"must be given once for {name}", param_hint="--baseline")
-        found[name] = _label(release, name, label)
+        merged = label in merges or f"{name}:{label}" in merges
+        found[name] = label if merged else _label(release, name, label, "--baseline")
     return found
 
 
-def _label(release: "Release", name: str, text: str) -> Any:
+def _label(release: "Release", name: str, text: str, option: str) -> Any:
     """Return the category of a private column that a text names; of a seen column the text, or the number it is."""
     if name not in release.designs:
         return {"true": True, "false": False, "0": 0, "1": 1}.get(text.lower(), text)
     categories = release.designs[name].categories
     known = by_text(categories)
     if text not in known:
-        raise click.BadParameter(f"must be one of {categories.preview()} for {name}", param_hint="--baseline")
+        raise click.BadParameter(f"must be one of {categories.preview()} for {name}", param_hint=option)
     return known[text]
 
 

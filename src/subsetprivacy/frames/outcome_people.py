@@ -22,7 +22,13 @@ from subsetprivacy.frames.predictor_encoder import (
     encode_predictors,
 )
 from subsetprivacy.frames.regression_people import Asked, baselines_of
-from subsetprivacy.messages.for_regression import COMPUTE_THE_COLUMN_FIRST, NAME_THE_DESIGN_OF_TEXT, WITHOUT_PREDICTORS
+from subsetprivacy.messages import Note, NoteKind
+from subsetprivacy.messages.for_regression import (
+    COMPUTE_THE_COLUMN_FIRST,
+    MERGE_BY_COLUMN,
+    NAME_THE_DESIGN_OF_TEXT,
+    WITHOUT_PREDICTORS,
+)
 from subsetprivacy.predictors.layout import Layout
 from subsetprivacy.predictors.outcome import fit_outcome, most_frequent
 from subsetprivacy.predictors.result import OutcomeRegression
@@ -86,6 +92,7 @@ class PredictorPeople:
     layout: Layout
     V: FloatArray
     baseline: Label | None = None
+    notes: tuple[Note, ...] = ()
 
     def fit(self, asked: Asked, *, stacklevel: int) -> OutcomeRegression:
         """Fit them; warnings point so many calls up."""
@@ -113,7 +120,7 @@ class PredictorPeople:
             starts=asked.starts,
             stacklevel=stacklevel + 1,
         )
-        return made if self.outcome is None else evolve(made, more=self.outcome.notes)
+        return evolve(made, more=self.notes)
 
 
 def outcome_people(data: OutcomeData, asked: Asked) -> PredictorPeople:
@@ -133,13 +140,15 @@ def outcome_people(data: OutcomeData, asked: Asked) -> PredictorPeople:
     data = _with_response(data)
     outcome, baselines = _response(data, asked)
     check_no_subsets(data.covariates, [name for name in data.covariates.columns if name != data.response])
-    predictors = [_predictor(each, baselines) for each in data.predictors]
+    merged = merges_of(asked.merge, data.predictors)
+    predictors = [_predictor(each, baselines, merged.get(each.name, {})) for each in data.predictors]
     encoder = _encoder(data, predictors)
     V = encoder.encode(data.covariates, data.place)
     seen = {name: data.covariates.columns[name] for name in encoder.variables}
     held = Covariates(seen, data.covariates.rows, data.covariates.ordered)
     layout = layout_of(encoder, data.predictors)
-    return PredictorPeople(evolve(data, covariates=held), outcome, layout, V, baselines.get(data.response))
+    notes = (*(() if outcome is None else outcome.notes), *_merge_notes(asked.merge))
+    return PredictorPeople(evolve(data, covariates=held), outcome, layout, V, baselines.get(data.response), notes)
 
 
 def _with_response(data: OutcomeData) -> OutcomeData:
@@ -221,15 +230,78 @@ def check_no_subsets(covariates: Covariates, names: Sequence[str]) -> None:
                 )
 
 
-def _predictor(column: PrivateColumn, baselines: Mapping[str, Label]) -> PrivatePredictor:
+def _predictor(
+    column: PrivateColumn, baselines: Mapping[str, Label], merged: Mapping[Label, Label]
+) -> PrivatePredictor:
     labels = column.design.categories.labels
     baseline = baselines.get(column.name)
     if baseline is None:
         baseline = most_frequent(column.codes, column.design)
-    if baseline not in labels:
-        known = ", ".join(map(label_text, labels[:12]))
-        raise CategoryError(f"`baseline` of {column.name} must be one of its categories ({known}); got another label.")
-    return PrivatePredictor(column.name, labels, baseline)
+    if baseline not in (*labels, *merged.values()):
+        raise CategoryError(
+            f"`baseline` of {column.name} must be one of its categories ({_listed(labels)}); got another label."
+        )
+    made = PrivatePredictor(column.name, labels, merged.get(baseline, baseline), dict(merged))
+    if len(made.levels) < 2:
+        raise ArgumentError(f"`merge` must leave {column.name} two categories or more; got one.")
+    return made
+
+
+def merges_of(merge: Any, columns: Sequence[PrivateColumn]) -> dict[str, dict[Label, Label]]:
+    """Return the names of merged categories by private column and category.
+
+    Parameters
+    ----------
+    merge
+        By column a dict of new names and the categories that each merges; None: nothing is merged.
+
+    Raises
+    ------
+    ArgumentError
+        If it is something else, or a column is no private predictor.
+    CategoryError
+        If a label is no category, or is merged twice.
+    """
+    found: dict[str, dict[Label, Label]] = {}
+    known = {column.name: column.design.categories.labels for column in columns}
+    if merge is not None and not isinstance(merge, Mapping):
+        raise ArgumentError(f"`merge` must be a dict by column; got {type(merge).__name__}.", MERGE_BY_COLUMN)
+    for name, groups in (merge or {}).items():
+        if name not in known or not isinstance(groups, Mapping):
+            raise ArgumentError(
+                f"`merge` must have a dict of names and categories for private terms, {', '.join(known)}; got another "
+                "column, or something else.",
+                MERGE_BY_COLUMN,
+            )
+        found[name] = _merged(str(name), groups, known[name])
+    return found
+
+
+def _merged(name: str, groups: Mapping[Label, Any], labels: Sequence[Label]) -> dict[Label, Label]:
+    members = [(label, new) for new, some in groups.items() for label in ([some] if isinstance(some, str) else some)]
+    if any(label not in labels for label, _ in members):
+        raise CategoryError(f"`merge` must name categories of {name} ({_listed(labels)}); got another label.")
+    if len({label for label, _ in members}) < len(members):
+        raise CategoryError(f"`merge` must have each category of {name} once; got one twice.")
+    rest = [label for label in labels if label not in dict(members)]
+    if any(new in rest for new in groups):
+        raise CategoryError(
+            f"`merge` must have new names for {name}; got that of a category that is not merged with it."
+        )
+    return dict(members)
+
+
+def _merge_notes(merge: Any) -> tuple[Note, ...]:
+    texts = [
+        f"{name}: {label_text(new)} is {' or '.join(map(label_text, [some] if isinstance(some, str) else some))}."
+        for name, groups in (merge or {}).items()
+        for new, some in groups.items()
+    ]
+    return (Note(NoteKind.MERGED, " ".join(texts)),) if texts else ()
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    return ", ".join(map(label_text, labels[:12])) + (", …" if len(labels) > 12 else "")
 
 
 def joint(columns: Sequence[PrivateColumn]) -> tuple[IntArray, Design]:
@@ -248,7 +320,7 @@ def layout_of(encoder: PredictorEncoder, columns: Sequence[PrivateColumn]) -> La
         Z=encoder.Z,
         seen=encoder.seen,
         private={column.name: column.design.categories for column in columns},
-        baselines={each.name: each.baseline for each in encoder.private},
+        baselines={each.name: each.first_of(each.baseline) for each in encoder.private},
         V_names=encoder.seen_columns,
         constant=0,
         encoder=encoder,

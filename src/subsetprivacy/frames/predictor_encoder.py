@@ -42,26 +42,39 @@ class PrivatePredictor:
     labels
         Its categories, in the order of the design.
     baseline
-        The category that the others are compared with.
+        The category, or merged categories, that the others are compared with.
+    merged
+        Names of categories that share their coefficients, by category.
     """
 
     name: str
     labels: tuple[Label, ...]
     baseline: Label
+    merged: Mapping[Label, Label] = field(factory=dict)
 
     @property
     def levels(self) -> tuple[Label, ...]:
-        """The categories, the baseline first."""
-        return (self.baseline, *(label for label in self.labels if label != self.baseline))
+        """The categories that have coefficients, merged ones once, the baseline first."""
+        own = dict.fromkeys(self.level_of(label) for label in self.labels)
+        return (self.baseline, *(level for level in own if level != self.baseline))
+
+    def level_of(self, label: Label) -> Label:
+        """Return the name under which a category is merged with others, or itself."""
+        return self.merged.get(label, label)
+
+    def first_of(self, level: Label) -> Label:
+        """Return the first category of a level."""
+        return next(label for label in self.labels if self.level_of(label) == level)
 
     @property
-    def order(self) -> IntArray:
-        """The positions of `levels` among the `labels`."""
-        return np.array([self.labels.index(level) for level in self.levels], np.int64)
+    def level_at(self) -> IntArray:
+        """The number of the level of each category."""
+        at = {level: k for k, level in enumerate(self.levels)}
+        return np.array([at[self.level_of(label)] for label in self.labels], np.int64)
 
     def tokens(self, at: int) -> tuple[str, ...]:
         """Return what stands for the levels in the names of columns, of the predictor of a number."""
-        return tuple(f"\ue000{at}\ue001{k}\ue002" for k in range(len(self.labels)))
+        return tuple(f"\ue000{at}\ue001{k}\ue002" for k in range(len(self.levels)))
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -184,7 +197,10 @@ def _listed(labels: Sequence[Label]) -> str:
 
 def _positions(column: CovariateColumn, predictor: PrivatePredictor, rows: int) -> IntArray:
     """Return the position of each row's category, -1 where a label is missing and -2 where it is none."""
-    known = {label_text(label): k for k, label in enumerate(predictor.labels)}
+    known = {
+        label_text(name): predictor.labels.index(label) for label, name in reversed(list(predictor.merged.items()))
+    }
+    known |= {label_text(label): k for k, label in enumerate(predictor.labels)}
     if isinstance(column, LabelColumn):
         lookup = np.array([*(known.get(label_text(label), _UNKNOWN) for label in column.labels), _MISSING], np.int64)
         return lookup[column.part(0, rows)]
@@ -350,5 +366,5 @@ def _numbers_of_cells(columns: Sequence[_Column], private: Sequence[PrivatePredi
     Z = np.ones((len(cells), len(columns)))
     for c, column in enumerate(columns):
         for number, level in column.at.items():
-            Z[:, c] *= cells[:, number] == private[number].order[level]
+            Z[:, c] *= private[number].level_at[cells[:, number]] == level
     return Z

@@ -1,6 +1,6 @@
 """`regress`: from a formula and a table, or from subsets and covariates, to a regression."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -47,6 +47,7 @@ def regress(
     family: Family | None = None,
     method: RegressionMethod | None = None,
     baseline: Label | Mapping[str, Label] | None = None,
+    merge: Mapping[str, Mapping[str, Sequence[Label]]] | None = None,
     weights: str | ArrayLike | None = None,
     weights_kind: WeightsKind | None = None,
     clusters: str | ArrayLike | None = None,
@@ -91,6 +92,9 @@ def regress(
         The category that others are compared with, by default the most frequent one: a label of the response, or of
         the only private term; or labels by column, ``{"race": "White"}``. Of a seen response with two levels, the
         level that is not modelled.
+    merge
+        Categories of private terms that share their coefficients, under a new name, by column:
+        ``{"race": {"Other": ["Other", "Eskimo"]}}``. The subsets stay as they are.
     weights, weights_kind
         A weight for each person, or the name of a column, and what weights mean: ``"frequency"`` or ``"sampling"``.
     clusters
@@ -190,6 +194,7 @@ def regress(
         ridge=ridge,
         lasso=lasso,
         missing=check_choice(missing, MISSING, "missing"),
+        merge=merge,
         sampling=sampling,
         stream=stream,
         progress=progress,

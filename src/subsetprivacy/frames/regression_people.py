@@ -40,6 +40,7 @@ class Asked:
     ridge: Penalty = 0.0
     lasso: Penalty = 0.0
     missing: Missing = "error"
+    merge: Any = None
     sampling: Sampling | None = None
     stream: bool | None = None
     progress: Progress | None = None
@@ -52,6 +53,10 @@ class Asked:
         ArgumentError
             If it is not for such a fit.
         """
+        if self.merge is not None:
+            raise ArgumentError(
+                f"`merge` must be of private terms; got some, and only the response {response} is private."
+            )
         family: Family = self.family or "logit"
         if family not in get_args(ResponseFamily):
             raise ArgumentError(

@@ -37,6 +37,12 @@ PRIVATE_BASELINE = advise(
     shell="--baseline race=White names the column too",
     keyword_of="regress",
 )
+MERGE_BY_COLUMN = advise(
+    "merge_by_column",
+    python="merge={{'race': {{'Other': ['Other', 'Eskimo']}}}}",
+    shell="--merge race:Other=Other,Eskimo",
+    keyword_of="regress",
+)
 COUNTS_OR_LINEAR = advise(
     "counts_or_linear",
     python="family='linear' takes any numbers, family='poisson' counts, family='logit' two levels",
@@ -59,7 +65,10 @@ PRIVATE_RESPONSE_OF_LEVELS = advise(
     "private_response_of_levels", "make a column that is True for the level in question, for one level at a time"
 )
 WITHOUT_PREDICTORS = advise(
-    "without_predictors", "merge rare categories, or use fewer terms, where a fit with private predictors is unstable"
+    "without_predictors",
+    python="merge= joins rare categories of a private term, where a fit is unstable; or use fewer terms",
+    shell="--merge joins rare categories of a private term, where a fit is unstable; or use fewer terms",
+    keyword_of="regress",
 )
 LOAD_OR_SAMPLE = advise(
     "load_or_sample",
@@ -102,8 +111,10 @@ FIT_BY_LIKELIHOOD = advise(
 LOGIT_FAMILY = advise("logit_family", python="family='logit'", shell="--family logit", keyword_of="regress")
 LINEAR_OR_MERGE = advise(
     "linear_or_merge",
-    python="merge rare categories, or use family='linear', whose equations can nearly always be solved",
-    shell="merge rare categories, or use --family linear, whose equations can nearly always be solved",
+    python="merge={{'race': {{'Other': [...]}}}} joins rare categories, and family='linear' compares means or shares, "
+    "whose equations can nearly always be solved",
+    shell="--merge NAME=LABEL,LABEL joins rare categories, and --family linear compares means or shares, whose "
+    "equations can nearly always be solved",
     keyword_of="regress",
 )
 LIKELIHOOD_OF_PREDICTORS = advise(

@@ -53,6 +53,7 @@ class NoteKind(StrEnum):
     SPECIFICATION = "specification"  # whether the model fits
     PENALIZED = "penalized"  # coefficients are shrunk on purpose
     BASELINE = "baseline"  # the category that others are compared with
+    MERGED = "merged"  # categories that share their coefficients
     OUTCOME = "outcome"  # which level of a response is modelled, and how
     # Multiple imputation
     IMPUTED = "imputed"  # guesses of a model, not people's values

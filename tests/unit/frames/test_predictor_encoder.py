@@ -88,6 +88,23 @@ def test_columns_are_those_of_the_labels(right):
     assert np.array_equal(model_matrix(pickle.loads(pickle.dumps(encoder)), held), expected.matrix(frame))
 
 
+@pytest.mark.parametrize("right", ["race", "0 + race", "age*race", "race:sex", "race*`my faith`"])
+@pytest.mark.parametrize("baseline", ["White", "others"])
+def test_merged_categories_share_their_columns(right, baseline):
+    race = PrivatePredictor("race", RACE.labels, baseline, {"Asian": "others", "Black": "others"})
+    private = [each for each in (race, FAITH) if each.name in right]
+    encoder = encoder_of(right, *private)
+    held = people()
+    frame = pd.DataFrame(held)
+    merged = ["White" if label == "White" else "others" for label in held["race"]]
+    frame["race"] = pd.Categorical(merged, race.levels)
+    frame["my faith"] = pd.Categorical(held["my faith"], FAITH.levels)
+    expected = encode_formula(right, frame)
+    assert encoder.columns == expected.columns
+    assert np.array_equal(model_matrix(encoder, held), expected.matrix(frame))
+    assert np.array_equal(model_matrix(encoder, {**held, "race": merged}), expected.matrix(frame))
+
+
 def test_seen_columns_are_shared():
     encoder = encoder_of("age * race * sex", RACE)
     assert encoder.seen_columns == ("Intercept", "age", "sex[m]", "sex[x]", "age:sex[m]", "age:sex[x]")

@@ -101,6 +101,16 @@ def test_several_private_predictors_are_one_of_their_cells(fitted):
     assert found["layout"].baselines["faith"] == "all"
 
 
+def test_merged_categories_have_one_column(fitted):
+    found = fitted("income ~ race", merge={"race": {"Asian": ["Asian", "Other"]}})
+    assert found["layout"].names == ("Intercept", "race[Asian]", "race[Black]")
+    assert found["layout"].Z.tolist() == [[1, 1, 0], [1, 0, 1], [1, 1, 0], [1, 0, 0]]
+    found = fitted("income ~ race", merge={"race": {"others": ["Asian", "Other"]}}, baseline="others")
+    assert found["layout"].names == ("Intercept", "race[Black]", "race[White]")
+    assert found["layout"].baselines == {"race": "Asian"}
+    assert fitted("income ~ race", merge={"race": {"x": ["White", "Other"]}})["layout"].baselines == {"race": "Other"}
+
+
 def test_a_private_response_with_private_predictors(fitted):
     found = fitted("vote ~ age + race", baseline={"vote": "red", "race": "Black"})
     assert found["y"].tolist() == columns()["vote"]
@@ -298,6 +308,24 @@ WRONG = [
         ArgumentError,
         "`clusters` must be left out with",
     ),
+    (
+        "income ~ race",
+        {"merge": {"age": {"x": ["Black"]}}},
+        ArgumentError,
+        "for private terms, race; got another column",
+    ),
+    ("income ~ race", {"merge": {"race": ["Black"]}}, ArgumentError, "for private terms, race; got another column"),
+    ("income ~ race", {"merge": 3}, ArgumentError, "`merge` must be a dict by column; got int"),
+    ("income ~ race", {"merge": {"race": {"x": ["SECRET"]}}}, CategoryError, "`merge` must name categories of race"),
+    ("income ~ race", {"merge": {"race": {"x": ["Black"], "z": ["Black"]}}}, CategoryError, "race once; got one twice"),
+    ("income ~ race", {"merge": {"race": {"Asian": ["Black"]}}}, CategoryError, "must have new names for race"),
+    (
+        "income ~ race",
+        {"merge": {"race": {"x": list(RACE.categories.labels)}}},
+        ArgumentError,
+        "two categories or more",
+    ),
+    ("vote ~ age", {"merge": {"vote": {"x": ["red"]}}}, ArgumentError, "`merge` must be of private terms"),
     ("income ~ race", {"shrink": True}, ArgumentError, "`shrink` must be left out with a private predictor"),
     ("income ~ race", {"ridge": 1.0}, ArgumentError, "`ridge` must be left out with a private predictor"),
     ("income ~ race", {"lasso": "cv"}, ArgumentError, "`lasso` must be left out with a private predictor"),
