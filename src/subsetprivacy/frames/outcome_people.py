@@ -120,7 +120,8 @@ class PredictorPeople:
             starts=asked.starts,
             stacklevel=stacklevel + 1,
         )
-        return evolve(made, more=self.notes)
+        levels = None if self.outcome is None else self.outcome.levels
+        return evolve(made, level=None if levels is None else levels[1], more=self.notes)
 
 
 def outcome_people(data: OutcomeData, asked: Asked) -> PredictorPeople:

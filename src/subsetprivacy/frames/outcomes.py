@@ -143,12 +143,12 @@ def _family_of_numbers(y: FloatArray, name: str, family: Family | None) -> Outco
         raise ArgumentError(f"the response {name} must vary; got the same value in all rows.")
     if family == "logit":
         raise ArgumentError(
-            f"the response {name} must have two levels for family='logit'; got other numbers.", COUNTS_OR_LINEAR
+            f"the response {name} must have two levels for a logit; got other numbers.", COUNTS_OR_LINEAR
         )
     if family == "poisson" and (y < 0).any():
         bad = y < 0
         raise ArgumentError(
-            f"the response {name} must be counts for family='poisson', at least 0; got {int(bad.sum())} below, first "
+            f"the response {name} must be counts for a Poisson model, at least 0; got {int(bad.sum())} below, first "
             f"in row {int(bad.argmax())}.",
             COUNTS_OR_LINEAR,
         )

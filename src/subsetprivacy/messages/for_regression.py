@@ -111,10 +111,17 @@ FIT_BY_LIKELIHOOD = advise(
 LOGIT_FAMILY = advise("logit_family", python="family='logit'", shell="--family logit", keyword_of="regress")
 LINEAR_OR_MERGE = advise(
     "linear_or_merge",
-    python="merge={{'race': {{'Other': [...]}}}} joins rare categories, and family='linear' compares means or shares, "
+    python="merge={{'{name}': {{'others': [...]}}}} joins it with other categories, without new data; or use "
+    "family='linear', whose equations can nearly always be solved",
+    shell="--merge {name}:others=LABEL,LABEL joins it with other categories, without new data; or use --family linear, "
     "whose equations can nearly always be solved",
-    shell="--merge NAME=LABEL,LABEL joins rare categories, and --family linear compares means or shares, whose "
-    "equations can nearly always be solved",
+    keyword_of="regress",
+)
+MERGE_PREDICTOR = advise(
+    "merge_predictor",
+    python="merge={{'{name}': {{'others': [...]}}}} joins it with other categories, without new data; or use fewer "
+    "terms",
+    shell="--merge {name}:others=LABEL,LABEL joins it with other categories, without new data; or use fewer terms",
     keyword_of="regress",
 )
 LIKELIHOOD_OF_PREDICTORS = advise(

@@ -8,7 +8,7 @@ import numpy as np
 
 from subsetprivacy._words import counted
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_regression import CORRECTED_IF_WRONG, LINEAR_OR_MERGE, MERGE_OR_MORE
+from subsetprivacy.messages.for_regression import CORRECTED_IF_WRONG, LINEAR_OR_MERGE, MERGE_OR_MORE, MERGE_PREDICTOR
 from subsetprivacy.pvalues import p_equals
 from subsetprivacy.regression.maxima import NEAR
 from subsetprivacy.tables import label_text, number
@@ -71,7 +71,8 @@ def _unsolved(fit: OutcomeRegression) -> tuple[Note, ...]:
         what = {"linear": "people", "logit": "people with one of the outcomes", "poisson": "events"}[fit.family]
         text = f"The corrected equations have no solution: the estimated number of {what} is not positive for {named}."
         linear = fit.family != "linear" and fit.categories is None
-        return (Note(NoteKind.NOT_UNIQUE, text, LINEAR_OR_MERGE if linear else MERGE_OR_MORE),)
+        advice = LINEAR_OR_MERGE if linear else MERGE_PREDICTOR
+        return (Note(NoteKind.NOT_UNIQUE, text, advice(name=fit.fit.unsolved[0].partition("[")[0])),)
     if fit.converged and fit.fit.is_maximum:
         return ()
     what = f"about {fit.gap:.2g} of log-likelihood is left to gain" if not fit.converged else "it may be a saddle point"

@@ -33,7 +33,7 @@ _QUANTITIES: dict[str, PredictedQuantity] = {"linear": "mean", "logit": "share",
 
 def labels_of(fit: OutcomeRegression) -> tuple[Label, ...]:
     """Return the categories of a private outcome, the baseline first; the name of a seen one."""
-    return (fit.name,) if fit.problem.categories is None else fit.problem.categories
+    return (fit.response,) if fit.problem.categories is None else fit.problem.categories
 
 
 def _means(fit: OutcomeRegression, U: FloatArray) -> FloatArray:
@@ -68,7 +68,8 @@ def predict_rows(fit: OutcomeRegression, V: FloatArray, cells: IntArray, offset:
 
 def _stated(fit: OutcomeRegression) -> dict[str, Any]:
     """Return what predictions say of themselves."""
-    return {"quantity": _QUANTITIES[fit.family], "degrees_of_freedom": fit.degrees_of_freedom}
+    is_share = fit.level is not None or fit.categories is not None
+    return {"quantity": "share" if is_share else _QUANTITIES[fit.family], "degrees_of_freedom": fit.degrees_of_freedom}
 
 
 @frozen(eq=False, repr=False)

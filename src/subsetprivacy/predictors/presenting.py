@@ -27,7 +27,7 @@ def title(fit: OutcomeRegression) -> str:
         kind = "Multinomial logit"
     private = ", ".join(fit.layout.private)
     people = f"n = {fit.n:,.0f}{drawn(fit.problem.sampling)}"
-    return f"{kind} of {fit.name} with private {private} by {METHODS[fit.method]}, {people}"
+    return f"{kind} of {fit.response} with private {private} by {METHODS[fit.method]}, {people}"
 
 
 def summary_of(fit: OutcomeRegression, level: float, method: CoefficientInterval) -> Table:
@@ -97,20 +97,15 @@ def plot_of(fit: OutcomeRegression, level: float, method: CoefficientInterval, h
     unit = _units(fit)
     b, low, high = (x.reshape(-1, len(unit))[:, kept] * unit[kept] for x in (fit.estimates, *ends.T))
     rows = [with_unit(fit.layout.names[k], unit[k]) for k in kept]
-    panels = [f"higher {fit.name}"]
-    if fit.categories is not None:
-        baseline = label_text(fit.categories[0])
-        panels = [f"{label_text(label)} rather than {baseline}" for label in fit.categories[1:]]
-    return draw.forest(
-        rows,
-        panels,
-        b,
-        low,
-        high,
-        level=level,
-        what=_EFFECTS[fit.family],
-        title=title(fit) if heading is None else heading,
-    )
+    text = title(fit) if heading is None else heading
+    if fit.categories is None:
+        axis = f"{_EFFECTS[fit.family]}, {percent(level)} interval"
+        figure: Any = draw.by_row(rows, {fit.response: (b[0], low[0], high[0])}, xlabel=axis, zero=True).figure
+        figure.suptitle(text, fontsize="large")  # over the names of the rows, too, since it is long
+        return figure  # type: ignore[no-any-return]
+    baseline = label_text(fit.categories[0])
+    panels = [f"{label_text(label)} rather than {baseline}" for label in fit.categories[1:]]
+    return draw.forest(rows, panels, b, low, high, level=level, what=_EFFECTS[fit.family], title=text)
 
 
 def _units(fit: OutcomeRegression) -> FloatArray:

@@ -28,7 +28,7 @@ from subsetprivacy.regression.prediction import MarginalEffects, Prediction
 from subsetprivacy.regression.profile import profile_interval
 from subsetprivacy.regression.result import INTERVALS
 from subsetprivacy.results import Result, plain
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -45,6 +45,8 @@ class OutcomeRegression(Result):
         The numbers of the fit.
     n_missing
         How many people said nothing of a private column (a full set); they are left out.
+    level
+        The level that is modelled of an outcome that has two and is seen, such as ``"yes"``; None of others.
     more
         Notes of whoever made the fit, such as which level of the outcome is modelled.
     """
@@ -55,6 +57,7 @@ class OutcomeRegression(Result):
     problem: OutcomeProblem
     fit: OutcomeFit
     n_missing: float = 0.0
+    level: Label | None = None
     more: tuple[Note, ...] = ()
 
     # What was fitted --------------------------------------------------------------------------
@@ -83,6 +86,11 @@ class OutcomeRegression(Result):
     def categories(self) -> tuple[Label, ...] | None:
         """The categories of a private outcome, the baseline first; None of an outcome that is seen."""
         return self.problem.categories
+
+    @property
+    def response(self) -> str:
+        """The name of the outcome, with the level that is modelled where it has one, as in ``income = high``."""
+        return self.name if self.level is None else f"{self.name} = {label_text(self.level)}"
 
     @property
     def n(self) -> float:
@@ -194,7 +202,9 @@ class OutcomeRegression(Result):
         check_level(level)
         check_choice(method, INTERVALS, "method")
         if method == "wald" and self.method == "corrected":
-            raise ArgumentError("corrected scores have no likelihood; got method='wald'.", LIKELIHOOD_OF_PREDICTORS)
+            raise ArgumentError(
+                "Wald intervals need a fit by likelihood; got corrected scores.", LIKELIHOOD_OF_PREDICTORS
+            )
         if method == "profile":
             return self._profile(level)
         z = float(ndtri((1 + normal_level(level, self.degrees_of_freedom)) / 2))
@@ -216,7 +226,7 @@ class OutcomeRegression(Result):
     def require_likelihood(self, what: str) -> None:
         """Raise unless the fit is a maximum of the likelihood of people who were drawn alike."""
         if self.method == "corrected":
-            raise ArgumentError(f"{what} need a fit by likelihood; got method='corrected'.", LIKELIHOOD_OF_PREDICTORS)
+            raise ArgumentError(f"{what} need a fit by likelihood; got corrected scores.", LIKELIHOOD_OF_PREDICTORS)
         if self.problem.is_robust:
             got = "sampling weights" if self.problem.clusters is None else "clusters"
             raise ArgumentError(f"{what} need people who were drawn alike; got {got}.", ROBUST_INTERVALS)

@@ -182,7 +182,8 @@ class Prediction(SharesByRow):
     _HEAD: ClassVar[str] = "at"
 
     def _title(self) -> str:
-        what = f"Predicted {_QUANTITIES[self.quantity]}"
+        of = f" of {label_text(self.categories[0])}" if len(self.categories) == 1 else ""
+        what = f"Predicted {_QUANTITIES[self.quantity]}{of}"
         if self.what == "row":
             return f"{what} at {len(self.rows)} rows of covariates, from n = {self.n:,.0f}"
         return f"{what} by {self.what}, all else as in the sample, n = {self.n:,.0f}"
@@ -242,7 +243,8 @@ class MarginalEffects(SharesByRow):
     _HEAD: ClassVar[str] = "change"
 
     def _title(self) -> str:
-        return f"Average marginal effects on the {_QUANTITIES[self.quantity]}, n = {self.n:,.0f}"
+        of = f" of {label_text(self.categories[0])}" if len(self.categories) == 1 else ""
+        return f"Average marginal effects on the {_QUANTITIES[self.quantity]}{of}, n = {self.n:,.0f}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
@@ -272,6 +274,12 @@ def _drawn(shares: Any, level: float, what: str, title: str | None) -> draw.Figu
     lower, upper = np.moveaxis(shares.interval(level), -1, 0)
     labels = [label_text(label) for label in shares.categories]
     heading = shares._title() if title is None else title
+    if len(labels) == 1:
+        axis = f"{what} of {labels[0]}, {percent(level)} interval"
+        ends = (shares.estimate[:, 0], lower[:, 0], upper[:, 0])
+        figure: Any = draw.by_row(list(shares.rows), {labels[0]: ends}, xlabel=axis, zero="change" in what).figure
+        figure.suptitle(heading, fontsize="large")  # over the names of the rows, too, since it is long
+        return figure  # type: ignore[no-any-return]
     return draw.by_group(
         list(shares.rows), labels, shares.estimate, lower, upper, level=level, what=what, title=heading
     )

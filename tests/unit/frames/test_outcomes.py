@@ -80,8 +80,8 @@ def test_a_baseline_is_the_level_that_is_not_modelled():
         (["SECRET", "SECRET"], None, "y must vary; got the same value"),
         ([987654, 987654], None, "y must vary; got the same value"),
         ([True, True], None, "y must vary; got the same value"),
-        ([1, 2, 987654], "logit", "must have two levels for family='logit'; got other numbers"),
-        ([1, -987654, 3], "poisson", "must be counts for family='poisson', at least 0; got 1 below, first in row 1"),
+        ([1, 2, 987654], "logit", "must have two levels for a logit; got other numbers"),
+        ([1, -987654, 3], "poisson", "must be counts for a Poisson model, at least 0; got 1 below, first in row 1"),
         ([1, 2, 3], "ordinal", "`family` must be one of"),
     ],
 )

@@ -67,6 +67,7 @@ def fitted(monkeypatch):
 class _Nothing:
     """In the place of a result."""
 
+    level: object = None
     more: tuple = ()
 
 
@@ -331,7 +332,7 @@ WRONG = [
     ("income ~ race", {"lasso": "cv"}, ArgumentError, "`lasso` must be left out with a private predictor"),
     ("income ~ race", {"stream": True}, ArgumentError, "`stream` must be left out with a private predictor"),
     ("income ~ race", {"family": "ordinal"}, ArgumentError, "for the response income, which is seen; got 'ordinal'"),
-    ("income ~ race", {"family": "logit"}, ArgumentError, "must have two levels for family='logit'"),
+    ("income ~ race", {"family": "logit"}, ArgumentError, "must have two levels for a logit"),
     ("vote ~ race", {"family": "linear"}, ArgumentError, "'logit' for a private response with private predictors"),
     ("vote ~ age", {"family": "linear"}, ArgumentError, "must be 'logit' or 'ordinal' for the private response vote"),
     ("income ~ race", {"family": "probit"}, ArgumentError, "`family` must be one of"),
