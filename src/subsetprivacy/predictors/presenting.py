@@ -102,7 +102,7 @@ def plot_of(fit: OutcomeRegression, level: float, method: CoefficientInterval, h
         axis = f"{_EFFECTS[fit.family]}, {percent(level)} interval"
         figure: Any = draw.by_row(rows, {fit.response: (b[0], low[0], high[0])}, xlabel=axis, zero=True).figure
         figure.suptitle(text, fontsize="large")  # over the names of the rows, too, since it is long
-        return figure  # type: ignore[no-any-return]
+        return figure
     baseline = label_text(fit.categories[0])
     panels = [f"{label_text(label)} rather than {baseline}" for label in fit.categories[1:]]
     return draw.forest(rows, panels, b, low, high, level=level, what=_EFFECTS[fit.family], title=text)

@@ -279,7 +279,7 @@ def _drawn(shares: Any, level: float, what: str, title: str | None) -> draw.Figu
         ends = (shares.estimate[:, 0], lower[:, 0], upper[:, 0])
         figure: Any = draw.by_row(list(shares.rows), {labels[0]: ends}, xlabel=axis, zero="change" in what).figure
         figure.suptitle(heading, fontsize="large")  # over the names of the rows, too, since it is long
-        return figure  # type: ignore[no-any-return]
+        return figure
     return draw.by_group(
         list(shares.rows), labels, shares.estimate, lower, upper, level=level, what=what, title=heading
     )

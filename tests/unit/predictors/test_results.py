@@ -73,7 +73,7 @@ def test_profile_intervals_are_near_those_of_wald(likely):
     assert_allclose(likely.interval(method="profile"), likely.interval(), atol=0.02)
     with pytest.raises(ArgumentError, match="fit by likelihood"):
         regress("income ~ v + x").interval(method="profile")
-    with pytest.raises(ArgumentError, match="no likelihood"):
+    with pytest.raises(ArgumentError, match="Wald intervals need a fit by likelihood"):
         regress("income ~ v + x").interval(method="wald")
 
 
