@@ -87,6 +87,24 @@ STEPS = {
     "key": [Step("key -o secret.key", says="Wrote secret.key")],
     "means": [Step("means private.csv --of drawn", **TABLE)],
     "plan": [Step("plan black red green blue --margin 0.02", says="uniform")],
+    "power means": [
+        Step(
+            "power means urn.design.json --w .4,.3,.2,.1 --group red --group blue --difference 1 --target .8",
+            says="asked directly",
+        )
+    ],
+    "power predictor": [
+        Step(
+            "power predictor urn.design.json --w .4,.3,.2,.1 --category red --difference 1 --target .8",
+            says="asked directly",
+        )
+    ],
+    "power response": [
+        Step(
+            "power response urn.design.json --w .4,.3,.2,.1 --category red --odds-ratio 2 --target .8",
+            says="asked directly",
+        )
+    ],
     "privatize": [Step("privatize urn.csv --column colour=urn.design.json -o out.csv", **TABLE)],
     "regress": [Step("regress private.csv colour~drawn", needs=("pyarrow", "formulaic"), hint="formula")],
     "report": [Step("report private.csv -o report.html --permutations 19", **TABLE)],

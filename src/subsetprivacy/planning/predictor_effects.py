@@ -1,155 +1,29 @@
-r"""`predictor_power` and `means_power`: the power to find that an outcome depends on a private category.
-
-The private category X has shares w, and the outcome y given X = j a mean :math:`\mu_j`. With an indicator
-:math:`z_j` for each category, corrected scores solve :math:`\sum_i\sum_j D_{ij} z_j (y_i - \mu_j) = 0`, where the
-unbiased indicators D have the working distribution of X given y. So n times the covariance of the estimates is
-:math:`A^{-1} M A^{-1}` with :math:`A = \sum_j w_j v_j z_j z_j^\top`, the slopes :math:`v_j` of the means, and
-:math:`M = E[\Psi(y)^\top E[DD^\top \mid y]\, \Psi(y)]`, where row j of :math:`\Psi(y)` is :math:`z_j (y - \mu_j)`.
-The likelihood has the information of the mixture, with w and the spread of y among its parameters.
-"""
+"""`predictor_power` and `means_power`: the power to find that an outcome depends on a private category."""
 
 from collections.abc import Mapping
 from math import log
 from typing import Any, get_args
 
 import numpy as np
-from attrs import frozen
-from scipy.special import expit, gammaln, logit, pdtrik
-from scipy.special import xlogy as x_log_y
+from scipy.special import logit
 
 from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._choices import OutcomeFamily, RegressionMethod
 from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
-from subsetprivacy.estimation.indicator import IndicatorTable
 from subsetprivacy.messages.for_plans import EFFECT_BY_FAMILY, PILOT_COEFFICIENT, TWO_GROUPS
 from subsetprivacy.planning.effect_result import EffectPower, planned
-from subsetprivacy.planning.populations import gauss, require_listed, support_of
+from subsetprivacy.planning.outcomes import Outcome, corrected_covariance, direct_covariance, likelihood_covariance
+from subsetprivacy.planning.populations import require_listed
 from subsetprivacy.planning.response_effects import read_effects, read_pair, read_positive, read_ratio, read_size
+from subsetprivacy.planning.z_test import people_for
 from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.tables import label_text
 
 FAMILIES: tuple[OutcomeFamily, ...] = get_args(OutcomeFamily)
 _ARGUMENT = {"linear": "difference", "logit": "odds_ratio", "poisson": "rate_ratio"}
 _EFFECT = {"linear": "difference of the means", "logit": "log odds ratio", "poisson": "log rate ratio"}
-_NEGLIGIBLE = 1e-12  # probability of larger counts
-
-
-@frozen(eq=False)
-class Outcome:
-    """An outcome given the private category.
-
-    Attributes
-    ----------
-    family
-        Its distribution.
-    eta
-        The linear predictor of each category.
-    sd
-        The standard deviation within each category; of a linear outcome only.
-    """
-
-    family: OutcomeFamily
-    eta: FloatArray
-    sd: FloatArray
-
-    @property
-    def mean(self) -> FloatArray:
-        """The mean of each category."""
-        if self.family == "linear":
-            return self.eta
-        return np.asarray(expit(self.eta) if self.family == "logit" else np.exp(self.eta))
-
-    @property
-    def slope(self) -> FloatArray:
-        """The derivative of each mean in its linear predictor."""
-        if self.family == "linear":
-            return np.ones(len(self.eta))
-        return self.mean * (1 - self.mean) if self.family == "logit" else self.mean
-
-    @property
-    def variance(self) -> FloatArray:
-        """The variance within each category."""
-        return self.sd**2 if self.family == "linear" else self.slope
-
-    def nodes(self, w: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return outcomes y, shape (m,), and the joint probabilities of y and each category, shape (m, p).
-
-        Of a linear outcome these are the nodes of all categories, weighted by their own and shared out by Bayes' rule.
-        """
-        if self.family == "linear":
-            t, weights = gauss()
-            y = (self.mean[:, None] + self.sd[:, None] * t).ravel()
-            amount = (w[:, None] * weights).ravel()
-            return y, amount[:, None] * posterior(w, self.log_density(y))
-        y = np.array([0.0, 1.0]) if self.family == "logit" else np.arange(float(_most(self.mean.max())) + 1)
-        return y, w * np.exp(self.log_density(y))
-
-    def log_density(self, y: FloatArray) -> FloatArray:
-        """Return the logarithm of the density of y in each category, shape (m, p)."""
-        if self.family == "linear":
-            return np.asarray(-0.5 * ((y[:, None] - self.mean) / self.sd) ** 2 - np.log(self.sd))
-        if self.family == "logit":
-            return np.asarray(np.log(np.where(y[:, None] == 1, self.mean, 1 - self.mean)))
-        return np.asarray(x_log_y(y[:, None], self.mean) - self.mean - gammaln(y[:, None] + 1))
-
-
-def _most(mean: float) -> float:
-    return float(np.ceil(max(pdtrik(1 - _NEGLIGIBLE, mean), 10.0)))
-
-
-def posterior(w: FloatArray, log_density: FloatArray) -> FloatArray:
-    """Return the probabilities of the categories given each outcome, shape (m, p)."""
-    q = w * np.exp(log_density - log_density.max(axis=1, keepdims=True))
-    return np.asarray(q / q.sum(axis=1, keepdims=True))
-
-
-def corrected_covariance(design: Design, w: FloatArray, outcome: Outcome) -> FloatArray:
-    """Return n times the covariance of the linear predictors of all categories, by corrected scores."""
-    y, joint = outcome.nodes(w)
-    amount = joint.sum(axis=1)
-    given = joint / amount[:, None]
-    rows, mu = support_of(design, design.p)
-    told = np.ptp(rows, axis=1) > 0  # full sets say nothing and are left out of a fit
-    rows, mu = rows[told], mu[told] / mu[told].sum()
-    table = IndicatorTable(design, given)
-    M = np.zeros((design.p, design.p))
-    for k in range(len(y)):
-        D = table.of(rows.T, np.full(len(rows), k))
-        # The weights of reports: mu_a r_a'P, which is their probability, for informative reports of one person.
-        each = mu * (rows @ given[k])
-        rest = y[k] - outcome.mean
-        M += amount[k] / each.sum() * (rest[:, None] * ((D * each) @ D.T) * rest)
-    A = w * outcome.slope
-    return np.asarray(M / np.outer(A, A) / (1 - design.mu_full))
-
-
-def likelihood_covariance(design: Design, w: FloatArray, outcome: Outcome) -> FloatArray:
-    """Return n times the covariance of the linear predictors of all categories, by likelihood of the mixture."""
-    y, joint = outcome.nodes(w)
-    p = design.p
-    rest = (y[:, None] - outcome.mean) / (outcome.sd**2 if outcome.family == "linear" else 1.0)
-    spread = ((y[:, None] - outcome.mean) / outcome.sd) ** 2 - 1 if outcome.family == "linear" else None
-    size = 2 * p - 1 + (spread is not None)
-    J = np.zeros((size, size))
-    for row, weight in zip(*support_of(design, p), strict=True):
-        if np.ptp(row) == 0:  # people who say nothing are left out of a fit
-            continue
-        together = joint * row
-        amount = together.sum(axis=1)
-        q = np.divide(together, amount[:, None], out=np.zeros_like(together), where=amount[:, None] > 0)
-        scores = [q * rest, (q - w)[:, 1:]]
-        if spread is not None:
-            scores.append((q * spread).sum(axis=1, keepdims=True))
-        s = np.concatenate(scores, axis=1)
-        J += weight * (s.T * amount) @ s
-    return np.asarray(np.linalg.inv(J)[:p, :p])
-
-
-def direct_covariance(w: FloatArray, outcome: Outcome) -> FloatArray:
-    """Return n times the covariance of the linear predictors if the values are known."""
-    return np.diag(outcome.variance / (w * outcome.slope**2))
 
 
 def _between(cov: FloatArray, at: int, base: int) -> float:
@@ -296,7 +170,7 @@ def means_power(
     Notes
     -----
     `group_means` weighs people by unbiased indicators, whatever the distribution of the outcome. The plan is for a
-    normal one, and for indicators that follow the outcome.
+    normal one, and for working distributions of as many groups of similar outcomes as `group_means` would make.
 
     Examples
     --------
@@ -315,11 +189,25 @@ def means_power(
     eta[at] = _number(difference, "difference")
     outcome = Outcome("linear", eta, _spreads(sd, held))
     size = read_size(n, target)
-    cov = corrected_covariance(held, shares, outcome)
+    people = size or _settled(held, shares, outcome, at, base, level, target)
+    cov = corrected_covariance(held, shares, outcome, people=people)
     labels = held.categories.labels
     what = f"mean of {label_text(labels[at])} less that of {label_text(labels[base])}"
-    basis = "Planned for a normal outcome and unbiased indicators that follow it."
+    basis = "Planned for a normal outcome, and unbiased indicators that follow it as far as so many people allow."
     return _planned(what, outcome, cov, shares, at, base, size, level, target, "corrected", basis)
+
+
+def _settled(
+    design: Design, w: FloatArray, outcome: Outcome, at: int, base: int, level: float, target: float | None
+) -> int:
+    """Return the people at which the variance for so many people calls for so many people."""
+    effect = float(outcome.eta[at] - outcome.eta[base])
+    tried: list[int] = []
+    n = people_for(effect, _between(corrected_covariance(design, w, outcome), at, base), level, target)
+    while n not in tried:
+        tried.append(n)
+        n = people_for(effect, _between(corrected_covariance(design, w, outcome, people=n), at, base), level, target)
+    return max(tried[tried.index(n) :])  # where numbers of groups alternate, the larger
 
 
 def _planned(

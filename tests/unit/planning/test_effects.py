@@ -8,8 +8,8 @@ from scipy.special import expit
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, TooLargeError
+from subsetprivacy.planning.outcomes import Outcome, corrected_covariance, likelihood_covariance
 from subsetprivacy.planning.populations import Nodes, cut_points, logit_intercepts
-from subsetprivacy.planning.predictor_effects import Outcome, corrected_covariance, likelihood_covariance
 from subsetprivacy.planning.variance import limit_covariance
 
 ABCD = list("abcd")
@@ -177,7 +177,11 @@ def test_a_linear_outcome_that_says_nothing_leaves_the_even_indicator():
 def test_means_are_a_linear_predictor():
     one = sp.means_power(U4, W, 700, groups=("b", "a"), difference=0.3, sd=1.5)
     two = sp.predictor_power(U4, W, 700, category="b", baseline="a", difference=0.3, sd=1.5)
-    assert one.power == two.power
+    assert one.power == pytest.approx(two.power, abs=0.01)
+    assert one.variance > two.variance, "few groups of similar outcomes follow the outcome less closely"
+    spreads = dict(zip(ABCD, (1, 1, 3, 3)))
+    few, many = (sp.means_power(U4, W, n, groups=("b", "a"), difference=1, sd=spreads) for n in (100, 100_000))
+    assert few.variance > 1.03 * many.variance
     scaled = sp.means_power(U4, W, 700, groups=("b", "a"), difference=3, sd=15)
     assert scaled.power == pytest.approx(one.power)
     assert sp.means_power(U4, W, 700, groups=("a", "b"), difference=0.3, sd=1.5).effect == 0.3
