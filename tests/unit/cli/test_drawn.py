@@ -105,6 +105,12 @@ def test_rake(made, fine, table):
     assert "known" in fine("rake", table, "margins.json")
 
 
+def test_large_files_are_refused(refused, monkeypatch):
+    monkeypatch.setattr("subsetprivacy.frames.people.MOST_ROWS", 10)
+    for words in (("estimate", "private.parquet", "--strata", "h"), ("rake", "private.parquet", "margins.json")):
+        assert f"held in memory; got {N:,}" in refused(*words)
+
+
 def test_wrong_words(run):
     def failed(*words):
         result = run(*words)
