@@ -42,8 +42,7 @@ def _baselines(fit: OutcomeRegression) -> tuple[Note, ...]:
     parts = [f"{name} is compared with {label_text(label)}" for name, label in fit.layout.baselines.items()]
     if fit.categories is not None:
         parts.append(f"coefficients are log odds relative to {label_text(fit.categories[0])}")
-    text = "; ".join(parts)
-    return (Note(NoteKind.BASELINE, f"{text[:1]}{text[1:]}."),) if parts else ()
+    return (Note(NoteKind.BASELINE, f"{'; '.join(parts)}."),)
 
 
 def _likelihood(fit: OutcomeRegression) -> tuple[Note, ...]:

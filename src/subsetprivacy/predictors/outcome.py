@@ -3,6 +3,7 @@
 from typing import Any, get_args
 
 import numpy as np
+from attrs import frozen
 
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import OutcomeFamily, RegressionMethod, WeightsKind
@@ -92,6 +93,57 @@ def fit_outcome(
     """
     check_choice(family, get_args(OutcomeFamily), "family")
     check_choice(method, get_args(RegressionMethod), "method")
+    answers = _answers(name, y, V, codes, design, layout, family, method, response_design, baseline)
+    weight, kind = _weights(weights, weights_kind, clusters, sampling, len(codes))
+    cluster, shift = read_clusters(clusters, len(codes)), read_offset(offset, len(codes))
+    said = ~answers.missing if weight is None else ~answers.missing & (weight > 0)
+    if not said.any():
+        raise NoDataError("`data` must hold a subset that says something; got none.")
+    if answers.categories is None:
+        _check_varies(name, answers.y[said])
+    missing = float(answers.missing.sum() if kind != "frequency" or weight is None else weight[answers.missing].sum())
+    if weight is not None and kind == "sampling":
+        weight = weight * (said.sum() / weight[said].sum())
+    kept = None if said.all() else said
+    sample = _sample(answers, V, layout, weight, None if shift is None else shift[:, 0], kept)
+    _check_columns(sample)
+    if cluster is not None:
+        cluster = np.unique(_part(cluster, kept), return_inverse=True)[1]
+        if cluster.max() < 1:
+            raise ArgumentError("`clusters` must be at least two; got one.")
+    problem = OutcomeProblem(
+        sample, family, method, answers.categories, kept, kind, cluster, sampling, starts=starts, table=table
+    )
+    made = OutcomeRegression(name, problem, fit(problem, told=told), missing, notes)
+    for note in doubts(made):
+        warn_of(note, stacklevel=stacklevel)
+    return made
+
+
+@frozen(eq=False, repr=False)
+class _Answers:
+    """What everyone said: outcomes (of a private one, by cell), codes of the cells, and who said nothing."""
+
+    y: FloatArray
+    codes: IntArray
+    design: Design
+    missing: BoolArray
+    categories: tuple[Label, ...] | None
+
+
+def _answers(
+    name: str,
+    y: FloatArray | IntArray,
+    V: FloatArray,
+    codes: IntArray,
+    design: Design,
+    layout: Layout,
+    family: OutcomeFamily,
+    method: RegressionMethod,
+    response_design: Design | None,
+    baseline: Label | None,
+) -> _Answers:
+    """Return outcomes and subsets, checked; with a private outcome the subsets of predictors and outcome together."""
     n = len(codes)
     if V.shape != (n, len(layout.V_names)) or len(y) != n:
         raise MismatchError(
@@ -99,52 +151,41 @@ def fit_outcome(
         )
     if design.p != layout.cells:
         raise MismatchError(f"`layout` must be of the {design.p} categories of the design; got {layout.cells} cells.")
-    for each, whose in ((codes, design), *(() if response_design is None else ((y, response_design),))):
-        _check_codes(np.asarray(each), whose, method)
-    weight, kind = _weights(weights, weights_kind, clusters, sampling, n)
-    cluster, shift = read_clusters(clusters, n), read_offset(offset, n)
+    _check_codes(codes, design, method)
     missing = design.is_missing(codes)
-    if response_design is not None:
-        missing = missing | response_design.is_missing(np.asarray(y, np.int64))
-    said = ~missing if weight is None else ~missing & (weight > 0)
-    if not said.any():
-        raise NoDataError("`data` must hold a subset that says something; got none.")
-    categories = None
     if response_design is None:
-        y = _checked_outcome(name, np.asarray(y, np.float64), family, said)
-    else:
-        if family != "logit":
-            raise ArgumentError(f"`family` must be 'logit' for a private outcome; got {family!r}.")
-        order = _order(np.asarray(y, np.int64)[said], response_design, baseline)
-        categories = tuple(response_design.categories.labels[k] for k in order)
-        codes, design = _joined(codes, design, np.asarray(y), response_design)
-        y = np.tile(np.argsort(order).astype(np.float64), layout.cells)
-    if weight is not None and kind == "sampling":  # so that n counts people
-        weight = weight * (said.sum() / weight[said].sum())
-    kept = _kept(said)
-    sample = CellPeople(
-        V[kept] if kept is not None else V,
-        y if categories is not None or kept is None else y[kept],
-        codes if kept is None else codes[kept],
-        design,
+        return _Answers(_checked_outcome(name, np.asarray(y, np.float64), family), codes, design, missing, None)
+    if family != "logit":
+        raise ArgumentError(f"`family` must be 'logit' for a private outcome; got {family!r}.")
+    response: IntArray = np.asarray(y, np.int64)
+    _check_codes(response, response_design, method)
+    silent = response_design.is_missing(response)
+    order = _order(response[~silent], response_design, baseline)
+    categories = tuple(response_design.categories.labels[k] for k in order)
+    by_cell = np.tile(np.argsort(order).astype(np.float64), layout.cells)
+    return _Answers(by_cell, *_joined(codes, design, response, response_design), missing | silent, categories)
+
+
+def _sample(
+    answers: _Answers,
+    V: FloatArray,
+    layout: Layout,
+    weight: FloatArray | None,
+    offset: FloatArray | None,
+    kept: BoolArray | None,
+) -> CellPeople:
+    """Return the people who said something."""
+    private = answers.categories is not None
+    return CellPeople(
+        _part(V, kept),
+        answers.y if private else _part(answers.y, kept),
+        _part(answers.codes, kept),
+        answers.design,
         layout,
-        private_outcome=categories is not None,
+        private_outcome=private,
         weight=_part(weight, kept),
-        offset=None if shift is None else _part(shift[:, 0], kept),
+        offset=_part(offset, kept),
     )
-    _check_columns(sample)
-    if cluster is not None:
-        cluster = np.unique(_part(cluster, kept), return_inverse=True)[1]
-        if cluster.max() < 1:
-            raise ArgumentError("`clusters` must be at least two; got one.")
-    problem = OutcomeProblem(
-        sample, family, method, categories, kept, kind, cluster, sampling, starts=starts, table=table
-    )
-    amount = float(weight[missing].sum()) if weight is not None and kind == "frequency" else float(missing.sum())
-    made = OutcomeRegression(name, problem, fit(problem, told=told), amount, notes)
-    for note in doubts(made):
-        warn_of(note, stacklevel=stacklevel)
-    return made
 
 
 # Checks -------------------------------------------------------------------------------------------------------------
@@ -176,7 +217,7 @@ def _weights(
     return sampling.weights, "sampling"
 
 
-def _checked_outcome(name: str, y: FloatArray, family: OutcomeFamily, said: BoolArray) -> FloatArray:
+def _checked_outcome(name: str, y: FloatArray, family: OutcomeFamily) -> FloatArray:
     """Return the outcome, if it suits the family."""
     bad = ~np.isfinite(y)
     if bad.any():
@@ -193,9 +234,12 @@ def _checked_outcome(name: str, y: FloatArray, family: OutcomeFamily, said: Bool
             f"the outcome {name} must be {what}; got {counted(bad.sum(), 'row')} that {_is(bad)} not, first in row "
             f"{int(bad.argmax())}."
         )
-    if (y[said] == y[said][0]).all():
-        raise NoDataError(f"the outcome {name} must vary; got the same for everyone.")
     return y
+
+
+def _check_varies(name: str, y: FloatArray) -> None:
+    if (y == y[0]).all():
+        raise NoDataError(f"the outcome {name} must vary; got the same for everyone.")
 
 
 def _is(bad: BoolArray) -> str:
@@ -226,10 +270,6 @@ def _joined(codes: IntArray, design: Design, response: IntArray, other: Design) 
 
 def _variables(design: Design) -> int:
     return len(design.categories.names) if isinstance(design.categories, JointCategories) else 1
-
-
-def _kept(said: BoolArray) -> BoolArray | None:
-    return None if said.all() else said
 
 
 def _part(values: Any, kept: BoolArray | None) -> Any:

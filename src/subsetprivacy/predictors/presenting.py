@@ -76,6 +76,8 @@ def facts_of(fit: OutcomeRegression) -> dict[str, Any]:
         "coefficients": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "cov": fit.cov,
         "robust": fit.problem.is_robust,
+        "degrees_of_freedom": fit.degrees_of_freedom,
+        "design_effects": fit.design_effects,
         **{name: getattr(fit, name) for name in names},
         "converged": fit.converged,
         "maxima": fit.maxima,
