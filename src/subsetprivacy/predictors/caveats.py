@@ -68,7 +68,10 @@ def _unsolved(fit: OutcomeRegression) -> tuple[Note, ...]:
     if not fit.fit.solved:
         named = ", ".join(fit.fit.unsolved[:_MOST_NAMED])
         what = {"linear": "people", "logit": "people with one of the outcomes", "poisson": "events"}[fit.family]
-        text = f"The corrected equations have no solution: the estimated number of {what} is not positive for {named}."
+        text = (
+            f"The corrected equations have no solution, most likely because of {named}: the estimated number of {what} "
+            "is not positive there, in all or at some seen columns."
+        )
         linear = fit.family != "linear" and fit.categories is None
         advice = LINEAR_OR_MERGE if linear else MERGE_PREDICTOR
         return (Note(NoteKind.NOT_UNIQUE, text, advice(name=fit.fit.unsolved[0].partition("[")[0])),)

@@ -6,6 +6,7 @@ from attrs import evolve, field, frozen
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.predictors.corrected import CorrectedObjective
+from subsetprivacy.predictors.families import Poisson
 from subsetprivacy.predictors.influence import covariance_of, of_everyone, rescaled
 from subsetprivacy.predictors.mixture import MixtureObjective
 from subsetprivacy.predictors.problem import OutcomeProblem
@@ -129,16 +130,12 @@ def _constant_start(objective: CorrectedObjective) -> FloatArray:
     people, family = objective.people, objective.family
     theta = np.zeros((family.predictors, objective.atoms.C))
     at = people.layout.intercept
-    if at is None or family.quadratic:
-        return theta.ravel()
-    if people.private_outcome:
+    if at is None or family.quadratic or people.private_outcome:
         return theta.ravel()
     mean = float(np.average(people.y, weights=people.weight))
     shift = 0.0 if people.offset is None else float(np.average(people.offset, weights=people.weight))
-    if family.mean(np.zeros((1, 1, 1)))[0, 0, 0] == 1.0:  # the logarithm of a mean count
-        theta[0, at] = np.log(max(mean, 1e-8)) - shift
-    else:
-        theta[0, at] = np.log(max(mean, 1e-8) / max(1 - mean, 1e-8)) - shift
+    others = 1.0 if isinstance(family, Poisson) else max(1 - mean, _LEAST)
+    theta[0, at] = np.log(max(mean, 1e-8) / others) - shift
     return theta.ravel()
 
 

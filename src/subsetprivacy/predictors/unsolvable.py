@@ -25,7 +25,7 @@ def estimated_counts(objective: CorrectedObjective) -> FloatArray:
 def negative_counts(problem: OutcomeProblem, objective: CorrectedObjective) -> tuple[str, ...]:
     """Name the private categories with a negative count, of all people or of those with one of the outcomes.
 
-    Where none is negative, the category whose count is smallest is named: it is so among people of some covariates.
+    Where none is negative, the category whose count is smallest is named: it may be so among people of some columns.
     """
     layout, counts = problem.layout, estimated_counts(objective)
     kinds = {"linear": (0,), "poisson": (0, 1), "logit": (0, 1, 2)}[problem.family]

@@ -161,8 +161,7 @@ def working_indicators(people: CellPeople, powers: tuple[int, ...]) -> Indicator
     design = people.design
     cells = fit_cells(people, powers) if design.enumerable else None
     if cells is None:
-        weight = None if people.weight is None else people.weight
-        amounts = np.bincount(people.index, weight, minlength=len(people.distinct)).astype(np.float64)
+        amounts = np.bincount(people.index, people.weight, minlength=len(people.distinct)).astype(np.float64)
         return Indicators(people, IndicatorTable(design, shares_of_all(people.distinct, amounts, design)), None)
     some = people.some(_SAMPLE)
     shares = _shares(cells, some, some.block(slice(0, len(some))))
