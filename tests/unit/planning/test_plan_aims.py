@@ -355,7 +355,7 @@ def reached(case, aim, replications):
 @pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("case", CASES)
 def test_the_half_width_reached_is_the_one_asked_for(case, aim):
-    assert reached(case, aim, 200)[2] == pytest.approx(1, abs=0.05)
+    assert reached(case, aim, 20)[2] == pytest.approx(1, abs=0.05)
 
 
 @pytest.mark.slow

@@ -12,6 +12,13 @@ from subsetprivacy.reproduce.crew import Silence, replicate
 from subsetprivacy.reproduce.experiment import Run
 
 
+@pytest.fixture(scope="module")
+def two():
+    """Two processes, for all tests that need some: to start them takes longer than what they do."""
+    with crew(2) as pool:
+        yield pool
+
+
 class Counting:
     def __init__(self):
         self.totals, self.steps = [], 0
@@ -39,21 +46,20 @@ def test_each_replication_has_its_own_generator():
     assert progress.steps == 80
 
 
-def test_processes_change_nothing():
+def test_processes_change_nothing(two):
     # Two processes against none, on a task that a fresh interpreter can import.
     from subsetprivacy.reproduce.tab_consistency import losses
 
     alone = replicate(losses, [(4, 50), (5, 60)], 5, key=(1, 2), pool=None, progress=Silence())
-    with crew(2) as pool:
-        together = replicate(losses, [(4, 50), (5, 60)], 5, key=(1, 2), pool=pool, progress=Silence())
+    together = replicate(losses, [(4, 50), (5, 60)], 5, key=(1, 2), pool=two, progress=Silence())
     assert all((a == b).all() for a, b in zip(alone, together))
 
 
-def test_an_error_in_a_process_comes_home():
+def test_an_error_in_a_process_comes_home(two):
     from subsetprivacy.reproduce.tab_consistency import losses
 
-    with crew(2) as pool, pytest.raises(ValueError, match=r"`n` must be a whole number"):
-        replicate(losses, [(4, -1)], 3, key=(1, 2), pool=pool, progress=Silence())
+    with pytest.raises(ValueError, match=r"`n` must be a whole number"):
+        replicate(losses, [(4, -1)], 3, key=(1, 2), pool=two, progress=Silence())
 
 
 def test_threads_of_linear_algebra_are_put_back(monkeypatch):
