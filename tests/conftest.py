@@ -18,6 +18,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 import matplotlib  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
+from rewriting import rewrite_share  # noqa: E402
 
 matplotlib.use("Agg")
 
@@ -65,12 +66,13 @@ def _close_figures():
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """Collect without looking for garbage, and never look at what was collected: it all stays until the end.
 
     Modules and tests are some million objects, which every full search for garbage would go through.
     """
     gc.disable()
+    rewrite_share(session.config)
     try:
         return (yield)
     finally:
