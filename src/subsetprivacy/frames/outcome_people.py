@@ -121,7 +121,7 @@ class PredictorPeople:
             stacklevel=stacklevel + 1,
         )
         levels = None if self.outcome is None else self.outcome.levels
-        return evolve(made, level=None if levels is None else levels[1], more=self.notes)
+        return evolve(made, modeled=None if levels is None else levels[1], more=self.notes)
 
 
 def outcome_people(data: OutcomeData, asked: Asked) -> PredictorPeople:

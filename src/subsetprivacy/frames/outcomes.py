@@ -39,7 +39,7 @@ class SeenOutcome:
     family
         The model: as asked, or as the column calls for.
     levels
-        The two levels, of which the second is modelled; None for other numbers.
+        The two levels, of which the second is modeled; None for other numbers.
     chosen
         Whether the family was chosen by the column.
     """
@@ -52,12 +52,12 @@ class SeenOutcome:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was chosen: the level that is modelled, and the family."""
+        """What was chosen: the level that is modeled, and the family."""
         if self.levels is None or (self.levels == (0, 1) and not self.chosen):
             return ()
         first, second = map(label_text, self.levels)
         what = "log odds" if self.family == "logit" else "share"
-        text = f"{self.name} is {second} or {first}; modelled is the {what} of {second}."
+        text = f"{self.name} is {second} or {first}; modeled is the {what} of {second}."
         if self.levels == (0, 1):
             return (Note(NoteKind.OUTCOME, text, LINEAR_OR_TWO_LEVELS),)
         return (Note(NoteKind.OUTCOME, text, OTHER_LEVEL(name=self.name, level=second, other=first)),)
@@ -77,7 +77,7 @@ def seen_outcome(
     family
         The model; by default logit for two levels and for 0 and 1, otherwise linear.
     baseline
-        Of two levels the one that is not modelled; by default the first.
+        Of two levels the one that is not modeled; by default the first.
     place
         Returns where a row is, in words.
 

@@ -82,7 +82,7 @@ def regress(
         For a private response, ``"logit"`` (default): a logit of each category against the baseline; or ``"ordinal"``:
         proportional odds of ordered categories, in the order of the design, without private terms. For a response
         that is seen, ``"linear"`` (default), ``"logit"`` (default for two levels, and for 0 and 1) or ``"poisson"``,
-        the logarithm of the mean of counts. Of two levels the second is modelled.
+        the logarithm of the mean of counts. Of two levels the second is modeled.
     method
         ``"ml"``, the default for a private response: maximum likelihood. ``"corrected"``, the default with private
         terms: corrected scores, which estimate what the same fit to the values would estimate, even where the model
@@ -91,7 +91,7 @@ def regress(
     baseline
         The category that others are compared with, by default the most frequent one: a label of the response, or of
         the only private term; or labels by column, ``{"race": "White"}``. Of a seen response with two levels, the
-        level that is not modelled.
+        level that is not modeled.
     merge
         Categories of private terms that share their coefficients, under a new name, by column:
         ``{"race": {"Other": ["Other", "Eskimo"]}}``. The subsets stay as they are.

@@ -54,7 +54,7 @@ class NoteKind(StrEnum):
     PENALIZED = "penalized"  # coefficients are shrunk on purpose
     BASELINE = "baseline"  # the category that others are compared with
     MERGED = "merged"  # categories that share their coefficients
-    OUTCOME = "outcome"  # which level of a response is modelled, and how
+    OUTCOME = "outcome"  # which level of a response is modeled, and how
     # Multiple imputation
     IMPUTED = "imputed"  # guesses of a model, not people's values
     IMPROPER = "improper"  # sets that differ by less than is unknown

@@ -68,7 +68,7 @@ def predict_rows(fit: OutcomeRegression, V: FloatArray, cells: IntArray, offset:
 
 def _stated(fit: OutcomeRegression) -> dict[str, Any]:
     """Return what predictions say of themselves."""
-    is_share = fit.level is not None or fit.categories is not None
+    is_share = fit.modeled is not None or fit.categories is not None
     return {"quantity": "share" if is_share else _QUANTITIES[fit.family], "degrees_of_freedom": fit.degrees_of_freedom}
 
 

@@ -81,7 +81,7 @@ def fit_outcome(
         ``"corrected"`` (default) or ``"ml"``.
     response_design, baseline
         The design of a private outcome, and the category of it that the others are compared with: by default the most
-        frequent one; of two categories the first, so that the other is modelled.
+        frequent one; of two categories the first, so that the other is modeled.
     weights, weights_kind, clusters, sampling, offset
         One for each person, as in `regress`; `sampling` in the place of weights and clusters.
     table

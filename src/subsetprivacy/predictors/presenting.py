@@ -69,9 +69,12 @@ def facts_of(fit: OutcomeRegression) -> dict[str, Any]:
         "outcome": fit.name,
         "family": fit.family,
         "method": fit.method,
+        "modeled": fit.modeled,
         "categories": fit.categories,
-        "private": {name: categories.labels for name, categories in fit.layout.private.items()},
-        "baselines": fit.baselines,
+        "private": [
+            {"name": name, "labels": categories.labels, "baseline": fit.baselines[name]}
+            for name, categories in fit.layout.private.items()
+        ],
         "terms": list(fit.layout.terms),
         "coefficients": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "cov": fit.cov,

@@ -45,10 +45,10 @@ class OutcomeRegression(Result):
         The numbers of the fit.
     n_missing
         How many people said nothing of a private column (a full set); they are left out.
-    level
-        The level that is modelled of an outcome that has two and is seen, such as ``"yes"``; None of others.
+    modeled
+        The level that is modeled of an outcome that has two and is seen, such as ``"yes"``; None of others.
     more
-        Notes of whoever made the fit, such as which level of the outcome is modelled.
+        Notes of whoever made the fit, such as which level of the outcome is modeled.
     """
 
     why_not_restored: ClassVar[str] = "keep the data and fit again, or pickle the fit, which holds the data"
@@ -57,7 +57,7 @@ class OutcomeRegression(Result):
     problem: OutcomeProblem
     fit: OutcomeFit
     n_missing: float = 0.0
-    level: Label | None = None
+    modeled: Label | None = None
     more: tuple[Note, ...] = ()
 
     # What was fitted --------------------------------------------------------------------------
@@ -89,8 +89,8 @@ class OutcomeRegression(Result):
 
     @property
     def response(self) -> str:
-        """The name of the outcome, with the level that is modelled where it has one, as in ``income = high``."""
-        return self.name if self.level is None else f"{self.name} = {label_text(self.level)}"
+        """The name of the outcome, with the level that is modeled where it has one, as in ``income = high``."""
+        return self.name if self.modeled is None else f"{self.name} = {label_text(self.modeled)}"
 
     @property
     def n(self) -> float:

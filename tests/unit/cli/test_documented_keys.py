@@ -13,6 +13,7 @@ import subsetprivacy as sp
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "command-line.md"
 TREES = ["ash", "birch", "cedar", "elm"]
 DESIGN = sp.uniform(TREES)
+VOTE = sp.warner(["no", "yes"])
 CALLS = {
     "estimate": "estimate out.parquet",
     "estimate --strata": "estimate out.parquet --strata sex",
@@ -30,6 +31,8 @@ CALLS = {
     "means --test": "means out.parquet --of year --test",
     "rake": "rake out.parquet margins.json",
     "regress": "regress out.parquet tree~year",
+    "regress`, private terms": "regress two.parquet vote~tree",
+    "regress --adjusted": "regress out.parquet year~tree --adjusted tree",
     "regress --test": "regress out.parquet tree~year --test",
     "regress --effects": "regress out.parquet tree~sex --effects",
     "regress --predict": "regress out.parquet tree~sex --predict out.parquet",
@@ -46,6 +49,8 @@ def release(tmp_path, monkeypatch):
     codes = sp.privatize(np.random.default_rng(1).choice(TREES, 300), DESIGN, seed=1).codes
     table = pa.table({"tree": codes, "year": np.tile([1, 2, 3], 100), "sex": np.repeat(["f", "m"], 150)})
     sp.write_release(table, "out.parquet", {"tree": DESIGN}, keep=["year", "sex"])
+    answers = sp.privatize(np.random.default_rng(2).choice(["no", "yes"], 300), VOTE, seed=2).codes
+    sp.write_release(pa.table({"tree": codes, "vote": answers}), "two.parquet", {"tree": DESIGN, "vote": VOTE})
     Path("margins.json").write_text('{"sex": {"f": 0.6, "m": 0.4}}')
     Path("proba.csv").write_text("ash,birch,cedar,elm\n" + "0.1,0.2,0.3,0.4\n" * 300)
 

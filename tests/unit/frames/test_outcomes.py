@@ -1,4 +1,4 @@
-"""Responses that are seen: which family they call for, which level is modelled, and what is refused."""
+"""Responses that are seen: which family they call for, which level is modeled, and what is refused."""
 
 import numpy as np
 import pandas as pd
@@ -52,14 +52,14 @@ def test_what_was_chosen_is_told():
     assert outcome([0, 1], "logit").notes == ()
     told = outcome([0, 1]).notes
     assert told[0].kind == "outcome"
-    assert told[0].text == "y is 1 or 0; modelled is the log odds of 1."
-    assert outcome([True, False]).notes[0].text == "y is True or False; modelled is the log odds of True."
-    assert outcome(["no", "yes"]).notes[0].text == "y is yes or no; modelled is the log odds of yes."
+    assert told[0].text == "y is 1 or 0; modeled is the log odds of 1."
+    assert outcome([True, False]).notes[0].text == "y is True or False; modeled is the log odds of True."
+    assert outcome(["no", "yes"]).notes[0].text == "y is yes or no; modeled is the log odds of yes."
     assert "baseline={'y': 'yes'} models no instead" in str(outcome(["no", "yes"]).notes[0])
     assert outcome(["no", "yes"], "linear").notes[0].text.endswith("the share of yes.")
 
 
-def test_a_baseline_is_the_level_that_is_not_modelled():
+def test_a_baseline_is_the_level_that_is_not_modeled():
     assert outcome(["no", "yes"], baseline="yes").y.tolist() == [1, 0]
     assert outcome(["no", "yes"], baseline="yes").levels == ("yes", "no")
     assert outcome(["no", "yes"], baseline="no").y.tolist() == [0, 1]

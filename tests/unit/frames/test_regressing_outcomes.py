@@ -67,7 +67,7 @@ def fitted(monkeypatch):
 class _Nothing:
     """In the place of a result."""
 
-    level: object = None
+    modeled: object = None
     more: tuple = ()
 
 

@@ -172,7 +172,7 @@ def test_the_summary_says_what_to_know(likely):
     assert NoteKind.BASELINE in kinds
     facts = likely.to_dict()
     assert facts["specification"]["pvalue"] == pytest.approx(float(likely.specification.pvalue[0]))
-    assert facts["private"] == {"x": ["a", "b", "c", "d"]}
+    assert facts["private"] == [{"name": "x", "labels": ["a", "b", "c", "d"], "baseline": likely.baselines["x"]}]
 
 
 def test_a_sample_as_it_was_drawn_has_t_and_design_effects():
