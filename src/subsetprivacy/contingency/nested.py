@@ -117,9 +117,9 @@ def _boundary_notes(fit: LogLinear, others: Sequence[LogLinear], draws: int) -> 
     if fit.separated or any(one.separated for one in others):
         text = (
             "Shares are fitted as 0, on the boundary of the model. All parameters are counted as degrees of freedom, "
-            "so p-values are too large rather than too small."
+            "and the chi-square distribution is rough."
         )
-        return (Note(NoteKind.DEGREES_OF_FREEDOM, text, BOOTSTRAP_THE_TEST),)
+        return (Note(NoteKind.BOUNDARY, text, BOOTSTRAP_THE_TEST),)
     return ()
 
 

@@ -79,7 +79,7 @@ def test_shares_next_to_a_zero_have_the_errors_of_the_face():
 def test_tests_and_odds_on_the_boundary_say_so():
     fit = fitted(with_a_zero(), "saturated", baseline={"a": "w", "b": "n"})
     test = fit.test()
-    assert test.notes[0].kind is NoteKind.DEGREES_OF_FREEDOM
+    assert test.notes[0].kind is NoteKind.BOUNDARY
     assert test.df[0] == 3
     assert np.isnan(fit.test(method="wald").statistic[0])
     ratios = fit.odds_ratios("a", "b")
