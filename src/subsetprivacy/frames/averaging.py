@@ -212,7 +212,7 @@ class _People:
 
 
 def _of_arrays(y: Any, data: Any, column: Any, design: Design | None, missing: Missing, named: _Named) -> _People:
-    check_same_index({"y": y, "data": data, "weights": named.weights, "clusters": named.clusters})
+    check_same_index({"y": y, "by": named.by, "weights": named.weights, "clusters": named.clusters})
     if isinstance(data, SubsetTable) and column is not None:
         data = data.select(_names(column))
     elif column is not None:

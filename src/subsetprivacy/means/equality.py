@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import chdtrc, fdtrc
 
-from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._types import FloatArray
 
 _GRID = 33
 
@@ -61,8 +61,3 @@ def pvalue_of(statistic: float, df: int, denominator: float) -> float:
         return float(chdtrc(df, statistic))
     rest = max(denominator - df + 1, 1.0)
     return float(fdtrc(df, rest, statistic * rest / (df * max(denominator, 1.0))))
-
-
-def cells_of(known: int, p: int, group: int) -> IntArray:
-    """Return the cells of a known group."""
-    return np.arange(group * p, (group + 1) * p)

@@ -17,12 +17,12 @@ from subsetprivacy._words import group_text
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.means import equality, intervals, quantiles
 from subsetprivacy.means.differences import MeanDifferences
-from subsetprivacy.means.digits import digits_for
+from subsetprivacy.means.presenting import frame_columns, picture_of, summary_of
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_means import CORRECTED_MEANS, NAME_TWO_CELLS
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.results import Result, plain
-from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
+from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
 
 INTERVALS: tuple[MeansInterval, ...] = get_args(MeansInterval)
 TESTS: tuple[EqualMeansMethod, ...] = get_args(EqualMeansMethod)
@@ -328,37 +328,8 @@ class GroupMeans(Result):
 
     # Output -----------------------------------------------------------------------------------
 
-    def _cell_columns(self) -> dict[str, list[Any]]:
-        """Return the columns that say which group and category a row is of."""
-        columns: dict[str, list[Any]] = {}
-        for k, name in enumerate(self.by):
-            parts = [group[k] if len(self.by) > 1 else group for group in self.groups]  # type: ignore[index]
-            columns[name] = [part for part in parts for _ in self.categories]
-        for k, name in enumerate(self.variables):
-            parts = [label[k] if len(self.variables) > 1 else label for label in self.categories]  # type: ignore[index]
-            taken = name if name not in columns else f"{name} (private)"
-            columns[taken] = parts * len(self.groups)
-        return columns
-
     def _columns(self, level: float = 0.95, method: MeansInterval = "auto") -> dict[str, Any]:
-        ends = self.interval(level, method=method).reshape(-1, 2)
-        columns: dict[str, Any] = {
-            **self._cell_columns(),
-            "number": self.number.ravel(),
-            "share": self.share.ravel(),
-            "share_se": self.share_se.ravel(),
-            "mean": self.mean.ravel(),
-            "se": self.se.ravel(),
-            "lower": ends[:, 0],
-            "upper": ends[:, 1],
-            "level": np.full(len(ends), level),
-            "sd": self.sd.ravel(),
-            "sd_se": self.sd_se.ravel(),
-        }
-        for k, name in enumerate(quantile_names(self.probabilities)):
-            columns[name] = self.quantile.reshape(-1, len(self.probabilities))[:, k]
-            columns[f"{name}_se"] = self.quantile_se.reshape(-1, len(self.probabilities))[:, k]
-        return columns
+        return frame_columns(self, level, method)
 
     @overload
     def to_frame(
@@ -378,45 +349,7 @@ class GroupMeans(Result):
 
     def summary(self, level: float = 0.95, *, method: MeansInterval = "auto") -> Table:
         """Return the table to print or to show in a notebook; `level` and `method` as in `interval`."""
-        ends = self.interval(level, method=method).reshape(-1, 2)
-        digits = digits_for(self.se.ravel())
-        head = [f"lower {percent(level)}", f"upper {percent(level)}"]
-        columns = [self.mean.ravel(), self.se.ravel(), *ends.T]
-        if not self.is_rate:
-            columns.append(self.sd.ravel())
-            head.append("sd")
-        effect = (
-            ()
-            if self.design_effect is None
-            else (("design effect", [number(float(x), 2) for x in self.design_effect.ravel()]),)
-        )
-        middle = np.flatnonzero(self.probabilities == 0.5)
-        if not self.is_rate and len(middle) and not effect:
-            columns.append(self.quantile.reshape(-1, len(self.probabilities))[:, middle[0]])
-            head.append("median")
-        names = [" & ".join(map(group_text, cells)) for cells in zip(*self._cell_columns().values(), strict=True)]
-        shares = [number(float(x), 3) for x in self.share.ravel()]
-        rows = tuple(
-            (name, share, *(number(x, digits) for x in values), *more)
-            for name, share, values, *more in zip(
-                names, shares, zip(*columns, strict=True), *(texts for _, texts in effect), strict=True
-            )
-        )
-        title = " and ".join((*self.by, *self.variables))
-        what = "rate" if self.is_rate else "mean"
-        heads = (title, "share", what, "se", *head, *(name for name, _ in effect))
-        heading = f"{what.capitalize()} of {self.outcome} by {title}: n = {self.n:.0f}"
-        return Table(heading, heads, rows, (*self._legend(method), *self.notes))
-
-    def _legend(self, method: MeansInterval) -> list[Note]:
-        chosen = method if method != "auto" else "fieller" if self.model is None else "wald"
-        how = {
-            "fieller": "all means that a test does not reject (Fieller)",
-            "wald": "estimate and standard error",
-            "logit": "estimate and standard error of the log odds",
-            "robust": "estimate and standard error of the sandwich",
-        }
-        return [Note(NoteKind.INTERVAL_METHOD, f"Intervals by method '{chosen}': {how[chosen]}.")]
+        return summary_of(self, level, method)
 
     def to_dict(self, level: float = 0.95, *, method: MeansInterval = "auto") -> dict[str, Any]:
         """Return the numbers, for JSON; `level` and `method` as in `interval`."""
@@ -456,24 +389,7 @@ class GroupMeans(Result):
         ax: draw.AxesOrNone = None,
     ) -> draw.Axes:
         """Draw the means with their intervals, the largest on top; known groups next to each other."""
-        known, p = len(self.groups), len(self.categories)
-        mean, ends = self.mean.reshape(known, p), self.interval(level, method=method).reshape(known, p, 2)
-        overall = np.nan_to_num(self.number.reshape(known, p) / self.number.reshape(known, p).sum(axis=0)) * mean
-        order = np.argsort(-np.where(np.isfinite(overall).any(axis=0), np.nansum(overall, axis=0), -np.inf))
-        series = {
-            group_text(group) if self.by else self.outcome: (mean[g, order], ends[g, order, 0], ends[g, order, 1])
-            for g, group in enumerate(self.groups)
-        }
-        what = "rate" if self.is_rate else "mean"
-        who = " and ".join((*self.variables, *self.by))
-        heading = f"Estimated {what} of {self.outcome} by {who}, {percent(level)} intervals, n = {self.n:,.0f}"
-        return draw.by_row(
-            [label_text(self.categories[j]) for j in order],
-            series,
-            xlabel=f"{what} of {self.outcome}",
-            title=draw.Heading(heading) if title is None else title,
-            ax=ax,
-        )
+        return picture_of(self, level, method, title, ax)
 
     def __repr__(self) -> str:
         by = f" and known {' and '.join(self.by)}" if self.by else ""
@@ -482,17 +398,6 @@ class GroupMeans(Result):
             f"<GroupMeans of {self.outcome} by {' and '.join(self.variables)}{by}: {len(self.categories)} categories, "
             f"n = {self.n:.0f}{what}>"
         )
-
-
-def quantile_names(probabilities: FloatArray) -> list[str]:
-    """Return the names of quantiles: q25 for 0.25.
-
-    Examples
-    --------
-    >>> quantile_names(np.array([0.25, 0.5, 0.975]))
-    ['q25', 'q50', 'q97.5']
-    """
-    return [f"q{100 * q:.6g}" for q in probabilities]
 
 
 def _labels(written: list[Any]) -> tuple[Any, ...]:
