@@ -21,6 +21,7 @@ from subsetprivacy.predictors import fitting
 from subsetprivacy.predictors.comparison import comparison_statistic
 from subsetprivacy.predictors.corrected import CorrectedObjective
 from subsetprivacy.predictors.layout import ModelTerm, arrange
+from subsetprivacy.predictors.outcome import fit_outcome
 from subsetprivacy.predictors.people import CellPeople
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.predictors.working import Indicators
@@ -145,6 +146,37 @@ def measure(p, family, wrong, replications, first=0, n=N):
     return line, unsolved
 
 
+def private_outcome(replications, first=0, n=N):
+    """Return coverages of both methods where the outcome of the logit is private too, by Warner's design."""
+    design, outcome, b = design_of(4), sp.warner(["no", "yes"], 0.8), truth(4, "logit")
+    held, unsolved = {"corrected": [], "ml": []}, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for r in range(first, first + replications):
+            v, x, y = sample(4, "logit", [4, r, 0], n=n)
+            codes = sp.privatize(x, design, seed=r).codes
+            answers = sp.privatize(np.where(y == 1, "yes", "no"), outcome, seed=10**6 + r).codes
+            V = np.column_stack([np.ones(n), v])
+            for method, each in held.items():
+                fit = fit_outcome(
+                    "y",
+                    answers,
+                    V,
+                    codes,
+                    design,
+                    layout_of(4),
+                    family="logit",
+                    method=method,
+                    response_design=outcome,
+                    starts=1,
+                )
+                if not fit.fit.solved:
+                    unsolved += 1
+                    continue
+                each.append(np.abs(fit.coef[0] - b) <= Z95 * fit.se[0])
+    return {method: 100 * np.mean(each, axis=0) for method, each in held.items()}, unsolved
+
+
 def between(values, digits=1):
     return f"{np.min(values):.{digits}f} to {np.max(values):.{digits}f}"
 
@@ -173,6 +205,9 @@ def main():
         for p in sizes:
             for wrong in (False, True):
                 print(row(*measure(p, family, wrong, replications, first)), flush=True)
+    found, unsolved = private_outcome(replications, first)
+    parts = [f"{method} {between(each)}" for method, each in found.items()]
+    print(f"Private outcome by Warner's design, four categories: {', '.join(parts)}; unsolved {unsolved}.")
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def _comparison(fit: OutcomeRegression) -> tuple[Note, ...]:
     statistic = f"chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}"
     text = f"Corrected scores and the likelihood compared: {statistic}."
     if p >= 0.05:
-        return (Note(NoteKind.SPECIFICATION, f"{text} They agree as they should."), *test.notes)
+        return (Note(NoteKind.SPECIFICATION, f"{text} The test finds no difference."), *test.notes)
     if fit.method == "corrected":
         why = "They differ, so a fit by likelihood would be misleading here; corrected scores are not affected."
         return (Note(NoteKind.SPECIFICATION, f"{text} {why}"), *test.notes)
