@@ -85,7 +85,7 @@ STEPS = {
     "example urn": [Step("example urn --people 20 -o urn2.csv", says="Wrote urn2.csv")],
     "fit-test": [Step("fit-test private.csv --reference 0.25,0.25,0.25,0.25 --null chi-square", **TABLE)],
     "key": [Step("key -o secret.key", says="Wrote secret.key")],
-    "means": [Step("means private.csv --of drawn", **TABLE)],
+    "means": [Step("means private.csv --of age", **TABLE)],
     "plan": [Step("plan black red green blue --margin 0.02", says="uniform")],
     "power means": [
         Step(
@@ -151,7 +151,8 @@ def folder(tmp_path_factory):
     ):
         assert CliRunner().invoke(main, line).exit_code == 0
     with (place / "private.csv").open("w", encoding="utf-8") as file:
-        file.write("colour,drawn\n" + "red|blue,first\nblack|green,first\nred|blue,second\nblue|green,second\n" * 30)
+        rows = ("red|blue,first,20", "black|green,first,30", "red|blue,second,40", "blue|green,second,50")
+        file.write("colour,drawn,age\n" + "".join(f"{row}\n" for row in rows) * 30)
     (place / "private.proba.csv").write_text("black,red,green,blue\n" + "0.1,0.2,0.3,0.4\n" * 120, encoding="utf-8")
     made = design_from_json(Path(design).read_bytes())
     (place / "private.csv.design.json").write_text(
