@@ -3,12 +3,15 @@
 On Spark it is run by `tests/unit/frames/test_on_spark.py`, in a process of its own.
 """
 
+import json
+
 import numpy as np
 import pytest
 from engines import CONSTRUCTORS, LIBRARY, engines_under_test, spark_table
 
+import subsetprivacy as sp
 from subsetprivacy import engines
-from subsetprivacy.errors import ArgumentError, CategoryError, TooLargeError
+from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, TooLargeError
 from subsetprivacy.frames import covariates
 from subsetprivacy.frames.formulas import covariate_matrix, encode_formula, formula_matrix
 
@@ -105,3 +108,71 @@ def test_a_large_table_is_not_brought_from_a_cluster(make, monkeypatch):
         return
     with pytest.raises(TooLargeError, match="must have at most 11 rows to be brought to this machine; got more"):
         encode_formula("age", table)
+
+
+# Private terms ----------------------------------------------------------------------------------------------------
+
+RACE = sp.uniform(["Asian", "Black", "Other", "White"])
+FAITH = sp.warner(["no", "yes"])
+
+
+def private_people(n=400):
+    """Return columns with private terms and responses, seen and private."""
+    rng = np.random.default_rng(12)
+    race, age = rng.choice(4, n, p=[0.2, 0.2, 0.2, 0.4]), rng.integers(18, 80, n)
+    return {
+        "income": (age / 20 + race + rng.normal(size=n)).round(4).tolist(),
+        "employed": rng.choice(["no", "yes"], n).tolist(),
+        "age": age.tolist(),
+        "sex": rng.choice(["f", "m"], n).tolist(),
+        "race": sp.privatize(np.array(RACE.categories.labels)[race], RACE, seed=1).codes.tolist(),
+        "faith": sp.privatize(rng.choice(["no", "yes"], n), FAITH, seed=2).codes.tolist(),
+        "w": rng.integers(1, 4, n).tolist(),
+    }
+
+
+def fitted(table, formula="income ~ age * race + sex", **asked):
+    return sp.regress(formula, table, designs={"race": RACE, "faith": FAITH}, baseline={"race": "White"}, **asked)
+
+
+def test_private_terms_are_fitted_alike(make):
+    table = make(private_people())
+    expected, found = (fitted(each, weights="w", weights_kind="frequency") for each in (private_people(), table))
+    assert found.labels == expected.labels
+    assert np.allclose(found.coef, expected.coef, atol=1e-8)
+    assert np.allclose(found.cov, expected.cov, rtol=1e-6)
+    rows = {"age": [30, 40], "sex": ["f", "m"], "race": ["Black", "White"]}
+    assert np.allclose(found.predict(make(rows)).estimate.sum(), expected.predict(rows).estimate.sum())
+    assert np.allclose(found.adjusted("race").estimate, expected.adjusted("race").estimate)
+
+
+def test_cells_of_private_terms_are_not_told(make):
+    held = private_people()
+    held["race"] = [987654, *held["race"][1:]]
+    held["income"] = [*held["income"][:-1], None]
+    with pytest.raises(CodeError, match="race: ") as caught:
+        fitted(make(held))
+    assert "987654" not in str(caught.value)
+    with pytest.raises(ArgumentError, match="column income must have a value in every row; got 1 missing value"):
+        fitted(make({**held, "race": private_people()["race"]}))
+    fit = fitted(private_people())
+    rows = make({"age": [30, 40], "sex": ["f", "m"], "race": ["White", "SECRET"]})
+    with pytest.raises(CategoryError, match="column race must hold a category of its design in every row; got 1") as e:
+        fit.predict(rows)
+    assert "SECRET" not in str(e.value)
+
+
+METHODS = ["corrected", "ml"]
+RESPONSES = [("income", "linear"), ("employed", "logit"), ("age", "poisson"), ("faith", "logit")]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("response", "family"), RESPONSES)
+def test_every_family_and_method(response, family, method):
+    fit = fitted(private_people(), f"{response} ~ sex + race", family=family, method=method, starts=1)
+    assert (fit.family, fit.method) == (family, method)
+    assert fit.layout.names == ("Intercept", "sex[m]", "race[Asian]", "race[Black]", "race[Other]")
+    assert np.isfinite(fit.se).all()
+    told = " ".join([repr(fit), str(fit.summary()), json.dumps(fit.to_dict(), default=str)])
+    assert all(f"race[{label}]" in told for label in ("Asian", "Black", "Other"))
+    assert fit.adjusted("race").rows == RACE.categories.labels

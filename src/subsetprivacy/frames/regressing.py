@@ -180,6 +180,20 @@ def regress(
     >>> fit.to_frame().query("category == 'yes' and term == 'age'")[["estimate", "se"]].round(3)
        estimate     se
     5     0.032  0.005
+
+    A private predictor, of a response that is seen:
+
+    >>> days = np.where(values == "yes", 6.0, 4.0) + rng.normal(size=5000)
+    >>> fit = sp.regress(days, {"age": age, "answer": data}, baseline="no")
+    >>> fit
+    <OutcomeRegression response ~ age + answer: linear, corrected, private answer, n = 5000>
+    >>> fit.to_frame()[["term", "estimate", "se"]].round(3).tail(3)
+                  term  estimate     se
+    2  answer[perhaps]    -0.030  0.072
+    3    answer[never]    -0.062  0.078
+    4      answer[yes]     2.001  0.079
+    >>> fit.adjusted("answer").rows
+    ('no', 'perhaps', 'never', 'yes')
     """
     asked = Asked(
         family=None if family is None else check_choice(family, FAMILIES, "family"),

@@ -50,6 +50,13 @@ for name, shares in zip(groups, sp.estimate_many(groups, "mom").w, strict=True):
 methods = sp.simulate_many(design, [0.1, 0.2, 0.3, 0.4], n=200, size=3, seed=np.random.default_rng(1))
 print(sp.estimate_many(methods).w.mean(axis=0))
 
+people = {"age": np.arange(1000.0), "rich": np.arange(1000) % 3 == 0, "color": data}
+model = sp.regress("rich ~ age + color", people, family="linear", baseline={"color": "blue"})
+assert_type(model, sp.Regression | sp.OutcomeRegression)
+print(model.summary(), model.coef, model.interval(0.9), model.test("color"), model.adjusted("age").estimate)
+if isinstance(model, sp.OutcomeRegression):
+    print(model.baselines, model.modeled)
+
 try:
     sp.privatize(["pink"], design)
 except CategoryError as error:

@@ -29,6 +29,7 @@ sp.count(data, by=["a", "b"]).n  # attr-defined: "GroupedCounts[SubsetCounts]" h
 sp.ask(both).resolve(True)  # attr-defined: "dict[str, Question]" has no attribute "resolve"
 sp.audit(table).persons()  # attr-defined: "TableAudit" has no attribute "persons"
 sp.independence_test(sp.crosstab(table), "person")  # arg-type: "Literal['person']"; expected "Literal['lrt',
+sp.regress("y ~ x", {}, family="probit")  # arg-type: "Literal['probit']"; expected "Literal['logit',
 sp.homogeneity_test("a", "b")  # arg-type: "homogeneity_test" has incompatible type "str"; expected "Mapping[Any,
 sp.optimal("abcd", [0.25] * 4, {"mi": 0.5}, criterion="E")  # arg-type: "Literal['E']"; expected "Literal['A'
 sp.plan(4, 0.05, w="even")  # arg-type: "w" to "plan" has incompatible type "str"
