@@ -71,9 +71,9 @@ def regress(
         ``race:religion``), but not inside functions. Or the response itself: a `SubsetData`, codes with their
         `design`, or, where some covariates are private, numbers or labels.
     data
-        With a formula, a table of any library or a dict of columns; or a `Release`, the path of a file that
-        `read_release` opens, or several whose rows follow each other. Without a formula, the covariates: a table, a
-        dict of columns, or an array of numbers. An intercept is added. In a dict, a `SubsetData` is a private column.
+        With a formula, a table of any library, a dict of columns, or a `SubsetTable`; or a `Release`, the path of a
+        file that `read_release` opens, or several whose rows follow each other. Without a formula, the covariates: a
+        table, a dict of columns, or an array of numbers. An intercept is added. In a dict, a `SubsetData` is private.
     designs
         The designs of the columns of subsets, by name. A `Release` has them, and so have most files.
     design
@@ -228,6 +228,8 @@ def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People |
     """Return the people of a formula and a table or files."""
     if is_files(data):
         return people_of_files(formula, data, designs, asked)
+    if isinstance(data, SubsetTable):
+        data = {name: data[name] for name in data.design.by_name()}
     known = _designs(data, designs)
     response, right = split_formula(formula, known)
     predictors = private_predictors(right, known)
@@ -314,8 +316,6 @@ def _designs(data: Any, designs: Any) -> dict[str, Design]:
     if isinstance(data, Mapping):
         known = {str(name): column.design for name, column in data.items() if isinstance(column, SubsetData)}
     if designs is None:
-        if isinstance(data, SubsetTable):
-            return dict(zip(data.names, data.design.factors, strict=True))
         if known:
             return known
         raise ArgumentError(

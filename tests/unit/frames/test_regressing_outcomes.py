@@ -276,6 +276,12 @@ def test_a_dict_with_subsets_knows_its_designs(fitted):
     same(fitted("income ~ age + race", held, designs=None), fitted("income ~ age + race"))
 
 
+def test_a_table_of_subsets_knows_its_designs(fitted):
+    codes = [columns()["race"], columns()["vote"]]
+    table = sp.SubsetTable(codes, sp.product({"race": RACE, "vote": VOTE}))
+    same(fitted("vote ~ race", table, designs=None), fitted("vote ~ race"))
+
+
 def test_missing_answers(fitted):
     held = columns()
     held["race"] = [None, *held["race"][1:]]
