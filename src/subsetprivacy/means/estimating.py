@@ -27,6 +27,7 @@ from subsetprivacy.messages.for_means import CORRECTED_MEANS, EMPTY_OUTCOMES
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.variables import JointCategories
 
+MOST = 1e70  # of an outcome, in size
 MOST_CELLS = 1000  # whose covariance is kept as one matrix
 
 
@@ -225,6 +226,12 @@ def read_outcome(y: Any, n: int) -> FloatArray:
             f"`y` must be finite; got {counted(wrong.sum(), 'that is not', 'that are not')}, first in row "
             f"{int(wrong.argmax())}.",
             EMPTY_OUTCOMES,
+        )
+    large = np.abs(numbers) > MOST
+    if large.any():  # their fourth powers must be numbers
+        raise ArgumentError(
+            f"`y` must be at most {MOST:.0e} in size; got {counted(large.sum(), 'that is not', 'that are not')}, first "
+            f"in row {int(large.argmax())}."
         )
     return numbers
 

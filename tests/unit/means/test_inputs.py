@@ -145,6 +145,7 @@ def test_two_private_columns_of_a_table(people):
             "finite; got 1 that is not, first in row 7",
         ),
         (lambda y: np.where(np.arange(900) >= 898, np.inf, y), ArgumentError, "2 that are not, first in row 898"),
+        (lambda y: np.where(np.arange(900) == 3, 1e300, y), ArgumentError, r"at most 1e\+70 in size; got 1 .*row 3"),
         (lambda y: y[:-1], MismatchError, r"one number per person; got shape \(899,\) for 900 people"),
         (lambda y: np.stack([y, y]), MismatchError, "one number per person"),
         (lambda y: [str(x) for x in y], ArgumentError, "must be numbers, one per person"),
