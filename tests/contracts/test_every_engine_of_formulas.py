@@ -162,6 +162,19 @@ def test_cells_of_private_terms_are_not_told(make):
     assert "SECRET" not in str(e.value)
 
 
+def test_merged_categories_are_one(make):
+    fit = fitted(make(private_people()), "income ~ race + sex", merge={"race": {"rest": ["Asian", "Other"]}})
+    assert fit.layout.names == ("Intercept", "race[rest]", "race[Black]", "sex[m]")
+    means = fit.adjusted("race")
+    assert means.rows == ("rest", "Black", "White")
+    assert np.allclose(means.estimate[0], fit.adjusted("race", ["Asian"]).estimate)
+    assert fit.effects("race").rows == ("race: rest instead of White", "race: Black instead of White")
+    assert np.allclose(fit.effects("race").estimate[:, 0], fit.coef[1:3])
+    rows = {"sex": ["f"] * 3, "race": ["rest", "Asian", "Other"]}
+    assert np.ptp(fit.predict(rows).estimate) == 0
+    assert "race: rest is Asian or Other." in str(fit.summary())
+
+
 METHODS = ["corrected", "ml"]
 RESPONSES = [("income", "linear"), ("employed", "logit"), ("age", "poisson"), ("faith", "logit")]
 

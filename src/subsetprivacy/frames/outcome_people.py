@@ -325,4 +325,5 @@ def layout_of(encoder: PredictorEncoder, columns: Sequence[PrivateColumn]) -> La
         V_names=encoder.seen_columns,
         constant=0,
         encoder=encoder,
+        merged={each.name: each.merged for each in encoder.private if each.merged},
     )

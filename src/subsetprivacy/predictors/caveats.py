@@ -39,7 +39,9 @@ def doubts(fit: OutcomeRegression) -> tuple[Note, ...]:
 
 
 def _baselines(fit: OutcomeRegression) -> tuple[Note, ...]:
-    parts = [f"{name} is compared with {label_text(label)}" for name, label in fit.layout.baselines.items()]
+    layout = fit.layout
+    compared = {name: layout.level_of(name, label) for name, label in layout.baselines.items()}
+    parts = [f"{name} is compared with {label_text(label)}" for name, label in compared.items()]
     if fit.categories is not None:
         parts.append(f"coefficients are log odds relative to {label_text(fit.categories[0])}")
     return (Note(NoteKind.BASELINE, f"{'; '.join(parts)}."),)

@@ -152,17 +152,18 @@ def adjusted_means(fit: OutcomeRegression, variable: str, values: Sequence[Any] 
     _require_variable(fit, variable)
     chosen: list[Any]
     if variable in fit.layout.private:
-        categories = fit.layout.private[variable].labels
-        chosen = list(categories) if values is None else list(values)
-        unknown = [label for label in chosen if label not in categories]
+        levels = fit.layout.levels(variable)
+        places = {label: j for j, label in enumerate(fit.layout.private[variable].labels)} | levels
+        chosen = list(levels) if values is None else list(values)
+        unknown = [label for label in chosen if label not in places]
         if unknown:
-            known = ", ".join(map(label_text, categories[:12]))
+            known = ", ".join(map(label_text, list(levels)[:12]))
             raise ArgumentError(f"`values` must be categories of {variable} ({known}); got {len(unknown)} others.")
         V = fit.problem.people.V
-        averages = [_average(fit, V, _set(fit, variable, categories.index(label))) for label in chosen]
+        averages = [_average(fit, V, _set(fit, variable, places[label])) for label in chosen]
     else:
-        levels = _encoder(fit).levels.get(variable)
-        default = list(levels) if levels is not None else _quartiles(fit, variable)
+        seen = _encoder(fit).levels.get(variable)
+        default = list(seen) if seen is not None else _quartiles(fit, variable)
         chosen = default if values is None else list(values)
         averages = [_average(fit, _replaced(fit, variable, value)) for value in chosen]
     names = row_names([f"{value:.4g}" if isinstance(value, float) else value for value in chosen])
@@ -231,11 +232,11 @@ def marginal_effects(fit: OutcomeRegression, variables: str | Sequence[str] | No
 
 def _changes(fit: OutcomeRegression, variable: str) -> list[tuple[str, Average]]:
     """Return the changes with one variable: each level against the first, a number by one unit."""
-    private = fit.layout.private.get(variable)
-    if private is not None:
-        V, baseline = fit.problem.people.V, fit.layout.baselines[variable]
-        others = [label for label in private.labels if label != baseline]
-        at = {label: _average(fit, V, _set(fit, variable, j)) for j, label in enumerate(private.labels)}
+    if variable in fit.layout.private:
+        V = fit.problem.people.V
+        baseline = fit.layout.level_of(variable, fit.layout.baselines[variable])
+        at = {label: _average(fit, V, _set(fit, variable, j)) for label, j in fit.layout.levels(variable).items()}
+        others = [label for label in at if label != baseline]
         return [(_instead(variable, label, baseline), at[label] - at[baseline]) for label in others]
     levels = _encoder(fit).levels.get(variable)
     if levels is not None:

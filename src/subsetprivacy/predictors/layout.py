@@ -100,6 +100,8 @@ class Layout:
         The position in V of the column of ones.
     encoder
         What makes V and cells from a table; None where there is none.
+    merged
+        New names of categories that share their columns, by private predictor and category.
     """
 
     names: tuple[str, ...]
@@ -111,6 +113,7 @@ class Layout:
     V_names: tuple[str, ...]
     constant: int
     encoder: OutcomeEncoder | None = None
+    merged: Mapping[str, Mapping[Label, Label]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         C = len(self.names)
@@ -159,6 +162,17 @@ class Layout:
             cell = column if cell is None else cell * categories.p + column
         assert cell is not None
         return cell
+
+    def level_of(self, name: str, label: Label) -> Label:
+        """Return the new name of a category that is merged with others, or itself."""
+        return self.merged.get(name, {}).get(label, label)
+
+    def levels(self, name: str) -> dict[Label, int]:
+        """Return the first category, by position, of each level of a private predictor: merged ones are one."""
+        found: dict[Label, int] = {}
+        for j, label in enumerate(self.private[name].labels):
+            found.setdefault(self.level_of(name, label), j)
+        return found
 
     def coordinate(self, name: str) -> IntArray:
         """Return the category, by position, of one private predictor in each of the cells."""

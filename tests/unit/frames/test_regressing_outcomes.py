@@ -112,6 +112,19 @@ def test_merged_categories_have_one_column(fitted):
     assert fitted("income ~ race", merge={"race": {"x": ["White", "Other"]}})["layout"].baselines == {"race": "Other"}
 
 
+def test_merged_categories_of_known_values_are_least_squares_of_the_merged():
+    rng = np.random.default_rng(2)
+    race, age = rng.choice(4, 200), rng.normal(size=200)
+    income = age + np.array([0.0, 1.0, 3.0, 3.0])[race] + rng.normal(size=200)
+    open_ = sp.nonprivate(RACE.categories.labels)
+    people = {"income": income, "age": age, "race": 2**race}
+    merge = {"race": {"rest": ["Other", "White"]}}
+    fit = sp.regress("income ~ age + race", people, designs={"race": open_}, merge=merge, baseline="Asian")
+    X = np.column_stack([np.ones(200), age, race == 1, race >= 2]).astype(float)
+    assert fit.layout.names == ("Intercept", "age", "race[Black]", "race[rest]")
+    assert np.allclose(fit.coef, np.linalg.lstsq(X, income)[0], atol=1e-9)
+
+
 def test_a_private_response_with_private_predictors(fitted):
     found = fitted("vote ~ age + race", baseline={"vote": "red", "race": "Black"})
     assert found["y"].tolist() == columns()["vote"]
