@@ -37,6 +37,8 @@ PRIVATE_BASELINE = advise(
     shell="--baseline race=White names the column too",
     keyword_of="regress",
 )
+LEAVE_COLUMNS_OUT = advise("leave_columns_out", "leave these columns out")
+FEWER_TERMS = advise("fewer_terms", "use fewer terms, or collect more people")
 MERGE_BY_COLUMN = advise(
     "merge_by_column",
     python="merge={{'race': {{'Other': ['Other', 'Eskimo']}}}}",

@@ -15,7 +15,7 @@ from subsetprivacy.design.factors import Product
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError, NoDataError, warn_of
 from subsetprivacy.estimation.indicator import require_indicators
 from subsetprivacy.messages import Note
-from subsetprivacy.messages.for_regression import DROP_A_COLUMN, FEWER_COLUMNS
+from subsetprivacy.messages.for_regression import FEWER_TERMS, LEAVE_COLUMNS_OUT
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.caveats import doubts
 from subsetprivacy.predictors.fitting import fit
@@ -293,11 +293,11 @@ def _check_columns(people_: CellPeople) -> None:
         raise ArgumentError(
             "columns of the model must not be 0 or combinations of each other; got "
             f"{', '.join(layout.names[k] for k in dependent)}.",
-            DROP_A_COLUMN,
+            LEAVE_COLUMNS_OUT,
         )
     if len(people_) < atoms.C:
         raise ArgumentError(
             f"`data` must have at least as many people as the model has columns; got {people(len(people_))} for "
             f"{counted(atoms.C, 'column')}.",
-            FEWER_COLUMNS,
+            FEWER_TERMS,
         )

@@ -406,6 +406,17 @@ def test_a_seen_column_may_be_called_like_a_private_one(fitted):
         fitted("income ~ race + `race[Black]`", held)
 
 
+@pytest.mark.parametrize(
+    ("formula", "rows", "told"),
+    [("income ~ race + age + I(2 * age)", N, "leave these columns out"), ("income ~ race", 3, "use fewer terms")],
+)
+def test_hints_are_of_this_fit(formula, rows, told):
+    """No hint proposes a penalty, which fits with private predictors do not have."""
+    with pytest.raises(ArgumentError, match=f"Hint: {told}") as caught:
+        sp.regress(formula, columns(rows), designs=DESIGNS)
+    assert "ridge" not in str(caught.value)
+
+
 def test_errors_come_before_the_rows_are_read(fitted, tmp_path):
     """A stream, a penalty or a function of a private column is refused whatever the data hold."""
     with pytest.raises(ArgumentError, match="`ridge` must be left out"):
