@@ -9,6 +9,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.estimation.indicator import IndicatorTable
 from subsetprivacy.predictors.atoms import Atoms
+from subsetprivacy.predictors.comparison import block_moments
 from subsetprivacy.predictors.corrected import CorrectedObjective
 from subsetprivacy.predictors.families import Binomial, Multinomial, Normal, Poisson
 from subsetprivacy.predictors.layout import Layout, ModelTerm, arrange
@@ -16,6 +17,7 @@ from subsetprivacy.predictors.mixture import MixtureObjective
 from subsetprivacy.predictors.outcome import _joined
 from subsetprivacy.predictors.people import CellPeople
 from subsetprivacy.predictors.working import Indicators, working_indicators
+from subsetprivacy.regression.specification import Support
 from subsetprivacy.subsets import Categories
 
 FAMILIES = {"linear": Normal(), "logit": Binomial(), "poisson": Poisson()}
@@ -146,3 +148,28 @@ def test_a_layout_names_and_expands_several_private_predictors():
     assert arranged.expand(V, cells).tolist() == [[1, 1, 0, 0, 5], [1, 0, 0, 0, 0], [1, 1, 7, 0, 0]]
     assert arranged.coordinate("z").tolist() == [0, 1, 2, 0, 1, 2]
     assert isinstance(arranged, Layout)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_moments_of_the_comparison_are_those_over_all_subsets(family):
+    design, labels = made.LOPSIDED, "abcd"
+    V, y = np.array([[1.0, 0.4, 1.0]]), np.array([1.0])
+    arranged = made.layout(labels)
+    codes, mu = design.support()
+    said = ~design.is_missing(codes)
+    theta, moments = None, []
+    for code, weight in zip(codes[said], mu[said] / (1 - design.mu_full)):
+        people = CellPeople(V, y, np.array([code]), design, arranged)
+        atoms = Atoms(people.cell_Z, arranged.seen, 3)
+        objective = MixtureObjective(people, atoms, FAMILIES[family], np.arange(3))
+        if theta is None:
+            theta = 0.4 * np.random.default_rng(4).standard_normal(objective.size)
+        block = people.block(slice(0, 1))
+        w = objective.before(theta, block).posterior[:, 0]
+        probability = weight * float(people.rows(slice(0, 1))[:, 0] @ w)
+        total = block_moments(objective, theta, Support.of(design), block, squared=False)
+        moments.append((probability, total.score, objective.scores(theta, block)[0]))
+    assert sum(p for p, _, _ in moments) == pytest.approx(1)
+    assert sum(p * np.outer(s, s) for p, s, _ in moments) == pytest.approx(total.corrected, abs=1e-10)
+    assert sum(p * np.outer(s, t) for p, s, t in moments) == pytest.approx(total.across, abs=1e-10)
+    assert sum(p * np.outer(t, t) for p, _, t in moments) == pytest.approx(total.likelihood, abs=1e-10)
