@@ -85,6 +85,7 @@ STEPS = {
     "example urn": [Step("example urn --people 20 -o urn2.csv", says="Wrote urn2.csv")],
     "fit-test": [Step("fit-test private.csv --reference 0.25,0.25,0.25,0.25 --null chi-square", **TABLE)],
     "key": [Step("key -o secret.key", says="Wrote secret.key")],
+    "loglinear": [Step("loglinear private.csv independence", **TABLE)],
     "means": [Step("means private.csv --of age", **TABLE)],
     "plan": [Step("plan black red green blue --margin 0.02", says="uniform")],
     "power means": [
@@ -106,6 +107,7 @@ STEPS = {
         )
     ],
     "privatize": [Step("privatize urn.csv --column colour=urn.design.json -o out.csv", **TABLE)],
+    "rake": [Step("rake private.csv private.margins.json", **TABLE)],
     "regress": [Step("regress private.csv colour~drawn", needs=("pyarrow", "formulaic"), hint="formula")],
     "report": [Step("report private.csv -o report.html --permutations 19", **TABLE)],
     "reproduce": [
@@ -153,6 +155,7 @@ def folder(tmp_path_factory):
     with (place / "private.csv").open("w", encoding="utf-8") as file:
         rows = ("red|blue,first,20", "black|green,first,30", "red|blue,second,40", "blue|green,second,50")
         file.write("colour,drawn,age\n" + "".join(f"{row}\n" for row in rows) * 30)
+    (place / "private.margins.json").write_text('{"drawn": {"first": 0.4, "second": 0.6}}', encoding="utf-8")
     (place / "private.proba.csv").write_text("black,red,green,blue\n" + "0.1,0.2,0.3,0.4\n" * 120, encoding="utf-8")
     made = design_from_json(Path(design).read_bytes())
     (place / "private.csv.design.json").write_text(

@@ -28,6 +28,9 @@ STRATA = sp.crosstab(
 )
 ASKED = sp.resolve(sp.draw_questions(U4, 40, seed=1), [True] * 40, U4)
 FIT = sp.estimate(COUNTS)
+SQUARE = sp.simulate(sp.product({"x": PAIRS, "y": PAIRS}), [0.3, 0.2, 0.2, 0.3], 400, seed=1)
+SATURATED, INDEPENDENT = (sp.loglinear(SQUARE, model) for model in ("saturated", "independence"))
+CLUSTERED = sp.Sampling(clusters=list(range(20)) * 2)
 # So few that p-values are from samples.
 ASKED_FEW = sp.QuestionCounts(sp.uniform(range(5)), [3, 5, 24, 17, 7], answers=[0, 1, -1, 0, 1], n=[2, 3, 2, 1, 2])
 PLACES = sp.QuestionCounts(sp.partition(range(9), 3), answers=[0, 1, 2], n=[4, 6, 2])
@@ -88,6 +91,11 @@ DRAWS = {
     "findings": lambda seed: sp.findings(ASKED_FEW, seed=seed).to_json(),
     "write_report": _report,
     "draw_urn": lambda seed: draw_urn(40, seed=seed),
+    "LogLinear.test": lambda seed: SATURATED.test(bootstrap=49, seed=seed).pvalue.tolist(),
+    "LogLinear.compare": lambda seed: SATURATED.compare(INDEPENDENT, bootstrap=49, seed=seed).pvalue.tolist(),
+    "Sampling.with_replicates": lambda seed: CLUSTERED.with_replicates(
+        "bootstrap", 4, seed=seed
+    ).replicate_weights.tolist(),
 }
 
 

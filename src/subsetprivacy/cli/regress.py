@@ -170,8 +170,10 @@ def regress(
       subsetprivacy regress private.parquet "income ~ age + race" --adjusted race -o means.png
       subsetprivacy regress private.parquet "race ~ age + sex" --predict new.csv -o shares.csv
     """
+    from subsetprivacy.frames.formula_terms import formulaic
     from subsetprivacy.frames.regressing import regress as run
 
+    formulaic()  # what is missing is said before files are opened
     ending = check_output(output, format, as_json)
     shown = {"--test": test, "--effects": effects, "--adjusted": adjusted, "--predict": predict}
     _check([name for name, given in shown.items() if given], interval, method, stream=stream, ending=ending)

@@ -260,8 +260,9 @@ def _order(codes: IntArray, design: Design, baseline: Label | None) -> IntArray:
 
 def _joined(codes: IntArray, design: Design, response: IntArray, other: Design) -> tuple[IntArray, Design]:
     """Return codes of private predictors and outcome together, and the product of their designs."""
-    factors = list(design.factors) if isinstance(design, Product) else [design]
-    parts = design.split(codes) if isinstance(design, Product) else [codes]
+    several = design.product
+    factors = [design] if several is None else list(several.factors)
+    parts = [codes] if several is None else several.split(codes)
     names = (f"x{k}" for k in range(10_000))  # nobody sees them
     named = {tuple(next(names) for _ in range(_variables(each))): each for each in [*factors, other]}
     both = Product.of(named)

@@ -359,7 +359,7 @@ class Sampling:
     # Others like it ---------------------------------------------------------------------------
 
     def with_replicates(
-        self, method: ReplicateMethod, count: int | None = None, seed: Seed | None = None, *, rho: float = 0.0
+        self, method: ReplicateMethod, count: int | None = None, *, seed: Seed | None = None, rho: float = 0.0
     ) -> "Sampling":
         """Return the sampling with replicate weights that its strata and clusters give.
 
