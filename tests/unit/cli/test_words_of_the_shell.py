@@ -237,11 +237,25 @@ regress private.parquet tree~area --weights pay --weights-kind sampling
 regress private.parquet tree~area --offset area
 regress private.parquet area~weight
 regress private.parquet area
+regress private.parquet weight~tree
+regress private.parquet weight~area+tree --method ml --test
+regress private.parquet area~tree --adjusted tree --json
+regress private.parquet area~tree --family linear --merge rest=cedar,elm
+regress private.parquet weight~tree --shrink
+regress private.parquet weight~tree --stream
+regress private.parquet weight~tree --family logit
+regress private.parquet weight~tree+pay --baseline ash
+regress private.parquet weight~tree --interval wald
+regress private.parquet weight~tree --adjusted height
+regress private.parquet weight~tree --predict few.csv
+regress private.parquet tree~pay
+regress people.csv weight~tree --design tree.json
 regress people.csv tree~area
 regress people.csv tree~area --design tree.json --form labels
 regress few.csv tree~1 --design tree.json --form labels
 regress few.csv tree~1 --design safe.json --form labels
 regress empty.csv tree~1 --design tree.json --form labels --missing full
+rake private.parquet nowhere.json
 means private.parquet --column tree --of weight
 means private.parquet --column tree --of weight --by area --interval wald
 means private.parquet --column tree --of weight --interval logit
