@@ -64,6 +64,8 @@ WRONG = {
         "DistributionError",
         "--reference must sum to 1; got 0.9.",
     ),
+    "loglinear": ("private.parquet saturated", "ArgumentError", "TABLE must be of two or more variables; got one."),
+    "rake": ("private.parquet margins.json", "DataFileError", "no column shrub"),
     "means": ("private.parquet --of tree", "ArgumentError", "a private column must be --column only; got 'tree'"),
     "regress": (
         "private.parquet tree~shrub",
@@ -94,6 +96,7 @@ def folder(tmp_path, monkeypatch):
     Path("people.csv").write_text("tree\n" + "\n".join(trees) + "\n")
     DESIGN.save("tree.json")
     sp.uniform(["ash", "birch", "cedar", "oak"]).save("other.json")
+    Path("margins.json").write_text('{"shrub": {"ash": 0.5, "elm": 0.5}}')
     sp.write_release(sp.privatize(trees, DESIGN, seed=1), "private.parquet", {"tree": DESIGN})
     oaks = sp.uniform(["ash", "birch", "cedar", "oak"])
     sp.write_release(sp.privatize(["ash", "oak"] * 40, oaks, seed=1), "other.csv", {"tree": oaks})
