@@ -1,9 +1,10 @@
 """Rows of several variables at once."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import reduce
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -101,7 +102,37 @@ class Cells:
         return sums.astype(np.float64, copy=False).reshape(*values.shape[:-1], self._whole.rows)
 
 
-class RowByRow:
+class WrittenOut:
+    """What is made of rows that are written out, a block at a time."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def p(self) -> int:
+            """The length of w."""
+
+    @abstractmethod
+    def _blocks(self) -> list[slice]:
+        """Return the rows of each block."""
+
+    @abstractmethod
+    def _rows(self, part: slice) -> FloatArray:
+        """Return some rows."""
+
+    def gram(self, y: FloatArray) -> FloatArray:
+        """Return the sum of y_i times the outer square of row i."""
+        out = np.zeros((*y.shape[:-1], self.p, self.p))
+        for part in self._blocks():
+            rows = self._rows(part)
+            out += np.swapaxes(rows * y[..., part, None], -1, -2) @ rows
+        return out
+
+    def peak(self, w: FloatArray) -> FloatArray:
+        """Return the largest entry of row times w."""
+        return np.concatenate([(self._rows(part) * w[..., None, :]).max(axis=-1) for part in self._blocks()], axis=-1)
+
+
+class RowByRow(WrittenOut):
     """Rows u_i ⊗ v_i, the i-th of one variable with the i-th of another, where few of all pairs occur.
 
     Neither the grid of all pairs nor the matrix of the rows is built: each
@@ -133,18 +164,6 @@ class RowByRow:
         table = np.swapaxes(self._U * r[..., None], -1, -2) @ self._V
         return table.reshape(*r.shape[:-1], self.p)
 
-    def gram(self, y: FloatArray) -> FloatArray:
-        """Return the sum of y_i times the outer square of u_i ⊗ v_i."""
-        out = np.zeros((*y.shape[:-1], self.p, self.p))
-        for part in self._blocks():
-            rows = self._rows(part)
-            out += np.swapaxes(rows * y[..., part, None], -1, -2) @ rows
-        return out
-
-    def peak(self, w: FloatArray) -> FloatArray:
-        """Return the largest entry of row times w."""
-        return np.concatenate([(self._rows(part) * w[..., None, :]).max(axis=-1) for part in self._blocks()], axis=-1)
-
     def _blocks(self) -> list[slice]:
         return [slice(start, start + self._BLOCK) for start in range(0, self.rows, self._BLOCK)]
 
@@ -152,7 +171,7 @@ class RowByRow:
         return (self._U[part, :, None] * self._V[part, None, :]).reshape(-1, self.p)
 
 
-class Branches:
+class Branches(WrittenOut):
     """Rows of many variables, of whose combinations few occur: what several rows share is summed up once.
 
     Level k has the different combinations of the last k variables. Each is a branch of one of the level before, to
@@ -210,18 +229,6 @@ class Branches:
             parts = [step.T @ table for step in steps]
             table = np.stack(parts, axis=-1).reshape(steps[0].shape[1], -1)
         return np.asarray(table[0], np.float64)
-
-    def gram(self, y: FloatArray) -> FloatArray:
-        """Return the sum of y_i times the outer square of row i."""
-        out = np.zeros((*y.shape[:-1], self.p, self.p))
-        for part in self._blocks():
-            rows = self._rows(part)
-            out += np.swapaxes(rows * y[..., part, None], -1, -2) @ rows
-        return out
-
-    def peak(self, w: FloatArray) -> FloatArray:
-        """Return the largest entry of row times w."""
-        return np.concatenate([(self._rows(part) * w[..., None, :]).max(axis=-1) for part in self._blocks()], axis=-1)
 
     def _blocks(self) -> list[slice]:
         step = max(self._BLOCK // self.p, 1)

@@ -24,6 +24,7 @@ from subsetprivacy.means.sums import Moments, Sums, moments_of, sums_of
 from subsetprivacy.means.working import by_outcome
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_means import CORRECTED_MEANS, EMPTY_OUTCOMES
+from subsetprivacy.regression.inputs import read_clusters
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.variables import JointCategories
 
@@ -279,16 +280,9 @@ def read_weighting(
 
 
 def _clusters(clusters: Any, n: int) -> IntArray | None:
-    if clusters is None:
+    labels = read_clusters(clusters, n)
+    if labels is None:
         return None
-    labels = np.asarray(clusters)
-    if labels.shape != (n,):
-        raise MismatchError(f"`clusters` must be one for each person; got shape {labels.shape} for {people(n)}.")
-    gaps = np.array([each is None or each != each for each in labels.tolist()])
-    if gaps.any():
-        raise ArgumentError(
-            f"`clusters` must be known for everyone; got {int(gaps.sum())} missing, first in row {int(gaps.argmax())}."
-        )
     numbers = np.unique(labels, return_inverse=True)[1]
     if numbers.max() < 1:
         raise ArgumentError("`clusters` must be at least two; got one.")
