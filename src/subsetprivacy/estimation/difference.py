@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from attrs import evolve, frozen
-from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
@@ -29,7 +28,7 @@ from subsetprivacy.estimation.intervals import SignedScore, level_of_each, searc
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.estimation.shares import Shares
-from subsetprivacy.estimation.surveyed import covariance_of_difference, normal_level, plain_variances, share_a_sample
+from subsetprivacy.estimation.surveyed import covariance_of_difference, critical_value, plain_variances, share_a_sample
 from subsetprivacy.estimation.two_samples import TwoSamples
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, JOINT_WAVES, MARGINS_OF_ONE
@@ -299,7 +298,7 @@ class Difference(Result):
         kind = self._method(method)
         if simultaneous:
             level = level_of_each(self._cov if self._together == "normal" else None, self.categories.p, level)
-        z = ndtri([0.5 + normal_level(level, degrees) / 2 for degrees in self.degrees_of_freedom])
+        z = np.array([critical_value(level, degrees) for degrees in self.degrees_of_freedom])
         if kind == "wald":
             half = z * self._se
             return np.clip(np.column_stack([self.estimate - half, self.estimate + half]), -1.0, 1.0)

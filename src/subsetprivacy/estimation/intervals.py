@@ -19,7 +19,7 @@ from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Point, Profile
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
-from subsetprivacy.estimation.surveyed import normal_level
+from subsetprivacy.estimation.surveyed import critical_value
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_estimates import (
@@ -32,6 +32,7 @@ from subsetprivacy.messages.for_estimates import (
 
 METHODS = get_args(IntervalMethod)
 Progress = Callable[[int, int], None]
+_NO_TAIL = 37.0  # standard errors beyond which a normal tail is 0
 _FEW = 12  # categories up to which profile intervals are taken for all
 _NEAR = 4.0  # standard errors from 0 or 1 within which Wald intervals are doubtful
 _MAX_COST = 2e7  # multiplications: about a second
@@ -227,14 +228,14 @@ def profile(
     from the nearer end of [0, 1], where few people make the likelihood ratio reject too often, a value must be rejected
     by the score test as well.
     """
-    peak, level = fit._peak(), normal_level(level, fit.degrees_of_freedom)
-    return profiled([Profile(peak, int(j)) for j in at], level, fit.categories.p, adjust=adjust, progress=progress)
+    peak, z = fit._peak(), critical_value(level, fit.degrees_of_freedom)
+    return profiled([Profile(peak, int(j)) for j in at], z, fit.categories.p, adjust=adjust, progress=progress)
 
 
 def of_sums(fit: Estimate, members: Sequence[FloatArray], level: float, *, adjust: bool) -> FloatArray:
     """Return the intervals of sums of shares, each given by ones at its categories; see `profile`."""
-    peak, level = fit._peak(), normal_level(level, fit.degrees_of_freedom)
-    return profiled([LinearProfile(peak, c) for c in members], level, fit.categories.p, adjust=adjust)
+    peak, z = fit._peak(), critical_value(level, fit.degrees_of_freedom)
+    return profiled([LinearProfile(peak, c) for c in members], z, fit.categories.p, adjust=adjust)
 
 
 class OneShare(Protocol):
@@ -255,16 +256,15 @@ class OneShare(Protocol):
 
 
 def profiled(
-    ones: Sequence[OneShare], level: float, p: int, *, adjust: bool, progress: Progress | None = None
+    ones: Sequence[OneShare], z: float, p: int, *, adjust: bool, progress: Progress | None = None
 ) -> FloatArray:
-    """Return the intervals of shares by their profiles, among p categories; see `profile`."""
-    z = float(ndtri(0.5 + level / 2))
+    """Return the intervals of shares by their profiles, among p categories, z standard errors wide; see `profile`."""
     fine = _FINE if p <= MANY else _COARSE
     bounds = np.empty((len(ones), 2))
     for done, one in enumerate(ones):
         if progress is not None:
             progress(done, len(ones))
-        tests = _adjusted(one.top, level, z) if adjust else (_Ratio(z), _Ratio(z))
+        tests = _adjusted(one.top, z) if adjust else (_Ratio(z), _Ratio(z))
         bounds[done] = [search_end(one, end, test, z, fine) for end, test in zip((0.0, 1.0), tests, strict=True)]
     if progress is not None:
         progress(len(ones), len(ones))
@@ -287,11 +287,11 @@ class _Ratio:
 class _Cut:
     """The likelihood ratio test with the quantile of an estimate that is cut at the nearer end of [0, 1]."""
 
-    def __init__(self, level: float, z: float) -> None:
-        self._level, self._z = level, z
+    def __init__(self, z: float) -> None:
+        self._z = z
 
     def __call__(self, point: Point) -> float:
-        return point.root - cut_quantile(point.distance, self._level, self._z)
+        return point.root - cut_quantile(point.distance, self._z)
 
 
 class _Both:
@@ -320,31 +320,36 @@ class SignedScore:
         return size - self._z
 
 
-def _adjusted(top: float, level: float, z: float) -> tuple[Any, Any]:
+def _adjusted(top: float, z: float) -> tuple[Any, Any]:
     """Return the tests for the lower and for the upper end."""
-    near = _Cut(level, z)
+    near = _Cut(z)
     far = _Both(near, z)
     return (near, far) if top < 0.5 else (far, near)
 
 
-def cut_quantile(distance: float, level: float, z: float) -> float:
+def cut_quantile(distance: float, z: float) -> float:
     r"""Return the quantile of the root of the likelihood ratio, for a mean this many standard errors from 0.
 
     Notes
     -----
     For x normal with mean :math:`\mu \ge 0` and variance 1 the estimate is max(x, 0), and the ratio's root is at most
-    q where :math:`x \le \mu + q` and, if :math:`\mu < q`, :math:`x \ge (\mu^2 - q^2)/2\mu`.
+    q where :math:`x \le \mu + q` and, if :math:`\mu < q`, :math:`x \ge (\mu^2 - q^2)/2\mu`. The level is that of z,
+    two-sided. It enters by its tail: quantiles of t with few degrees of freedom are so large that it rounds to 1.
     """
+    if z > _NO_TAIL:
+        return z
+    tail = 2 * float(ndtr(-z))
+    one_sided = -float(ndtri(tail))
     if distance >= z:
         return z
     if distance < 1e-3:
-        return float(ndtri(level))
-    q, least, most = z, max(distance, float(ndtri(level))), z  # between which the root lies
+        return one_sided
+    q, least, most = z, max(distance, one_sided), z  # between which the root lies
     for _ in range(60):
         below = (distance + q * q / distance) / 2  # of x below its mean
-        excess = ndtr(q) - ndtr(-below) - level
+        excess = tail - ndtr(-q) - ndtr(-below)
         slope = (exp(-q * q / 2) + exp(-below * below / 2) * q / distance) / sqrt(2 * pi)
-        if abs(excess) < 1e-12:
+        if abs(excess) < 1e-12 * tail:
             break
         least, most = (q, most) if excess < 0 else (least, q)
         q -= excess / slope if slope > 0 else np.inf

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, overload
 
 import numpy as np
 from attrs import frozen
-from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_distribution, check_level
@@ -16,7 +15,7 @@ from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.estimation.shares import Shares
-from subsetprivacy.estimation.surveyed import normal_level
+from subsetprivacy.estimation.surveyed import critical_value
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_estimates import COLLAPSE_FORM
 from subsetprivacy.results import plain
@@ -173,7 +172,7 @@ class Margin(Shares):
         return Intervals(at, bounds, kinds, together=together)
 
     def _wald(self, level: float) -> FloatArray:
-        half = ndtri(0.5 + normal_level(level, self.fit.degrees_of_freedom) / 2) * self._se
+        half = critical_value(level, self.fit.degrees_of_freedom) * self._se
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
 

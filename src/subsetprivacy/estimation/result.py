@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 from attrs import evolve, frozen
-from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_level
@@ -19,7 +18,7 @@ from subsetprivacy.estimation.doubt import doubts, with_better
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.estimation.simplex import project
-from subsetprivacy.estimation.surveyed import Survey, influence_of, normal_level
+from subsetprivacy.estimation.surveyed import Survey, critical_value, influence_of
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
 from subsetprivacy.messages import Advice, Hint, Note, NoteKind
 from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, PROJECT
@@ -279,7 +278,7 @@ class Estimate(Shares):
         return intervals_of(self, Request(*request))
 
     def _wald(self, level: float) -> FloatArray:
-        half = ndtri(0.5 + normal_level(level, self.degrees_of_freedom) / 2) * self._shown_se
+        half = critical_value(level, self.degrees_of_freedom) * self._shown_se
         bounds = np.column_stack([self.w - half, self.w + half])
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
 

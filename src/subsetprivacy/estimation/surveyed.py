@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import evolve, frozen
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted, people
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MOST_CELLS = 2048  # subsets whose covariance matrix is kept; of more, one number per person is summed each time
 
 
-@frozen(slots=False, eq=False)
+@frozen(slots=False, eq=False, repr=False)
 class Survey:
     """How the people behind counts were drawn.
 
@@ -149,11 +149,9 @@ def note_of_sampling(sampling: Sampling) -> Note:
     return Note(NoteKind.SAMPLING, text)
 
 
-def normal_level(level: float, degrees: float) -> float:
-    """Return the level at which a normal interval is as long as one of t at `level`."""
-    if not np.isfinite(degrees):
-        return level
-    return float(2 * ndtr(stdtrit(max(degrees, 1), 0.5 + level / 2)) - 1)
+def critical_value(level: float, degrees: float) -> float:
+    """Return how many standard errors an interval at `level` reaches to either side: a quantile of t."""
+    return float(ndtri(0.5 + level / 2) if not np.isfinite(degrees) else stdtrit(max(degrees, 1), 0.5 + level / 2))
 
 
 @frozen

@@ -21,7 +21,7 @@ _LENGTHS = 2.5  # how often the slowest direction is forgotten by a factor of e 
 _CELLS = 1 << 22  # numbers that are drawn at a time
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Augmentation:
     """The distinct subsets of some people, ready for data augmentation.
 

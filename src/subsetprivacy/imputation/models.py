@@ -39,7 +39,7 @@ class ImputationModel(Protocol):
         ...
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class SharesModel:
     """The same shares for everyone, drawn anew for each set; shape (m, p)."""
 
@@ -52,7 +52,7 @@ class SharesModel:
         return self.W[k : k + 1]
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class RegressionModel:
     """A regression on covariates, its parameters drawn anew for each set; shape (m, parameters)."""
 
@@ -70,7 +70,7 @@ class RegressionModel:
         return np.asarray(self.model.link.shares(U).T)
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class GivenModel:
     """Probabilities as they were given, shape (1, n, p) or (m, n, p)."""
 

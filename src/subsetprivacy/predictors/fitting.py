@@ -19,7 +19,8 @@ from subsetprivacy.regression.maxima import NEAR, RANDOM_STARTS, SAME, SMALL, di
 from subsetprivacy.regression.solver import ARRIVED, Optimum, Told, maximise, newton
 
 _MAX_SEARCH = 2e6  # people times columns times cells: beyond it every start takes seconds
-_FARTHEST = 30.0  # of a linear predictor: beyond it there is no solution but a flight
+_SOME = 50_000  # people of whom a likelihood is fitted to start from
+_FARTHEST = 30.0  # that a linear predictor moves: beyond it there is no solution but a flight
 _LEAST = 1e-3  # a share to start from
 _AWAY = 2.0  # standard deviations of a linear predictor, about, between a random start and the first maximum
 _APART = 0.05  # the same, between two points that may be different maxima
@@ -88,6 +89,8 @@ def fit_corrected(problem: OutcomeProblem, *, told: Told | None = None) -> Outco
     """Solve the corrected equations."""
     objective = corrected_objective(problem)
     found = solve(objective, told)
+    if found is None and not objective.family.quadratic:  # the objective is not concave: try from another side
+        found = solve(objective, told, likelihood_fit(problem, _SOME)[1].theta)
     if found is None:
         return _without_solution(problem, objective)
     bread = np.linalg.inv(found.J)
@@ -107,19 +110,24 @@ class Solution:
     gap: float = 0.0
 
 
-def solve(objective: CorrectedObjective, told: Told | None = None) -> Solution | None:
-    """Return the solution of the corrected equations; None where there is none."""
-    start = _constant_start(objective)
-    value, g, J = objective.full(start)
-    if not _is_positive(J):
+def solve(objective: CorrectedObjective, told: Told | None = None, start: FloatArray | None = None) -> Solution | None:
+    """Return the solution of the corrected equations; None where there is none to be found from a start.
+
+    The start is the same outcome for everyone unless another is given.
+    """
+    start = _constant_start(objective) if start is None else start
+    if not np.isfinite(start).all():
         return None
+    value, g, J = objective.full(start)
     if objective.family.quadratic:
+        if not _is_positive(J):
+            return None
         step = np.linalg.solve(J, g)
         return Solution(start + step, J, value + float(g @ step) / 2)
     coordinates = _whitened(start, J / objective.n)
     best = newton(objective, coordinates, np.zeros(objective.size), told=told)
     fine = best.converged and best.is_maximum and not best.flat.shape[1]
-    if not fine or objective.largest_move(best.theta) > _FARTHEST:
+    if not fine or objective.largest_move(best.theta - start) > _FARTHEST:  # offsets are in the start
         return None
     T = np.linalg.inv(coordinates.T)
     return Solution(best.theta, T.T @ best.J @ T, best.value, best.gap)
@@ -130,10 +138,13 @@ def _constant_start(objective: CorrectedObjective) -> FloatArray:
     people, family = objective.people, objective.family
     theta = np.zeros((family.predictors, objective.atoms.C))
     at = people.layout.intercept
-    if at is None or family.quadratic or people.private_outcome:
+    if at is None or people.private_outcome:
         return theta.ravel()
     mean = float(np.average(people.y, weights=people.weight))
     shift = 0.0 if people.offset is None else float(np.average(people.offset, weights=people.weight))
+    if family.quadratic:  # far from 0 the squares of outcomes would cancel
+        theta[0, at] = mean - shift
+        return theta.ravel()
     others = 1.0 if isinstance(family, Poisson) else max(1 - mean, _LEAST)
     theta[0, at] = np.log(max(mean, 1e-8) / others) - shift
     return theta.ravel()

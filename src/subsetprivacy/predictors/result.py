@@ -13,7 +13,7 @@ from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import CoefficientInterval, Engine, OutcomeFamily, RegressionMethod, TermTest
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.surveyed import normal_level
+from subsetprivacy.estimation.surveyed import critical_value
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import LIKELIHOOD_OF_PREDICTORS, ROBUST_INTERVALS
 from subsetprivacy.predictors.caveats import caveats
@@ -207,7 +207,7 @@ class OutcomeRegression(Result):
             )
         if method == "profile":
             return self._profile(level)
-        z = float(ndtri((1 + normal_level(level, self.degrees_of_freedom)) / 2))
+        z = critical_value(level, self.degrees_of_freedom)
         with np.errstate(invalid="ignore"):
             return np.asarray(self.estimates[:, None] + z * self._se(method)[:, None] * np.array([-1.0, 1.0]))
 

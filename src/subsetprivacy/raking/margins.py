@@ -141,7 +141,7 @@ def in_totals(
     return made, size
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Person:
     """The columns that people are calibrated to."""
 

@@ -20,7 +20,7 @@ TOLERANCE = 1e-10  # of the size of the totals: how near sums must come
 _Ratio: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]  # F and its derivative
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Calibrated:
     """New weights, and how they came about.
 

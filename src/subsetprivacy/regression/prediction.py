@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from attrs import field, frozen
-from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_level
@@ -13,7 +12,7 @@ from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import Engine, PredictedQuantity
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy._words import counted
-from subsetprivacy.estimation.surveyed import normal_level
+from subsetprivacy.estimation.surveyed import critical_value
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.models import Model
@@ -104,7 +103,7 @@ class SharesByRow(Result):
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return the intervals, shape (rows, categories, 2): normal, and within the range that there is."""
-        z = float(ndtri((1 + normal_level(check_level(level), self.degrees_of_freedom)) / 2))
+        z = critical_value(check_level(level), self.degrees_of_freedom)
         ends = self.estimate[..., None] + z * self.se[..., None] * np.array([-1.0, 1.0])
         return np.clip(ends, *_RANGES[self.quantity])
 
@@ -259,7 +258,7 @@ class MarginalEffects(SharesByRow):
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return the intervals, shape (rows, categories, 2)."""
-        z = float(ndtri((1 + normal_level(check_level(level), self.degrees_of_freedom)) / 2))
+        z = critical_value(check_level(level), self.degrees_of_freedom)
         return np.asarray(self.estimate[..., None] + z * self.se[..., None] * np.array([-1.0, 1.0]))
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:

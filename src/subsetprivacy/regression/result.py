@@ -20,7 +20,7 @@ from subsetprivacy._choices import (
 )
 from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.surveyed import normal_level
+from subsetprivacy.estimation.surveyed import critical_value
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import FIT_BY_LIKELIHOOD, IN_MEMORY, ROBUST_INTERVALS
 from subsetprivacy.privacy.given import alone_in_covariates, leakage_given
@@ -270,7 +270,7 @@ class Regression(Result):
         check_choice(method, INTERVALS, "method")
         if method == "profile":
             return self._profile(level)
-        z = float(ndtri((1 + normal_level(level, self.degrees_of_freedom)) / 2))
+        z = critical_value(level, self.degrees_of_freedom)
         with np.errstate(invalid="ignore"):
             return np.asarray(self.estimates[:, None] + z * self._se(method)[:, None] * np.array([-1.0, 1.0]))
 

@@ -8,7 +8,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray, IntArray
 
 
-@frozen(slots=False, eq=False)
+@frozen(slots=False, eq=False, repr=False)
 class Calibration:
     r"""The columns that weights were calibrated to.
 

@@ -20,7 +20,7 @@ from subsetprivacy.sampling.units import Units
 _DISTINCT = 1e-5  # singular values below this part of the largest are none
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Replicates:
     """Weights of the same people, again and again, as if other units had been drawn.
 

@@ -227,7 +227,7 @@ class Sampling:
         scales = check_scales(self.replicate_method, held.shape[1], self.scale, self.rscales, self.rho)
         about_mean = self.center == "mean"
         return given_replicates(
-            held, self.weights, self.replicate_method, scales, combined=self.combined, about_mean=about_mean
+            held, self._weights, self.replicate_method, scales, combined=self.combined, about_mean=about_mean
         )
 
     @property

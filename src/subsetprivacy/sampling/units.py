@@ -13,7 +13,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_sampling import LONELY
 
 
-@frozen(slots=False, eq=False)
+@frozen(slots=False, eq=False, repr=False)
 class Units:
     """The units of the first stage: clusters, or people where there are none.
 

@@ -326,3 +326,25 @@ def test_several_variables():
     score = ((is_m - share) / LARGE.weights.sum())[:, None]
     assert margin.w[0] == pytest.approx(share, abs=1e-6)
     assert margin._se[0] == pytest.approx(np.sqrt(drawn(LARGE).covariance(score)[0, 0]), rel=1e-5)
+
+
+@pytest.mark.parametrize(("clusters", "level"), [(2, 0.95), (3, 0.99), (5, 0.999), (2, 0.999)])
+def test_intervals_with_few_clusters_are_those_of_t(clusters, level):
+    # The level of such a quantile of t, taken as a normal one, rounds to 1, and intervals were infinite.
+    from scipy.stats import t
+
+    rng = np.random.default_rng(3)
+    values = rng.choice(4, 4000, p=[0.4, 0.3, 0.2, 0.1])
+    data = sp.privatize(values, sp.uniform(range(4)), seed=3)
+    sampling = sp.Sampling(clusters=np.arange(4000) % clusters)
+    fit = sp.estimate(data, sampling=sampling)
+    reach = t.ppf(0.5 + level / 2, clusters - 1)
+    wald = np.clip(np.column_stack([fit.w - reach * fit.se, fit.w + reach * fit.se]), 0, 1)
+    np.testing.assert_allclose(fit.interval(level, method="wald"), wald, rtol=1e-9)
+    ends = fit.interval(level, method="profile")
+    inside = (wald[:, 0] > 0.02) & (wald[:, 1] < 0.98)
+    np.testing.assert_allclose(ends[inside], wald[inside], atol=0.05)
+    model = sp.regress(data, {"x": rng.normal(size=4000)}, sampling=sampling)
+    half = np.diff(model.interval(level), axis=1)[:, 0] / 2
+    np.testing.assert_allclose(half, reach * model.se.ravel(), rtol=1e-9)
+    assert np.isfinite(model.predict().interval(level)).all()

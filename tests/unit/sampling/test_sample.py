@@ -381,3 +381,15 @@ def test_residuals_are_those_of_least_squares():
     calibration = Calibration(columns, WEIGHTS)
     slopes = np.linalg.lstsq(columns * np.sqrt(WEIGHTS)[:, None], SCORES * np.sqrt(WEIGHTS)[:, None])[0]
     np.testing.assert_allclose(calibration.residuals(SCORES), SCORES - columns @ slopes, atol=1e-10)
+
+
+def test_a_part_keeps_the_degrees_of_freedom_of_all_replicates():
+    rng = np.random.default_rng(5)
+    weights = rng.uniform(1, 3, 60)
+    factors = rng.multinomial(60, np.full(60, 1 / 60), 20).T.astype(float)
+    part = np.arange(60) < 5
+    parts = [
+        sp.Sampling(weights, replicates=given, replicate_method="bootstrap", combined=combined).within(part)
+        for given, combined in ((factors * weights[:, None], True), (factors, False))
+    ]
+    assert parts[0].degrees_of_freedom == parts[1].degrees_of_freedom == 19
