@@ -64,13 +64,14 @@ class Outcome:
     def nodes(self, w: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return outcomes y, shape (m,), and the joint probabilities of y and each category, shape (m, p).
 
-        Of a linear outcome these are the nodes of all categories, weighted by their own and shared out by Bayes' rule.
+        Of a linear outcome each category has its own nodes, so that integrals within a narrow category are right next
+        to a wide one. Their probabilities are those of integrals; see `shared` for those given the outcome.
         """
         if self.family == "linear":
             t, weights = gauss()
             y = (self.mean[:, None] + self.sd[:, None] * t).ravel()
-            amount = (w[:, None] * weights).ravel()
-            return y, amount[:, None] * posterior(w, self.log_density(y))
+            own = np.repeat(np.eye(len(w)), len(t), axis=0)
+            return y, (w[:, None] * weights).ravel()[:, None] * own
         y = np.array([0.0, 1.0]) if self.family == "logit" else np.arange(float(_most(self.mean.max())) + 1)
         return y, w * np.exp(self.log_density(y))
 
@@ -81,6 +82,10 @@ class Outcome:
         if self.family == "logit":
             return np.asarray(np.log(np.where(y[:, None] == 1, self.mean, 1 - self.mean)))
         return np.asarray(x_log_y(y[:, None], self.mean) - self.mean - gammaln(y[:, None] + 1))
+
+    def shared(self, w: FloatArray, y: FloatArray, joint: FloatArray) -> FloatArray:
+        """Return the probabilities of nodes, shared out among the categories by Bayes' rule."""
+        return np.asarray(joint.sum(axis=1)[:, None] * posterior(w, self.log_density(y)))
 
 
 def _most(mean: float) -> float:
@@ -102,7 +107,8 @@ def corrected_covariance(design: Design, w: FloatArray, outcome: Outcome, *, peo
     y, joint = outcome.nodes(w)
     amount = joint.sum(axis=1)
     given = joint / amount[:, None]
-    working = given if people is None else _by_similar_outcomes(design, w, y, joint, people)
+    likely = outcome.shared(w, y, joint)
+    working = likely / amount[:, None] if people is None else _by_similar_outcomes(design, w, y, likely, people)
     rows, mu = support_of(design, design.p)
     told = np.ptp(rows, axis=1) > 0  # full sets say nothing and are left out of a fit
     rows, mu = rows[told], mu[told] / mu[told].sum()
@@ -132,6 +138,7 @@ def _by_similar_outcomes(design: Design, w: FloatArray, y: FloatArray, joint: Fl
 def likelihood_covariance(design: Design, w: FloatArray, outcome: Outcome) -> FloatArray:
     """Return n times the covariance of the linear predictors of all categories, by likelihood of the mixture."""
     y, joint = outcome.nodes(w)
+    joint = outcome.shared(w, y, joint)
     p = design.p
     rest = (y[:, None] - outcome.mean) / (outcome.sd**2 if outcome.family == "linear" else 1.0)
     spread = ((y[:, None] - outcome.mean) / outcome.sd) ** 2 - 1 if outcome.family == "linear" else None

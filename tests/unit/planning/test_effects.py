@@ -384,3 +384,16 @@ def test_plans_hold_in_simulated_surveys(name):
     assert held.used >= 1990
     assert held.power == pytest.approx(plan.power, abs=0.05)
     assert held.ratio == pytest.approx(1, abs=0.08)
+
+
+@pytest.mark.parametrize("sd", [(1, 0.1, 10), (1, 1, 100), (1, 10, 1)])
+def test_a_plan_without_privacy_is_the_textbooks_whatever_the_spreads_of_other_groups(sd):
+    plan = sp.means_power(
+        sp.nonprivate(list("abc")),
+        [0.5, 0.3, 0.2],
+        400,
+        groups=("a", "b"),
+        difference=0.5,
+        sd=dict(zip("abc", sd)),
+    )
+    assert plan.se == pytest.approx(np.sqrt(sd[0] ** 2 / 200 + sd[1] ** 2 / 120), rel=1e-9)
