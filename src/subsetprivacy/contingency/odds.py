@@ -10,7 +10,7 @@ from attrs import field, frozen
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_level
+from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, Label
@@ -90,6 +90,7 @@ class OddsRatios(Result):
 
     def summary(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> Table:
         """Return the table to print or to show in a notebook."""
+        check_choice(method, ("wald",), "method")
         one, two = self.names
         rows = tuple(
             (label_text(a), label_text(b), *map(parameter_text, (ratio, low, high)), pvalue_text(positive(p)))
@@ -137,6 +138,7 @@ class OddsRatios(Result):
         )
 
     def _columns(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> dict[str, Any]:
+        check_choice(method, ("wald",), "method")
         ends = self.interval(level)
         ours = {
             "estimate": self.estimate,
@@ -168,7 +170,7 @@ class OddsRatios(Result):
         return frame(self._columns(level=level, method=method), engine)
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
-        """Draw the logarithms of the odds ratios with their intervals."""
+        """Draw the odds ratios with their intervals, on a logarithmic scale."""
         z = float(ndtri((1 + check_level(level)) / 2))
         half = z * self.log_se
         return draw.forest(
@@ -178,8 +180,9 @@ class OddsRatios(Result):
             (self.log_odds_ratio - half)[None],
             (self.log_odds_ratio + half)[None],
             level=level,
-            what="log odds ratio",
+            what="odds ratio (log scale)",
             title=title or self._title(),
+            ratios=True,
         )
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_level
+from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import Engine, TermTest
 from subsetprivacy._types import FloatArray, Label, Seed
 from subsetprivacy.contingency import presenting
@@ -315,6 +315,7 @@ class LogLinear(Result):
 
     def summary(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> Table:
         """Return the table to print or to show in a notebook: parameters, and below them how well the model fits."""
+        check_choice(method, ("wald",), "method")
         return presenting.summary_of(self, level)
 
     def to_dict(self) -> dict[str, Any]:
@@ -322,6 +323,7 @@ class LogLinear(Result):
         return plain(presenting.facts_of(self))
 
     def _columns(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> dict[str, Any]:
+        check_choice(method, ("wald",), "method")
         return presenting.frame_columns(self, level)
 
     @overload

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from scipy.special import expit, logit, ndtri
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_level, shown
+from subsetprivacy._checks import check_choice, check_level, shown
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, IntArray, Label
@@ -88,6 +88,7 @@ class FittedShares(Result):
 
     def summary(self, *, level: float = 0.95, method: Literal["logit"] = "logit") -> Table:
         """Return the table to print or to show in a notebook; of very many shares the first."""
+        check_choice(method, ("logit",), "method")
         ends = self.interval(level)
         rows = tuple(
             (*map(label_text, cell), number(w), number(se), number(low), number(high))
@@ -135,6 +136,7 @@ class FittedShares(Result):
         )
 
     def _columns(self, *, level: float = 0.95, method: Literal["logit"] = "logit") -> dict[str, Any]:
+        check_choice(method, ("logit",), "method")
         ends = self.interval(level)
         ours = {
             "estimate": self.estimate,

@@ -11,10 +11,12 @@ from subsetprivacy.design import Design, Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.messages.for_contingency import (
     COUNT_COLUMNS_TOGETHER,
+    MODEL_WITHOUT,
     NAME_THEM_TOGETHER,
     SMALLER_MODEL,
     WITHOUT_DUMMIES,
 )
+from subsetprivacy.subsets import MAX_CATEGORIES
 from subsetprivacy.tabulating import crosstab
 from subsetprivacy.variables import JointCategories
 
@@ -138,6 +140,12 @@ def with_groups(groups: GroupedCounts[Any], name: str = "value") -> JointCounts:
     labels = [list(dict.fromkeys(key[k] for key in keys)) for k in range(len(groups.by))]
     if min(len(each) for each in labels) < 2:
         raise ArgumentError("`counts` must be of two or more groups; got one.")
+    for by, each in zip(groups.by, labels, strict=True):
+        if len(each) > MAX_CATEGORIES:
+            raise TooLargeError(
+                f"column {by} must have at most {MAX_CATEGORIES} values as part of a model; got {len(each)}.",
+                MODEL_WITHOUT(name=by),
+            )
     inner = designs[0]
     parts: dict[tuple[str, ...], Design] = dict(inner.product.named()) if inner.product is not None else {}
     parts = parts or {_variables(name, inner): inner}

@@ -58,6 +58,7 @@ def forest(
     level: float,
     what: str,
     title: str,
+    ratios: bool = False,
 ) -> Figure:
     """Draw coefficients with their intervals and a line at zero, a panel per category and a row per term.
 
@@ -67,6 +68,8 @@ def forest(
         Coefficients and intervals; what is not finite is left out, and an end that is not becomes an arrow.
     what
         The label of the axis.
+    ratios
+        Whether the numbers are logarithms of ratios, by which the axis is to be marked.
     """
     b, low, high = (np.asarray(x, float) for x in (values, lower, upper))
     ends = np.abs(np.concatenate([b, low, high]))
@@ -74,7 +77,28 @@ def forest(
     reach = min(1.08 * float(np.max(ends, initial=0.0, where=np.isfinite(ends))), 6 * middle + 1) or 1.0
     axis = f"{what}, {100 * level:.6g}% interval"
     shown = np.where(np.isfinite(b), b, np.nan)
-    return _panels_of_rows((rows, "terms"), panels, (shown, low, high), (-reach, reach), axis, title)
+    figure = _panels_of_rows((rows, "terms"), panels, (shown, low, high), (-reach, reach), axis, title)
+    if ratios:
+        at = _ratio_marks(reach)
+        for ax in figure.axes:
+            ax.set_xticks(np.log(at), [f"{ratio:.6g}" for ratio in at])
+    return figure
+
+
+_MARKS = (  # up to which ratio, and the marks above 1 and below
+    (1.3, (0.8, 0.9, 0.95, 1.05, 1.1, 1.2)),
+    (2.2, (0.5, 0.6, 0.8, 1.25, 1.6, 2)),
+    (8, (0.2, 0.3, 0.5, 0.7, 1.5, 2, 3, 5)),
+    (400, (0.01, 0.03, 0.1, 0.3, 3, 10, 30, 100)),
+)
+
+
+def _ratio_marks(reach: float) -> NDArray[np.float64]:
+    """Return ratios to mark between exp(-reach) and exp(reach): 1, and round ones on both sides."""
+    held = next((marks for top, marks in _MARKS if reach <= np.log(top)), None)
+    step = 10.0 ** ceil(reach / (3.5 * np.log(10)))
+    powers = step ** np.arange(-3, 4) if held is None else np.array(sorted((*held, 1.0)))
+    return powers[np.abs(np.log(powers)) <= reach]
 
 
 def _panels_of_rows(

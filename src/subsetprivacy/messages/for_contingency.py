@@ -20,6 +20,10 @@ GENERATOR_FOR_THE_MARGIN = advise(
 SMALLER_MODEL = advise(
     "smaller_model", "leave interactions out of the model, merge rare categories, or collect more people"
 )
+MODEL_WITHOUT = advise(
+    "model_without",
+    "name the columns of the model, as in [race sex][sex income], and leave {name} out or group its values",
+)
 BOOTSTRAP_THE_TEST = advise(
     "bootstrap_the_test",
     python="test(bootstrap=199) takes p-values from simulated tables",

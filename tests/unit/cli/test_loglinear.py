@@ -145,3 +145,15 @@ def test_wrong_calls_say_what_is_right(run, words, message):
     result = run("loglinear", "private.parquet", *words)
     assert result.exit_code in (1, 2)
     assert message in " ".join(result.stderr.split())
+
+
+def test_a_seen_column_of_very_many_values_is_named(run, made, tmp_path):
+    table = made[1].drop(columns="weight").assign(age=np.arange(N) % 57)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+        sp.write_release(table, tmp_path / "ages.parquet", DESIGNS, keep=["region", "age"])
+    result = run("loglinear", str(tmp_path / "ages.parquet"), "all pairs")
+    text = " ".join(result.stderr.split())
+    assert "column age must have at most 48 values as part of a model; got 57" in text
+    assert "leave age out" in text
+    assert "hadamard" not in text

@@ -333,6 +333,14 @@ def test_a_fit_pickles_and_says_how_to_keep_it():
     assert sp.OddsRatios.from_dict(odds.to_dict()).to_dict() == odds.to_dict()
 
 
+@pytest.mark.parametrize("make", [lambda fit: fit, lambda fit: fit.shares("a"), lambda fit: fit.odds_ratios("a", "b")])
+def test_intervals_that_there_are_not_are_refused(make):
+    result = make(fitted(COUNTS))
+    for show in (result.summary, result.to_frame):
+        with pytest.raises(ArgumentError, match="`method` must be"):
+            show(method="profile")
+
+
 def test_pictures_are_drawn():
     pytest.importorskip("matplotlib")
     import matplotlib.pyplot as plt
@@ -341,7 +349,14 @@ def test_pictures_are_drawn():
     assert "Interactions" in fit.plot().get_suptitle()
     assert fitted(COUNTS, "independence").plot() is not None
     assert "fitted by [a b]" in fit.shares("a", "b").plot().get_title(loc="left") + fit.shares("a").plot().get_title()
-    assert fit.odds_ratios("a", "b").plot() is not None
+    odds = fit.odds_ratios("a", "b")
+    (axes,) = odds.plot().axes
+    assert axes.get_xlabel() == "odds ratio (log scale), 95% interval"
+    marks = {tick.get_text(): at for tick, at in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True)}
+    assert marks["1"] == 0
+    assert len(marks) >= 3
+    for text, at in marks.items():
+        assert float(text) == pytest.approx(np.exp(at), rel=1e-5)
     plt.close("all")
 
 
