@@ -37,6 +37,7 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 
+_OF_THE_SAMPLE = (NoteKind.SAMPLING, NoteKind.MARGINS)
 _NUMBERS = ("estimate", "se", "lower", "upper", "pvalue")
 
 KINDS = {  # what a table says about intervals and tests
@@ -319,12 +320,12 @@ class Difference(Result):
             return with_better(self.one._base.notes, None)
         both = zip(self.names, self._bases, strict=True)
         if self._same_sample:  # what is said of the sample is said once
-            kept = [note for note in self.one._base.notes if note.kind is NoteKind.SAMPLING]
+            kept = [note for note in self.one._base.notes if note.kind in _OF_THE_SAMPLE]
             named = [
                 Note(note.kind, f"{name}: {note.text}", note.advice)
                 for name, base in both
                 for note in with_better(base.notes, None)
-                if note.kind is not NoteKind.SAMPLING
+                if note.kind not in _OF_THE_SAMPLE
             ]
             return unique([*named, *kept])
         named = [

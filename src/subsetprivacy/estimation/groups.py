@@ -16,6 +16,7 @@ from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.difference import Difference
 from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.estimation.surveyed import without_effects
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ALL_ROWS, INTERVALS_OF_ONE_GROUP, LOOK_AT_NAMES
 from subsetprivacy.results import Result, plain
@@ -247,7 +248,7 @@ class EstimateBatch(Result):
         title = f"Distribution by {' and '.join(self.by)}: {self.estimates[0].method}, {counted(len(self), 'group')}"
         # Where the intervals are those of the likelihood, what the notes advise is done already.
         doubts = self.notes if self._method(method) == "wald" else with_better(self.notes, None)
-        return Table(title, head, tuple(rows), (*notes, *doubts), text_columns=2)
+        return Table(title, head, tuple(rows), (*notes, *without_effects(doubts)), text_columns=2)
 
     def plot(
         self,

@@ -7,7 +7,7 @@ simplex; for moments :math:`u_a = (Q^{-1}r_a - \hat w)/\sum\omega`.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +135,9 @@ class Survey:
         return np.array(found)
 
 
+_EFFECT = " A design effect is the variance over that of a simple random sample of as many people."
+
+
 def note_of_sampling(sampling: Sampling) -> Note:
     """Say what standard errors and intervals rest on."""
     how = "linearization"
@@ -142,11 +145,27 @@ def note_of_sampling(sampling: Sampling) -> Note:
         how = counted(sampling.replication.number, f"{sampling.method} replicate")
     left = "" if sampling.calibration is None else " Weights are calibrated, and residuals are used."
     degrees = counted(sampling.degrees_of_freedom, "degree of freedom", "degrees of freedom")
-    text = (
-        f"Standard errors by {how}; quantiles of t with {degrees}.{left} A design effect is the variance over that "
-        "of a simple random sample of as many people."
+    return Note(NoteKind.SAMPLING, f"Standard errors by {how}; quantiles of t with {degrees}.{left}{_EFFECT}")
+
+
+def without_effects(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Return notes without the sentence on design effects, for tables that have none."""
+    return tuple(
+        Note(note.kind, note.text.removesuffix(_EFFECT), note.advice) if note.kind is NoteKind.SAMPLING else note
+        for note in notes
     )
-    return Note(NoteKind.SAMPLING, text)
+
+
+def notes_of_margins(sampling: Sampling) -> tuple[Note, ...]:
+    """Warn of shares that weights were calibrated to: the same variable estimated again is not the margin."""
+    if sampling.calibration is None or not sampling.calibration.private:
+        return ()
+    named = ", ".join(sampling.calibration.private)
+    text = (
+        f"Weights were calibrated to a known margin of {named}, which is private. Shares of {named} from these weights "
+        "are not exactly that margin, and their intervals mean nothing; the margin itself is what is known."
+    )
+    return (Note(NoteKind.MARGINS, text),)
 
 
 def critical_value(level: float, degrees: float) -> float:
@@ -239,7 +258,7 @@ def with_survey(fit: "Estimate", survey: Survey, method: str, options: Any) -> "
         fit,
         uncertainty=survey_error(),
         survey=evolve(survey, method=method, options=tuple(options.items())),
-        remarks=(*fit.remarks, note_of_sampling(survey.sampling)),
+        remarks=(*fit.remarks, note_of_sampling(survey.sampling), *notes_of_margins(survey.sampling)),
     )
 
 

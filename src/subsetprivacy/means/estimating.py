@@ -15,6 +15,7 @@ from subsetprivacy.data.describing import note_of_missing
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError, TooLargeError, warn_of
 from subsetprivacy.estimation.indicator import IndicatorTable, require_indicators, working_table
+from subsetprivacy.estimation.surveyed import notes_of_margins
 from subsetprivacy.means import caveats
 from subsetprivacy.means.likelihood import with_model
 from subsetprivacy.means.quantiles import quantiles_of
@@ -302,7 +303,7 @@ def _among(weighting: Weighting, kept: IntArray, sampling: Sampling | None) -> W
 def _notes(weighting: Weighting, sampling: Sampling | None) -> list[Note]:
     if sampling is not None:
         text = f"Standard errors of the sampling design: {sampling.method}, {sampling.degrees_of_freedom} degrees of "
-        return [Note(NoteKind.WEIGHTED, text + "freedom.")]
+        return [Note(NoteKind.WEIGHTED, text + "freedom."), *notes_of_margins(sampling)]
     if weighting.clusters is not None:
         return [Note(NoteKind.WEIGHTED, f"Standard errors of {int(weighting.clusters.max()) + 1} clusters.")]
     return []

@@ -3,6 +3,9 @@
 from subsetprivacy.messages.advice import advise
 
 WEIGHTS_OF_ALL = advise("weights_of_all", "give people who are not to be counted the weight 0, and keep their rows")
+UNITS_OF_A_STRATUM = advise(
+    "units_of_a_stratum", "it is the share of a stratum's first-stage units that were drawn, or how many it has"
+)
 WEIGHTS_OF_A_FILE = advise(
     "weights_of_a_file",
     python="sp.count(table, column, weights=..., weights_kind='sampling') needs no rows in memory, for weights alone",
@@ -19,6 +22,13 @@ MARGIN_OF_ALL_LABELS = advise(
     "margin_of_all_labels",
     python="sp.rake(table, dict(sex=dict(f=0.52, m=0.48))), with every label that occurs",
 )
+SHARES_OR_TOTALS = advise("shares_or_totals", "give shares that sum to 1, or how many people each label has")
+DESIGNS_OF_SUBSETS = advise(
+    "designs_of_subsets",
+    python="give every label that occurs; a column of subsets is read with designs=dict({name}=design)",
+    shell="give every label that occurs; a column of subsets is read with --column and its design document",
+    keyword_of="rake",
+)
 RAKE_A_TABLE = advise("rake_a_table", python="sp.rake(table, margins), with a row per person")
 WEIGHTS_STAY_POSITIVE = advise(
     "weights_stay_positive",
@@ -30,6 +40,8 @@ WIDER_BOUNDS = advise(
     python="merge labels with few people, or rake to fewer margins; bounds=(0.3, 3) limits ratios",
     keyword_of="rake",
 )
+FEWER_MARGINS = advise("fewer_margins", "merge labels with few people, or take fewer margins")
+LOOSER_BOUNDS = advise("looser_bounds", "take wider bounds, merge labels with few people, or take fewer margins")
 ROWS_FOR_SAMPLING = advise(
     "rows_for_sampling",
     python="sp.estimate(data, sampling=sp.Sampling(weights, strata=strata)), with a row per person in both",

@@ -62,8 +62,8 @@ def rake(
         their shares are estimated with these margins fixed.
     margins
         By column, ``{"sex": {"f": 0.52, "m": 0.48}}``: the share of each label in the population, or how many people
-        it has. A tuple of columns is a crossed margin, with tuples as labels. The mean of a column of numbers is
-        a number. Private columns may be among them. For a `SubsetData` the margin itself, by label.
+        it has; shares sum to 1. A tuple of columns is a crossed margin, with tuples as labels. The mean of a column of
+        numbers is a number. Private columns may be among them. For a `SubsetData` the margin itself, by label.
     designs
         The designs of columns of subsets, by name.
     sampling
@@ -84,6 +84,8 @@ def rake(
 
     Raises
     ------
+    DistributionError
+        If shares of a margin do not sum to 1.
     CategoryError
         If someone has a label that its margin lacks, or a margin has a label that no one has.
     MismatchError
@@ -101,6 +103,10 @@ def rake(
     New weights are :math:`d_i F(x_i^\top\lambda)`, where :math:`x_i` are the indicators of all labels. For a private
     column these are the unbiased ones of `indicator`. Covariances of the new sampling use the residuals of
     scores on these columns (Deville and Särndal 1992), or replicates that are calibrated in the same way.
+
+    A private margin fixes the totals that these indicators count. Shares of the same variable that `estimate` or
+    `group_means` find from the new weights are not exactly the margin, and their intervals mean nothing. Take the
+    margin itself, or rake counts of several variables, whose likelihood is maximized with the margin fixed.
 
     Examples
     --------
@@ -190,16 +196,17 @@ def _raked(person: Person, sampling: Sampling, method: CalibrationMethod, bounds
             WEIGHTS_STAY_POSITIVE,
         )
     replicates = None if sampling.replication is None else _replicated(person, sampling, method, bounds)
-    new = sampling.calibrated(weights, replicates, Calibration(person.X, d))
+    new = sampling.calibrated(weights, replicates, Calibration(person.X, d, person.private))
     return Raked(
         sampling=new,
         ratio=found.ratio,
         method=method,
         bounds=None if bounds is None else (float(bounds[0]), float(bounds[1])),
         terms=person.terms,
-        before=d @ person.X,
-        after=weights @ person.X,
-        target=person.totals,
+        before=person.shown(d @ person.X),
+        after=person.shown(weights @ person.X),
+        target=person.shown(person.totals),
+        means=person.means,
         private=person.private,
         iterations=found.iterations,
         converged=found.converged,

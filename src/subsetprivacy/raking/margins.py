@@ -6,18 +6,19 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import shown
-from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._checks import SUM_TOLERANCE, shown
+from subsetprivacy._types import BoolArray, FloatArray, Label
 from subsetprivacy._words import counted, people
 from subsetprivacy.data import SubsetData
-from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
+from subsetprivacy.errors import ArgumentError, CategoryError, DistributionError, MismatchError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.indicator import indicator
-from subsetprivacy.messages.for_sampling import MARGIN_OF_ALL_LABELS
+from subsetprivacy.messages.for_sampling import DESIGNS_OF_SUBSETS, MARGIN_OF_ALL_LABELS, SHARES_OR_TOTALS
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.subsets import is_missing
 from subsetprivacy.tables import label_text
 
+_LEAST_PEOPLE = 2  # numbers that sum to less are no totals of people
 _SAME = 1e-6  # of the population: by how much margins may differ in their sums
 
 
@@ -66,6 +67,8 @@ def read_margins(margins: Any) -> list[KnownMargin]:
     ------
     ArgumentError
         If there are none, or one holds something else than finite numbers of at least 0.
+    DistributionError
+        If shares do not sum to 1.
     """
     if not isinstance(margins, Mapping) or not margins:
         raise ArgumentError(
@@ -100,7 +103,17 @@ def _margin(name: Any, given: Any) -> KnownMargin:
         totals = np.array([np.nan])
     if not np.isfinite(totals).all() or (totals < 0).any() or not totals.sum() > 0:
         raise ArgumentError(f"the margin of {' x '.join(names)} must be of numbers of at least 0, not all 0.")
+    _check_shares(totals, " x ".join(names))
     return KnownMargin(names, tuple(given), totals)
+
+
+def _check_shares(totals: FloatArray, name: str) -> None:
+    """Raise for numbers that are meant as shares, by their size, and do not sum to 1."""
+    meant = totals.max() <= 1 or totals.sum() < _LEAST_PEOPLE
+    if meant and abs(totals.sum() - 1) > SUM_TOLERANCE:
+        raise DistributionError(
+            f"shares of the margin of {name} must sum to 1; got {totals.sum():.6g}.", SHARES_OR_TOTALS
+        )
 
 
 def in_totals(
@@ -149,6 +162,11 @@ class Person:
     totals: FloatArray
     terms: tuple[tuple[str, str], ...]  # the margin and the label of each column
     private: tuple[str, ...]
+    means: BoolArray  # which columns are numbers, whose mean is known
+
+    def shown(self, sums: FloatArray) -> FloatArray:
+        """Return sums of columns, those of numbers as means: the first column counts people."""
+        return np.where(self.means, sums / sums[0], sums)
 
 
 def columns_of_people(
@@ -162,7 +180,7 @@ def columns_of_people(
         If someone has a label that its margin lacks, or no one has one that it counts people of.
     """
     parts: list[FloatArray] = [np.ones((sampling.n, 1))]
-    totals, terms, private = [size], [("people", "all")], []
+    totals, terms, private, means = [size], [("people", "all")], [], [False]
     for margin in margins:
         made = {name: _indicators(columns[name], name, margin, sampling) for name in margin.names}
         private += [name for name in margin.names if isinstance(columns[name], SubsetData)]
@@ -171,8 +189,9 @@ def columns_of_people(
         parts.append(part)
         totals += margin.totals.tolist()
         terms += [(margin.name, label_text(label)) for label in margin.labels] or [(margin.name, "mean")]
+        means += [margin.is_mean] * part.shape[1]
     X = np.concatenate(parts, axis=1)
-    return Person(X, np.array(totals), tuple(terms), tuple(dict.fromkeys(private)))
+    return Person(X, np.array(totals), tuple(terms), tuple(dict.fromkeys(private)), np.array(means))
 
 
 _Found = tuple[FloatArray, dict[Label, int]]
@@ -195,7 +214,7 @@ def _indicators(column: Any, name: str, margin: KnownMargin, sampling: Sampling)
         raise CategoryError(
             f"the margin of {margin.name} must have the label of everyone; got {people(int((found < 0).sum()))} "
             f"without, {what}first in row {int((found < 0).argmax())}.",
-            MARGIN_OF_ALL_LABELS,
+            DESIGNS_OF_SUBSETS(name=name) if (found < 0).all() else MARGIN_OF_ALL_LABELS,
         )
     return (found[:, None] == np.arange(len(labels))).astype(np.float64), position
 

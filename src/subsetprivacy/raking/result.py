@@ -8,10 +8,10 @@ from attrs import field, frozen
 
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import CalibrationMethod
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_sampling import WIDER_BOUNDS
+from subsetprivacy.messages.for_sampling import FEWER_MARGINS, LOOSER_BOUNDS, WIDER_BOUNDS
 from subsetprivacy.results import Result, plain
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import Table, number
@@ -35,7 +35,9 @@ class Raked(Result):
     terms
         The margin and the label of each known number.
     before, after, target
-        Its sum of weights before and after, and what is known.
+        Its sum of weights before and after, and what is known; for the mean of numbers the weighted mean.
+    means
+        Which of them are means of numbers.
     private
         The private columns among the margins.
     iterations, converged
@@ -52,6 +54,7 @@ class Raked(Result):
     before: FloatArray = field(converter=read_only)
     after: FloatArray = field(converter=read_only)
     target: FloatArray = field(converter=read_only)
+    means: BoolArray = field(converter=read_only)
     private: tuple[str, ...]
     iterations: int
     converged: bool
@@ -83,20 +86,29 @@ class Raked(Result):
         low, high = self.ratios
         notes = []
         if not self.converged:
-            gap = float(np.abs(self.after - self.target).max() / self.target[0])
-            text = f"Not converged: some margin is missed by {gap:.2g} of the population after {self.iterations} steps."
-            notes.append(Note(NoteKind.NOT_CONVERGED, text, WIDER_BOUNDS))
+            advice = FEWER_MARGINS if self.bounds is None else LOOSER_BOUNDS
+            notes.append(Note(NoteKind.NOT_CONVERGED, self._missed, advice))
         effect = number(self.design_effect, 2)
         text = f"Weights were multiplied by {number(low)} to {number(high)}; Kish's design effect is {effect}."
         notes.append(Note(NoteKind.WEIGHTED, text, WIDER_BOUNDS if self._is_uneven and self.bounds is None else None))
         if self.private:
             named = ", ".join(self.private)
             text = (
-                f"The margin of {named} is reached by unbiased indicators. It fixes that total; other estimates gain "
-                "as far as subsets tell, which is little."
+                f"The totals of {named} are fixed as unbiased indicators count them. Shares of {named} estimated again "
+                "from the new weights are not exactly the margin, and their intervals mean nothing: take the margin "
+                "itself. Other estimates gain as far as subsets tell, which is little."
             )
             notes.append(Note(NoteKind.MARGINS, text))
         return tuple(notes)
+
+    @property
+    def _missed(self) -> str:
+        """By how much margins and means are missed, in words."""
+        gap = np.abs(self.after - self.target)
+        text = f"some margin is missed by {gap[~self.means].max() / self.target[0]:.2g} of the population"
+        if self.means.any():
+            text += f", a mean by {gap[self.means].max():.2g}"
+        return f"Not converged: {text} after {self.iterations} steps."
 
     @property
     def _is_uneven(self) -> bool:
@@ -104,7 +116,7 @@ class Raked(Result):
         return high > _UNEVEN or low < 1 / _UNEVEN
 
     def summary(self) -> Table:
-        """Return the table to print or to show in a notebook: each known total, before and after."""
+        """Return the table to print or to show in a notebook: each known total or mean, before and after."""
         head = ("margin", "label", "before", "after", "known")
         rows = tuple(
             (margin, label, *map(_total, values))

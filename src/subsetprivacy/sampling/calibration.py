@@ -18,6 +18,8 @@ class Calibration:
         A row per person, (n, k).
     weights
         The weights of the regression of scores on the columns.
+    private
+        The private variables whose margins are among the columns.
 
     Notes
     -----
@@ -27,6 +29,7 @@ class Calibration:
 
     columns: FloatArray
     weights: FloatArray
+    private: tuple[str, ...] = ()
 
     @cached_property
     def _inverse(self) -> FloatArray:

@@ -10,7 +10,7 @@ from subsetprivacy._types import AnyArray, FloatArray, IntArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.engines import arrow_batches, check_columns, engine_of, is_table, native_column, no_such_column
 from subsetprivacy.errors import ArgumentError, MismatchError
-from subsetprivacy.messages.for_sampling import WEIGHTS_OF_ALL
+from subsetprivacy.messages.for_sampling import UNITS_OF_A_STRATUM, WEIGHTS_OF_ALL
 from subsetprivacy.subsets import is_missing
 
 _IN_MEMORY = {"pandas", "polars", "pyarrow"}
@@ -72,7 +72,7 @@ def refuse_numbers(array: AnyArray, name: str) -> None:
         raise ArgumentError(
             f"`{name}` must be finite and not negative; got {counted(bad.sum(), 'that is not', 'that are not')}, first "
             f"in row {row}.",
-            WEIGHTS_OF_ALL,
+            UNITS_OF_A_STRATUM if name == "fpc" else WEIGHTS_OF_ALL,
         )
 
 

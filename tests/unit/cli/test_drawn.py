@@ -68,6 +68,13 @@ def test_estimate_of_groups(made, fine):
     assert found[1]["se"] == pytest.approx(part.se)
 
 
+def test_a_table_of_groups_explains_its_columns_only(fine):
+    text = fine("estimate", "private.parquet", "--by", "group", *DRAWN)
+    assert "with 60 degrees of freedom" in text
+    assert "design effect" not in text.lower()
+    assert "design effect" in fine("estimate", "private.parquet", *DRAWN)
+
+
 def test_replicates(made, fine):
     words = ("--weights", "w", "--weights-kind", "sampling", "--replicates", "rep*", "--replicate-method", "brr")
     found = json.loads(fine("estimate", "private.parquet", *words, "--json"))
@@ -103,6 +110,11 @@ def test_rake(made, fine, table):
     rows = list(csv.DictReader(io.StringIO(fine("rake", table, "margins.json", *DRAWN, "-o", "-"))))
     assert [float(row["weight"]) for row in rows] == pytest.approx(wanted.weights)
     assert "known" in fine("rake", table, "margins.json")
+
+
+def test_shares_that_do_not_sum_to_1_are_refused(refused, tmp_path):
+    (tmp_path / "low.json").write_text(json.dumps({"group": {"x": 0.3, "y": 0.3, "z": 0.3}}))
+    assert "must sum to 1; got 0.9" in refused("rake", "private.parquet", str(tmp_path / "low.json"))
 
 
 def test_large_files_are_refused(refused, monkeypatch):

@@ -16,6 +16,7 @@ from subsetprivacy.errors import (
     ArgumentError,
     CategoryError,
     ConvergenceWarning,
+    DistributionError,
     MismatchError,
     SubsetPrivacyWarning,
 )
@@ -110,6 +111,25 @@ def test_a_private_margin_is_reached_by_indicators():
     plain = sp.estimate(PRIVATE, sampling=drawn())
     assert (fit.se < 0.2 * plain.se).all()
     assert NoteKind.MARGINS in {note.kind for note in raked.notes}
+
+
+def test_shares_of_a_private_margin_are_said_to_be_no_estimates():
+    columns = {"smoking": PRIVATE, "sex": SEX}
+    raked = sp.rake(columns, {"smoking": SHARES}, sampling=drawn())
+    margins = [note.text for note in raked.notes if note.kind is NoteKind.MARGINS]
+    assert "Shares of smoking estimated again from the new weights are not exactly the margin" in margins[0]
+    seen = raked.sampling
+    means = sp.group_means(SAMPLE.number, PRIVATE, sampling=seen)
+    part = sp.estimate(PRIVATE, sampling=seen.within(SEX == "f"))
+    for result in (sp.estimate(PRIVATE, sampling=seen), part, means):
+        told = [note.text for note in result.notes if note.kind is NoteKind.MARGINS]
+        assert len(told) == 1
+        assert "known margin of smoking" in told[0]
+        assert "intervals mean nothing" in told[0]
+    other = part.difference(sp.estimate(PRIVATE, sampling=seen.within(SEX == "m")))
+    assert [note.kind for note in other.notes].count(NoteKind.MARGINS) == 1
+    free = sp.estimate(PRIVATE, sampling=sp.rake(columns, {"sex": SEXES}, sampling=drawn()).sampling)
+    assert NoteKind.MARGINS not in {note.kind for note in free.notes}
 
 
 def test_people_who_said_nothing_keep_their_row():
@@ -233,6 +253,13 @@ def test_the_summary_has_each_total():
     assert f"Weights of {N} people by raking to 4 known totals" in text
     assert raked.to_dict()["target"][0] == 600
     assert raked.ratios == (raked.ratio.min(), raked.ratio.max())
+    mean = raked.terms.index(("x", "mean"))
+    given = drawn().weights
+    for numbers in (raked.to_dict(), raked.to_frame()):
+        np.testing.assert_allclose(numbers["target"][mean], 0.1, rtol=1e-12)
+        np.testing.assert_allclose(numbers["after"][mean], 0.1, atol=1e-8)
+        np.testing.assert_allclose(numbers["before"][mean], given @ SAMPLE.number / given.sum(), rtol=1e-9)
+    assert raked.summary().rows[mean][-2:] == ("0.1", "0.1")
     again = pickle.loads(pickle.dumps(raked))
     np.testing.assert_array_equal(again.weights, raked.weights)
 
@@ -241,6 +268,10 @@ def test_margins_that_cannot_be_reached_are_said():
     with pytest.warns(ConvergenceWarning, match="some margin is missed"):
         raked = sp.rake(COLUMNS, {"group": {"x": 0.98, "y": 0.01, "z": 0.01}}, bounds=(0.5, 2), sampling=drawn())
     assert not raked.converged
+    with pytest.warns(ConvergenceWarning, match="take wider bounds"):
+        sp.rake(COLUMNS, {"sex": {"f": 0.9, "m": 0.1}}, method="logit", bounds=(0.9, 1.1))
+    with pytest.warns(ConvergenceWarning, match=r"of the population, a mean by .* after"):
+        sp.rake(COLUMNS, {"x": 50.0})
     with pytest.raises(ArgumentError, match="weights must not become negative; linear calibration makes"):
         sp.rake(COLUMNS, {"group": {"x": 0.001, "y": 0.499, "z": 0.5}, "x": 1.4}, method="linear")
 
@@ -254,7 +285,11 @@ def test_margins_that_cannot_be_reached_are_said():
         ({"group": {"x": -1, "y": 2}}, ArgumentError, "numbers of at least 0, not all 0"),
         ({"nobody": {"x": 1}}, ArgumentError, "no column"),
         ({"group": {"x": 0.5, "y": 0.5}}, CategoryError, "must have the label of everyone; got .* people without"),
-        ({"group": {**GROUP, "q": 0.2}}, CategoryError, "got no one with q"),
+        ({"group": {"x": 3, "y": 3, "z": 4, "q": 2}}, CategoryError, "got no one with q"),
+        ({"group": {"x": 0.33, "y": 0.33, "z": 0.33}}, DistributionError, "of group must sum to 1; got 0.99"),
+        ({"sex": {"f": 0.6, "m": 0.3}}, DistributionError, "give shares that sum to 1, or how many people"),
+        ({"sex": {"f": 1.1, "m": 0.4}}, DistributionError, "must sum to 1; got 1.5"),
+        ({"value": {**SHARES, "a": 0.9}}, DistributionError, "of value must sum to 1"),
         ({"group": {"x": 1, "y": 2, "z": 4}, "sex": {"f": 5, "m": 6}}, MismatchError, "of as many people; got 11"),
         ({"value": {"a": 0.5, "b": 0.5}}, CategoryError, "must have all categories of its design"),
         ({("group", "sex"): {"x": 1}}, ArgumentError, "must be tuples of 2"),
@@ -277,6 +312,8 @@ def test_bad_arguments():
         sp.rake(COLUMNS, {"group": GROUP}, sampling=sp.Sampling([1, 2]))
     with pytest.raises(ArgumentError, match="whole sample; got a part"):
         sp.rake(COLUMNS, {"group": GROUP}, sampling=drawn().within(SEX == "f"))
+    with pytest.raises(CategoryError, match=rf"got {N} people without, .*designs=dict\(use=design\)"):
+        sp.rake({"use": PRIVATE.codes}, {"use": SHARES})
     with pytest.raises(ArgumentError, match="must be a row per person with `sampling`"):
         sp.rake(COUNTS, {"race": RACE}, sampling=drawn())
     with pytest.raises(ArgumentError, match="must be of their variables"):
