@@ -374,6 +374,11 @@ class Sampling:
         rho
             Fay's factor of half samples: units that are not in it keep this part of their weight.
 
+        Returns
+        -------
+        Sampling
+            To publish: its `replicate_weights`, transposed, with `scale` and `rscales`, which `Sampling` takes.
+
         Raises
         ------
         ArgumentError
@@ -394,7 +399,7 @@ class Sampling:
                 "replicates must be made before weights are calibrated and before `within`; got them after."
             )
         made = made_replicates(self.units, method, count, seed, rho)
-        return self._evolved(_replicates=made, replicate_method=method, scale=None, rscales=None, rho=rho)
+        return self._evolved(_replicates=made, replicate_method=method, scale=made.scale, rscales=made.each, rho=rho)
 
     def within(self, rows: Any) -> "Sampling":
         """Return the sampling for a part of the people: all others keep their row, with weight 0.

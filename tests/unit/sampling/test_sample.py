@@ -180,6 +180,19 @@ def test_replicates_that_are_given():
     np.testing.assert_allclose(factors.covariance(SCORES), full().covariance(SCORES), rtol=1e-10)
 
 
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_replicates_are_published_and_read_back(method):
+    made = full().with_replicates(method, **({"count": 30, "seed": 1} if method == "bootstrap" else {}))
+    again = sp.Sampling(
+        made.weights,
+        replicates=made.replicate_weights.T,
+        replicate_method=method,
+        scale=made.scale,
+        rscales=made.rscales,
+    )
+    np.testing.assert_allclose(again.covariance(SCORES), made.covariance(SCORES), rtol=1e-12)
+
+
 def test_the_center_of_replicates():
     replicates = RNG.uniform(0, 2, (N, 6))
     about = {
@@ -294,6 +307,9 @@ def test_bad_corrections():
         sp.Sampling([1, 1, 1], strata=[0, 0, 0], fpc=[5, 6, 5]).units  # noqa: B018
     with pytest.raises(ArgumentError, match="at least those drawn; got neither in 1 stratum"):
         sp.Sampling([1, 1, 1], strata=[0, 0, 0], fpc=2).units  # noqa: B018
+    with pytest.raises(ArgumentError, match=r"`fpc` must be finite .*share of a stratum's") as told:
+        sp.Sampling([1, 1], fpc=-1)
+    assert "weight" not in str(told.value)
 
 
 def test_bad_scales():
