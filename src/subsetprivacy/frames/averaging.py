@@ -79,7 +79,7 @@ def group_means(
     weights, weights_kind
         A weight for each person, or the name of a column, and what weights mean: ``"frequency"`` or ``"sampling"``.
     clusters
-        The cluster of each person, or the name of a column: standard errors then are those of clusters.
+        The cluster of each person, or the name of a column: the same as ``sampling=Sampling(weights, clusters=...)``.
     sampling
         How the sample was drawn: weights, strata, clusters or replicates; in place of `weights` and `clusters`.
     quantiles

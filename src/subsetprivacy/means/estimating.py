@@ -97,15 +97,13 @@ def estimate_means(
     if not len(kept):
         raise NoDataError("`data` must have an informative subset; got none.")
     table, block = _working(numbers, codes, design, known, weighting, kept, options)
-    sample = MeansSample(
-        numbers[kept], codes[kept], design, known.among(kept), _among(weighting, kept, sampling), table, block
-    )
+    sample = MeansSample(numbers[kept], codes[kept], design, known.among(kept), _among(weighting, kept), table, block)
     missing = float(weighting.each[silent].sum()) if weighting.are_frequencies else float(silent.sum())
     made = _means(sample, wanted, options, missing)
     if options.model is not None:
         _check_model(made)
         made = with_model(made, sample)
-    made = caveats.with_notes(made, (*note_of_missing(int(missing), design), *_notes(weighting, sampling)))
+    made = caveats.with_notes(made, (*note_of_missing(int(missing), design), *_notes(weighting.sampling)))
     for note in caveats.doubts(made):
         warn_of(note, stacklevel=stacklevel)
     return made
@@ -132,7 +130,8 @@ def _working(
 def _means(sample: MeansSample, wanted: FloatArray, options: MeansOptions, missing: float) -> GroupMeans:
     """Return the means of a sample, without caveats."""
     sums = sums_of(sample)
-    moments = moments_of(sums, frequencies=sample.weights.are_frequencies)
+    # The covariance of a sampling has its own n/(n - 1).
+    moments = moments_of(sums, frequencies=sample.weights.are_frequencies and sample.weights.independent)
     found = quantiles_of(sample, wanted)
     known, p = sample.cells
     is_rate = bool(((sample.y == 0) | (sample.y == 1)).all())
@@ -270,40 +269,30 @@ def read_weighting(
             raise ArgumentError("`weights` and `clusters` must be left out with `sampling`; got both.")
         if sampling.n != n:
             raise MismatchError(f"`sampling` must have a row per person; got {sampling.n} for {people(n)}.")
-        return Weighting(sampling.weights, False)
+        return Weighting(sampling.weights, False, sampling)
     frequencies = check_kind(weights, kind)
     if weights is None and kind is not None:
         raise ArgumentError("`weights` must be given with `weights_kind`; got the kind alone.")
     each = np.ones(n) if weights is None else check_weights(weights, n, "frequency" if frequencies else "sampling")
     if not each.any():
         raise NoDataError("`weights` must not all be 0; got no one with a weight.")
-    return Weighting(each, frequencies, _clusters(clusters, n))
-
-
-def _clusters(clusters: Any, n: int) -> IntArray | None:
     labels = read_clusters(clusters, n)
     if labels is None:
-        return None
-    numbers = np.unique(labels, return_inverse=True)[1]
-    if numbers.max() < 1:
+        return Weighting(each, frequencies)
+    # So many people of a frequency are of one cluster: its sum is the weighted sum, as with sampling weights.
+    drawn = Sampling(each, clusters=labels)
+    if drawn.units.number < 2:
         raise ArgumentError("`clusters` must be at least two; got one.")
-    return np.asarray(numbers, np.int64)
+    return Weighting(each, frequencies, drawn)
 
 
-def _among(weighting: Weighting, kept: IntArray, sampling: Sampling | None) -> Weighting:
+def _among(weighting: Weighting, kept: IntArray) -> Weighting:
     """Return the weights of the kept people; rows that a sampling has and no one uses stay in it."""
-    made = evolve(weighting, each=weighting.each[kept], sampling=sampling)
-    if sampling is not None:
-        return evolve(made, rows=kept)
-    if weighting.clusters is None:
-        return made
-    return evolve(made, clusters=np.unique(weighting.clusters[kept], return_inverse=True)[1].astype(np.int64))
+    return evolve(weighting, each=weighting.each[kept], rows=kept)
 
 
-def _notes(weighting: Weighting, sampling: Sampling | None) -> list[Note]:
-    if sampling is not None:
-        text = f"Standard errors of the sampling design: {sampling.method}, {sampling.degrees_of_freedom} degrees of "
-        return [Note(NoteKind.WEIGHTED, text + "freedom."), *notes_of_margins(sampling)]
-    if weighting.clusters is not None:
-        return [Note(NoteKind.WEIGHTED, f"Standard errors of {int(weighting.clusters.max()) + 1} clusters.")]
-    return []
+def _notes(sampling: Sampling | None) -> list[Note]:
+    if sampling is None:
+        return []
+    text = f"Standard errors of the sampling design: {sampling.method}, {sampling.degrees_of_freedom} degrees of "
+    return [Note(NoteKind.WEIGHTED, text + "freedom."), *notes_of_margins(sampling)]

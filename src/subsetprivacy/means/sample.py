@@ -52,15 +52,12 @@ class Weighting:
         The weight of each person.
     are_frequencies
         Whether weights say how many people a row stands for.
-    clusters
-        The number of each person's cluster; None where people were drawn one by one.
     sampling, rows
-        How the sample was drawn, and which of its rows these people are; None where that was not said.
+        How the sample was drawn, and which of its rows these people are; None where people were drawn one by one.
     """
 
     each: FloatArray
     are_frequencies: bool = True
-    clusters: IntArray | None = None
     sampling: Sampling | None = None
     rows: IntArray | None = None
 
@@ -72,35 +69,34 @@ class Weighting:
     @property
     def independent(self) -> bool:
         """Whether people were drawn one by one."""
-        return self.clusters is None and self.sampling is None
+        return self.sampling is None
 
     @property
     def df(self) -> float:
         """The degrees of freedom of variances: infinite where people were drawn one by one."""
-        if self.sampling is not None:
-            return float(self.sampling.degrees_of_freedom)
-        return float("inf") if self.clusters is None else float(self.clusters.max())
+        return float("inf") if self.sampling is None else float(self.sampling.degrees_of_freedom)
 
     def covariance(self, scores: FloatArray) -> FloatArray:
         """Return the covariance of the weighted sum of scores, (n, k), of people who were not drawn one by one."""
-        if self.sampling is not None:
-            assert self.rows is not None
-            full = np.zeros((self.sampling.n, scores.shape[1]))  # a row that is not used keeps its place
-            full[self.rows] = scores
-            return self.sampling.covariance(full)
-        assert self.clusters is not None
-        number = int(self.clusters.max()) + 1
-        sums = np.stack([np.bincount(self.clusters, self.each * score, number) for score in scores.T], axis=1)
-        return np.asarray(sums.T @ sums * (number / (number - 1)))
+        assert self.sampling is not None
+        return self.sampling.covariance(self._of_all_rows(scores))
 
-    def simple_random(self, scores: FloatArray) -> FloatArray | None:
-        """Return the covariance of a simple random sample of as many people; None unless a sampling says more."""
-        if self.sampling is None:
-            return None
+    def simple_random(self, scores: FloatArray) -> FloatArray:
+        """Return the covariance of a simple random sample of as many people."""
+        assert self.sampling is not None
+        found = self.sampling.simple_random(self._of_all_rows(scores))
+        if not self.are_frequencies:
+            return found
+        drawn = self.sampling.weights  # it counts rows
+        return np.asarray(found * max(int((drawn > 0).sum()) - 1, 1) / max(drawn.sum() - 1, 1.0))
+
+    def _of_all_rows(self, scores: FloatArray) -> FloatArray:
+        """Return scores with 0 for people who are not used: a row keeps its place."""
+        assert self.sampling is not None
         assert self.rows is not None
         full = np.zeros((self.sampling.n, scores.shape[1]))
         full[self.rows] = scores
-        return self.sampling.simple_random(full)
+        return full
 
 
 @frozen(eq=False, repr=False)

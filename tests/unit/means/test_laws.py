@@ -237,3 +237,35 @@ def test_the_normal_model_has_the_derivatives_that_it_says():
     ]
     assert np.allclose(gradient, slope, atol=1e-5)
     assert np.allclose(information, -np.array(curve), atol=1e-4)
+
+
+@pytest.mark.parametrize("clusters", [4, 10])
+@pytest.mark.parametrize("kind", [None, "sampling"])
+def test_clusters_are_a_sampling_of_clusters(people, clusters, kind):
+    y, data = people
+    cluster = np.arange(len(y)) % clusters
+    weights = None if kind is None else 1 + np.arange(len(y)) % 3
+    found = sp.group_means(y, data, clusters=cluster, weights=weights, weights_kind=kind)
+    drawn = sp.group_means(y, data, sampling=sp.Sampling(weights, clusters=cluster))
+    same(found, drawn)
+    assert np.isfinite(found.interval()).all()
+    assert np.allclose(found.interval(), drawn.interval(), rtol=1e-12)
+    assert np.allclose(found.variance, drawn.variance, rtol=1e-12)
+    assert found.df == clusters - 1
+    for method in ("score", "wald"):
+        one, two = found.test(method=method), drawn.test(method=method)
+        assert one.statistic[0] == pytest.approx(two.statistic[0], rel=1e-9)
+        assert one.pvalue[0] == pytest.approx(two.pvalue[0], rel=1e-9)
+
+
+def test_frequencies_in_clusters_are_rows_written_out(people):
+    y, data = people
+    times, cluster = 1 + np.arange(len(y)) % 3, np.arange(len(y)) // 50
+    short = sp.group_means(y, data, w=[0.25] * 4, weights=times, weights_kind="frequency", clusters=cluster)
+    written = sp.SubsetData(np.repeat(data.codes, times), data.design)
+    long = sp.group_means(np.repeat(y, times), written, w=[0.25] * 4, clusters=np.repeat(cluster, times))
+    same(short, long)
+    assert short.n == long.n == times.sum()
+    assert np.allclose(short.interval(), long.interval(), rtol=1e-9)
+    assert np.allclose(short.design_effect, long.design_effect, rtol=1e-9)
+    assert short.test().statistic[0] == pytest.approx(long.test().statistic[0], rel=1e-6)
