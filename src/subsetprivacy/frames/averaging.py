@@ -108,7 +108,8 @@ def group_means(
     Warns
     -----
     SmallCountWarning
-        If the share of a category is within two standard errors of 0: its mean would be noise and is not given.
+        If the share of a category is within two standard errors of 0: its mean would be noise and is not given. If a
+        known group, or everyone, is fewer than 5 people who said something: they get no estimates.
 
     Notes
     -----

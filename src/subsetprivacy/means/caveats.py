@@ -3,10 +3,11 @@
 import numpy as np
 from attrs import evolve
 
-from subsetprivacy._types import BoolArray
+from subsetprivacy._types import BoolArray, FloatArray
+from subsetprivacy._words import counted, people
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_means import CORRECTED_MEANS, MORE_PEOPLE_OR_MERGE
+from subsetprivacy.messages.for_means import CORRECTED_MEANS, MERGE_GROUPS, MORE_PEOPLE_OR_MERGE
 from subsetprivacy.pvalues import p_equals
 
 RARE, NEAR = 2.0, 4.0  # standard errors between a share and 0
@@ -21,17 +22,25 @@ def with_notes(made: GroupMeans, notes: tuple[Note, ...]) -> GroupMeans:
     return evolve(made, notes=tuple(found))
 
 
+def small_groups(made: GroupMeans, sizes: FloatArray) -> list[Note]:
+    """Return that known groups are too small for estimates, given how many people each has."""
+    if not len(sizes):
+        return []
+    who = f"{counted(len(sizes), 'group')} with {people(int(sizes.sum()))}" if made.by else people(int(sizes.sum()))
+    text = f"Too small, with fewer than 5 people who said something: {who}. Not given: all estimates, which would be "
+    return [Note(NoteKind.SMALL_COUNTS, text + "of single people.", MERGE_GROUPS)]
+
+
 def doubts(made: GroupMeans) -> list[Note]:
     """Return the caveats to warn of."""
     return _rare(made)
 
 
 def _rare(made: GroupMeans) -> list[Note]:
-    if not made.rare.any():
+    rare = made.rare & np.isfinite(made.number)
+    if not rare.any():
         return []
-    text = (
-        f"Too rare in this sample, with a share within 2 standard errors of 0: {_named(made, made.rare)}. Not given: "
-    )
+    text = f"Too rare in this sample, with a share within 2 standard errors of 0: {_named(made, rare)}. Not given: "
     return [Note(NoteKind.SMALL_COUNTS, text + "their means, variances and quantiles.", MORE_PEOPLE_OR_MERGE)]
 
 
@@ -45,7 +54,7 @@ def _near(made: GroupMeans) -> list[Note]:
 
 
 def _few(made: GroupMeans) -> list[Note]:
-    if made.n >= _FEW:
+    if made.n >= _FEW or not made.n:
         return []
     return [Note(NoteKind.SMALL_COUNTS, f"Only {made.n:.0f} people: standard errors and intervals are rough.")]
 

@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from subsetprivacy._checks import check_count
 from subsetprivacy._choices import MeansModel, WeightsKind
-from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._types import BoolArray, FloatArray, IntArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.counting.columns import check_kind, check_weights
 from subsetprivacy.data import check_allowed
@@ -31,6 +31,7 @@ from subsetprivacy.variables import JointCategories
 
 MOST = 1e70  # of an outcome, in size
 MOST_CELLS = 1000  # whose covariance is kept as one matrix
+LEAST_PEOPLE = 5  # of a known group: numbers of fewer would be those of single people
 
 
 @frozen(eq=False, repr=False)
@@ -96,17 +97,27 @@ def estimate_means(
     kept = np.flatnonzero(~silent & (weighting.each > 0))
     if not len(kept):
         raise NoDataError("`data` must have an informative subset; got none.")
+    sizes = _sizes(kept, known, weighting)
+    small = sizes < LEAST_PEOPLE
+    kept = kept[~small[known.number[kept]]]  # nothing of the result, not even a center, is of people who are left out
     table, block = _working(numbers, codes, design, known, weighting, kept, options)
     sample = MeansSample(numbers[kept], codes[kept], design, known.among(kept), _among(weighting, kept), table, block)
     missing = float(weighting.each[silent].sum()) if weighting.are_frequencies else float(silent.sum())
-    made = _means(sample, wanted, options, missing)
+    made = _means(sample, small, wanted, options, missing)
     if options.model is not None:
         _check_model(made)
         made = with_model(made, sample)
-    made = caveats.with_notes(made, (*note_of_missing(int(missing), design), *_notes(weighting.sampling)))
-    for note in caveats.doubts(made):
+    few = caveats.small_groups(made, sizes[small])
+    made = caveats.with_notes(made, (*note_of_missing(int(missing), design), *_notes(weighting.sampling), *few))
+    for note in (*few, *caveats.doubts(made)):
         warn_of(note, stacklevel=stacklevel)
     return made
+
+
+def _sizes(kept: IntArray, known: KnownGroups, weighting: Weighting) -> FloatArray:
+    """Return how many people of each known group said something."""
+    amounts = weighting.each[kept] if weighting.are_frequencies else None
+    return np.bincount(known.number[kept], amounts, len(known.labels)).astype(np.float64)
 
 
 def _working(
@@ -120,6 +131,8 @@ def _working(
 ) -> tuple[IndicatorTable, IntArray | None]:
     """Return the indicators, and the working distribution of each kept person."""
     blocks = check_count(options.blocks, "blocks", least=1)
+    if not len(kept):
+        return IndicatorTable(design, np.full(design.p, 1 / design.p)), None
     if options.working is None:
         amounts = weighting.each[kept] if weighting.are_frequencies else np.ones(len(kept))
         return by_outcome(y[kept], codes[kept], design, known.among(kept), amounts, blocks)
@@ -127,14 +140,16 @@ def _working(
     return table, None if block is None else block[kept]
 
 
-def _means(sample: MeansSample, wanted: FloatArray, options: MeansOptions, missing: float) -> GroupMeans:
-    """Return the means of a sample, without caveats."""
+def _means(
+    sample: MeansSample, small: BoolArray, wanted: FloatArray, options: MeansOptions, missing: float
+) -> GroupMeans:
+    """Return the means of a sample, without caveats; of small known groups, whose people are not in it, none."""
     sums = sums_of(sample)
     # The covariance of a sampling has its own n/(n - 1).
     moments = moments_of(sums, frequencies=sample.weights.are_frequencies and sample.weights.independent)
     found = quantiles_of(sample, wanted)
     known, p = sample.cells
-    is_rate = bool(((sample.y == 0) | (sample.y == 1)).all())
+    is_rate = bool(len(sample.y)) and bool(((sample.y == 0) | (sample.y == 1)).all())
     with np.errstate(invalid="ignore"):
         rare = ~(moments.share > caveats.RARE * moments.share_se)
     # Of labels nothing is noisy: a share of 0.001 of a thousand people is one person, whose mean is known.
@@ -160,7 +175,7 @@ def _means(sample: MeansSample, wanted: FloatArray, options: MeansOptions, missi
         groups=sample.groups.labels,
         n=_people(sample.weights),
         n_missing=missing,
-        number=moments.number.reshape(shape),
+        number=np.where(np.repeat(small, p), np.nan, moments.number).reshape(shape),
         share=moments.share.reshape(shape),
         share_se=moments.share_se.reshape(shape),
         mean=given(moments.mean),

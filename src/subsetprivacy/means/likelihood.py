@@ -62,6 +62,8 @@ def with_model(made: GroupMeans, sample: MeansSample) -> GroupMeans:
 def _fitted(made: GroupMeans, sample: MeansSample, g: int) -> NormalMixture:
     """Return the fit to a known group, from the means that assume nothing."""
     people = np.flatnonzero(sample.groups.number == g)
+    if not len(people):
+        return NormalMixture.of_no_one(sample.design.p)
     at = made._cells(g)
     start = tuple(values.ravel()[at] for values in (made.share, made.mean, made.variance))
     return fit_normal(

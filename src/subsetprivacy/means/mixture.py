@@ -52,6 +52,13 @@ class NormalMixture:
     loglik: float
     gap: float
 
+    @classmethod
+    def of_no_one(cls, p: int) -> "NormalMixture":
+        """Return the fit to no one: nothing is known of any category."""
+        nothing = np.full(p, np.nan)
+        three = (nothing, nothing, nothing)
+        return cls(*three, np.full((p, p), np.nan), np.empty((0, p)), nothing, nothing, float("nan"), float("nan"))
+
 
 class _People:
     """The people of one known group, standardized, a chunk at a time."""

@@ -101,7 +101,9 @@ def picture_of(
     """Draw the means with their intervals."""
     known, p = len(means.groups), len(means.categories)
     mean, ends = means.mean.reshape(known, p), means.interval(level, method=method).reshape(known, p, 2)
-    overall = np.nan_to_num(means.number.reshape(known, p) / means.number.reshape(known, p).sum(axis=0)) * mean
+    people = np.nan_to_num(means.number.reshape(known, p))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        overall = np.nan_to_num(people / people.sum(axis=0)) * mean
     order = np.argsort(-np.where(np.isfinite(overall).any(axis=0), np.nansum(overall, axis=0), -np.inf))
     series = {
         group_text(group) if means.by else means.outcome: (mean[g, order], ends[g, order, 0], ends[g, order, 1])

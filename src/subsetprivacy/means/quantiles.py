@@ -44,10 +44,12 @@ def quantiles_of(sample: MeansSample, wanted: FloatArray) -> Quantiles:
         Which: numbers between 0 and 1.
     """
     known, p = sample.cells
-    points = _points(sample, known * p)
-    below, squares = _counts(sample, points)
     estimate = np.full((known * p, len(wanted)), np.nan)
     ends = np.full((known * p, len(wanted), len(LEVELS), 2), np.nan)
+    if not len(sample.y):
+        return Quantiles(estimate, ends)
+    points = _points(sample, known * p)
+    below, squares = _counts(sample, points)
     z = ndtri(0.5 + np.array(LEVELS) / 2)
     amounts = sample.weights.each if sample.weights.are_frequencies else None
     mass = np.bincount(np.searchsorted(points, sample.y, side="left"), amounts, len(points)).astype(np.float64)

@@ -13,6 +13,8 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.means.sample import MeansSample
 
+_ROUNDED = 1e-13  # of numbers, by adding many
+
 
 @frozen(eq=False, repr=False)
 class Sums:
@@ -83,6 +85,8 @@ def sums_of(sample: MeansSample) -> Sums:
 
 def _standard(sample: MeansSample) -> tuple[float, float]:
     """Return the mean of y and its standard deviation: numbers about them do not cancel."""
+    if not len(sample.y) or sample.y.min() == sample.y.max():  # a mean of equal numbers is rounded
+        return float(sample.y[0]) if len(sample.y) else 0.0, 1.0
     w = sample.weights.each
     total = float(w.sum())
     center = float(w @ sample.y) / total
@@ -157,6 +161,7 @@ def moments_of(sums: Sums, *, frequencies: bool) -> Moments:
         fewer = np.where(S0 > 1, S0 / (S0 - 1), np.nan) if frequencies else 1.0
         apart = cov.diagonal() * fewer + (e2 - 2 * m * e1 + (m**2 - v) * e0) / S0**2
         mean = m + (e1 - m * e0) / S0**2
+        variance = _unless_rounding(v + apart, m, sums)
     share, share_se = _shares(sums)
     unit = sums.scale
     return Moments(
@@ -165,10 +170,16 @@ def moments_of(sums: Sums, *, frequencies: bool) -> Moments:
         share_se=share_se,
         mean=sums.center + unit * mean,
         cov=unit**2 * cov,
-        variance=unit**2 * (v + apart),
+        variance=unit**2 * variance,
         variance_se=unit**2 * np.sqrt(np.maximum(own, 0.0)),
         design_effect=effect,
     )
+
+
+def _unless_rounding(variance: FloatArray, m: FloatArray, sums: Sums) -> FloatArray:
+    """Return variances in units of the scale, with 0 for those that are errors of rounding."""
+    digits = (_ROUNDED * sums.center / sums.scale) ** 2
+    return np.where(np.abs(variance) < _ROUNDED * (1 + m**2) + digits, 0.0, variance)
 
 
 def _shares(sums: Sums) -> tuple[FloatArray, FloatArray]:
