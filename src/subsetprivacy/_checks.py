@@ -123,6 +123,12 @@ def _from_mapping(w: Mapping[Label, float], labels: Sequence[Label], name: str) 
     return [w[label] for label in labels]
 
 
+def index_of(columns: Mapping[str, Any]) -> Any:
+    """Return the index of the first pandas column; None where none has one."""
+    indexes = (getattr(column, "index", None) for column in columns.values())
+    return next((own for own in indexes if hasattr(own, "equals")), None)
+
+
 def check_same_index(columns: Mapping[str, Any]) -> None:
     """Raise if pandas columns that belong together have different indexes: their rows would be matched by position.
 

@@ -180,6 +180,13 @@ class _Named:
     clusters: Any
     sampling: Sampling | None
 
+    def columns(self) -> dict[str, Any]:
+        """Return what has a row for each person, by name; to compare indexes."""
+        groups = self.by if isinstance(self.by, Mapping) else {"by": self.by}
+        seen = self.given if isinstance(self.given, Mapping) else {"given": self.given}
+        rest = {"weights": self.weights, "clusters": self.clusters, "sampling": self.sampling}
+        return {str(name): column for name, column in (groups | seen | rest).items()}
+
     def names(self) -> list[str]:
         """Return the columns that are named."""
         listed = [*_as_names(self.by), *_as_names(self.given), *_as_names(self.weights), *_as_names(self.clusters)]
@@ -206,6 +213,11 @@ class _People:
         """Return the working distribution that was given, or that of a model of the value on covariates and outcome."""
         if self.given is None or has_probabilities(self.given):
             return w if self.given is None else self.given
+        is_columns = is_table(self.given) or hasattr(self.given, "__len__")
+        if not is_columns or isinstance(self.given, (str, bytes)):
+            raise ArgumentError(
+                f"`given` must be covariates or a Regression of the private value; got {type(self.given).__name__}."
+            )
         return fitted_shares(self.given, self.y, self.codes, self.design)
 
 
@@ -213,7 +225,7 @@ class _People:
 
 
 def _of_arrays(y: Any, data: Any, column: Any, design: Design | None, missing: Missing, named: _Named) -> _People:
-    check_same_index({"y": y, "by": named.by, "weights": named.weights, "clusters": named.clusters})
+    check_same_index({"y": y, "data": data, **named.columns()})
     if isinstance(data, SubsetTable) and column is not None:
         data = data.select(_names(column))
     elif column is not None:
@@ -260,6 +272,7 @@ def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, na
             f"{type(data).__name__}.",
             OUTCOME_AND_DATA,
         )
+    check_same_index({"data": data, **named.columns()})
     known = _designs(designs)
     private = _private(column, known, y, named)
     seen = list(dict.fromkeys([y, *named.names()]))

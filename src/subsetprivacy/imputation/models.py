@@ -13,12 +13,21 @@ from subsetprivacy.errors import ArgumentError, DistributionError, MismatchError
 from subsetprivacy.estimation.probabilities import read_probabilities
 from subsetprivacy.imputation.augmentation import normal_draws, posterior_shares
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_imputation import DRAW_PARAMETERS, FINITE_FIT, ONE_FIT, ROW_PER_PERSON, SAME_PEOPLE
+from subsetprivacy.messages.for_imputation import (
+    DRAW_PARAMETERS,
+    FINITE_FIT,
+    ONE_FIT,
+    RICHER_MODEL,
+    ROW_PER_PERSON,
+    SAME_PEOPLE,
+)
+from subsetprivacy.pvalues import p_equals
 from subsetprivacy.regression.links import CumulativeLogit
 from subsetprivacy.regression.models import Model
 from subsetprivacy.regression.result import Regression
 
 _TRIES = 1000  # draws of cut points until they are in order
+_REJECTED = 0.01  # p-values of the specification test below this are told
 
 
 class ImputationModel(Protocol):
@@ -131,7 +140,16 @@ def regression_model(
         raise ArgumentError("`given` must have no offset where some people said nothing; got one.")
     names = [term for term in fit.columns.terms if term != "Intercept"]
     text = f"a {fit.family} regression of {fit.name} on {', '.join(names) or 'nothing'} ({fit.method})"
-    return RegressionModel(fit.model, _parameters(fit, m, rng), X, offset, text)
+    return RegressionModel(fit.model, _parameters(fit, m, rng), X, offset, text, _rejected(fit))
+
+
+def _rejected(fit: Regression) -> tuple[Note, ...]:
+    """Return that the specification test rejects the model, where it does."""
+    p = float(fit.specification.pvalue[0])
+    if not p < _REJECTED:
+        return ()
+    text = f"The model that values are drawn from is rejected (specification test: {p_equals(p)})."
+    return (Note(NoteKind.SPECIFICATION, f"{text} What is pooled from these sets may be biased.", RICHER_MODEL),)
 
 
 def _own_columns(fit: Regression) -> FloatArray:

@@ -37,8 +37,8 @@ class GroupMeans(Result):
     Arrays have a number for each category, shape (p,); with known groups a row for each group, shape (groups, p). Known
     groups of fewer than 5 people have none, as they would be single people's.
 
-    Quantiles, and the ends of their intervals, are outcomes of single people. The outcome is a column that was seen, but
-    do not publish quantiles of an outcome that identifies someone.
+    Quantiles, and the ends of their intervals, are outcomes of single people. The outcome is a column that was seen,
+    but do not publish quantiles of an outcome that identifies someone.
 
     Attributes
     ----------
@@ -49,8 +49,8 @@ class GroupMeans(Result):
     by, groups
         What the known groups are made by, and the groups; empty, and (None,), without known groups.
     n, n_missing
-        The number of people with an informative subset, without groups that are too small, and of those left out because
-        theirs is the full set.
+        The number of people with an informative subset, without groups that are too small, and of those left out
+        because theirs is the full set.
     number
         The estimated number of people; with sampling weights the sum of their weights.
     share, share_se
@@ -328,7 +328,7 @@ class GroupMeans(Result):
 
     @cached_property
     def rare(self) -> BoolArray:
-        """Which categories have no mean: their share is within two standard errors of 0, or their group is too small."""
+        """Which categories have no mean: their share is within two standard errors of 0, or their group too small."""
         return np.asarray(np.isnan(self.mean))
 
     # Output -----------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ PROBABILITIES_OR_FIT = advise(
     python="given=sp.regress(data, covariates), or an array of shape (n, p)",
     keyword_of="impute",
 )
+RICHER_MODEL = advise("richer_model", "add interactions, powers or splines to the regression, and impute again")
 DRAW_PARAMETERS = advise(
     "draw_parameters",
     python="given=fit draws the coefficients for each set; an array of shape (m, n, p) has probabilities for each set",

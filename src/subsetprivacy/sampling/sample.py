@@ -8,7 +8,7 @@ import numpy as np
 from attrs import evolve, field, fields, frozen
 from scipy.sparse import coo_array
 
-from subsetprivacy._checks import check_choice, check_same_index, shown
+from subsetprivacy._checks import check_choice, check_same_index, index_of, shown
 from subsetprivacy._checks import frozen as read_only
 from subsetprivacy._choices import LonelyStrata, ReplicateCenter, ReplicateMethod
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Seed
@@ -96,6 +96,7 @@ class Sampling:
     center: ReplicateCenter = field(default="estimate", kw_only=True)
     lonely: LonelyStrata = field(default="error", kw_only=True)
     calibration: Calibration | None = field(default=None, kw_only=True, repr=False)
+    index: Any = field(default=None, init=False)  # of pandas columns, to compare with that of the data
     domain: BoolArray | None = field(default=None, init=False)
     _whole: "Sampling | None" = field(default=None, init=False)
 
@@ -113,12 +114,13 @@ class Sampling:
 
     def _keep_arrays(self) -> None:
         """Check what was given, and keep read-only arrays of it."""
-        check_same_index({role: getattr(self, f"_{role}") for role in _ROLES})
+        given = {role: getattr(self, f"_{role}") for role in _ROLES}
+        check_same_index(given)
+        object.__setattr__(self, "index", index_of(given))
         made: dict[str, Any] = {"weights": None if self._weights is None else numbers(self._weights, "weights")}
         n = None if made["weights"] is None else len(made["weights"])
         for role in ("strata", "clusters"):
-            given = getattr(self, f"_{role}")
-            made[role] = None if given is None else labels(given, role, n)
+            made[role] = None if given[role] is None else labels(given[role], role, n)
             n = n if made[role] is None else len(made[role])
         if made["clusters"] is not None:
             made["clusters"] = nested(made["clusters"], made["strata"])

@@ -253,3 +253,19 @@ def test_errors_show_no_person():
         sp.impute(secret, 2, P)
     assert "secret" not in str(caught.value)
     assert "first in row 1" in str(caught.value)
+
+
+def test_a_rejected_model_is_told():
+    """A line where the value depends on the distance from 0; with its square the model is right."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=6000)
+    odds = np.exp(np.c_[2 * x**2 - 2, np.zeros((6000, 3))])
+    values = np.array(ABCD)[(odds.cumsum(axis=1) / odds.sum(axis=1, keepdims=True) < rng.random((6000, 1))).sum(axis=1)]
+    data = sp.privatize(values, U4, seed=1)
+    wrong, right = sp.regress(data, {"x": x}), sp.regress(data, {"x": x, "square": x**2})
+    assert wrong.specification.pvalue[0] < 0.01 < right.specification.pvalue[0]
+    imputed = sp.impute(data, 2, wrong, seed=1)
+    (note,) = [note for note in imputed.notes if note.kind == "specification"]
+    assert "rejected (specification test: p" in note.text
+    assert "is rejected" in str(imputed.summary())
+    assert "specification" not in [note.kind for note in sp.impute(data, 2, right, seed=1).notes]

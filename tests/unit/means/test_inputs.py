@@ -14,6 +14,7 @@ from subsetprivacy.errors import (
     CodeError,
     MismatchError,
     NoDataError,
+    SubsetPrivacyError,
     TooLargeError,
     UnknownDesignError,
 )
@@ -265,3 +266,40 @@ def test_an_outlier_is_nowhere_in_the_result(people):
     found = sp.group_means(np.where(np.arange(900) == 5, SECRET, y), data)
     for text in (repr(found), str(found.to_dict()), str(found.summary()), repr(found.differences())):
         assert "31337" not in text
+
+
+@pytest.mark.parametrize("name", ["by", "given", "weights", "clusters", "sampling", "codes"])
+@pytest.mark.parametrize("as_table", [False, True])
+def test_series_of_another_index_are_refused(people, name, as_table):
+    _, data, table = people
+    turned = table.set_index(np.arange(900)[::-1])
+    columns = {"by": "sex", "given": "weight", "weights": "weight", "clusters": "school"}
+    kind = {"weights_kind": "sampling"} if name == "weights" else {}
+
+    def means(held):
+        if name == "codes":
+            return sp.group_means(table["income"], held["color"], design=DESIGN)
+        if name == "sampling":
+            option = sp.Sampling(held["weight"], clusters=held["school"])
+        else:
+            option = {"x": held[columns[name]]} if name == "given" else held[columns[name]]
+        if as_table:
+            return sp.group_means("income", table, designs={"color": DESIGN}, **{name: option}, **kind)
+        return sp.group_means(table["income"], data, **{name: option}, **kind)
+
+    assert means(table).n == 900
+    with pytest.raises(MismatchError, match="the same index"):
+        means(turned)
+
+
+@pytest.mark.parametrize("given", ["fit", "text", "number"])
+def test_what_is_no_covariates_is_refused(people, given):
+    y, data, table = people
+    if given == "fit":
+        wrong = sp.regress("income ~ color", table, designs={"color": DESIGN})
+    else:
+        wrong = {"text": "income", "number": 3}[given]
+    with pytest.raises(ArgumentError, match="`given` must be covariates or a Regression"):
+        sp.group_means(y, data, given=wrong)
+    with pytest.raises(SubsetPrivacyError, match="`w` must"):
+        sp.indicator(data, w=wrong)
