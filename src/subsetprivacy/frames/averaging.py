@@ -182,10 +182,11 @@ class _Named:
 
     def columns(self) -> dict[str, Any]:
         """Return what has a row for each person, by name; to compare indexes."""
-        groups = self.by if isinstance(self.by, Mapping) else {"by": self.by}
-        seen = self.given if isinstance(self.given, Mapping) else {"given": self.given}
-        rest = {"weights": self.weights, "clusters": self.clusters, "sampling": self.sampling}
-        return {str(name): column for name, column in (groups | seen | rest).items()}
+        made = {"by": self.by, "given": self.given, "weights": self.weights, "clusters": self.clusters}
+        for name in ("by", "given"):
+            if isinstance(made[name], Mapping):
+                made |= {f"{name}[{key!r}]": column for key, column in made.pop(name).items()}
+        return made | {"sampling": self.sampling}
 
     def names(self) -> list[str]:
         """Return the columns that are named."""

@@ -7,7 +7,7 @@ from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_means import CORRECTED_MEANS, MERGE_GROUPS, MORE_PEOPLE_OR_MERGE
+from subsetprivacy.messages.for_means import CORRECTED_MEANS, MERGE_SMALL_GROUPS, MORE_PEOPLE_OR_MERGE
 from subsetprivacy.pvalues import p_equals
 
 RARE, NEAR = 2.0, 4.0  # standard errors between a share and 0
@@ -28,7 +28,7 @@ def small_groups(made: GroupMeans, sizes: FloatArray) -> list[Note]:
         return []
     who = f"{counted(len(sizes), 'group')} with {people(int(sizes.sum()))}" if made.by else people(int(sizes.sum()))
     text = f"Too small, with fewer than 5 people who said something: {who}. Not given: all estimates, which would be "
-    return [Note(NoteKind.SMALL_COUNTS, text + "of single people.", MERGE_GROUPS)]
+    return [Note(NoteKind.SMALL_COUNTS, text + "of single people.", MERGE_SMALL_GROUPS)]
 
 
 def doubts(made: GroupMeans) -> list[Note]:

@@ -5,7 +5,7 @@ from subsetprivacy.messages.advice import advise
 MORE_PEOPLE_OR_MERGE = advise(
     "more_people_or_merge", "collect more people, or merge rare categories in the design before subsets are drawn"
 )
-MERGE_GROUPS = advise("merge_small_groups", "collect more people, or merge small groups")
+MERGE_SMALL_GROUPS = advise("merge_small_groups", "collect more people, or merge small groups")
 CORRECTED_MEANS = advise(
     "corrected_means",
     python="leave model out: sp.group_means(y, data) assumes nothing about y",
