@@ -39,16 +39,20 @@ class Features:
         The powers of the outcome that are used.
     center, scale
         Of these columns and powers.
+    y_center, y_scale
+        Of the outcome, before powers are taken of it: those of a number far from 0 would be nearly multiples.
     """
 
     columns: IntArray
     powers: tuple[int, ...]
     center: FloatArray
     scale: FloatArray
+    y_center: float = 0.0
+    y_scale: float = 1.0
 
     def of(self, V: FloatArray, y: FloatArray | None) -> FloatArray:
         """Return the features with a constant, shape (m, 1 + features)."""
-        raw = _raw(V, y, self.columns, self.powers)
+        raw = _raw(V, None if y is None else (y - self.y_center) / self.y_scale, self.columns, self.powers)
         out = np.empty((len(V), 1 + raw.shape[1]))
         out[:, 0] = 1.0
         np.subtract(raw, self.center, out=out[:, 1:])
@@ -66,14 +70,15 @@ def _raw(V: FloatArray, y: FloatArray | None, columns: IntArray, powers: tuple[i
 def features_of(V: FloatArray, y: FloatArray | None, powers: tuple[int, ...]) -> Features:
     """Return features that are no combinations of each other."""
     everything = np.arange(V.shape[1])
-    raw = _raw(V, y, everything, powers)
+    y_center, y_scale = (0.0, 1.0) if y is None or not len(y) else (float(y.mean()), float(y.std()) or 1.0)
+    raw = _raw(V, None if y is None else (y - y_center) / y_scale, everything, powers)
     center, scale = raw.mean(axis=0), raw.std(axis=0)
     varies = np.flatnonzero(scale > 1e-7 * np.abs(center))
     standard = (raw[:, varies] - center[varies]) / scale[varies]
     lost = dependent_columns(standard.T @ standard / max(len(raw), 1))
     kept = np.delete(varies, lost)
     seen, more = kept[kept < V.shape[1]], kept[kept >= V.shape[1]] - V.shape[1]
-    return Features(seen, tuple(powers[k] for k in more), center[kept], scale[kept])
+    return Features(seen, tuple(powers[k] for k in more), center[kept], scale[kept], y_center, y_scale)
 
 
 @frozen(eq=False, repr=False)

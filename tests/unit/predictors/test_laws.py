@@ -52,6 +52,16 @@ def test_a_weight_of_two_is_the_row_twice(family, method):
     assert_allclose(one.cov, two.cov, rtol=1e-5, atol=1e-9)
 
 
+def test_an_outcome_far_from_0_has_the_same_slopes():
+    """Powers of the outcome are those of its distance from the mean, so a constant changes no indicator."""
+    y, V, codes, design, _ = made.people("linear", 2000, design=sp.uniform(list("abcd")), labels="abcd")
+    y = np.exp(y / 2)  # skewed, so that the square of it tells something
+    one, two = (made.fit("linear", made=(each, V, codes, design), labels="abcd") for each in (y, 3.0 * y + 1e6))
+    shift = np.where(np.arange(len(one.coef)) == one.layout.intercept, 1e6, 0.0)
+    assert_allclose((two.coef - shift) / 3, one.coef, atol=1e-6)
+    assert_allclose(two.se / 3, one.se, rtol=1e-5)
+
+
 @every_fit
 def test_the_scale_of_a_column_does_not_matter(family, method):
     y, V, codes, design, _ = made.people(family, design=DESIGN)
