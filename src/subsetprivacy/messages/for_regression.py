@@ -59,7 +59,7 @@ LINEAR_OR_TWO_LEVELS = advise(
 )
 OTHER_LEVEL = advise(
     "other_level",
-    python="baseline={{'{name}': '{level}'}} models {other} instead",
+    python="baseline={{'{name}': {written}}} models {other} instead",
     shell="--baseline {name}={level} models {other} instead",
     keyword_of="regress",
 )
@@ -68,8 +68,8 @@ PRIVATE_RESPONSE_OF_LEVELS = advise(
 )
 WITHOUT_PREDICTORS = advise(
     "without_predictors",
-    python="merge= joins rare categories of a private term, where a fit is unstable; or use fewer terms",
-    shell="--merge joins rare categories of a private term, where a fit is unstable; or use fewer terms",
+    python="merge= joins rare categories of a private term, which keeps estimates finite",
+    shell="--merge joins rare categories of a private term, which keeps estimates finite",
     keyword_of="regress",
 )
 LOAD_OR_SAMPLE = advise(
@@ -114,9 +114,9 @@ LOGIT_FAMILY = advise("logit_family", python="family='logit'", shell="--family l
 LINEAR_OR_MERGE = advise(
     "linear_or_merge",
     python="merge={{'{name}': {{'others': [...]}}}} joins it with other categories, without new data; or use "
-    "family='linear', whose equations can nearly always be solved",
+    "family='linear', which needs people in each category but not with each outcome",
     shell="--merge {name}:others=LABEL,LABEL joins it with other categories, without new data; or use --family linear, "
-    "whose equations can nearly always be solved",
+    "which needs people in each category but not with each outcome",
     keyword_of="regress",
 )
 MERGE_PREDICTOR = advise(
@@ -135,6 +135,7 @@ CORRECTED_IF_WRONG = advise(
     shell="--method corrected (the default) needs neither model",
     keyword_of="regress",
 )
+TEST_A_TERM = advise("test_a_term", python="fit.test('term') tests a term of either kind of fit")
 TEST_TERMS = advise(
     "test_terms", python="fit.test('term') fits without a term and keeps its columns for the private value"
 )

@@ -10,6 +10,7 @@ from subsetprivacy._words import counted
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_regression import CORRECTED_IF_WRONG, LINEAR_OR_MERGE, MERGE_OR_MORE, MERGE_PREDICTOR
 from subsetprivacy.pvalues import p_equals
+from subsetprivacy.regression.caveats import note_of_sandwich
 from subsetprivacy.regression.maxima import NEAR
 from subsetprivacy.tables import label_text, number
 
@@ -40,11 +41,12 @@ def doubts(fit: OutcomeRegression) -> tuple[Note, ...]:
 
 def _baselines(fit: OutcomeRegression) -> tuple[Note, ...]:
     layout = fit.layout
-    compared = {name: layout.level_of(name, label) for name, label in layout.baselines.items()}
-    parts = [f"{name} is compared with {label_text(label)}" for name, label in compared.items()]
+    compared = {name: label_text(layout.level_of(name, label)) for name, label in layout.baselines.items()}
+    own = {name for name, label in compared.items() if f"{name}[{label}]" in layout.names}  # without an intercept
+    parts = [f"{name} is compared with {label}" for name, label in compared.items() if name not in own]
     if fit.categories is not None:
         parts.append(f"coefficients are log odds relative to {label_text(fit.categories[0])}")
-    return (Note(NoteKind.BASELINE, f"{'; '.join(parts)}."),)
+    return (Note(NoteKind.BASELINE, f"{'; '.join(parts)}."),) if parts else ()
 
 
 def _likelihood(fit: OutcomeRegression) -> tuple[Note, ...]:
@@ -138,9 +140,8 @@ def _errors(fit: OutcomeRegression) -> tuple[Note, ...]:
             f"{counted(problem.sampling.degrees_of_freedom, 'degree of freedom', 'degrees of freedom')}."
         )
         return (Note(NoteKind.INTERVAL_METHOD, text), *_design_effects(fit))
-    why = "clusters" if problem.clusters is not None else "corrected scores"
-    why = "sampling weights" if problem.weighted == "sampling" and problem.clusters is None else why
-    return (Note(NoteKind.INTERVAL_METHOD, f"Standard errors are robust (sandwich), because of {why}."),)
+    why = "sampling weights" if problem.weighted == "sampling" else "corrected scores"
+    return (note_of_sandwich(why, problem.degrees_of_freedom),)
 
 
 def _design_effects(fit: OutcomeRegression) -> tuple[Note, ...]:

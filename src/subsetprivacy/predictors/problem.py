@@ -67,8 +67,8 @@ class OutcomeProblem:
 
     @property
     def n(self) -> float:
-        """The number of people who said something, or the sum of their weights."""
-        return self.people.n
+        """The number of people who said something, or of those whom frequency weights count."""
+        return float(len(self.people)) if self.weighted == "sampling" else self.people.n
 
     @cached_property
     def model(self) -> OutcomeModel:
@@ -108,6 +108,13 @@ class OutcomeProblem:
         """The standard deviation of each seen column; 1 where it does not vary."""
         std = self.people.V.std(axis=0)
         return np.where(std > 0, std, 1.0)
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """How well the covariance of the scores is known: by the sampling, or by clusters less one; else infinite."""
+        if self.sampling is not None:
+            return self.sampling.degrees_of_freedom
+        return np.inf if self.clusters is None else float(self.clusters.max())
 
     @property
     def is_robust(self) -> bool:

@@ -94,7 +94,7 @@ class OutcomeRegression(Result):
 
     @property
     def n(self) -> float:
-        """The number of people whose subsets say something, or the sum of their weights."""
+        """The number of people whose subsets say something, or of those whom frequency weights count."""
         return self.problem.n
 
     @property
@@ -169,8 +169,8 @@ class OutcomeRegression(Result):
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Of t in intervals and p-values, where it was said how people were drawn; else infinite."""
-        return np.inf if self.problem.sampling is None else self.problem.sampling.degrees_of_freedom
+        """Of t in intervals and p-values: those of the sampling, one less than the clusters; else infinite."""
+        return self.problem.degrees_of_freedom
 
     @cached_property
     def design_effects(self) -> FloatArray | None:
@@ -185,7 +185,8 @@ class OutcomeRegression(Result):
     def _pvalues(self, method: CoefficientInterval) -> FloatArray:
         with np.errstate(invalid="ignore", divide="ignore"):
             z = np.abs(self.estimates) / self._se(method)
-        return np.asarray(2 * (ndtr(-z) if self.problem.sampling is None else stdtr(self.degrees_of_freedom, -z)))
+        df = self.degrees_of_freedom
+        return np.asarray(2 * (ndtr(-z) if np.isinf(df) else stdtr(df, -z)))
 
     def interval(self, level: float = 0.95, *, method: CoefficientInterval = "auto") -> FloatArray:
         """Return the intervals of all coefficients, shape (coefficients, 2), in the order of `labels`.
@@ -391,7 +392,8 @@ class OutcomeRegression(Result):
         return plot_of(self, level, method, title)
 
     def __repr__(self) -> str:
-        terms = " + ".join(term for term in self.layout.terms if term != "Intercept") or "1"
+        kept = [term for term in self.layout.terms if term != "Intercept"] or ["1"]
+        terms = " + ".join(kept if self.layout.intercept is not None else ["0", *kept])
         private = ", ".join(self.layout.private)
         return (
             f"<OutcomeRegression {self.name} ~ {terms}: {self.family}, {self.method}, private {private}, "

@@ -10,15 +10,15 @@ import numpy as np
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import TermTest
 from subsetprivacy._types import IntArray
-from subsetprivacy.errors import MismatchError
+from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_regression import TEST_TERMS
+from subsetprivacy.messages.for_regression import TEST_A_TERM, TEST_TERMS
 from subsetprivacy.predictors.comparison import comparison_statistic
 from subsetprivacy.predictors.fitting import likelihood_fit, mixture_objective
 from subsetprivacy.regression.constrained import information_at
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.specification import is_affordable
-from subsetprivacy.regression.term_tests import likelihood_ratio, tests_of_terms, wald, wanted_terms
+from subsetprivacy.regression.term_tests import NO_LIMIT, likelihood_ratio, tests_of_terms, wald, wanted_terms
 
 if TYPE_CHECKING:
     from subsetprivacy.predictors.result import OutcomeRegression
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 COMPARED = 50_000  # people at most whom both methods are compared on
 _TITLE = "Do the two methods agree?"
 _NAME = "corrected scores and likelihood"
+_NO_SOLUTION = "the corrected equations have no solution"
 _PEOPLE_PER_DEGREE = 5  # below it the variance of the statistic cannot be estimated
 
 
@@ -45,7 +46,9 @@ def terms_tests(fit: OutcomeRegression, terms: str | Sequence[str] | None, metho
     else:
         cov = fit.robust if chosen == "robust" else fit._cov("wald")
         found = {term: wald(fit.estimates, cov, at) for term, at in places.items()}
-    return tests_of_terms(fit.name, found, chosen, fit.degrees_of_freedom)
+    if not fit.fit.solved:
+        return tests_of_terms(fit.name, found, chosen, np.inf, _NO_SOLUTION)
+    return tests_of_terms(fit.name, found, chosen, fit.degrees_of_freedom, NO_LIMIT)
 
 
 def _positions(fit: OutcomeRegression, term: str) -> IntArray:
@@ -57,6 +60,8 @@ def _positions(fit: OutcomeRegression, term: str) -> IntArray:
 def compare_nested(fit: OutcomeRegression, smaller: OutcomeRegression) -> ModelTests:
     """Return the likelihood ratio test of a smaller model within a larger one."""
     for one in (fit, smaller):
+        if one.method == "corrected":
+            raise ArgumentError("likelihood ratio tests need a fit by likelihood; got corrected scores.", TEST_A_TERM)
         one.require_likelihood("likelihood ratio tests")
     if fit.family != smaller.family or not _same_people(fit, smaller):
         raise MismatchError("`smaller` must be a fit of the same outcome to the same people; it is not.")
@@ -111,6 +116,8 @@ def comparison_of(fit: OutcomeRegression) -> ModelTests:
 
 def _why_not(fit: OutcomeRegression) -> str:
     problem = fit.problem
+    if not fit.fit.solved:
+        return _NO_SOLUTION
     if not problem.design.is_known:
         return "the design is not known"
     if problem.clusters is not None or problem.sampling is not None:

@@ -158,13 +158,16 @@ def _errors(fit: Regression) -> tuple[Note, ...]:
     if fit.sampling is not None and fit.fit.robust is not None:
         notes.append(note_of_sampling(fit.sampling))
     elif fit.is_robust and fit.fit.robust is not None:
-        why = (
-            "clusters"
-            if fit.clusters is not None
-            else ("sampling weights" if fit.weighted == "sampling" else "corrected scores")
-        )
-        notes.append(Note(NoteKind.INTERVAL_METHOD, f"Standard errors are robust (sandwich), because of {why}."))
+        why = "sampling weights" if fit.weighted == "sampling" else "corrected scores"
+        notes.append(note_of_sandwich(why, fit.degrees_of_freedom))
     return tuple(notes)
+
+
+def note_of_sandwich(why: str, degrees_of_freedom: float) -> Note:
+    """Return the note why standard errors are those of the sandwich: clusters, if degrees of freedom are finite."""
+    if np.isfinite(degrees_of_freedom):
+        why = f"clusters, with {counted(degrees_of_freedom, 'degree of freedom', 'degrees of freedom')}"
+    return Note(NoteKind.INTERVAL_METHOD, f"Standard errors are robust (sandwich), because of {why}.")
 
 
 def _rows(fit: Regression) -> Note:

@@ -194,8 +194,10 @@ class Regression(Result):
 
     @property
     def degrees_of_freedom(self) -> float:
-        """The degrees of freedom of t in intervals: those of the sampling, infinite without one."""
-        return np.inf if self.sampling is None else self.sampling.degrees_of_freedom
+        """Of t in intervals and p-values: those of the sampling, one less than the clusters; else infinite."""
+        if self.sampling is not None:
+            return self.sampling.degrees_of_freedom
+        return np.inf if self.clusters is None else float(self.clusters.max())
 
     @property
     def design_effects(self) -> FloatArray | None:
@@ -252,7 +254,8 @@ class Regression(Result):
     def _pvalues(self, method: CoefficientInterval) -> FloatArray:
         with np.errstate(invalid="ignore", divide="ignore"):
             z = np.abs(self.estimates) / self._se(method)
-        return np.asarray(2 * (ndtr(-z) if self.sampling is None else stdtr(self.degrees_of_freedom, -z)))
+        df = self.degrees_of_freedom
+        return np.asarray(2 * (ndtr(-z) if np.isinf(df) else stdtr(df, -z)))
 
     def interval(self, level: float = 0.95, *, method: CoefficientInterval = "auto") -> FloatArray:
         """Return the intervals of all parameters, shape (parameters, 2), in the order of `labels`.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from subsetprivacy.regression.result import Regression
 
 METHODS: tuple[TermTest, ...] = get_args(TermTest)
+NO_LIMIT = "the data set no limit to their coefficients"
 _PEOPLE_PER_DEGREE = 5  # below it the variance of a test's statistic cannot be estimated
 
 
@@ -44,7 +45,7 @@ def terms_tests_of(fit: Regression, terms: str | Sequence[str] | None, method: T
     else:
         cov = fit.robust if chosen == "robust" else fit._cov("wald")
         found = {term: wald(fit.estimates, cov, _positions(fit, term)) for term in wanted}
-    return tests_of_terms(fit.name, found, chosen, fit.degrees_of_freedom)
+    return tests_of_terms(fit.name, found, chosen, fit.degrees_of_freedom, NO_LIMIT)
 
 
 def wanted_terms(
@@ -62,15 +63,21 @@ def wanted_terms(
 
 
 def tests_of_terms(
-    name: str, found: Mapping[str, tuple[float, int]], method: str, degrees_of_freedom: float
+    name: str,
+    found: Mapping[str, tuple[float, int]],
+    method: str,
+    degrees_of_freedom: float,
+    why_not: str,
 ) -> ModelTests:
     """Return the tests of terms of a model, with a note about those without an answer."""
-    lost = [term for term, (statistic, _) in found.items() if np.isnan(statistic)]
-    notes: tuple[Note, ...] = ()
-    if lost:
-        text = f"No answer for {', '.join(lost)}: the data set no limit to their coefficients."
-        notes = (Note(NoteKind.NOT_TESTED, text),)
-    return ModelTests.chi_square(f"Terms of the model of {name}", found, method, notes, degrees_of_freedom)
+    few = [term for term, (_, k) in found.items() if k > degrees_of_freedom]
+    lost = [term for term, (statistic, _) in found.items() if np.isnan(statistic) and term not in few]
+    texts = [f"No answer for {', '.join(lost)}: {why_not}."] if lost else []
+    if few:
+        texts.append(f"No answer for {', '.join(few)}: more coefficients than degrees of freedom.")
+    notes = tuple(Note(NoteKind.NOT_TESTED, text) for text in texts)
+    tests = {term: (np.nan if term in few else statistic, k) for term, (statistic, k) in found.items()}
+    return ModelTests.chi_square(f"Terms of the model of {name}", tests, method, notes, degrees_of_freedom)
 
 
 def _positions(fit: Regression, term: str) -> IntArray:
@@ -121,7 +128,10 @@ def wald(estimates: FloatArray, cov: FloatArray, at: IntArray) -> tuple[float, i
     b, V = estimates[at], cov[np.ix_(at, at)]
     if not (np.isfinite(b).all() and np.isfinite(V).all()):
         return float("nan"), len(at)
-    return float(b @ np.linalg.solve(V, b)), len(at)
+    try:
+        return float(b @ np.linalg.solve(V, b)), len(at)
+    except np.linalg.LinAlgError:  # fewer clusters than coefficients
+        return float("nan"), len(at)
 
 
 def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:

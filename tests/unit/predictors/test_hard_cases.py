@@ -60,6 +60,9 @@ def test_a_category_that_leaves_no_solution_is_named():
     assert "family='linear'" in str(note)
     assert fit.to_dict()["coefficients"][0]["estimate"] is None
     assert "x[d]" in str(fit.summary())
+    assert "likelihood compared" not in str(fit.summary())
+    assert fit.to_dict()["specification"]["pvalue"] is None
+    assert "No answer for x: the corrected equations have no solution." in str(fit.test("x").summary())
 
 
 def good(**changed):

@@ -4,6 +4,7 @@ import numpy as np
 import predictor_people as made
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import t
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, MismatchError
@@ -184,7 +185,51 @@ def test_a_sample_as_it_was_drawn_has_t_and_design_effects():
     assert fit.degrees_of_freedom == 99
     assert fit.design_effects is not None
     assert "Design effects" in str(fit.summary())
-    assert (fit.interval()[:, 1] > clustered.interval()[:, 1]).all()
+    # Clusters alone say as much of the drawing as a sampling of them: both have t, not normal quantiles.
+    assert_allclose(fit.interval(), clustered.interval(), rtol=1e-6)
+    assert_allclose(fit.n, 1500, rtol=0)
+
+
+@pytest.mark.parametrize("formula", ["income ~ v + x", "x ~ v"])
+def test_few_clusters_have_t_and_f_as_their_sampling_has(formula):
+    data, towns = table(), np.arange(1500) % 6
+    method = "corrected" if formula.startswith("income") else "ml"
+    drawn = regress(formula, method, data, sampling=sp.Sampling(clusters=towns))
+    clustered = regress(formula, method, data, clusters=towns)
+    assert clustered.degrees_of_freedom == drawn.degrees_of_freedom == 5
+    assert_allclose(clustered.interval(), drawn.interval(), rtol=1e-5)
+    assert_allclose(clustered.interval()[:, 1] - clustered.estimates, t.ppf(0.975, 5) * clustered._se("auto"))
+    assert_allclose(clustered.pvalues, drawn.pvalues, rtol=1e-4)
+    assert_allclose(clustered.test().pvalue, drawn.test().pvalue, rtol=1e-4)
+    assert "because of clusters, with 5 degrees of freedom" in str(clustered.summary())
+
+
+def test_a_test_of_more_coefficients_than_clusters_tell_has_no_answer():
+    tested = regress("income ~ v + x", clusters=np.arange(1500) % 3).test()
+    assert np.isnan(tested["x"].pvalue[0])
+    assert tested["v"].pvalue[0] < 0.05
+    assert "No answer for x: more coefficients than degrees of freedom." in str(tested.summary())
+
+
+def test_sampling_weights_leave_the_number_of_people_whole():
+    weights = np.random.default_rng(0).uniform(
+        0.5, 3.0, 1500
+    )  # scaled to a mean of 1, they sum to 1500 but for rounding
+    assert regress("income ~ v + x", sampling=sp.Sampling(weights)).n == 1500.0
+
+
+def test_without_an_intercept_no_category_is_a_baseline():
+    fit = regress("income ~ 0 + x")
+    assert "x[a]" in fit.layout.names
+    assert "is compared with" not in str(fit.summary())
+    assert "income ~ 0 + x:" in repr(fit)
+    assert "is compared with" in str(regress("income ~ v + x").summary())
+
+
+def test_corrected_fits_are_compared_by_a_test_of_the_term():
+    fit = regress("income ~ v + x")
+    with pytest.raises(ArgumentError, match=r"got corrected scores.*\n?.*Hint: fit\.test\('term'\)"):
+        fit.compare(fit)
 
 
 def test_the_picture_has_a_row_per_coefficient():
