@@ -210,11 +210,10 @@ def snapshot(table: Any, names: Sequence[str]) -> Any:
     another order the next time, and columns of two runs would not belong
     together.
     """
+    check_names(table, names)
     if not is_table(table):
-        _check_held(names_of(table), names)
         return table
     table = plain_table(table)
-    check_columns(table, list(names))
     engine = engine_of(table)
     if engine in {"pandas", "polars"}:
         return table
@@ -232,6 +231,14 @@ def snapshot(table: Any, names: Sequence[str]) -> Any:
     batches = list(arrow_batches(table, names))
     made = pa.Table.from_batches(batches) if batches else pa.table({name: pa.nulls(0) for name in names})
     return _with_orders(made, names, orders)
+
+
+def check_names(table: Any, names: Sequence[str]) -> None:
+    """Raise if a table, a dict of columns or an array has not all these columns; no row is read."""
+    if is_table(table):
+        check_columns(plain_table(table), list(names))
+    else:
+        _check_held(names_of(table), names)
 
 
 def _check_held(held: Sequence[str], wanted: Sequence[str]) -> None:

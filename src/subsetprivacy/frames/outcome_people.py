@@ -200,7 +200,8 @@ def check_outcome_options(asked: Asked) -> None:
     for name, is_given in given.items():
         if is_given:
             raise ArgumentError(
-                f"`{name}` must be left out with a private predictor; it is for private responses.", WITHOUT_PREDICTORS
+                f"`{name}` must be left out with a private predictor; it is for private responses.",
+                WITHOUT_PREDICTORS if name == "shrink" else None,
             )
 
 

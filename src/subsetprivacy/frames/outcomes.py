@@ -60,7 +60,8 @@ class SeenOutcome:
         text = f"{self.name} is {second} or {first}; modeled is the {what} of {second}."
         if self.levels == (0, 1):
             return (Note(NoteKind.OUTCOME, text, LINEAR_OR_TWO_LEVELS),)
-        return (Note(NoteKind.OUTCOME, text, OTHER_LEVEL(name=self.name, level=second, other=first)),)
+        written = repr(self.levels[1])  # 'True' is no level of a column of True and False
+        return (Note(NoteKind.OUTCOME, text, OTHER_LEVEL(name=self.name, level=second, written=written, other=first)),)
 
 
 def seen_outcome(

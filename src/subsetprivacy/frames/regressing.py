@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from attrs import evolve
 
-from subsetprivacy._checks import check_choice, check_count, shown
+from subsetprivacy._checks import check_choice, check_count, check_same_index, shown
 from subsetprivacy._choices import Family, Missing, RegressionMethod, WeightsKind
 from subsetprivacy._types import ArrayLike, IntArray, Label
 from subsetprivacy._words import people
@@ -15,7 +15,7 @@ from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.engines import engine_of, is_ordered, is_table, native_column
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
-from subsetprivacy.frames.covariates import Covariates, covariates_of, names_of, snapshot
+from subsetprivacy.frames.covariates import Covariates, check_names, covariates_of, names_of, snapshot
 from subsetprivacy.frames.formula_terms import private_predictors, read_terms, response_variables, split_formula
 from subsetprivacy.frames.formulas import covariate_matrix, formula_matrix
 from subsetprivacy.frames.outcome_people import (
@@ -98,7 +98,8 @@ def regress(
     weights, weights_kind
         A weight for each person, or the name of a column, and what weights mean: ``"frequency"`` or ``"sampling"``.
     clusters
-        The cluster of each person, or the name of a column: standard errors then are those of clusters.
+        The cluster of each person, or the name of a column: standard errors then are those of clusters, with one degree
+        of freedom less than there are clusters.
     offset
         A number for each person, or the name of a column, that is added to the linear predictors (of a private
         response, of all categories but the baseline) with coefficient 1.
@@ -233,15 +234,18 @@ def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People |
     known = _designs(data, designs)
     response, right = split_formula(formula, known)
     predictors = private_predictors(right, known)
-    if response not in known and not predictors:
-        raise no_private_name(known)
-    asked.check_columns(known)
     if not is_table(data) and not isinstance(data, Mapping):
         raise ArgumentError(
             f"`data` must be a table, a dict of columns, a release or a path with a formula; got "
             f"{type(data).__name__}.",
             RESPONSE_AND_COVARIATES,
         )
+    if response not in known and not predictors:
+        used = [*read_terms(right).variables, *response_variables(response, names_of(data))]
+        check_names(data, [*used, *known])  # a name that is misspelled, in the formula or in `designs`
+        raise no_private_name(known)
+    asked.check_columns(known)
+    _check_indexes(data, asked)
     if predictors:
         return _outcome_of_table(right, data, response, predictors, known, asked)
     if is_table(data) and engine_of(data) == "pyspark" and asked.stream is not False:
@@ -253,6 +257,17 @@ def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People |
     elif asked.stream:
         raise ArgumentError("`stream` must be left out for a table in memory; got True.")
     return _of_table(right, data, response, known, asked)
+
+
+def _check_indexes(data: Any, asked: Asked, response: Any = None) -> None:
+    """Raise if pandas columns beside the data have another index: rows would be matched by position."""
+    held: Mapping[str, Any] = {}
+    if isinstance(data, Mapping):
+        held = {str(name): column for name, column in data.items()}
+    elif is_table(data) and engine_of(data) == "pandas":
+        held = {"data": data}
+    beside = ("weights", "clusters", "offset", "sampling")
+    check_same_index({**held, "formula": response, **{name: getattr(asked, name) for name in beside}})
 
 
 def _of_table(right: str, data: Any, response: str, known: dict[str, Design], asked: Asked) -> HeldPeople:
@@ -351,6 +366,7 @@ def _of_covariates(
         )
     if asked.stream:
         raise ArgumentError("`stream` must be left out without a formula; got True.")
+    _check_indexes(covariates, asked, response)
     own = _private_covariates(covariates, designs)
     if own:
         return _outcome_of_columns(response, covariates, own, design, asked)

@@ -40,7 +40,7 @@ def is_files(data: Any) -> bool:
 
 
 def no_private_name(known: Mapping[str, Design]) -> ArgumentError:
-    """Return the error that a formula has no private column."""
+    """Return the error that a formula has no private column; to be raised if all its columns are there."""
     return ArgumentError(
         f"`formula` must have a column of subsets, as its response or as a term; got none of {', '.join(known)}.",
         DESIGN_OF_THE_RESPONSE,
@@ -67,6 +67,8 @@ def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> Peop
     response, right = split_formula(formula, known)
     predictors = private_predictors(right, known)
     if response not in known and not predictors:
+        names = releases[0].file.names()
+        check_present(releases[0].file, [*read_terms(right).variables, *response_variables(response, names)])
         raise no_private_name(known)
     asked.check_columns(known)
     if predictors:

@@ -8,7 +8,7 @@ from attrs import frozen
 from engines import CONSTRUCTORS, engines_under_test, spark_table
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError, TooLargeError
+from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, DataFileError, MismatchError, TooLargeError
 from subsetprivacy.frames import outcome_people, regressing_files
 
 RACE = sp.independent(
@@ -415,6 +415,66 @@ def test_hints_are_of_this_fit(formula, rows, told):
     with pytest.raises(ArgumentError, match=f"Hint: {told}") as caught:
         sp.regress(formula, columns(rows), designs=DESIGNS)
     assert "ridge" not in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["ridge", "lasso", "stream"])
+def test_an_option_that_is_not_for_such_fits_has_no_hint_of_another(option, fitted):
+    with pytest.raises(ArgumentError, match=f"`{option}` must be left out") as caught:
+        fitted("income ~ race", **{option: True})
+    assert "merge" not in str(caught.value)
+
+
+def test_a_misspelled_private_column_is_named(fitted, tmp_path):
+    similar = "got no column rase among its 12.*did you mean 'race'"
+    for data in (columns(), pd.DataFrame(columns())):
+        for formula, names in (("income ~ rase", ["race"]), ("income ~ race", ["rase"]), ("rase ~ age", ["race"])):
+            with pytest.raises(ArgumentError, match=similar):
+                fitted(formula, data, designs=dict.fromkeys(names, RACE))
+    pd.DataFrame(columns()).to_parquet(tmp_path / "bare.parquet")
+    with pytest.raises(DataFileError, match=similar):
+        fitted("income ~ rase", tmp_path / "bare.parquet", designs={"race": RACE})
+
+
+def test_the_hint_of_the_other_level_can_be_used():
+    held = columns(600)
+    held["flag"] = [age > 40 for age in held["age"]]
+    fit = sp.regress("flag ~ faith", held, designs=DESIGNS, family="linear", baseline={"flag": True})
+    assert fit.modeled is False
+    assert "baseline={'flag': False} models True instead" in str(fit.summary())
+
+
+def moved(values):
+    return pd.Series(values, index=range(1, N + 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("weights", {"weights": moved(columns()["w"]), "weights_kind": "sampling"}),
+        ("clusters", {"clusters": moved(columns()["g"])}),
+        ("offset", {"offset": moved(columns()["shift"])}),
+        ("sampling", {"sampling": sp.Sampling(clusters=moved(columns()["g"]))}),
+    ],
+)
+def test_rows_of_another_index_are_refused(name, asked):
+    """Series whose index is another one would be matched by position."""
+    held = pd.DataFrame(columns())
+    told = f"`{name}` must have the same index as"
+    for formula in ("income ~ race", "race ~ age"):
+        with pytest.raises(MismatchError, match=told):
+            sp.regress(formula, held, designs=DESIGNS, **asked)
+    with pytest.raises(MismatchError, match=told):
+        sp.regress(held["income"], held[["age", "race"]], designs={"race": RACE}, **asked)
+    with pytest.raises(MismatchError, match=told):
+        sp.regress(held["race"], {"age": held["age"]}, design=RACE, **asked)
+
+
+def test_a_response_of_another_index_is_refused():
+    held = pd.DataFrame(columns())
+    with pytest.raises(MismatchError, match="`formula` must have the same index as `data`"):
+        sp.regress(moved(columns()["income"]), held[["age", "race"]], designs={"race": RACE})
+    with pytest.raises(MismatchError, match="`formula` must have the same index as `data`"):
+        sp.regress(moved(columns()["race"]), held[["age"]], design=RACE)
 
 
 def test_errors_come_before_the_rows_are_read(fitted, tmp_path):
