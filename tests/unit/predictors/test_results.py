@@ -212,9 +212,7 @@ def test_a_test_of_more_coefficients_than_clusters_tell_has_no_answer():
 
 
 def test_sampling_weights_leave_the_number_of_people_whole():
-    weights = np.random.default_rng(0).uniform(
-        0.5, 3.0, 1500
-    )  # scaled to a mean of 1, they sum to 1500 but for rounding
+    weights = np.random.default_rng(0).uniform(0.5, 3.0, 1500)  # those of mean 1 sum to 1500 but for rounding
     assert regress("income ~ v + x", sampling=sp.Sampling(weights)).n == 1500.0
 
 
