@@ -15,7 +15,7 @@ from subsetprivacy.design.factors import Product
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError, NoDataError, warn_of
 from subsetprivacy.estimation.indicator import require_indicators
 from subsetprivacy.messages import Note
-from subsetprivacy.messages.for_regression import FEWER_TERMS, LEAVE_COLUMNS_OUT
+from subsetprivacy.messages.for_regression import CENTER_THE_COLUMN, FEWER_TERMS, LEAVE_COLUMNS_OUT
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.caveats import doubts
 from subsetprivacy.predictors.fitting import fit
@@ -31,6 +31,9 @@ from subsetprivacy.regression.starting import shares_of_all
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import label_text
 from subsetprivacy.variables import JointCategories
+
+_FAR = 30_000  # standard deviations of a seen column from 0, beyond which its squares are those of a constant
+_CONSTANT = 1e-12  # of its mean: what varies by less does not vary
 
 
 def most_frequent(codes: IntArray, design: Design) -> Label:
@@ -277,6 +280,18 @@ def _part(values: Any, kept: BoolArray | None) -> Any:
     return values if values is None or kept is None else values[kept]
 
 
+def _check_far(people_: CellPeople) -> None:
+    """Raise if a seen column is so far from 0, for its spread, that its squares cannot be told from a constant's."""
+    layout, V = people_.layout, people_.V
+    used = [k for k in np.unique(layout.seen).tolist() if k != layout.constant]
+    ratio = {k: float(V[:, k].std()) / max(abs(float(V[:, k].mean())), 1e-300) for k in used}
+    far = [layout.V_names[k] for k in used if _CONSTANT < ratio[k] < 1 / _FAR]
+    if far:
+        raise ArgumentError(
+            f"a seen column must vary by more than 1/{_FAR} of its mean; got {', '.join(far)}.", CENTER_THE_COLUMN
+        )
+
+
 def _check_columns(people_: CellPeople) -> None:
     """Raise if seen columns are not finite, or columns of the model are combinations of each other."""
     layout = people_.layout
@@ -288,6 +303,7 @@ def _check_columns(people_: CellPeople) -> None:
             M += atoms.information(even[:, : len(block.V)], block.V)
     if not np.isfinite(M).all():
         raise ArgumentError("seen columns must be finite numbers that can be squared; got others.")
+    _check_far(people_)
     zero = np.flatnonzero(M.diagonal() == 0)
     dependent = zero.tolist() or dependent_columns(M)
     if dependent:

@@ -42,3 +42,11 @@ def test_a_solution_that_the_first_start_does_not_reach_is_found():
     fit = sp.regress("y ~ v*x", data, family="poisson")
     assert np.isfinite(fit.coef).all()
     assert fit.converged
+
+
+def test_a_seen_column_far_from_zero_is_named_with_what_to_do():
+    seconds = 1.7e9 + 100.0 * RNG.random(N)
+    with pytest.raises(sp.errors.ArgumentError, match=r"must vary by more than 1/30000 of its mean; got t\..*subtract"):
+        sp.regress("y ~ t + x", {"y": OUTCOME, "t": seconds, "x": PRIVATE})
+    fit = sp.regress("y ~ t + x", {"y": OUTCOME, "t": seconds - seconds.mean(), "x": PRIVATE})
+    assert np.isfinite(fit.se).all()
