@@ -86,7 +86,7 @@ def group_means(
         Which quantiles: numbers between 0 and 1.
     model
         None (default): nothing is assumed of the outcome. ``"normal"``: it is normal in each category, with a mean and
-        a variance of its own; maximum likelihood, which is more precise where that is right and wrong where it is not.
+        a separate variance; maximum likelihood, which is more precise where that is right and wrong where it is not.
         The result then holds both, and the test that they agree.
     blocks
         The most working distributions.

@@ -76,7 +76,7 @@ def posterior_shares(counts: SubsetCounts, m: int, prior: float, rng: np.random.
 
     Notes
     -----
-    Each draw is the end of a chain of its own, which starts at a draw from the normal approximation. A chain is as long
+    Each draw is the end of a separate chain, which starts at a draw from the normal approximation. A chain is as long
     as the information that subsets keep calls for, 20 to 500 steps.
     """
     w = estimate(counts).w

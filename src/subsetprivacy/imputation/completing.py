@@ -86,7 +86,7 @@ def _in_pandas(table: Any, coded: Mapping[str, tuple[tuple[Label, ...], IntArray
 
     index = table.index if len(table.columns) else None
     columns = {
-        # A category that nobody has in this set is left out: a column of zeros would spoil a model without a word.
+        # A category that no one has in this set is left out: a column of zeros would spoil a model without a word.
         name: pd.Series(pd.Categorical.from_codes(at, pd.Index(list(labels))).remove_unused_categories(), index=index)
         for name, (labels, at) in coded.items()
     }

@@ -76,7 +76,7 @@ def impute(
     ArgumentError
         If a fit has no finite coefficients, or dummy rows are among the people.
     DistributionError
-        If probabilities rule out every value of somebody's subset.
+        If probabilities rule out every value of someone's subset.
 
     Notes
     -----

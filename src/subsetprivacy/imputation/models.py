@@ -50,7 +50,7 @@ class ImputationModel(Protocol):
 
 @frozen(eq=False, repr=False)
 class SharesModel:
-    """The same shares for everyone, drawn anew for each set; shape (m, p)."""
+    """The same shares for everyone, drawn again for each set; shape (m, p)."""
 
     W: FloatArray
     description: str = "the estimated shares, the same for everyone"
@@ -63,7 +63,7 @@ class SharesModel:
 
 @frozen(eq=False, repr=False)
 class RegressionModel:
-    """A regression on covariates, its parameters drawn anew for each set; shape (m, parameters)."""
+    """A regression on covariates, its parameters drawn again for each set; shape (m, parameters)."""
 
     model: Model
     thetas: FloatArray

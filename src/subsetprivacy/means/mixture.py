@@ -1,4 +1,4 @@
-r"""Means by maximum likelihood: y is normal in each category, with a mean and a variance of its own.
+r"""Means by maximum likelihood: y is normal in each category, with a separate mean and variance.
 
 The likelihood of a person is :math:`\sum_j r_i(j)\,\pi_j\,\varphi(y_i; m_j, \sigma_j)`. EM comes near its maximum,
 Newton's method the maximum. Standard errors come from the observed information, by Louis's formula. Where the

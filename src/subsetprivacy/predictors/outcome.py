@@ -266,7 +266,7 @@ def _joined(codes: IntArray, design: Design, response: IntArray, other: Design) 
     several = design.product
     factors = [design] if several is None else list(several.factors)
     parts = [codes] if several is None else several.split(codes)
-    names = (f"x{k}" for k in range(10_000))  # nobody sees them
+    names = (f"x{k}" for k in range(10_000))  # no one sees them
     named = {tuple(next(names) for _ in range(_variables(each))): each for each in [*factors, other]}
     both = Product.of(named)
     return both.join([*parts, response]), both

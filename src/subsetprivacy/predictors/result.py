@@ -48,7 +48,7 @@ class OutcomeRegression(Result):
     modeled
         The level that is modeled of an outcome that has two and is seen, such as ``"yes"``; None of others.
     more
-        Notes of whoever made the fit, such as which level of the outcome is modeled.
+        Notes of the caller, such as which level of the outcome is modeled.
     """
 
     why_not_restored: ClassVar[str] = "keep the data and fit again, or pickle the fit, which holds the data"

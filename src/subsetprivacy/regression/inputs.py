@@ -31,7 +31,10 @@ def read_clusters(clusters: Any, n: int) -> Any:
         raise ArgumentError(
             f"`clusters` must be known for everyone; got {int(gaps.sum())} missing, first in row {int(gaps.argmax())}."
         )
-    return labels
+    if labels.dtype.kind != "O":
+        return labels
+    known: dict[Any, int] = {}  # words and numbers together cannot be sorted
+    return np.array([known.setdefault(label, len(known)) for label in labels.tolist()])
 
 
 def read_offset(offset: Any, n: int) -> FloatArray | None:

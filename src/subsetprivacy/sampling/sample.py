@@ -54,7 +54,7 @@ class Sampling:
     center
         What replicates are compared with: ``"estimate"``, or the ``"mean"`` of the replicates.
     lonely
-        A stratum with one first-stage unit has no variance of its own. ``"error"`` refuses it; ``"center"`` compares
+        A stratum with one first-stage unit allows no variance estimate. ``"error"`` refuses it; ``"center"`` compares
         the unit with the mean of all units, which overstates variances.
 
     Raises

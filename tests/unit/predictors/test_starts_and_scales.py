@@ -50,3 +50,10 @@ def test_a_seen_column_far_from_zero_is_named_with_what_to_do():
         sp.regress("y ~ t + x", {"y": OUTCOME, "t": seconds, "x": PRIVATE})
     fit = sp.regress("y ~ t + x", {"y": OUTCOME, "t": seconds - seconds.mean(), "x": PRIVATE})
     assert np.isfinite(fit.se).all()
+
+
+def test_clusters_may_be_words_and_numbers():
+    mixed = np.array([f"town {k}" if k % 2 else k for k in np.arange(N) % 8], object)
+    for response, data in (("y ~ x", {"y": OUTCOME, "x": PRIVATE}), ("x ~ y", {"y": OUTCOME, "x": PRIVATE})):
+        fits = [sp.regress(response, data, clusters=clusters) for clusters in (mixed, np.arange(N) % 8)]
+        np.testing.assert_allclose(fits[0].se, fits[1].se, rtol=1e-12)
