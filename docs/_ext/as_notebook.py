@@ -10,6 +10,7 @@ from myst_nb.core.read import read_myst_markdown_notebook
 from sphinx.application import Sphinx
 
 FOLDER = "notebooks"
+TERM = re.compile(r"\{term\}`([^`<]+?)(?:\s*<[^`>]+>)?`")  # a link to the glossary, which is words and not code
 ROLE = re.compile(r"\{[a-z:]+\}(`+)~?(.+?)\1")
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)\s]*\)")  # to another page, which does not come along
 
@@ -42,7 +43,7 @@ def notebook(text: str) -> nbformat.NotebookNode:
         cell["id"] = f"cell-{number}"
         cell.metadata.pop("mystnb", None)
         if cell.cell_type == "markdown":
-            cell.source = LINK.sub(r"\1", ROLE.sub(r"`\2`", cell.source))
+            cell.source = LINK.sub(r"\1", ROLE.sub(r"`\2`", TERM.sub(r"\1", cell.source)))
     book.metadata = nbformat.from_dict(
         {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
     )

@@ -254,3 +254,30 @@ def test_every_public_name_can_be_imported_and_is_documented():
         assert getattr(sp, public).__doc__, public
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         sp.nothing  # noqa: B018
+
+
+# The glossary -----------------------------------------------------------------------------------
+
+GLOSSARY = DOCS / "reference" / "glossary.md"
+
+
+def glossary():
+    """Return the terms of the glossary with their definitions."""
+    entries = re.findall(r"^(\S.*)\n  (\S.*(?:\n  \S.*)*)$", "\n".join(blocks(GLOSSARY, "{glossary}")), re.MULTILINE)
+    return [(term, re.sub(r"\s+", " ", meaning)) for term, meaning in entries]
+
+
+def test_every_term_has_one_short_entry():
+    terms = [term.lower() for term, _ in glossary()]
+    assert len(terms) >= 80
+    assert len(set(terms)) == len(terms)
+    for term, meaning in glossary():
+        assert meaning.endswith("."), term
+        assert len(meaning.split()) <= 40, term
+
+
+def test_links_to_the_glossary_name_a_term():
+    terms = {term.lower() for term, _ in glossary()}
+    for page in SITE:
+        for shown, target in re.findall(r"\{term\}`([^`<]+?)(?:\s*<([^`>]+)>)?`", text(page)):
+            assert re.sub(r"\s+", " ", target or shown).lower() in terms, f"{name(page)} links to {target or shown}"

@@ -88,6 +88,7 @@ kernelspec:
 # A page
 
 Call {py:func}`subsetprivacy.estimate`, as [this page](../tutorial.md#read) and [that](https://example.org) do.
+A {term}`design` draws {term}`subsets <subset>`.
 
 ```{code-cell} python
 x = 1
@@ -114,7 +115,8 @@ def test_a_page_becomes_a_notebook_without_its_checks(part):
     book = part("as_notebook").notebook(PAGE)
     assert [cell.cell_type for cell in book.cells] == ["markdown", "code", "code"]
     assert book.cells[0].source == (
-        "# A page\n\nCall `subsetprivacy.estimate`, as this page and [that](https://example.org) do."
+        "# A page\n\nCall `subsetprivacy.estimate`, as this page and [that](https://example.org) do.\n"
+        "A design draws subsets."
     )
     assert [cell.source for cell in book.cells[1:]] == ["x = 1", "print(x)"]
 
