@@ -1,11 +1,12 @@
 """All experiments, in the order of the paper; a file each, named after its label."""
 
-import re
+import ast
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from importlib import import_module
 from inspect import getsource
+from typing import TypeGuard
 
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_files import LIST_EXPERIMENTS, TAKE_A_SIMILAR_EXPERIMENT
@@ -56,10 +57,25 @@ def load(label: str) -> Experiment:
 
 
 def code_of(label: str) -> str:
-    """Return a fingerprint of an experiment's file without the words about it: other code, other results."""
-    module = import_module(f"subsetprivacy.reproduce.{file_name(label)}")
-    source = re.sub(r'^ABOUT = f?""".*?"""$', "", getsource(module), flags=re.MULTILINE | re.DOTALL)
-    return sha256(source.encode()).hexdigest()[:16]
+    """Return a fingerprint of an experiment's code: results stored under another fingerprint are out of date.
+
+    Only statements count. Docstrings, comments, imports and the text `ABOUT` may change without a new run.
+    """
+    source = getsource(import_module(f"subsetprivacy.reproduce.{file_name(label)}"))
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
+            first, last = node.lineno, node.end_lineno or node.lineno
+            lines[first - 1 : last] = [""] * (last - first + 1)
+    kept = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return sha256("\n".join(kept).encode()).hexdigest()[:16]
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.stmt]:
+    """Tell whether a statement is a docstring or sets `ABOUT`."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(target, ast.Name) and target.id == "ABOUT" for target in node.targets)
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def select(wanted: tuple[str, ...]) -> tuple[str, ...]:

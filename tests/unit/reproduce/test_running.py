@@ -125,15 +125,14 @@ def test_a_result_without_its_files_is_none(shelf, tmp_path):
     assert not other.before
 
 
-def test_code_is_without_the_words_about_it(tmp_path, monkeypatch):
-    files = [tmp_path / f"{name}.py" for name in "abc"]
-    texts = ['ABOUT = """One.\n\nTwo."""\nK = 1\n', 'ABOUT = f"""Other."""\nK = 1\n', 'ABOUT = """One."""\nK = 2\n']
-    codes = []
-    for file, text in zip(files, texts):
-        file.write_text(text)
-        monkeypatch.setattr(registry, "getsource", lambda _, text=text: text)
-        codes.append(registry.code_of("toy_example"))
-    assert codes[0] == codes[1] != codes[2]
+def test_the_fingerprint_of_code_ignores_its_texts_and_imports(monkeypatch):
+    def fingerprint(text):
+        monkeypatch.setattr(registry, "getsource", lambda _: text)
+        return registry.code_of("toy_example")
+
+    code = fingerprint('"""A module."""\nimport a\nABOUT = """One.\n\nTwo."""\nK = 1\n')
+    assert fingerprint('"""Other words."""\nfrom b import (\n    c,\n)\nABOUT = f"""Other."""\n# Why.\nK = 1\n') == code
+    assert fingerprint('"""A module."""\nimport a\nABOUT = """One."""\nK = 2\n') != code
 
 
 def test_another_seed_is_run(shelf, tmp_path):
