@@ -53,7 +53,7 @@ _PUBLIC = {
     "estimation.result": ("Estimate",),
     "evaluation": ("CalibrationCurve", "ConfusionMatrix", "Evaluation", "EvaluationComparison", "evaluate"),
     "finding": ("Findings", "findings"),
-    "frames.averaging": ("group_means",),
+    "frames.group_means": ("group_means",),
     "frames.plan": ("PrivatizePlan",),
     "frames.preparing": ("prepare",),
     "frames.privatizing": ("privatize_table",),

@@ -43,7 +43,7 @@ from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.evaluation import CalibrationCurve, ConfusionMatrix, Evaluation, EvaluationComparison, evaluate
 from subsetprivacy.finding import Findings, findings
-from subsetprivacy.frames.averaging import group_means
+from subsetprivacy.frames.group_means import group_means
 from subsetprivacy.frames.plan import PrivatizePlan
 from subsetprivacy.frames.preparing import prepare
 from subsetprivacy.frames.privatizing import privatize_table

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from subsetprivacy import design_from_json
 from subsetprivacy.cli.main import main
 from subsetprivacy.collect.storage.opening import open_store
+from subsetprivacy.frames.metadata import Stored
 from subsetprivacy.frames.reading import read_release
-from subsetprivacy.frames.stored import Stored
 from subsetprivacy.frames.writing import write_release
 
 EXTRAS = ((), ("plot",), ("conic",), ("frames",), ("spark",), ("serve",))

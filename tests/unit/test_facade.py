@@ -7,7 +7,7 @@ from collections import Counter
 import facade
 
 import subsetprivacy as sp
-from subsetprivacy.frames import shipping
+from subsetprivacy.frames import spark_package
 
 
 def run(program, *options):
@@ -47,7 +47,7 @@ def test_designs_and_drawing_do_not_wait_for_scipy():
 
 
 def test_the_package_works_from_an_archive_and_without_docstrings():
-    program = f"import sys; sys.path.insert(0, {str(shipping.archive())!r})\n"
+    program = f"import sys; sys.path.insert(0, {str(spark_package.archive())!r})\n"
     program += "import subsetprivacy as sp\n"
     program += "print('.zip' in sp.__file__, sp.__doc__, sp.uniform(list('abcd')).p, sp.errors.CodeError.__name__)"
     assert run(program, "-OO") == "True None 4 CodeError\n"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subsetprivacy._words import counted
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import Command, FilePath
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_warning
 
 if TYPE_CHECKING:
-    from subsetprivacy.frames.inputs import Input
+    from subsetprivacy.frames.input_files import Input
 
 MOST_INFERRED = 1 << 16
 
@@ -79,7 +79,7 @@ def _read(
                 "--from needs --column NAME and --infer-categories, since the list of labels is read off private data; "
                 "better declare the categories"
             )
-        from subsetprivacy.frames.inputs import open_input
+        from subsetprivacy.frames.input_files import open_input
 
         with open_input(source) as table:
             return infer_labels(table, [column])[column]
@@ -134,7 +134,7 @@ def _words(labels: tuple[str, ...]) -> tuple[str, ...]:
 
 def _lines(file: Path) -> list[str]:
     from subsetprivacy.errors import DataFileError
-    from subsetprivacy.frames.trouble import described
+    from subsetprivacy.frames.file_errors import described
 
     try:
         # Not splitlines, which also breaks at signs that may stand in a label.

@@ -9,14 +9,14 @@ import click
 from subsetprivacy._choices import ContrastMethod, Form, Missing, WeightsKind
 from subsetprivacy._words import group_text
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.count import counts_of
-from subsetprivacy.cli.drawn import Drawn, groups_of, rows_of
-from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.labels import merge, read_merges, with_merged
+from subsetprivacy.cli.named_tables import Sample, check_different, is_bare, tables
 from subsetprivacy.cli.results import Presented, check_output, outputs
-from subsetprivacy.cli.samples import Sample, check_different, is_bare, tables
+from subsetprivacy.cli.sampling_options import Drawn, groups_of, rows_of
+from subsetprivacy.cli.sampling_options import drawn as drawn_options
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_table
 
 METHODS: tuple[ContrastMethod, ...] = get_args(ContrastMethod)

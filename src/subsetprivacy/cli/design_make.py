@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from subsetprivacy._choices import Route
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.categories import categories, split_words
 from subsetprivacy.cli.documents import echo_written, read_design, writing
 from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of
 from subsetprivacy.cli.options import document, output
+from subsetprivacy.cli.shell_wording import sets
 
 _output = output("Write the document here, .json, instead of printing it.")
 

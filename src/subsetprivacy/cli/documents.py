@@ -53,8 +53,8 @@ def read_document(path: str | Path) -> "Design | dict[str, Design]":
     """Read a design, or the designs by column if it is the document of a table."""
     from subsetprivacy.design import design_from_json
     from subsetprivacy.errors import DesignDocumentError
-    from subsetprivacy.frames.stored import stored_from_json
-    from subsetprivacy.frames.trouble import described
+    from subsetprivacy.frames.file_errors import described
+    from subsetprivacy.frames.metadata import stored_from_json
 
     if str(path) == "-":
         path = standard_input(".json")
@@ -71,7 +71,7 @@ def read_document(path: str | Path) -> "Design | dict[str, Design]":
 
 
 def _is_of_a_table(text: bytes) -> bool:
-    from subsetprivacy.frames.stored import FORMAT
+    from subsetprivacy.frames.metadata import FORMAT
 
     try:
         document = json.loads(text)
@@ -83,7 +83,7 @@ def _is_of_a_table(text: bytes) -> bool:
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Say in our words, and of which file, that it cannot be written."""
-    from subsetprivacy.frames.trouble import described, trouble
+    from subsetprivacy.frames.file_errors import described, trouble
 
     try:
         yield

@@ -9,10 +9,10 @@ import click
 from subsetprivacy._choices import Estimator, Form, IntervalMethod, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
-from subsetprivacy.cli.drawn import Drawn, groups_of, rows_of
-from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.labels import merge, read_merges, with_merged
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
+from subsetprivacy.cli.sampling_options import Drawn, groups_of, rows_of
+from subsetprivacy.cli.sampling_options import drawn as drawn_options
 from subsetprivacy.cli.show import csv_text, echo_groups, echo_table
 
 METHODS: tuple[Estimator, ...] = get_args(Estimator)

@@ -14,11 +14,11 @@ from subsetprivacy._choices import (
     WeightsKind,
 )
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import FilePath
 from subsetprivacy.cli.results import Presented, check_output, outputs
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_table
 
 MEASURES: tuple[EvaluationMeasure, ...] = get_args(EvaluationMeasure)

@@ -71,8 +71,8 @@ def _write(columns: Mapping[str, Sequence[Any]], output: Path, format: str | Non
 
 
 def _write_arrow(columns: Mapping[str, Sequence[Any]], path: Path, ending: str, force: bool) -> None:
+    from subsetprivacy.frames.file_errors import arrow
     from subsetprivacy.frames.files import replacing
-    from subsetprivacy.frames.trouble import arrow
 
     pa = arrow()
     made = pa.table({name: pa.array(list(values)) for name, values in columns.items()})

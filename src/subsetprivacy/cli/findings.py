@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.shell_wording import sets
 
 if TYPE_CHECKING:
     from subsetprivacy.finding import Findings

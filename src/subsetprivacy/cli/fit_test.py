@@ -9,11 +9,11 @@ import click
 
 from subsetprivacy._choices import FitNull, Form, Missing, WeightsKind
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.files import name_of, standard_input
 from subsetprivacy.cli.labels import named_as, read_numbers
 from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table
 
 NULLS: tuple[FitNull, ...] = get_args(FitNull)
@@ -106,7 +106,7 @@ def _read_file(path: Path) -> dict[str, float]:
     DataFileError
         If it has none; without what its cells hold.
     """
-    from subsetprivacy.frames.trouble import described, trouble
+    from subsetprivacy.frames.file_errors import described, trouble
     from subsetprivacy.messages.for_commands import REFERENCE_FILE
 
     try:

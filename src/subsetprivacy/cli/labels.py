@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 import click
 
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.categories import split_words
 from subsetprivacy.cli.options import Command, numbers
+from subsetprivacy.cli.shell_wording import sets
 
 Name = TypeVar("Name")
 

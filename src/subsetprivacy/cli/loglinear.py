@@ -9,11 +9,11 @@ import click
 
 from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.categories import split_words
 from subsetprivacy.cli.labels import by_text
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_table
 
 _SHOWN = ("--test", "--compare", "--shares", "--odds")

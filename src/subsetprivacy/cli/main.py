@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from subsetprivacy import __version__
-from subsetprivacy.cli.audience import remember_call, wants_json
 from subsetprivacy.cli.audit import audit
 from subsetprivacy.cli.check import check
 from subsetprivacy.cli.compare import compare
@@ -31,8 +30,9 @@ from subsetprivacy.cli.regress import regress
 from subsetprivacy.cli.report import report
 from subsetprivacy.cli.reproduce import reproduce
 from subsetprivacy.cli.serve import serve
+from subsetprivacy.cli.shell_wording import remember_call, wants_json
 from subsetprivacy.cli.show import echo_error, echo_usage_error, echo_warning, set_quiet
-from subsetprivacy.cli.stopping import end
+from subsetprivacy.cli.signals import end
 from subsetprivacy.cli.survey import survey
 from subsetprivacy.cli.test import test
 from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError, SubsetPrivacyWarning

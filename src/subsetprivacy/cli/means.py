@@ -15,10 +15,10 @@ from subsetprivacy._choices import (
     WeightsKind,
 )
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
-from subsetprivacy.cli.drawn import Drawn
-from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
+from subsetprivacy.cli.sampling_options import Drawn
+from subsetprivacy.cli.sampling_options import drawn as drawn_options
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_table
 
 INTERVALS: tuple[MeansInterval, ...] = get_args(MeansInterval)
@@ -91,7 +91,7 @@ def means(
       subsetprivacy means private.parquet --column race --of income \\
         --differences categories --simultaneous --json
     """
-    from subsetprivacy.frames.averaging import group_means
+    from subsetprivacy.frames.group_means import group_means
 
     options.check_apart(table, output)
     options.check_weights(weights, weights_kind)

@@ -9,7 +9,6 @@ import click
 
 from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy._paths import is_inside, local_path, scheme_of
-from subsetprivacy.cli.audience import in_its_words, sets
 from subsetprivacy.cli.documents import read_design, read_document
 from subsetprivacy.cli.files import (
     FORMATS,
@@ -19,6 +18,7 @@ from subsetprivacy.cli.files import (
     remember_input_format,
     standard_input,
 )
+from subsetprivacy.cli.shell_wording import in_its_words, sets
 from subsetprivacy.errors import DataFileError
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.categories import FILE, LISTED, declared
 from subsetprivacy.cli.options import numbers
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
 
 

@@ -8,9 +8,9 @@ import click
 
 from subsetprivacy._choices import Family, OutcomeFamily, RegressionMethod
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.documents import read_design
 from subsetprivacy.cli.options import numbers
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table
 
 Command = Callable[..., Any]

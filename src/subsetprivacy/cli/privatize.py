@@ -7,18 +7,18 @@ import click
 
 from subsetprivacy._choices import Form, IfExists, Missing
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.categories import INFER, infer_labels
 from subsetprivacy.cli.documents import read_document
 from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, is_standard_input, name_of, target
 from subsetprivacy.cli.outcome import give_up, left, marks, tell, warn
 from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
-from subsetprivacy.cli.stopping import end, terminable
+from subsetprivacy.cli.signals import end, terminable
 
 if TYPE_CHECKING:
     from subsetprivacy.design import Design
-    from subsetprivacy.frames.inputs import Input
+    from subsetprivacy.frames.input_files import Input
     from subsetprivacy.frames.plan import PrivatizePlan
     from subsetprivacy.frames.release import Release
 
@@ -117,7 +117,7 @@ def privatize(
         raise click.UsageError("--dry-run shows what would be written to a file; name one by --output")
     options.check_one_result(output, format, as_json)
     options.check_apart(table, output)
-    from subsetprivacy.frames.inputs import open_input
+    from subsetprivacy.frames.input_files import open_input
     from subsetprivacy.frames.preparing import prepare
 
     policy = "overwrite" if force else if_exists or "error"

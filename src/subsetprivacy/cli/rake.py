@@ -8,11 +8,11 @@ import click
 
 from subsetprivacy._choices import CalibrationMethod, Form, Missing, WeightsKind
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
-from subsetprivacy.cli.drawn import Drawn
-from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, target
 from subsetprivacy.cli.labels import by_text
+from subsetprivacy.cli.sampling_options import Drawn
+from subsetprivacy.cli.sampling_options import drawn as drawn_options
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_json, echo_table, say, write_text
 
 ENDINGS = (".csv", ".csv.gz", ".csv.zst")

@@ -11,15 +11,15 @@ import click
 
 from subsetprivacy._choices import CoefficientInterval, Family, Form, Missing, RegressionMethod, WeightsKind
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.documents import read_design, read_document
-from subsetprivacy.cli.drawn import Drawn
-from subsetprivacy.cli.drawn import drawn as drawn_options
 from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.labels import by_text, read_merges
 from subsetprivacy.cli.options import FilePath
 from subsetprivacy.cli.progress import Progress
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
+from subsetprivacy.cli.sampling_options import Drawn
+from subsetprivacy.cli.sampling_options import drawn as drawn_options
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_table
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from subsetprivacy._words import counted
 from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import FilePath
 from subsetprivacy.cli.show import draw_to_files, is_quiet, say
-from subsetprivacy.cli.stopping import end, terminable
+from subsetprivacy.cli.signals import end, terminable
 
 OUTPUT = Path("results")
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subsetprivacy._words import group_text
-from subsetprivacy.cli.audience import in_its_words, wants_json
 from subsetprivacy.cli.files import STANDARD_OUTPUT
+from subsetprivacy.cli.shell_wording import in_its_words, wants_json
 
 if TYPE_CHECKING:
     from subsetprivacy.messages import Note

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subsetprivacy.cli.audience import in_its_words, wants_json
 from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, name_of
 from subsetprivacy.cli.options import FilePath, as_json, force, input_format, output, output_format
+from subsetprivacy.cli.shell_wording import in_its_words, wants_json
 from subsetprivacy.cli.show import echo_json, echo_line, echo_table, is_quiet, say, write_text
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import click
 
 from subsetprivacy._choices import Alternative, Form, IndependenceMethod, Missing, WeightsKind
 from subsetprivacy.cli import options
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.labels import named_as, read_numbers
 from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table
 
 _SCORES = (("scores", "--scores"), ("group_scores", "--group-scores"))

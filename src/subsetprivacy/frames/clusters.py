@@ -9,7 +9,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.pipeline import Progress
-from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.refused_rows import Refused, refuse
 from subsetprivacy.messages.for_files import WRITE_OUTPUT_AS_TEXT
 
 

@@ -18,7 +18,7 @@ from subsetprivacy._words import counted
 from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.compression import RereadFile, is_compressed
-from subsetprivacy.frames.trouble import arrow, reading, trouble
+from subsetprivacy.frames.file_errors import arrow, reading, trouble
 from subsetprivacy.messages.for_files import SAVE_AS_UTF8
 
 BLOCK = 1 << 22

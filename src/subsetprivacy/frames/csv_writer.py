@@ -9,9 +9,9 @@ from subsetprivacy._spreadsheets import safe_header
 from subsetprivacy.design.text import texts_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.compression import open_to_write
+from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import TABLE_FORMAT
-from subsetprivacy.frames.stored import Stored
-from subsetprivacy.frames.trouble import arrow
+from subsetprivacy.frames.metadata import Stored
 
 _NEEDS_QUOTES = '[",\r\n]|^ | $'
 _FORMULA = "^[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']"

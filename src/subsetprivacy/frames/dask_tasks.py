@@ -16,7 +16,7 @@ from attrs import frozen
 from subsetprivacy.engines import arrow_batches
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.frames.files import KEY
-from subsetprivacy.frames.refused import Refused
+from subsetprivacy.frames.refused_rows import Refused
 from subsetprivacy.frames.worker import Count, Draw, DrawDummies, LayOut, marked
 
 if TYPE_CHECKING:

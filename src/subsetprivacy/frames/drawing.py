@@ -14,12 +14,12 @@ from attrs import asdict, field, frozen
 
 from subsetprivacy._types import AnyArray, IntArray, RandomSource
 from subsetprivacy.engines.buffers import from_numpy, to_numpy
+from subsetprivacy.frames.duplicate_ids import digests, write_digests
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.packing import Packing
-from subsetprivacy.frames.refused import Refused
-from subsetprivacy.frames.repeated import digests, write_digests
-from subsetprivacy.frames.sources import Unit
+from subsetprivacy.frames.refused_rows import Refused
 from subsetprivacy.frames.staging import Stage
+from subsetprivacy.frames.table_source import Unit
 from subsetprivacy.mechanism.randomness import random_source, seeded_source
 
 if TYPE_CHECKING:

@@ -27,11 +27,7 @@ from subsetprivacy.frames.covariates import (
     number_levels,
     numbers_of,
 )
-from subsetprivacy.frames.encoder import MOST_ROWS, column_values
-from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.stored import Stored
-from subsetprivacy.frames.streams import (
+from subsetprivacy.frames.data_file import (
     DataFile,
     Wanted,
     all_numbers,
@@ -40,7 +36,11 @@ from subsetprivacy.frames.streams import (
     plain_cells,
     read_batches,
 )
-from subsetprivacy.frames.trouble import arrow
+from subsetprivacy.frames.encoder import MOST_ROWS, column_values
+from subsetprivacy.frames.file_errors import arrow
+from subsetprivacy.frames.files import format_of
+from subsetprivacy.frames.metadata import Stored
+from subsetprivacy.frames.release import Release
 from subsetprivacy.messages.for_regression import LEVELS_OF_MIXED_CELLS, LOAD_THE_TABLE
 
 _TRUTH = {"true", "false"}

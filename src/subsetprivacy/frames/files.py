@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.trouble import arrow, described, reading, trouble
+from subsetprivacy.frames.file_errors import arrow, described, reading, trouble
 from subsetprivacy.messages.for_files import READ_ONE_OF_ITS_FILES, REPLACE_OUTPUT
 
 KEY = "subset_privacy"

@@ -19,7 +19,7 @@ from subsetprivacy._choices import Form, IfExists
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.files import sidecar_of
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.sources import Source
+from subsetprivacy.frames.table_source import Source
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 
 _ROUNDS = 200_000

@@ -12,7 +12,7 @@ from subsetprivacy._types import BoolArray, IntArray, RandomSource
 from subsetprivacy.design import Covered, Design, as_product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.cleaning import Cleaning, Values, cleaned_columns, usual_marks
-from subsetprivacy.frames.refused import Refused
+from subsetprivacy.frames.refused_rows import Refused
 from subsetprivacy.mechanism.ids import Ids, UnfitIds, scan_ids
 from subsetprivacy.mechanism.keyed import check_key, keyed_source
 from subsetprivacy.mechanism.publisher import Publisher

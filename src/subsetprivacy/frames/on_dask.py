@@ -14,7 +14,6 @@ import numpy as np
 from subsetprivacy.design import Design
 from subsetprivacy.engines import check_columns
 from subsetprivacy.errors import ArgumentError, DataFileError
-from subsetprivacy.frames.apart import check_apart_from
 from subsetprivacy.frames.dask_tasks import (
     BATCH_ROWS,
     Came,
@@ -27,8 +26,9 @@ from subsetprivacy.frames.dask_tasks import (
 )
 from subsetprivacy.frames.files import FOLDER_SIDECAR
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.refused import refuse
-from subsetprivacy.frames.stored import codes_document
+from subsetprivacy.frames.metadata import codes_document
+from subsetprivacy.frames.overlap import check_apart_from
+from subsetprivacy.frames.refused_rows import refuse
 from subsetprivacy.frames.worker import COUNTED, Count, Draw, LayOut, Tasks, error_told, shares_of_work
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 

@@ -16,9 +16,9 @@ from subsetprivacy.design import Design
 from subsetprivacy.engines import check_columns
 from subsetprivacy.engines.buffers import to_numpy
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.apart import check_apart_from
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.shipping import ship
+from subsetprivacy.frames.metadata import codes_document
+from subsetprivacy.frames.overlap import check_apart_from
 from subsetprivacy.frames.spark_folder import (
     beside,
     check_output,
@@ -28,7 +28,7 @@ from subsetprivacy.frames.spark_folder import (
     remove,
     write_document,
 )
-from subsetprivacy.frames.stored import codes_document
+from subsetprivacy.frames.spark_package import ship
 from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, Tasks, shares_of_work
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 

@@ -12,12 +12,12 @@ from subsetprivacy.design import Design
 from subsetprivacy.design.text import is_spelled, text_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.csv_writer import CsvWriter
+from subsetprivacy.frames.data_file import DataFile
+from subsetprivacy.frames.file_errors import arrow, trouble
 from subsetprivacy.frames.files import arrow_writer, check_free, format_of, parquet_writer, replacing, schema_of
 from subsetprivacy.frames.jobs import mark
+from subsetprivacy.frames.metadata import FORMS, Stored, Weights
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.stored import FORMS, Stored, Weights
-from subsetprivacy.frames.streams import DataFile
-from subsetprivacy.frames.trouble import arrow, trouble
 
 ROW_GROUP = 1 << 20
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from attrs import frozen
 
-from subsetprivacy.frames.trouble import arrow
+from subsetprivacy.frames.file_errors import arrow
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile(r"-?[0-9]{1,18}")

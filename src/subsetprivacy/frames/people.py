@@ -10,8 +10,8 @@ from subsetprivacy._types import AnyArray
 from subsetprivacy.data import SubsetData
 from subsetprivacy.design import product
 from subsetprivacy.errors import ArgumentError, TooLargeError
+from subsetprivacy.frames.data_file import check_present
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.streams import check_present
 from subsetprivacy.messages.for_sampling import WEIGHTS_OF_A_FILE
 
 MOST_ROWS = 20_000_000  # that are held where each person's row is needed

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.drawing import DrawingJob, DrawnUnit, draw_dummies, draw_unit
+from subsetprivacy.frames.duplicate_ids import repeated_ids
+from subsetprivacy.frames.file_errors import described
 from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.packing import MOST_HEAPS, Packing
-from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.refused_rows import Refused, refuse
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.repeated import repeated_ids
 from subsetprivacy.frames.shuffling import hand_over, heaps
-from subsetprivacy.frames.sources import Source, Unit
 from subsetprivacy.frames.staging import staged
-from subsetprivacy.frames.trouble import described
+from subsetprivacy.frames.table_source import Source, Unit
 from subsetprivacy.messages.for_files import CONTINUE_BY_THE_SAME_CALL
 from subsetprivacy.processes import crew
 

@@ -9,10 +9,10 @@ from subsetprivacy._paths import local_path
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import CategoryError
+from subsetprivacy.frames.data_file import DataFile, Wanted, check_present, read_batches
+from subsetprivacy.frames.file_errors import arrow, reading
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
-from subsetprivacy.frames.trouble import arrow, reading
 from subsetprivacy.messages.for_evaluation import GUESS_CATEGORIES
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import label_text

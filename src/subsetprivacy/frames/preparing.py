@@ -18,22 +18,22 @@ from subsetprivacy.engines import engine_of, is_lazy, is_table
 from subsetprivacy.engines.imputed import imputed_columns, refuse_imputed
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.apart import check_apart
 from subsetprivacy.frames.cleaning import Cleaning
 from subsetprivacy.frames.clusters import check_cluster, privatize_on_cluster
+from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.inputs import Input, open_input
+from subsetprivacy.frames.in_memory import check_in_memory, privatize_in_memory
+from subsetprivacy.frames.input_files import Input, open_input
 from subsetprivacy.frames.jobs import RunOptions, check_same, job_facts
 from subsetprivacy.frames.kernel import Kernel, variables_of
-from subsetprivacy.frames.lazy import check_lazy, privatize_lazy
-from subsetprivacy.frames.memory import check_in_memory, privatize_in_memory
+from subsetprivacy.frames.lazy_tables import check_lazy, privatize_lazy
 from subsetprivacy.frames.output import check_output
+from subsetprivacy.frames.overlap import check_apart
 from subsetprivacy.frames.pipeline import Progress, privatize_source
 from subsetprivacy.frames.plan import PrivatizePlan, Task
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.sources import Source
-from subsetprivacy.frames.trouble import arrow
+from subsetprivacy.frames.table_source import Source
 from subsetprivacy.messages.for_files import NAME_AN_OUTPUT, PRIVATIZE_ONE_COLUMN
 from subsetprivacy.processes import cores, leave_if_imported
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from subsetprivacy._paths import local_path
 from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.frames.data_file import DataFile, check_present
+from subsetprivacy.frames.file_errors import arrow, reading
 from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.streams import DataFile, check_present
-from subsetprivacy.frames.trouble import arrow, reading
 from subsetprivacy.tables import label_text
 
 

@@ -16,9 +16,9 @@ from subsetprivacy.data.questions import UNKNOWN, question_kind
 from subsetprivacy.design import Design
 from subsetprivacy.engines import is_table, tally_batches
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError
+from subsetprivacy.frames.data_file import DataFile, Wanted, check_present, read_batches
+from subsetprivacy.frames.file_errors import reading, said_of, trouble
 from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
-from subsetprivacy.frames.trouble import reading, said_of, trouble
 from subsetprivacy.messages.for_files import EXPORT_OF_A_SURVEY
 
 _HEADER = ("variable", "partition", "shown", "answer", "n")

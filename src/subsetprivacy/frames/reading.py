@@ -9,11 +9,11 @@ from subsetprivacy._paths import local_path
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.design.text import is_spelled, looks_like_codes, text_of
 from subsetprivacy.errors import ArgumentError, DataFileError
+from subsetprivacy.frames.data_file import DataFile, check_present
+from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import format_of
+from subsetprivacy.frames.metadata import FORMS, Stored, agreed, found_with
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.stored import FORMS, Stored, agreed, found_with
-from subsetprivacy.frames.streams import DataFile, check_present
-from subsetprivacy.frames.trouble import arrow
 from subsetprivacy.messages.for_files import SAY_THE_FORM
 
 

@@ -11,6 +11,7 @@ from subsetprivacy._types import AnyArray, FloatArray
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.frames.covariates import Covariates, LabelColumn
+from subsetprivacy.frames.data_file import check_present
 from subsetprivacy.frames.encoded_stream import EncodedStream, common_design, stored_weights
 from subsetprivacy.frames.file_covariates import FileCovariates
 from subsetprivacy.frames.formula_terms import private_predictors, read_terms, response_variables, split_formula
@@ -25,7 +26,6 @@ from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.regression_people import MOST_HELD, Asked, HeldPeople, People, StreamedPeople
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.streamed_blocks import StreamedBlocks
-from subsetprivacy.frames.streams import check_present
 from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, LOAD_OR_SAMPLE
 from subsetprivacy.regression.problem import Columns, require_response
 

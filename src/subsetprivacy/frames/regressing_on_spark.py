@@ -33,8 +33,8 @@ from subsetprivacy.frames.formula_terms import read_terms, split_formula
 from subsetprivacy.frames.formulas import encoder_of_terms
 from subsetprivacy.frames.on_spark import chosen, larger_batches
 from subsetprivacy.frames.regression_people import Asked, StreamedPeople
-from subsetprivacy.frames.shipping import ship
 from subsetprivacy.frames.spark_folder import quietly
+from subsetprivacy.frames.spark_package import ship
 from subsetprivacy.frames.streamed_blocks import BlockMaker, Progress, Tally
 from subsetprivacy.frames.worker_sums import SUMS, RowReader, SpreadTask, SumTask, run_task, unpacked
 from subsetprivacy.messages.for_regression import IN_MEMORY

@@ -17,9 +17,9 @@ from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.stored import Stored
-from subsetprivacy.frames.streams import DataFile, Wanted, check_present, read_batches
-from subsetprivacy.frames.trouble import said_of
+from subsetprivacy.frames.data_file import DataFile, Wanted, check_present, read_batches
+from subsetprivacy.frames.file_errors import said_of
+from subsetprivacy.frames.metadata import Stored
 from subsetprivacy.frames.uniqueness import rows_alone
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.results import Result

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from subsetprivacy.errors import ArgumentError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning
 from subsetprivacy.frames.files import FOLDER_SIDECAR
-from subsetprivacy.frames.stored import Stored, stored_from_json
+from subsetprivacy.frames.metadata import Stored, stored_from_json
 from subsetprivacy.frames.worker import error_told
 from subsetprivacy.messages.for_files import LOOK_INTO_SPARKS_LOG, REMOVE_BY_HAND
 

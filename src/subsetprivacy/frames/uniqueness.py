@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from subsetprivacy.frames.streams import DataFile
+from subsetprivacy.frames.data_file import DataFile
 
 MOST_KINDS = 5_000_000  # combinations of kept values that are told apart in memory
 _AT_ONCE = 1 << 20

@@ -17,7 +17,7 @@ from subsetprivacy._types import IntArray
 from subsetprivacy.engines.buffers import to_numpy
 from subsetprivacy.frames.kernel import Drawn, Kernel
 from subsetprivacy.frames.packing import Packing
-from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.refused_rows import Refused, refuse
 from subsetprivacy.frames.shuffling import COUNTED_ROWS, enough_heaps
 from subsetprivacy.mechanism.randomness import SecureSource
 from subsetprivacy.mechanism.shuffle import dealt_counts

@@ -14,10 +14,10 @@ from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.engines.imputed import imputed_columns, refuse_imputed
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
+from subsetprivacy.frames.file_errors import arrow
+from subsetprivacy.frames.metadata import Weights
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.stored import Weights
-from subsetprivacy.frames.trouble import arrow
 from subsetprivacy.messages.for_files import PRIVATIZE_VALUES_FIRST, WRITE_COUNTS_OF_DATA, WRITE_ROWS_WITH_WEIGHTS
 
 __all__ = ["open_output", "write_counts", "write_release"]

@@ -10,8 +10,8 @@ import numpy as np
 from subsetprivacy._paths import local_path
 from subsetprivacy.engines.imputed import metadata
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.frames.file_errors import arrow, trouble
 from subsetprivacy.frames.files import format_of, replacing
-from subsetprivacy.frames.trouble import arrow, trouble
 from subsetprivacy.imputation.completing import completed_sets, read_seen
 from subsetprivacy.messages.for_imputation import DISTINCT_NAMES, WRITE_PARQUET
 

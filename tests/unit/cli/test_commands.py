@@ -123,7 +123,7 @@ def test_choices_are_those_of_the_library():
     from subsetprivacy.estimation.dispatch import METHODS
     from subsetprivacy.estimation.fit_test import NULLS
     from subsetprivacy.estimation.intervals import METHODS as INTERVALS
-    from subsetprivacy.frames.stored import FORMS, WEIGHT_KINDS
+    from subsetprivacy.frames.metadata import FORMS, WEIGHT_KINDS
     from subsetprivacy.independence.testing import METHODS as TESTS
     from subsetprivacy.subsets import MAX_CATEGORIES
 

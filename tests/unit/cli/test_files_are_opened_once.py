@@ -11,7 +11,7 @@ from opens import calls_of_package, opens_of
 
 import subsetprivacy as sp
 from subsetprivacy.errors import CategoryError, DataFileError
-from subsetprivacy.frames import inputs
+from subsetprivacy.frames import input_files
 
 RACE, SEX = sp.uniform(["ash", "birch", "elm", "fir", "oak"]), sp.small(["f", "m"])
 ROWS = 3000
@@ -145,7 +145,7 @@ def test_a_bad_csv_file_is_explained_without_another_look(tmp_path, name, text):
 
 def test_of_a_large_folder_only_some_files_stay_open(tmp_path, monkeypatch):
     people = written(tmp_path / "people", values())
-    monkeypatch.setattr(inputs, "MOST_OPEN", 1)
+    monkeypatch.setattr(input_files, "MOST_OPEN", 1)
     with opens_of(*files_of(people)) as found:
         release = sp.privatize_table(people, {"race": RACE}, tmp_path / "private.csv")
     assert found == {"part-0.parquet": 1, "part-1.parquet": 2, "part-2.parquet": 2}

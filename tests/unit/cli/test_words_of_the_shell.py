@@ -11,8 +11,8 @@ import pytest
 from shell_words import python_in
 
 import subsetprivacy as sp
-from subsetprivacy.cli.audience import options_of
 from subsetprivacy.cli.main import main
+from subsetprivacy.cli.shell_wording import options_of
 from subsetprivacy.messages import NoteKind
 
 TREES = ["ash", "birch", "cedar", "elm"]

@@ -170,7 +170,7 @@ def test_counts_of_all_batches_add_up(tmp_path):
 
 
 def test_a_run_with_other_settings_does_not_go_on_from_this_one(raw, tmp_path):
-    from subsetprivacy.frames.inputs import open_input
+    from subsetprivacy.frames.input_files import open_input
     from subsetprivacy.frames.jobs import RunOptions, job_facts
     from subsetprivacy.frames.kernel import Kernel, variables_of
 

@@ -8,8 +8,8 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import CategoryError, CodeError, DataFileError, DesignDocumentError
-from subsetprivacy.frames.stored import FORMAT, VERSION, stored_from_json
-from subsetprivacy.frames.trouble import said_of
+from subsetprivacy.frames.file_errors import said_of
+from subsetprivacy.frames.metadata import FORMAT, VERSION, stored_from_json
 from subsetprivacy.frames.worker import error_told, marked
 from subsetprivacy.messages.for_files import (
     CLEAN_VALUES,
@@ -51,7 +51,7 @@ def test_advice_comes_home_from_another_process():
 
 
 RAISING = """
-from subsetprivacy.frames.trouble import trouble
+from subsetprivacy.frames.file_errors import trouble
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 raise trouble("a.csv", "must not exist yet; it does", REPLACE_OUTPUT)
 """

@@ -16,7 +16,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames import drawing, inputs, packing, pipeline, shuffling
+from subsetprivacy.frames import drawing, input_files, packing, pipeline, shuffling
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.privatizing import privatize_table
@@ -27,7 +27,7 @@ RACE = sp.uniform(["white", "black", "asian", "other", "native"])
 
 @pytest.fixture(params=["counted", "dealt"])
 def values(request, tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "UNIT_ROWS", 1000)
+    monkeypatch.setattr(input_files, "UNIT_ROWS", 1000)
     monkeypatch.setattr(pipeline, "HEAP_ROWS", 1000)
     monkeypatch.setattr(shuffling, "COUNTED_ROWS", 1000)
     if request.param == "dealt":
@@ -147,9 +147,9 @@ def test_two_runs_do_not_write_the_same_output(values, tmp_path):
 SCRIPT = """
 import sys
 import subsetprivacy as sp
-from subsetprivacy.frames import inputs, packing, pipeline, shuffling
+from subsetprivacy.frames import input_files, packing, pipeline, shuffling
 from subsetprivacy.frames.privatizing import privatize_table
-inputs.UNIT_ROWS = pipeline.HEAP_ROWS = shuffling.COUNTED_ROWS = 1000
+input_files.UNIT_ROWS = pipeline.HEAP_ROWS = shuffling.COUNTED_ROWS = 1000
 values, output, few_bits, jobs = sys.argv[1:]
 packing._FEW_BITS = int(few_bits)
 def progress(done, total):
@@ -231,7 +231,7 @@ def test_a_unit_that_another_run_draws_again_is_not_mixed_in(values, tmp_path):
             job = drawing.DrawingJob(
                 kernel := Kernel(variables_of({"race": RACE})), Packing.of(kernel.designs, ()), other, 16
             )
-            drawing.draw_unit(0, next(inputs.open_input(values).source(["race"]).units()), job)
+            drawing.draw_unit(0, next(input_files.open_input(values).source(["race"]).units()), job)
 
     release = privatize_table(values, {"race": RACE}, output, progress=progress, keep_order=False)
     assert release.rows == 10_000

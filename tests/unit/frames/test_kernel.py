@@ -7,7 +7,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.kernel import Kernel, variables_of
-from subsetprivacy.frames.refused import Refused, refuse
+from subsetprivacy.frames.refused_rows import Refused, refuse
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.messages.for_files import STORE_ABSENT_AS_FULL
 

@@ -9,7 +9,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import DataFileError, NotPrivateWarning
-from subsetprivacy.frames import inputs
+from subsetprivacy.frames import input_files
 from subsetprivacy.frames.partitions import partitions_of
 
 SEX = sp.small(["F", "M"])
@@ -28,7 +28,7 @@ def people(tmp_path):
 
 
 def test_values_in_the_names_of_folders(people, tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "UNIT_ROWS", 50)
+    monkeypatch.setattr(input_files, "UNIT_ROWS", 50)
     designs = {"sex": SEX, "town": TOWN}
     with pytest.warns(NotPrivateWarning, match="kept and published as it is: wave, age"):
         release = sp.privatize_table(
@@ -45,7 +45,7 @@ def test_values_in_the_names_of_folders(people, tmp_path, monkeypatch):
 
 
 def test_another_process_reads_the_same(people):
-    unit = next(inputs.open_input(people).source(["town", "age", "sex"]).units())
+    unit = next(input_files.open_input(people).source(["town", "age", "sex"]).units())
     sent = pickle.loads(pickle.dumps(unit))
     assert [batch.to_pydict() for batch in sent.batches()] == [batch.to_pydict() for batch in unit.batches()]
     assert next(sent.batches()).schema.names == ["town", "age", "sex"]

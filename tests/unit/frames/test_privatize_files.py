@@ -13,7 +13,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, NotPrivateWarning
-from subsetprivacy.frames import drawing, inputs, pipeline, shuffling, sources
+from subsetprivacy.frames import drawing, input_files, pipeline, shuffling, table_source
 from subsetprivacy.frames.privatizing import privatize_table
 
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
@@ -25,9 +25,9 @@ KEY = bytes(range(32))
 @pytest.fixture
 def small_units(monkeypatch):
     """Cut small files into many pieces, as large ones are."""
-    monkeypatch.setattr(sources, "BATCH_ROWS", 256)
-    monkeypatch.setattr(inputs, "BATCH_ROWS", 256)
-    monkeypatch.setattr(inputs, "UNIT_ROWS", 1024)
+    monkeypatch.setattr(table_source, "BATCH_ROWS", 256)
+    monkeypatch.setattr(input_files, "BATCH_ROWS", 256)
+    monkeypatch.setattr(input_files, "UNIT_ROWS", 1024)
     monkeypatch.setattr(pipeline, "HEAP_ROWS", 512)
     monkeypatch.setattr(shuffling, "COUNTED_ROWS", 512)
 
@@ -110,7 +110,7 @@ def test_rows_are_shuffled_all_over_the_file(table, tmp_path, small_units):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_rows_that_are_counted_are_spread_all_over_the_file(jobs, tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "UNIT_ROWS", 1000)
+    monkeypatch.setattr(input_files, "UNIT_ROWS", 1000)
     monkeypatch.setattr(shuffling, "COUNTED_ROWS", 1000)
     pairs = sp.fixed_size(list(range(14)), 2)
     pq.write_table(pa.table({"x": np.repeat(np.arange(14), 1000)}), tmp_path / "sorted.parquet", row_group_size=500)

@@ -16,9 +16,9 @@ import subsetprivacy as sp
 from subsetprivacy.design import coarse
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, DesignDocumentError, MismatchError
 from subsetprivacy.frames.files import sidecar_of
+from subsetprivacy.frames.metadata import Weights
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.reading import read_release
-from subsetprivacy.frames.stored import Weights
 from subsetprivacy.frames.writing import write_counts, write_release
 
 LETTERS = sp.uniform(list("abcd"))

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from subsetprivacy.errors import DataFileError
+from subsetprivacy.frames.file_errors import reading
 from subsetprivacy.frames.files import format_of, parquet_files, parquet_writer, replacing, sidecar_of
-from subsetprivacy.frames.trouble import reading
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from subsetprivacy.collect.survey.submission import SKIPPED, Framing
 from subsetprivacy.collect.survey.tallies import Released
 from subsetprivacy.design.text import text_of
 from subsetprivacy.finding.document import document_text
+from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import TABLE_FORMAT, sidecar_of
+from subsetprivacy.frames.metadata import Weights
 from subsetprivacy.frames.output import open_output
-from subsetprivacy.frames.stored import Weights
-from subsetprivacy.frames.trouble import arrow
 
 __all__ = ["export_csv", "export_parquet", "export_zip", "file_stem", "python_snippet", "saved_name", "survey_slug"]
 

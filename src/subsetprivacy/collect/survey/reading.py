@@ -9,7 +9,7 @@ from subsetprivacy.collect.survey.definition import Survey
 from subsetprivacy.collect.survey.positions import Marked, UnreadableError
 from subsetprivacy.collect.survey.problems import Problem, SurveyError
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
-from subsetprivacy.frames.trouble import described, trouble
+from subsetprivacy.frames.file_errors import described, trouble
 from subsetprivacy.messages.for_general import INSTALL
 from subsetprivacy.messages.for_surveys import SAVE_IN_UTF8
 

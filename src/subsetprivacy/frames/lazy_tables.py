@@ -5,13 +5,13 @@ from typing import Any
 
 from subsetprivacy.engines import check_columns, engine_of
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.apart import check_apart_from
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import check_output
+from subsetprivacy.frames.overlap import check_apart_from
 from subsetprivacy.frames.pipeline import Progress, privatize_source
-from subsetprivacy.frames.sources import table_source
+from subsetprivacy.frames.table_source import table_source
 
 
 def check_lazy(table: Any, kernel: Kernel, output: Path, options: RunOptions) -> None:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from subsetprivacy.cli.audience import wants_json
+from subsetprivacy.cli.shell_wording import wants_json
 from subsetprivacy.cli.show import echo_line
 
 INTERRUPTED, TERMINATED = 130, 143  # what shells report: 128 and the number of the signal

@@ -10,8 +10,8 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.design import Covered
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
+from subsetprivacy.frames.metadata import Stored, Weights, stored_from_json
 from subsetprivacy.frames.reading import read_release
-from subsetprivacy.frames.stored import Stored, Weights, stored_from_json
 from subsetprivacy.frames.writing import write_release
 
 RACE = sp.independent(list("abcd"), {("a", "b"): 0.5, ("a", "c"): 0.3, ("a", "d"): 0.2})

@@ -16,10 +16,10 @@ from subsetprivacy.design import Design, product, require_design
 from subsetprivacy.engines import is_table, native_column
 from subsetprivacy.errors import ArgumentError, CodeError
 from subsetprivacy.estimation.probabilities import has_probabilities
-from subsetprivacy.frames.averaging_columns import known_groups, outcome_numbers, plain_labels
-from subsetprivacy.frames.averaging_model import fitted_shares
 from subsetprivacy.frames.covariates import covariate_column, names_of, snapshot
 from subsetprivacy.frames.file_covariates import release_table
+from subsetprivacy.frames.group_means_columns import known_groups, outcome_numbers, plain_labels
+from subsetprivacy.frames.group_means_model import fitted_shares
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.means.estimating import MeansOptions, estimate_means

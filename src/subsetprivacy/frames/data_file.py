@@ -18,9 +18,9 @@ from subsetprivacy.engines.batches import fragment_batches
 from subsetprivacy.engines.headers import judge_table
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.csv_reader import CsvFile, Headers, csv_batches, line_of
+from subsetprivacy.frames.file_errors import arrow, reading, trouble
 from subsetprivacy.frames.files import TABLE_FORMAT, parquet_files
 from subsetprivacy.frames.partitions import Partitions, partitions_of
-from subsetprivacy.frames.trouble import arrow, reading, trouble
 
 _CODE = "^[0-9]{1,15}$"  # 15 digits: more than any code has, and still an int64
 _REMEMBERED = 1 << 17

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from subsetprivacy.frames import repeated
-from subsetprivacy.frames.repeated import digests, repeated_ids, write_digests
+from subsetprivacy.frames import duplicate_ids
+from subsetprivacy.frames.duplicate_ids import digests, repeated_ids, write_digests
 from subsetprivacy.mechanism.ids import read_ids
 
 KEY = bytes(range(32))
@@ -13,7 +13,7 @@ KEY = bytes(range(32))
 @pytest.mark.parametrize("part_rows", [1 << 22, 100])
 @pytest.mark.parametrize(("extra", "again"), [([], 0), (["p7"], 1), (["p7", "p7", "p900"], 3), (["p-1"], 0)])
 def test_rows_whose_id_came_before_are_counted(tmp_path, monkeypatch, part_rows, extra, again):
-    monkeypatch.setattr(repeated, "_PART_ROWS", part_rows)
+    monkeypatch.setattr(duplicate_ids, "_PART_ROWS", part_rows)
     ids = [f"p{k}" for k in range(1000)] + extra
     paths = []
     for k, part in enumerate((ids[:300], ids[300:650], ids[650:], [])):

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import subsetprivacy as sp
-from subsetprivacy.cli.audience import in_its_words, names_of, options_of, sets, wants_json
 from subsetprivacy.cli.main import main
+from subsetprivacy.cli.shell_wording import in_its_words, names_of, options_of, sets, wants_json
 from subsetprivacy.cli.show import echo_json, echo_table
 from subsetprivacy.errors import ArgumentError, BudgetWarning, MissingDependencyError
 from subsetprivacy.messages import Advice, Note, NoteKind

@@ -12,7 +12,7 @@ from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import check_output
 from subsetprivacy.frames.pipeline import Progress
-from subsetprivacy.frames.refused import refuse
+from subsetprivacy.frames.refused_rows import refuse
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.shuffle import shuffled
 from subsetprivacy.messages.for_files import PRIVATIZE_IN_MEMORY

@@ -11,9 +11,9 @@ from subsetprivacy._choices import Form, WeightsKind
 from subsetprivacy.design import Design, design_from_json
 from subsetprivacy.engines.imputed import is_imputed_document
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
+from subsetprivacy.frames.data_file import DataFile
+from subsetprivacy.frames.file_errors import reading
 from subsetprivacy.frames.files import KEY, TABLE_FORMAT, sidecar_of
-from subsetprivacy.frames.streams import DataFile
-from subsetprivacy.frames.trouble import reading
 from subsetprivacy.messages.for_files import GIVE_DESIGNS_OF_COLUMNS, TAKE_A_NEWER_PACKAGE
 from subsetprivacy.messages.for_imputation import IMPUTED_ROWS
 

@@ -12,11 +12,11 @@ from attrs import frozen
 from subsetprivacy.engines.imputed import columns_of_metadata, refuse_imputed
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.csv_reader import CsvFile
+from subsetprivacy.frames.data_file import DataFile
+from subsetprivacy.frames.file_errors import arrow, reading
 from subsetprivacy.frames.files import format_of, parquet_files
 from subsetprivacy.frames.partitions import partitions_of
-from subsetprivacy.frames.sources import Source, Unit, numbered, regrouped
-from subsetprivacy.frames.streams import DataFile
-from subsetprivacy.frames.trouble import arrow, reading
+from subsetprivacy.frames.table_source import Source, Unit, numbered, regrouped
 
 if TYPE_CHECKING:
     import pyarrow as pa

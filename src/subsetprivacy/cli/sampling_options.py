@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from subsetprivacy._choices import LonelyStrata, Missing, ReplicateMethod, WeightsKind
-from subsetprivacy.cli.audience import sets
 from subsetprivacy.cli.options import Command
+from subsetprivacy.cli.shell_wording import sets
 
 if TYPE_CHECKING:
     from subsetprivacy.data import SubsetData
