@@ -170,12 +170,12 @@ class TestDifference:
         assert np.all(np.diff(rows, axis=0) > 0)
         np.testing.assert_array_less(np.abs(rows - np.arange(5)), 0.5)
 
-    def test_colour_and_marker_both_differ(self):
+    def test_color_and_marker_both_differ(self):
         ax = draw.difference(LABELS, ESTIMATES, W)
         assert line(ax, "EM").get_marker() != line(ax, "MoM").get_marker()
         assert line(ax, "EM").get_color() != line(ax, "MoM").get_color()
 
-    def test_more_methods_than_colours(self):
+    def test_more_methods_than_colors(self):
         ax = rendered(draw.difference(LABELS, {f"m{i}": W for i in range(20)}, W))
         looks = {(line(ax, f"m{i}").get_marker(), line(ax, f"m{i}").get_color()) for i in range(20)}
         assert len(looks) == 20
@@ -250,7 +250,7 @@ class TestLeakage:
 
 
 class TestCases:
-    def colours(self, ax):
+    def colors(self, ax):
         return np.array([to_hex(ball.get_facecolor()) for ball in ax.patches]).reshape(-1, 5).tolist()
 
     def test_area_is_proportional_to_w(self):
@@ -267,16 +267,16 @@ class TestCases:
         assert max(radius) < 0.5
         assert min(radius) > 0.03
 
-    def test_colours_tell_truth_subset_and_rest(self):
+    def test_colors_tell_truth_subset_and_rest(self):
         ax = rendered(draw.cases(LABELS, W, SUBSETS, truth=[4, 2]))
         out, member, true = layout.PALE.lower(), layout.CYAN.lower(), layout.DARK.lower()
-        assert self.colours(ax) == [[out, member, member, out, true], [member, out, true, member, out]]
+        assert self.colors(ax) == [[out, member, member, out, true], [member, out, true, member, out]]
         assert legend(ax) == ["true category", "in the reported subset", "excluded"]
 
     def test_without_truth_all_members_are_alike(self):
         ax = rendered(draw.cases(LABELS, W, SUBSETS))
         expected = np.where(SUBSETS, layout.CYAN.lower(), layout.PALE.lower())
-        assert self.colours(ax) == expected.tolist()
+        assert self.colors(ax) == expected.tolist()
         assert legend(ax) == ["in the reported subset", "excluded"]
 
     def test_verdicts_are_those_of_the_paper(self):
@@ -400,7 +400,7 @@ class TestSeries:
         np.testing.assert_allclose(ends_of_whiskers(first), [[1, 3], [0.5, 4.75], [4, 4.75]])
         assert not second.has_yerr
 
-    def test_limits_have_the_colour_of_their_line(self):
+    def test_limits_have_the_color_of_their_line(self):
         ax = self.draw(limits={"MoM": 6.74})
         (dashes,) = [x for x in ax.lines if x.is_dashed() and list(x.get_ydata()) == [6.74, 6.74]]
         assert dashes.get_color() == ax.containers[1].lines[0].get_color()
@@ -446,7 +446,7 @@ class TestSideBySide:
     X = (1000, 2000)
 
     def draw(self, **options):
-        figure = draw.side_by_side(self.X, SHARES, xlabel="people", ylabel="share", **options)
+        figure = draw.line_panels(self.X, SHARES, xlabel="people", ylabel="share", **options)
         figure.canvas.draw()
         return figure
 
@@ -483,10 +483,10 @@ class TestSideBySide:
 
     def test_refusals(self):
         with pytest.raises(ValueError, match="`panels` must hold at least one panel; got none"):
-            draw.side_by_side([1, 2], {}, xlabel="x", ylabel="y")
+            draw.line_panels([1, 2], {}, xlabel="x", ylabel="y")
         assert plt.get_fignums() == []
         with pytest.raises(ValueError, match="`a` must have one number per label, 3"):
-            draw.side_by_side([1, 2, 3], SHARES, xlabel="x", ylabel="y")
+            draw.line_panels([1, 2, 3], SHARES, xlabel="x", ylabel="y")
 
 
 BOTH = {  # simulated and predicted
@@ -635,7 +635,7 @@ class TestBeside:
     PRINTED, OBTAINED = np.array([2.5, 2.71, 5.68, 6.74, 1.0]), np.array([2.52, 2.7, 5.6, 6.8, 1.1])
 
     def test_printed_and_obtained_in_a_row_each(self):
-        ax = rendered(draw.beside(LABELS, self.PRINTED, self.OBTAINED, xlabel="loss", title="Losses"))
+        ax = rendered(draw.printed_and_obtained(LABELS, self.PRINTED, self.OBTAINED, xlabel="loss", title="Losses"))
         above, below = ax.containers
         assert [x.get_label() for x in ax.containers] == ["printed", "obtained"] == legend(ax)
         np.testing.assert_array_equal(above.lines[0].get_xdata(), self.PRINTED)
@@ -650,11 +650,13 @@ class TestBeside:
 
     def test_whiskers_are_two_standard_errors_of_either(self):
         own = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
-        ax = rendered(draw.beside(LABELS, self.PRINTED, self.OBTAINED, errors=own, xlabel="loss"))
+        ax = rendered(draw.printed_and_obtained(LABELS, self.PRINTED, self.OBTAINED, errors=own, xlabel="loss"))
         assert not ax.containers[0].has_xerr
         bars = np.array(ax.containers[1].lines[2][0].get_segments())
         np.testing.assert_allclose(bars[:, :, 0], np.c_[self.OBTAINED - 2 * own, self.OBTAINED + 2 * own])
-        both = draw.beside(LABELS, self.PRINTED, self.OBTAINED, printed_errors=own / 2, errors=own, xlabel="loss")
+        both = draw.printed_and_obtained(
+            LABELS, self.PRINTED, self.OBTAINED, printed_errors=own / 2, errors=own, xlabel="loss"
+        )
         bars = np.array(both.containers[0].lines[2][0].get_segments())
         np.testing.assert_allclose(bars[:, :, 0], np.c_[self.PRINTED - own, self.PRINTED + own])
 
@@ -664,7 +666,7 @@ class TestBeside:
     )
     def test_lengths_must_agree(self, printed, obtained, errors, named):
         with pytest.raises(ValueError, match=rf"`{named}` must have one number per label, 5; got the shape \(4,\)"):
-            draw.beside(LABELS, printed, obtained, errors=errors, xlabel="loss")
+            draw.printed_and_obtained(LABELS, printed, obtained, errors=errors, xlabel="loss")
 
 
 class TestDurations:
@@ -679,7 +681,7 @@ class TestDurations:
         assert ax.get_ylim() == (2.5, -0.5)
         assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "seconds")
 
-    def test_a_colour_and_a_marker_per_kind(self):
+    def test_a_color_and_a_marker_per_kind(self):
         ax = draw.durations(self.NAMES, self.SECONDS, self.KINDS, xlabel="seconds")
         theirs, ours = line(ax, "the paper's"), line(ax, "ours")
         np.testing.assert_array_equal(theirs.get_xydata(), [[12, 0], [0.0345, 1]])
@@ -700,7 +702,7 @@ DRAWINGS = {
     "convergence": lambda ax: draw.convergence({"EM": [0.1]}, ax=ax),
     "series": lambda ax: draw.series([1, 2], {"EM": [0.1, 0.2]}, xlabel="x", ylabel="y", ax=ax),
     "paths": lambda ax: draw.paths([1, 2], {"EM": [[0.1, 0.2]]}, guide=("g", [1, 2]), xlabel="x", ylabel="y", ax=ax),
-    "beside": lambda ax: draw.beside(LABELS, W, W, xlabel="x", ax=ax),
+    "printed and obtained": lambda ax: draw.printed_and_obtained(LABELS, W, W, xlabel="x", ax=ax),
     "durations": lambda ax: draw.durations(["a", "b"], [0.1, 2.0], ["k", "k"], xlabel="x", ax=ax),
 }
 

@@ -228,7 +228,7 @@ def test_estimates_of_other_categories_do_not_join_in():
         _margin(ax=ax)
 
 
-# Intervals and colours ------------------------------------------------------------------------------------------
+# Intervals and colors ------------------------------------------------------------------------------------------
 
 
 def test_an_interval_is_seen_however_narrow():

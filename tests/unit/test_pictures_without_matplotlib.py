@@ -27,12 +27,12 @@ PICTURES = {
     "frontier": lambda: sp.frontier(range(4), np.full(4, 0.25), points=2).plot(),
     # of experiments, from plain arrays
     "series": lambda: draw.series([1, 2], {"a": [1, 2]}, **AXES),
-    "side by side": lambda: draw.side_by_side([1, 2], {"": {"a": [1, 2]}}, **AXES),
+    "line panels": lambda: draw.line_panels([1, 2], {"": {"a": [1, 2]}}, **AXES),
     "predicted": lambda: draw.predicted([1, 2], {"y": {"a": ([1, 2], [1, 2])}}, xlabel="x"),
     "paths": lambda: draw.paths([1, 2], {"a": [[1, 2]]}, guide=("b", [1, 2]), **AXES),
     "normality": lambda: draw.normality([1, 2], xlabel="x", density=np.exp, quantile=np.log),
     "histograms": lambda: draw.histograms({"a": [1, 2]}, xlabel="x", density=np.exp),
-    "beside": lambda: draw.beside(["a", "b"], [1, 2], [1, 2], xlabel="x"),
+    "printed and obtained": lambda: draw.printed_and_obtained(["a", "b"], [1, 2], [1, 2], xlabel="x"),
     "durations": lambda: draw.durations(["a", "b"], [1, 2], ["k", "k"], xlabel="x"),
 }
 

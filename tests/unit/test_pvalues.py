@@ -104,5 +104,5 @@ def test_all_parts_of_a_check_of_honesty():
 
 
 def test_pictures_say_the_same():
-    ax = draw.null_law(np.arange(20.0), 50.0, df=3, pvalue=SMALLEST)
+    ax = draw.null_distribution(np.arange(20.0), 50.0, df=3, pvalue=SMALLEST)
     assert any("p-value < 0.0001" in text.get_text() for text in [*ax.texts, *ax.get_legend().get_texts()])

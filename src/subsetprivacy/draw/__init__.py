@@ -6,18 +6,18 @@ from subsetprivacy.draw.balls import cases
 from subsetprivacy.draw.by_row import by_row
 from subsetprivacy.draw.calibration import calibration
 from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
-from subsetprivacy.draw.checks import asked, rates
+from subsetprivacy.draw.checks import question_counts, rates
 from subsetprivacy.draw.differences import differences
-from subsetprivacy.draw.dots import beside, durations
+from subsetprivacy.draw.dots import durations, printed_and_obtained
 from subsetprivacy.draw.groups import by_group, forest
 from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.layout import Heading, require_matplotlib
-from subsetprivacy.draw.nulls import null_law
+from subsetprivacy.draw.nulls import null_distribution
 from subsetprivacy.draw.plans import costs
 from subsetprivacy.draw.powers import power_curves
 from subsetprivacy.draw.residuals import residuals
 from subsetprivacy.draw.samples import histograms, normality, paths, quantiles
-from subsetprivacy.draw.series import predicted, series, side_by_side
+from subsetprivacy.draw.series import line_panels, predicted, series
 from subsetprivacy.draw.subsets import subset_shares
 from subsetprivacy.draw.tradeoff import tradeoff
 from subsetprivacy.draw.trends import means
@@ -36,8 +36,6 @@ __all__ = [
     "AxesOrNone",
     "Figure",
     "Heading",
-    "asked",
-    "beside",
     "by_group",
     "by_row",
     "calibration",
@@ -52,18 +50,20 @@ __all__ = [
     "heatmap",
     "histograms",
     "leakage",
+    "line_panels",
     "means",
     "normality",
-    "null_law",
+    "null_distribution",
     "paths",
     "power_curves",
     "predicted",
+    "printed_and_obtained",
     "quantiles",
+    "question_counts",
     "rates",
     "require_matplotlib",
     "residuals",
     "series",
-    "side_by_side",
     "subset_shares",
     "tradeoff",
 ]

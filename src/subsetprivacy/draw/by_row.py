@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from subsetprivacy.draw.charts import _whiskers
 from subsetprivacy.draw.layout import DARK, MARKERS, PALE, _axes, _finish, _plain, _rows, _size, _tone, _vector
-from subsetprivacy.draw.overlay import colour_of
+from subsetprivacy.draw.overlay import color_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_SERIES = 7  # as many as there are colours
+_MOST_SERIES = 7  # as many as there are colors
 
 
 def by_row(
@@ -35,7 +35,7 @@ def by_row(
         The rows.
     series
         By name: values, lower and upper ends, each of shape (rows,). Several are drawn next to each other within
-        their row, each in its colour; of very many the first seven.
+        their row, each in its color; of very many the first seven.
     xlabel
         What the numbers are.
     zero
@@ -51,10 +51,10 @@ def by_row(
     texts = _texts([one[0] for one in numbers])
     for k, (name, (values, lower, upper)) in enumerate(zip(shown, numbers, strict=True)):
         rows = np.arange(len(labels), dtype=np.float64) + (k - (len(shown) - 1) / 2) * min(0.8 / len(shown), 0.26)
-        colour = colour_of(ax, k)
+        color = color_of(ax, k)
         for ends, arrow in ((lower, "<"), (upper, ">")):
             _whiskers(ax, rows, values, ends, view, arrow, k)
-        ax.plot(values, rows, MARKERS[k % 8], color=colour, ms=6, zorder=3, label=_plain(name, 40))
+        ax.plot(values, rows, MARKERS[k % 8], color=color, ms=6, zorder=3, label=_plain(name, 40))
         for row, text in zip(rows, texts[k], strict=True):
             ax.annotate(
                 text,
@@ -64,7 +64,7 @@ def by_row(
                 textcoords="offset points",
                 va="center",
                 fontsize="small",
-                color=colour if len(shown) > 1 else _tone(ax, DARK),
+                color=color if len(shown) > 1 else _tone(ax, DARK),
             )
     _rows(ax, labels)
     ax.grid(axis="y", color=_tone(ax, PALE), lw=0.8)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subsetprivacy.draw.layout import COLOURS, GRAY, MARKERS, PALE, STYLES, _axes, _finish, _plain, _tone
+from subsetprivacy.draw.layout import COLORS, GRAY, MARKERS, PALE, STYLES, _axes, _finish, _plain, _tone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ def calibration(
     for i, (name, values) in enumerate(lines.items()):
         x, y, low, high = (np.asarray(part, dtype=float) for part in values)
         reach = np.nan_to_num(np.abs(np.vstack([y - low, high - y])))
-        look: Any = {"color": _tone(ax, COLOURS[i % 7]), "label": _plain(name, 40), "zorder": 3}
+        look: Any = {"color": _tone(ax, COLORS[i % 7]), "label": _plain(name, 40), "zorder": 3}
         ax.errorbar(x, y, reach, fmt=MARKERS[i % 8] + STYLES[i % 4], ms=5, lw=1.2, elinewidth=1.6, capsize=4, **look)
         tops += [float(np.nanmax(y, initial=1.0)), -float(np.nanmin(y, initial=0.0)) + 1]
     beyond = min(max(tops) - 1, _WIDEST) + 0.04

@@ -1,6 +1,6 @@
 """Pictures of plain arrays; nothing here knows a design or an estimate, so every result can call it.
 
-A picture goes into `ax`, or else into a new figure; marker, outline and place repeat what its colours say.
+A picture goes into `ax`, or else into a new figure; marker, outline and place repeat what its colors say.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.draw.layout import (
     BLUE,
-    COLOURS,
+    COLORS,
     DARK,
     GRAY,
     MARKERS,
@@ -28,7 +28,7 @@ from subsetprivacy.draw.layout import (
     _tone,
     _vector,
 )
-from subsetprivacy.draw.overlay import colour_of, make_room, mark, numbered
+from subsetprivacy.draw.overlay import color_of, make_room, mark, numbered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def estimate(
     """Draw an estimated distribution with its intervals at `level`, a row per category, the first on top.
 
     Drawn on axes that hold such a picture of the same labels, it joins in: each estimate has its own place in the
-    row, its own colour and marker, and its name in the legend.
+    row, its own color and marker, and its name in the legend.
 
     Parameters
     ----------
@@ -73,10 +73,10 @@ def estimate(
     view = _view(np.concatenate([[0.0], w, known]), low, high)
     if before:
         view = min(view[0], ax.get_xlim()[0]), max(view[1], ax.get_xlim()[1])
-    rows, colour = np.arange(p, dtype=np.float64) + make_room(ax, before), colour_of(ax, before)
+    rows, color = np.arange(p, dtype=np.float64) + make_room(ax, before), color_of(ax, before)
     for ends, arrow in ((low, "<"), (high, ">")):
         _whiskers(ax, rows, w, ends, view, arrow, before)
-    mark(ax.plot(w, rows, MARKERS[before % 8], color=colour, ms=6, zorder=3, label=_plain(label, 40)), before)
+    mark(ax.plot(w, rows, MARKERS[before % 8], color=color, ms=6, zorder=3, label=_plain(label, 40)), before)
     if reference is not None:
         dark = _tone(ax, DARK)
         ax.plot(known, np.arange(p), "D", mfc="none", mec=dark, ms=8, zorder=5, label=_plain(reference_name))
@@ -112,7 +112,7 @@ def difference(
     reach = max(reach, *np.abs(ax.get_xlim())) if before else reach
     for i, (name, gap) in enumerate(gaps.items(), before):
         rows = np.arange(p) + make_room(ax, i)
-        mark(ax.plot(gap, rows, MARKERS[i % 8], color=colour_of(ax, i), ms=6, zorder=3, label=_plain(name, 40)), i)
+        mark(ax.plot(gap, rows, MARKERS[i % 8], color=color_of(ax, i), ms=6, zorder=3, label=_plain(name, 40)), i)
     _rows(ax, labels, unit="")
     ax.set(xlim=(-reach, reach), xlabel="estimate minus reference, percentage points")
     return _finish(ax, title, legend=before + m > 0, rows=p)
@@ -173,14 +173,14 @@ def convergence(
     foot = float(np.min(seen, initial=1.0, where=np.isfinite(seen) & (seen > 0))) / 10
     ax = _axes(ax, 6.4, 4.0)
     for i, (name, gap) in enumerate(lines.items()):
-        steps, sign, colour = np.arange(1, len(gap) + 1), MARKERS[i % 8], _tone(ax, COLOURS[i % 7])
-        (line,) = ax.plot(steps, np.maximum(gap, foot), sign + STYLES[i % 4], color=colour, ms=5, label=_plain(name))
+        steps, sign, color = np.arange(1, len(gap) + 1), MARKERS[i % 8], _tone(ax, COLORS[i % 7])
+        (line,) = ax.plot(steps, np.maximum(gap, foot), sign + STYLES[i % 4], color=color, ms=5, label=_plain(name))
         line.set_markevery(max(1, len(gap) // 12))
         ax.plot(
             steps[gap <= 0],
             np.full_like(gap[gap <= 0], foot),
             sign,
-            color=colour,
+            color=color,
             ms=5,
             mfc=ax.get_facecolor(),
             zorder=3,
@@ -213,15 +213,15 @@ def _whiskers(
 ) -> None:
     """Draw one side of the intervals over the markers: a line, and a stroke or an arrow at its end."""
     there = np.flatnonzero(np.isfinite(w) & ~np.isnan(ends))
-    stops, colour = np.clip(ends[there], *view), colour_of(ax, number)
+    stops, color = np.clip(ends[there], *view), color_of(ax, number)
     gaps = np.full(len(there), np.nan)
     x, y = (np.column_stack(part).ravel() for part in ((w[there], stops, gaps), (rows[there], rows[there], gaps)))
-    mark(ax.plot(x, y, "-", color=colour, lw=2, zorder=2), number)
+    mark(ax.plot(x, y, "-", color=color, lw=2, zorder=2), number)
     cut = stops != ends[there]
     for sign, at, size, shown in (("|", ~cut, 13, True), (arrow, cut, 6, False)):
         if at.any():
             look = {"ms": size, "mew": 1.6, "zorder": 4} if shown else {"ms": size, "zorder": 3, "clip_on": False}
-            mark(ax.plot(stops[at], rows[there][at], sign, color=colour, **look), number)
+            mark(ax.plot(stops[at], rows[there][at], sign, color=color, **look), number)
 
 
 def _bars(ax: Axes, values: NDArray[np.float64], baseline: float | None) -> None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subsetprivacy.draw.layout import BLUE, COLOURS, DARK, GRAY, PALE, _axes, _finish, _rows, _size, _tone, _vector
+from subsetprivacy.draw.layout import BLUE, COLORS, DARK, GRAY, PALE, _axes, _finish, _rows, _size, _tone, _vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def asked(
+def question_counts(
     observed: ArrayLike,
     expected: ArrayLike,
     n: int,
@@ -45,12 +45,12 @@ def asked(
     ax.stairs(high, edges, baseline=low, fill=True, color=_tone(ax, PALE), lw=0, zorder=0, label=label)
     ax.stairs(mean, edges, color=_tone(ax, DARK), lw=1.0, zorder=1, baseline=None, label="expected")
     far = (counts < low) | (counts > high)
-    for where, marker, colour, name in (
+    for where, marker, color, name in (
         (~far, "o", _tone(ax, BLUE), "observed"),
-        (far, "D", COLOURS[1], "observed, outside the band"),
+        (far, "D", COLORS[1], "observed, outside the band"),
     ):
         if where.any():
-            ax.plot(np.flatnonzero(where), counts[where], marker, color=colour, ms=4, ls="", zorder=3, label=name)
+            ax.plot(np.flatnonzero(where), counts[where], marker, color=color, ms=4, ls="", zorder=3, label=name)
     least, most = float(min(counts.min(), low.min())), float(max(counts.max(), high.max()))
     ax.set(xlim=(-0.5, k - 0.5), ylim=(0.0 if least < most / 2 else 0.95 * least, 1.05 * most or 1.0))
     ax.set(xlabel=f"each {what}", ylabel="how often")
@@ -81,14 +81,14 @@ def rates(
     """
     p = len(labels)
     ax = _axes(ax, *_size(labels, height=1.9, each=0.4))
-    for rows, place, marker, colour, name in (
+    for rows, place, marker, color, name in (
         (first, -0.15, "o", _tone(ax, BLUE), names[0]),
         (second, 0.15, "s", _tone(ax, GRAY), names[1]),
     ):
         share, low, high = np.array(rows, float).reshape(p, 3).T
         at = np.arange(p) + place
-        ax.hlines(at, low, high, color=colour, lw=2.2, zorder=2)
-        ax.plot(share, at, marker, color=colour, ms=5, zorder=3, label=name)
+        ax.hlines(at, low, high, color=color, lw=2.2, zorder=2)
+        ax.plot(share, at, marker, color=color, ms=5, zorder=3, label=name)
     _rows(ax, labels, unit="%")
     top = max((row[2] for row in (*first, *second) if row[2] == row[2]), default=1.0)
     ax.set(xlim=(0, 1.05 * top or 1.0), xlabel="share that skips, 95% interval")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from subsetprivacy.draw.charts import _whiskers
 from subsetprivacy.draw.layout import DARK, MARKERS, _axes, _finish, _plain, _rows, _size, _tone, _vector
-from subsetprivacy.draw.overlay import colour_of, make_room, mark, numbered
+from subsetprivacy.draw.overlay import color_of, make_room, mark, numbered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,10 +48,10 @@ def differences(
     seen = np.abs(np.concatenate([d, low, high]))
     reach = 1.08 * float(np.max(seen, initial=0.0, where=np.isfinite(seen))) or 0.01
     reach = max(reach, *np.abs(ax.get_xlim())) if before else reach
-    rows, colour = np.arange(p, dtype=np.float64) + make_room(ax, before), colour_of(ax, before)
+    rows, color = np.arange(p, dtype=np.float64) + make_room(ax, before), color_of(ax, before)
     for ends, arrow in ((low, "<"), (high, ">")):
         _whiskers(ax, rows, d, ends, (-reach, reach), arrow, before)
-    mark(ax.plot(d, rows, MARKERS[before % 8], color=colour, ms=6, zorder=3, label=_plain(label, 40)), before)
+    mark(ax.plot(d, rows, MARKERS[before % 8], color=color, ms=6, zorder=3, label=_plain(label, 40)), before)
     if not before:
         ax.axvline(0.0, color=_tone(ax, DARK), lw=1.0, zorder=1)
     _rows(ax, labels, unit="")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from subsetprivacy.draw.layout import (
     BLUE,
-    COLOURS,
+    COLORS,
     DARK,
     MARKERS,
     PALE,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def beside(
+def printed_and_obtained(
     labels: Sequence[str],
     printed: ArrayLike,
     obtained: ArrayLike,
@@ -57,12 +57,12 @@ def beside(
 def durations(
     labels: Sequence[str], seconds: ArrayLike, kinds: Sequence[str], *, xlabel: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw times on a log scale, a row each with its number, a colour and marker per kind (`fig:time1`)."""
+    """Draw times on a log scale, a row each with its number, a color and marker per kind (`fig:time1`)."""
     p, times = len(labels), _vector(seconds, len(labels), "seconds")
     ax = _axes(ax, 6.8, 1.3 + 0.34 * p)
     for i, kind in enumerate(dict.fromkeys(kinds)):
         at = np.array([k for k in range(p) if kinds[k] == kind])
-        ax.plot(times[at], at, MARKERS[i], color=COLOURS[i % 7], ms=7, zorder=3, label=_plain(kind))
+        ax.plot(times[at], at, MARKERS[i], color=COLORS[i % 7], ms=7, zorder=3, label=_plain(kind))
     for k, value in enumerate(times):
         ax.annotate(f"{value:.3g} s", (value, k), (9, 0), textcoords="offset points", va="center", fontsize="small")
     ax.set_yticks(range(p), [_plain(label, 60) for label in labels])

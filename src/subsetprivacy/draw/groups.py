@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.draw.charts import _view, _whiskers
 from subsetprivacy.draw.layout import DARK, _panels, _plain, _rows, _size, _tone
-from subsetprivacy.draw.overlay import colour_of
+from subsetprivacy.draw.overlay import color_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -126,7 +126,7 @@ def _panels_of_rows(
             continue
         for ends, arrow in ((low[k], "<"), (high[k], ">")):
             _whiskers(ax, places, w[k], ends, view, arrow, 0)
-        ax.plot(w[k], places, "o", color=colour_of(ax, 0), ms=5, zorder=3)
+        ax.plot(w[k], places, "o", color=color_of(ax, 0), ms=5, zorder=3)
         _rows(ax, names, unit=unit)
         if unit is None:
             ax.axvline(0.0, color=_tone(ax, DARK), lw=1.0, zorder=1)

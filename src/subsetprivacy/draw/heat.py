@@ -1,4 +1,4 @@
-"""Heat maps: a table of numbers, coloured."""
+"""Heat maps: a table of numbers, colored."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.layout import COLOURS, GRAY, PALE, _axes, _plain, _set_title, _tone
+from subsetprivacy.draw.layout import COLORS, GRAY, PALE, _axes, _plain, _set_title, _tone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Blue and vermilion are told apart by all eyes; white is in the middle, or nothing.
 _RISING = ("#FFFFFF", "#B9DAEE", "#5AA5D3", "#0072B2", "#003B5C")
-_DIVERGING = ("#8A3D00", COLOURS[1], "#F7C6A3", "#FFFFFF", "#A9D2EA", COLOURS[0], "#003B5C")
+_DIVERGING = ("#8A3D00", COLORS[1], "#F7C6A3", "#FFFFFF", "#A9D2EA", COLORS[0], "#003B5C")
 _AT_LEAST = 3.0  # standard errors at the end of a diverging scale: what is within chance stays pale
 _LONG = 9  # characters from which on column labels are turned
 _MOST = 24  # rows or columns with numbers in the cells and a label each
@@ -35,20 +35,20 @@ def heatmap(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a table of numbers as coloured cells with the numbers in them, the first row on top.
+    """Draw a table of numbers as colored cells with the numbers in them, the first row on top.
 
-    With more than 24 rows or columns the colours have to do: no numbers, and a label for some of the cells only.
+    With more than 24 rows or columns the colors have to do: no numbers, and a label for some of the cells only.
 
     Parameters
     ----------
     values : array_like, shape (rows, columns)
         Not negative, unless `diverging`. What is not a number is a grey cell with a dash.
     row_name, column_name, label : str
-        What the rows, the columns and the numbers are; the last is written at the scale of colours.
+        What the rows, the columns and the numbers are; the last is written at the scale of colors.
     diverging : bool
-        Whether 0 is the middle: two colours, white between them, signs written.
+        Whether 0 is the middle: two colors, white between them, signs written.
     largest : float, optional
-        The end of the colour scale; by default the largest value.
+        The end of the color scale; by default the largest value.
     """
     table = _table(values, len(rows), len(columns))
     ax = _axes(ax, *_size(rows, columns))
@@ -114,7 +114,7 @@ def _number(value: float, diverging: bool) -> str:
 
 
 def _ink(face: Any) -> str:
-    """Return white where it can be read on a colour (by the contrast ratio of the WCAG), else black."""
+    """Return white where it can be read on a color (by the contrast ratio of the WCAG), else black."""
     from matplotlib.colors import to_rgb
 
     light = np.array(to_rgb(face))

@@ -1,4 +1,4 @@
-"""What all pictures share: axes, titles, legends, labels of rows, and colours on light and dark backgrounds."""
+"""What all pictures share: axes, titles, legends, labels of rows, and colors on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BLUE, CYAN, DARK, GRAY, PALE = "#0072B2", "#66CCEE", "#1F1F1F", "#6B6B6B", "#E3E3E3"
-COLOURS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito
+COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito
 MARKERS, STYLES = "os^DvPX*", ("-", "--", "-.", ":")
 _ON_DARK = {DARK: "#F2F2F2", GRAY: "#B8B8B8", PALE: "#404040", BLUE: "#56B4E9", "#000000": "#F2F2F2"}
 _LETTER, _LINE = 0.085, 0.17  # inches that a letter is wide, and a line of text high
@@ -80,13 +80,13 @@ def _axes(ax: Any, width: float, height: float) -> Axes:
     raise ArgumentError(f"`ax` must be Matplotlib axes; got {type(ax).__name__}.", advice)
 
 
-def _tone(ax: Axes, colour: str) -> str:
-    """Return a colour as it is, or on dark axes the light one that takes its part."""
+def _tone(ax: Axes, color: str) -> str:
+    """Return a color as it is, or on dark axes the light one that takes its part."""
     from matplotlib.colors import to_rgba
 
     red, green, blue, alpha = to_rgba(ax.get_facecolor())
     is_dark = alpha > 0 and 0.299 * red + 0.587 * green + 0.114 * blue < 0.4
-    return _ON_DARK.get(colour, colour) if is_dark else colour
+    return _ON_DARK.get(color, color) if is_dark else color
 
 
 def _vector(values: ArrayLike, size: int, name: str) -> NDArray[np.float64]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.layout import BLUE, COLOURS, DARK, GRAY, PALE, _axes, _finish, _opaque, _tone
+from subsetprivacy.draw.layout import BLUE, COLORS, DARK, GRAY, PALE, _axes, _finish, _opaque, _tone
 from subsetprivacy.pvalues import pvalue_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def null_law(
+def null_distribution(
     statistics: ArrayLike,
     observed: float,
     *,
@@ -62,7 +62,7 @@ def null_law(
         x = np.linspace(max(low, high / 400), high, 400)
         ax.plot(x, chi2.pdf(x, df), "--", color=_tone(ax, BLUE), lw=1.5, label=f"limit law, {df:g} degrees of freedom")
     said = "" if pvalue is None else f", p-value {pvalue_text(pvalue)}"
-    ax.axvline(observed, color=COLOURS[1], lw=2, label=f"observed {observed:.2f}{said}")
+    ax.axvline(observed, color=COLORS[1], lw=2, label=f"observed {observed:.2f}{said}")
     ax.plot([observed], [0], "^", color=_tone(ax, DARK), ms=7, clip_on=False, zorder=4)
     ax.set(xlim=(low, high), xlabel="statistic", ylabel="density")
     ax.legend(loc="best", **_opaque(ax))

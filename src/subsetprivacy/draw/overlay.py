@@ -1,4 +1,4 @@
-"""Several estimates on one axes: what is there already, and a place, a colour and a marker for each."""
+"""Several estimates on one axes: what is there already, and a place, a color and a marker for each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subsetprivacy.draw.layout import COLOURS, _tone
+from subsetprivacy.draw.layout import COLORS, _tone
 from subsetprivacy.errors import MismatchError
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def mark(lines: Sequence[Any], number: int) -> None:
         line.set_gid(f"{_NAME}{number}")
 
 
-def colour_of(ax: Axes, number: int) -> str:
-    """Return the colour of an estimate."""
-    return _tone(ax, COLOURS[number % len(COLOURS)])
+def color_of(ax: Axes, number: int) -> str:
+    """Return the color of an estimate."""
+    return _tone(ax, COLORS[number % len(COLORS)])
 
 
 def _place(number: int, of: int) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.draw.layout import (
-    COLOURS,
+    COLORS,
     DARK,
     GRAY,
     MARKERS,
@@ -45,21 +45,21 @@ def power_curves(
     curves : mapping of str to array_like, shape (k,)
         Per test, its power; those whose name begins with ``"PT:"`` are of tests without privacy and drawn thin.
     points : mapping of str to (people, power, standard error)
-        Per test, a ball; with a whisker of two standard errors where there is one. In the colour of the test's line.
+        Per test, a ball; with a whisker of two standard errors where there is one. In the color of the test's line.
     level, target
         The power without dependence, a dotted line, and the one wanted, a dashed one.
     """
     people = np.asarray(n, dtype=float)
     ax = _axes(ax, 7.2, 4.2)
     for i, name in enumerate(dict.fromkeys([*curves, *points])):
-        colour, label = _tone(ax, COLOURS[i % 7]), _plain(name)
+        color, label = _tone(ax, COLORS[i % 7]), _plain(name)
         if name in curves:
             direct = name.startswith("PT:")
             height = _vector(curves[name], len(people), name)
             style, width = (":", 1.8) if direct else (STYLES[i % 3], 2.0)
-            ax.plot(people, height, style, color=colour, lw=width, label=label)
+            ax.plot(people, height, style, color=color, lw=width, label=label)
         if name in points:
-            _ball(ax, points[name], MARKERS[i % 8], colour, "_" if name in curves else label)
+            _ball(ax, points[name], MARKERS[i % 8], color, "_" if name in curves else label)
     _line(ax, level, f"level {level:g}", _tone(ax, GRAY), (0, (1, 2)))
     if target is not None:
         _line(ax, target, f"wanted {target:g}", _tone(ax, DARK), (0, (4, 3)))
@@ -69,15 +69,15 @@ def power_curves(
     return _finish(ax, title)
 
 
-def _ball(ax: Axes, point: tuple[float, float, float], mark: str, colour: str, label: str) -> None:
+def _ball(ax: Axes, point: tuple[float, float, float], mark: str, color: str, label: str) -> None:
     x, y, se = point
     reach = 2 * se if np.isfinite(se) else 0.0
-    ax.vlines(x, max(y - reach, 0), min(y + reach, 1), color=colour, lw=1.5, zorder=3)
-    ax.plot([x], [y], mark, color=colour, mec=ax.get_facecolor(), mew=0.6, ms=9, zorder=4, label=label)
+    ax.vlines(x, max(y - reach, 0), min(y + reach, 1), color=color, lw=1.5, zorder=3)
+    ax.plot([x], [y], mark, color=color, mec=ax.get_facecolor(), mew=0.6, ms=9, zorder=4, label=label)
 
 
-def _line(ax: Axes, height: float, text: str, colour: str, dashes: Any) -> None:
-    ax.axhline(height, color=colour, lw=1, ls=dashes, zorder=1)
+def _line(ax: Axes, height: float, text: str, color: str, dashes: Any) -> None:
+    ax.axhline(height, color=color, lw=1, ls=dashes, zorder=1)
     ax.text(1.01, height, text, transform=ax.get_yaxis_transform(), va="center", color=_tone(ax, GRAY))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subsetprivacy.draw.layout import BLUE, COLOURS, DARK, GRAY, PALE, _axes, _finish, _rows, _tone, _vector
+from subsetprivacy.draw.layout import BLUE, COLORS, DARK, GRAY, PALE, _axes, _finish, _rows, _tone, _vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,11 +46,11 @@ def residuals(
         ax.axvline(end, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)), zorder=1, label=name)
     ax.axvline(0, color=_tone(ax, GRAY), lw=0.8, zorder=1)
     far = np.abs(z) > largest
-    for rows, marker, colour, name in ((~far, "o", _tone(ax, BLUE), None), (far, "D", COLOURS[1], "beyond")):
+    for rows, marker, color, name in ((~far, "o", _tone(ax, BLUE), None), (far, "D", COLORS[1], "beyond")):
         at = np.flatnonzero(rows)
         if len(at):
-            ax.hlines(at, 0, z[at], color=colour, lw=2, zorder=2)
-            ax.plot(z[at], at, marker, color=colour, ms=6, zorder=3, label=name, clip_on=False)
+            ax.hlines(at, 0, z[at], color=color, lw=2, zorder=2)
+            ax.plot(z[at], at, marker, color=color, ms=6, zorder=3, label=name, clip_on=False)
     for row, remark in enumerate(remarks):
         ax.text(1.02, row, remark, transform=ax.get_yaxis_transform(), va="center_baseline", color=_tone(ax, GRAY))
     _rows(ax, answers)

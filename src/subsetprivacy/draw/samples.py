@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.draw.layout import (
     BLUE,
-    COLOURS,
+    COLORS,
     DARK,
     GRAY,
     MARKERS,
@@ -122,17 +122,17 @@ def paths(
     x : array_like, shape (k,)
         Sizes of the growing samples.
     groups : mapping of str to array_like, shape (paths, k)
-        A colour per group.
+        A color per group.
     guide : (name, array_like of shape (k,))
         A line to compare slopes with, dashed.
     """
     at = np.asarray(x, dtype=float)
     ax = _axes(ax, 6.8, 4.4)
     for i, (name, lines) in enumerate(groups.items()):
-        runs, colour = np.asarray(lines, dtype=float), COLOURS[i % 7]
-        ax.plot(at, runs.T, color=colour, lw=0.6, alpha=0.25, zorder=1)
+        runs, color = np.asarray(lines, dtype=float), COLORS[i % 7]
+        ax.plot(at, runs.T, color=color, lw=0.6, alpha=0.25, zorder=1)
         middle = np.median(runs, axis=0)
-        ax.plot(at, middle, MARKERS[i % 8] + "-", color=colour, lw=2, ms=4.5, zorder=3, label=_plain(f"{name}, median"))
+        ax.plot(at, middle, MARKERS[i % 8] + "-", color=color, lw=2, ms=4.5, zorder=3, label=_plain(f"{name}, median"))
     ax.plot(at, _vector(guide[1], len(at), "guide"), color=DARK, lw=1.4, ls=(0, (4, 3)), zorder=4, label=guide[0])
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     ax.grid(color=PALE, lw=0.8)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.layout import COLOURS, GRAY, MARKERS, PALE, STYLES, _axes, _finish, _panels, _plain, _vector
+from subsetprivacy.draw.layout import COLORS, GRAY, MARKERS, PALE, STYLES, _axes, _finish, _panels, _plain, _vector
 from subsetprivacy.draw.tradeoff import _log_ticks
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def series(
     errors : mapping of str to array_like, shape (k,), optional
         Standard errors, drawn as whiskers of two; a line without has none.
     limits : mapping of str to float, optional
-        Where a method's line should tend to: thin dashes in its colour.
+        Where a method's line should tend to: thin dashes in its color.
     levels : sequence of (height, words)
         Heights to compare with: thin dashes, named on the right.
     within : (float, float)
@@ -62,7 +62,7 @@ def series(
     for i, (name, values) in enumerate(lines.items()):
         _line(ax, places[i], _vector(values, len(at), name), (errors or {}).get(name), i, within, name)
         if limits is not None and name in limits:
-            ax.axhline(limits[name], color=COLOURS[i % 7], lw=1, ls=_DASHES, zorder=1)
+            ax.axhline(limits[name], color=COLORS[i % 7], lw=1, ls=_DASHES, zorder=1)
     for height, words in levels:
         ax.axhline(height, color=GRAY, lw=1, ls=_DASHES, zorder=1)
         ax.text(1.01, height, words, transform=ax.get_yaxis_transform(), va="center", color=GRAY)
@@ -72,7 +72,7 @@ def series(
     return _finish(ax, title, legend=legend)
 
 
-def side_by_side(
+def line_panels(
     x: ArrayLike,
     panels: Mapping[str, Mapping[str, ArrayLike]],
     *,
@@ -131,7 +131,7 @@ def predicted(
         series(x, seen, xlabel=xlabel, ylabel=name, log=log, legend=False, ax=ax)
         for i, (line, (_, law)) in enumerate(zip(list(ax.get_lines()), pairs.values(), strict=True)):
             line.set_linestyle("none")
-            ax.plot(x, law, color=COLOURS[i % 7], lw=1.2, zorder=2)
+            ax.plot(x, law, color=COLORS[i % 7], lw=1.2, zorder=2)
     figure: Figure = axes[0].figure
     handles, names = axes[0].get_legend_handles_labels()
     where = {"loc": "outside upper left", "ncols": len(names), "frameon": False}
@@ -155,7 +155,7 @@ def _line(ax: Axes, at: Any, values: Any, error: Any, i: int, within: tuple[floa
         two = 2 * _vector(error, len(at), name)
         ends = np.clip([values - two, values + two], *within)
         reach = np.maximum([values - ends[0], ends[1] - values], 0)
-    look: dict[str, Any] = {"color": COLOURS[i % 7], "ms": 6, "lw": 1.6, "label": _plain(name, 48), "zorder": 3}
+    look: dict[str, Any] = {"color": COLORS[i % 7], "ms": 6, "lw": 1.6, "label": _plain(name, 48), "zorder": 3}
     ax.errorbar(at, values, reach, fmt=MARKERS[i % 8] + STYLES[i % 4], elinewidth=1.4, **look)
 
 

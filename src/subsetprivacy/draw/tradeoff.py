@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.layout import COLOURS, DARK, GRAY, PALE, STYLES, _axes, _finish, _plain, _tone
+from subsetprivacy.draw.layout import COLORS, DARK, GRAY, PALE, STYLES, _axes, _finish, _plain, _tone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,8 @@ def tradeoff(
     ax = _axes(ax, 7.2, 4.8)
     _limits(ax, lines, np.array([mark[1:3] for mark in marks], dtype=float).reshape(-1, 2), limit)
     for i, (name, line) in enumerate(zip(curves, lines, strict=True)):
-        colour, style = _tone(ax, COLOURS[i % 7]), STYLES[i // 7 % 4]
-        ax.plot(*line, style, color=colour, lw=2, zorder=2, label=_plain(name, 40))
+        color, style = _tone(ax, COLORS[i % 7]), STYLES[i // 7 % 4]
+        ax.plot(*line, style, color=color, lw=2, zorder=2, label=_plain(name, 40))
     if limit is not None:
         ax.plot(*limit, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)), zorder=3, label="bound (p−1)/(S−1)")
     for filled, name in ((True, "named design"), (False, "named design of another kind")):
@@ -184,8 +184,8 @@ def _fine(line: Points, ax: Axes) -> Points:
 
 
 def _box(point: Points, size: Points, way: tuple[float, float], far: float) -> Points:
-    centre = point + np.array(way) * (size / 2 + 6 * far**1.5)
-    return np.concatenate([centre - size / 2, centre + size / 2])
+    center = point + np.array(way) * (size / 2 + 6 * far**1.5)
+    return np.concatenate([center - size / 2, center + size / 2])
 
 
 def _hidden(box: Points, taken: Sequence[Points], curves: Sequence[Points], frame: Points) -> float:

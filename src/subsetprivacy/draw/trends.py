@@ -50,11 +50,11 @@ def means(
     order = np.argsort(at)
     ax.plot(at[order], y[order], "-", color=_tone(ax, PALE), lw=1.5, zorder=1)
     reach = np.nan_to_num(np.abs(np.vstack([y - low, high - y])))
-    colour = _tone(ax, BLUE)
+    color = _tone(ax, BLUE)
     look: Any = {"ms": 6, "elinewidth": 2, "capsize": 6, "capthick": 1.6}
     if k > _MOST_MARKED:
         look = {"ms": 3, "elinewidth": 0.8}
-    ax.errorbar(at, y, yerr=reach, fmt="o", color=colour, zorder=3, **look)
+    ax.errorbar(at, y, yerr=reach, fmt="o", color=color, zorder=3, **look)
     for x, value in zip(at, y, strict=True) if k <= _MOST_NUMBERED else ():
         if np.isfinite(value):
             place: Any = {"textcoords": "offset points", "va": "center", "fontsize": "small"}

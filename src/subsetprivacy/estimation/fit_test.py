@@ -133,7 +133,7 @@ class FitTest(Result):
             raise ArgumentError(
                 "a picture must have a finite statistic; this one is infinite, which no sample reaches."
             )
-        return draw.null_law(
+        return draw.null_distribution(
             self.statistics,
             self.statistic,
             weights=None,

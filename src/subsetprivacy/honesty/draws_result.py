@@ -154,7 +154,7 @@ class DrawsCheck(DataCheck):
         what = "pair of options on one side" if by_pairs else "question"
         at = np.unique(np.linspace(0, len(self.observed) - 1, min(len(self.observed), _DRAWN)).round().astype(int))
         heading = draw.Heading(f"How often each {what} came, {self.n:,} questions")
-        return draw.asked(
+        return draw.question_counts(
             self.observed[at],
             self.expected[at],
             self.n,

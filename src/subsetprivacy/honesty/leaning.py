@@ -193,7 +193,7 @@ class LeaningCheck(DataCheck):
             even = np.full(len(counts), counts.mean())
             heading = draw.Heading(f"How often each position was chosen, {self.n:,} answers")
             shown = heading if title is None else title
-            return draw.asked(counts, even, self.n, what="position, from the first", title=shown, ax=ax)
+            return draw.question_counts(counts, even, self.n, what="position, from the first", title=shown, ax=ax)
         if self.share is None or self.lower is None or self.upper is None:
             reason = "nothing was tested." if self.problem is None else self.problem.text
             raise NotIdentifiableError(f"there must be a share to be drawn; {reason[:1].lower()}{reason[1:]}")

@@ -237,7 +237,7 @@ class IndependenceResult(Result):
 
             return association(self.joint).plot("residuals", title=title, ax=ax)
         limit = self.df if self.method != "lrt-mom" and self.method != "bonferroni" and self.df > 0 else None
-        return draw.null_law(
+        return draw.null_distribution(
             self.law.statistics,
             self.statistic,
             weights=self.law.weights,

@@ -10,7 +10,7 @@ from scipy.special import chdtrc
 from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import product
-from subsetprivacy.draw import side_by_side
+from subsetprivacy.draw import line_panels
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.degrees import degrees
 from subsetprivacy.independence.statistics import STATISTICS
@@ -234,7 +234,7 @@ def asides(areas: Areas, where: str = "") -> list[Check]:
 
 def picture(panels: Mapping[str, Areas], **options: Any) -> Any:
     """Draw the areas of all tests along a grid, in a panel for each of several by its heading, or in one without."""
-    return side_by_side(
+    return line_panels(
         next(iter(panels.values())).at,
         {name: {test: areas.line(test) for test in TESTS} for name, areas in panels.items()},
         errors={name: {test: areas.errors(test) for test in TESTS} for name, areas in panels.items()},

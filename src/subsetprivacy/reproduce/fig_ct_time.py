@@ -11,7 +11,7 @@ from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import count_codes
 from subsetprivacy.design import Product, product
-from subsetprivacy.draw import side_by_side
+from subsetprivacy.draw import line_panels
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.testing import read_table
 from subsetprivacy.mechanism.simulate import simulate
@@ -123,7 +123,7 @@ def perform(run: Run) -> Outcome:
             if r < few or name in METHODS:
                 seconds[name][i].append(min(_clock(way, columns) for _ in range(REPEATS if name in METHODS else 1)))
     totals = {name: np.array([TESTS * np.median(part) for part in parts]) for name, parts in seconds.items()}
-    figure = side_by_side(
+    figure = line_panels(
         CATEGORIES,
         {"": totals},
         xlabel="categories of each variable",

@@ -6,7 +6,7 @@ from scipy import stats
 from subsetprivacy._choices import MomentStart
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import uniform
-from subsetprivacy.draw import side_by_side
+from subsetprivacy.draw import line_panels
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import expected_information, limit_covariance
@@ -160,7 +160,7 @@ def _picture(populations: dict[str, tuple[float, ...]], means: dict[str, FloatAr
         {name: {line: means[name][:, i, at] / limits[name] for i, line in enumerate(shown)} for name in populations}
         for at in (0, 1)
     )
-    return side_by_side(
+    return line_panels(
         SIZES,
         lines,
         errors=bars,

@@ -7,7 +7,7 @@ from scipy.special import chdtri
 
 from subsetprivacy._types import ArrayLike, FloatArray
 from subsetprivacy.design import Design, hadamard, uniform
-from subsetprivacy.draw import side_by_side
+from subsetprivacy.draw import line_panels
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
@@ -89,7 +89,7 @@ def _draw(subsets: list[int], means: FloatArray, errors: FloatArray) -> object:
         "subsets, Hadamard": [subsets[i] for i in at],
         "subsets, uniform": [float(2**size - 2 * size - 2) if size <= LISTED else np.nan for size in p],
     }
-    return side_by_side(
+    return line_panels(
         p,
         {"": lines},
         errors={"": {people: errors[at]}},

@@ -7,7 +7,7 @@ from scipy.stats import binom
 from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import product, uniform
-from subsetprivacy.draw import side_by_side
+from subsetprivacy.draw import line_panels
 from subsetprivacy.independence.testing import METHODS, independence_test
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated
@@ -64,7 +64,7 @@ def perform(run: Run) -> Outcome:
         margin: {line: rates[name][3 * i : 3 * i + 3] for line, name in DRAWN.items()}
         for i, margin in enumerate(MARGINS)
     }
-    figure = side_by_side(
+    figure = line_panels(
         PEOPLE,
         panels,
         errors={margin: {line: share_error(y, run.k) for line, y in part.items()} for margin, part in panels.items()},

@@ -6,7 +6,7 @@ import numpy as np
 
 from subsetprivacy._choices import Estimator
 from subsetprivacy._types import FloatArray
-from subsetprivacy.draw import beside
+from subsetprivacy.draw import printed_and_obtained
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.estimation.dispatch import EstimateOptions, estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
@@ -75,7 +75,7 @@ def perform(run: Run) -> Outcome:
     checks.append(stated("samples in which one step is not defined", f"{undefined} of {len(SETTINGS) * run.k}"))
     names = ("method", "p", "n", "printed", "printed_error", "obtained", "error")
     table = as_columns(names, rows)
-    axes = beside(
+    axes = printed_and_obtained(
         [f"{method}, p = {p}, n = {n}" for method, p, n, *_ in rows],
         [float(printed) for printed in table["printed"]],
         table["obtained"],

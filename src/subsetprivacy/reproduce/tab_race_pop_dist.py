@@ -1,6 +1,6 @@
 """The distribution of race in the Adult data (`tab:race_pop_dist`)."""
 
-from subsetprivacy.draw import beside
+from subsetprivacy.draw import printed_and_obtained
 from subsetprivacy.reproduce.checks import number, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 
@@ -36,7 +36,7 @@ def perform(run: Run) -> Outcome:
         "printed": printed,
         "obtained": list(shares.values()),
     }
-    axes = beside(list(shares), printed, list(shares.values()), xlabel="share of the population")
+    axes = printed_and_obtained(list(shares), printed, list(shares.values()), xlabel="share of the population")
     axes.set_xlim(-0.02, 1)
     return Outcome(checks, table, axes.figure)
 
